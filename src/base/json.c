@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.c - JSON with limits and field names. See json.h.
+ */
+#include "base/json.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_setup(void)
+{
+    json_set_alloc_funcs(alloc_bytes, alloc_free);
+}
+
+/*
+ * Depth and node count from the bytes alone, so that a hostile document is
+ * refused before it costs memory. Counts separators outside strings: an upper
+ * bound that valid documents reach within one.
+ */
+static enum clew_status scan_shape(struct str text, struct clew_error *err)
+{
+    bool in_string = false;
+    size_t depth = 0;
+    size_t nodes = 1;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.s[i];
+
+        if (in_string) {
+            if (c == '\\') {
+                i++;
+            } else if (c == '"') {
+                in_string = false;
+            }
+            continue;
+        }
+        if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            nodes++;
+            if (++depth > LIMIT_JSON_DEPTH) {
+                return clew_fail(err, CLEW_TOO_LARGE,
+                                 "the document is nested more than %d deep",
+                                 LIMIT_JSON_DEPTH);
+            }
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        } else if (c == ',' && ++nodes > LIMIT_JSON_NODES) {
+            return clew_fail(err, CLEW_TOO_LARGE,
+                             "the document has more than %u values",
+                             LIMIT_JSON_NODES);
+        }
+    }
+    return CLEW_OK;
+}
+
+enum clew_status json_parse(struct str text, json_t **out_json,
+                            struct clew_error *err)
+{
+    json_error_t where;
+    json_t *json;
+    enum clew_status status = scan_shape(text, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    json = json_loadb(text.s, text.len,
+                      JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES,
+                      &where);
+    if (!json) {
+        if (json_error_code(&where) == json_error_out_of_memory) {
+            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+        /* jansson quotes the input after " near "; content stays out. */
+        char *near = strstr(where.text, " near ");
+
+        if (near) {
+            *near = '\0';
+        }
+        return clew_fail(err, CLEW_INVALID,
+                         "not valid JSON at line %d column %d: %s", where.line,
+                         where.column, where.text);
+    }
+    *out_json = json;
+    return CLEW_OK;
+}
+
+static void write_escaped(struct buf *out, const char *s, size_t len)
+{
+    size_t from = 0;
+
+    (void)buf_append_char(out, '"'); /* failures are kept in the buffer */
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        char code[8];
+
+        if (c >= 0x20 && c != '"' && c != '\\') {
+            continue;
+        }
+        switch (c) {
+        case '"':
+        case '\\':
+            (void)snprintf(code, sizeof(code), "\\%c", c);
+            break;
+        case '\b':
+            memcpy(code, "\\b", 3);
+            break;
+        case '\f':
+            memcpy(code, "\\f", 3);
+            break;
+        case '\n':
+            memcpy(code, "\\n", 3);
+            break;
+        case '\r':
+            memcpy(code, "\\r", 3);
+            break;
+        case '\t':
+            memcpy(code, "\\t", 3);
+            break;
+        default:
+            (void)snprintf(code, sizeof(code), "\\u%04x", c);
+            break;
+        }
+        (void)buf_append(out, s + from, i - from);
+        (void)buf_append_cstr(out, code);
+        from = i + 1;
+    }
+    (void)buf_append(out, s + from, len - from);
+    (void)buf_append_char(out, '"');
+}
+
+/* "1e+21" style exponents and plain decimals as ECMAScript prints them. */
+static void write_real(struct buf *out, double value)
+{
+    char digits[32];
+    char *exponent;
+    int precision;
+    int power;
+    int count;
+
+    if (!isfinite(value)) {
+        (void)buf_append_cstr(out, "null");
+        return;
+    }
+    if (value == 0) {
+        (void)buf_append_char(out, '0');
+        return;
+    }
+    for (precision = 0; precision < 17; precision++) {
+        (void)snprintf(digits, sizeof(digits), "%.*e", precision, value);
+        if (strtod(digits, NULL) == value) {
+            break;
+        }
+    }
+    exponent = strchr(digits, 'e');
+    power = (int)strtol(exponent + 1, NULL, 10);
+    *exponent = '\0';
+    if (digits[0] == '-') {
+        (void)buf_append_char(out, '-');
+        memmove(digits, digits + 1, strlen(digits));
+    }
+    if (digits[1] == '.') {
+        memmove(digits + 1, digits + 2, strlen(digits + 1));
+    }
+    count = (int)strlen(digits);
+    if (power >= 21 || power < -6) {
+        (void)buf_printf(out, "%c%s%se%+d", digits[0], count > 1 ? "." : "",
+                         digits + 1, power);
+    } else if (power < 0) {
+        (void)buf_printf(out, "0.%.*s%s", -power - 1, "000000", digits);
+    } else if (count <= power + 1) {
+        (void)buf_printf(out, "%s%.*s", digits, power + 1 - count,
+                         "000000000000000000000");
+    } else {
+        (void)buf_printf(out, "%.*s.%s", power + 1, digits, digits + power + 1);
+    }
+}
+
+static void write_value(struct buf *out, const json_t *json)
+{
+    const char *key;
+    size_t i;
+    json_t *item;
+    bool is_first = true;
+
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        (void)buf_append_char(out, '{');
+        json_object_foreach((json_t *)(uintptr_t)json, key, item)
+        {
+            if (!is_first) {
+                (void)buf_append_char(out, ',');
+            }
+            is_first = false;
+            write_escaped(out, key, strlen(key));
+            (void)buf_append_char(out, ':');
+            write_value(out, item);
+        }
+        (void)buf_append_char(out, '}');
+        break;
+    case JSON_ARRAY:
+        (void)buf_append_char(out, '[');
+        json_array_foreach(json, i, item)
+        {
+            if (i > 0) {
+                (void)buf_append_char(out, ',');
+            }
+            write_value(out, item);
+        }
+        (void)buf_append_char(out, ']');
+        break;
+    case JSON_STRING:
+        write_escaped(out, json_string_value(json), json_string_length(json));
+        break;
+    case JSON_INTEGER:
+        (void)buf_printf(out, "%" PRId64, (int64_t)json_integer_value(json));
+        break;
+    case JSON_REAL:
+        write_real(out, json_real_value(json));
+        break;
+    case JSON_TRUE:
+        (void)buf_append_cstr(out, "true");
+        break;
+    case JSON_FALSE:
+        (void)buf_append_cstr(out, "false");
+        break;
+    case JSON_NULL:
+        (void)buf_append_cstr(out, "null");
+        break;
+    }
+}
+
+enum clew_status json_write(struct buf *out, const json_t *json)
+{
+    write_value(out, json);
+    return buf_status(out);
+}
+
+enum clew_status json_check_fields(const json_t *object,
+                                   const char *const *known,
+                                   struct clew_error *err)
+{
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(object)) {
+        return clew_fail(err, CLEW_INVALID, "a JSON object is expected");
+    }
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        const char *const *name = known;
+
+        while (*name && strcmp(*name, key) != 0) {
+            name++;
+        }
+        if (!*name) {
+            return clew_fail_field(err, key, "unknown field \"%.80s\"", key);
+        }
+    }
+    return CLEW_OK;
+}
+
+/* The field's value, or NULL where it is missing or null. */
+static enum clew_status find(const json_t *object, const char *field,
+                             enum json_need need, const json_t **out,
+                             struct clew_error *err)
+{
+    const json_t *value = json_object_get(object, field);
+
+    if (json_is_null(value)) {
+        value = NULL;
+    }
+    if (!value && need == JSON_REQUIRED) {
+        return clew_fail_field(err, field, "\"%s\" is required", field);
+    }
+    *out = value;
+    return CLEW_OK;
+}
+
+enum clew_status json_get_str(const json_t *object, const char *field,
+                              enum json_need need, size_t max_bytes,
+                              struct str *out, struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_string(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be a string", field);
+    }
+    if (json_string_length(value) > max_bytes) {
+        return clew_fail_field(err, field, "\"%s\" is longer than %zu bytes",
+                               field, max_bytes);
+    }
+    if (need == JSON_REQUIRED && json_string_length(value) == 0) {
+        return clew_fail_field(err, field, "\"%s\" is empty", field);
+    }
+    out->s = json_string_value(value);
+    out->len = json_string_length(value);
+    return CLEW_OK;
+}
+
+enum clew_status json_get_int(const json_t *object, const char *field,
+                              enum json_need need, int64_t min, int64_t max,
+                              int64_t *out, struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_integer(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be a whole number",
+                               field);
+    }
+    if (json_integer_value(value) < min || json_integer_value(value) > max) {
+        return clew_fail_field(err, field,
+                               "\"%s\" must be from %" PRId64 " to %" PRId64,
+                               field, min, max);
+    }
+    *out = json_integer_value(value);
+    return CLEW_OK;
+}
+
+enum clew_status json_get_real(const json_t *object, const char *field,
+                               enum json_need need, double min, double max,
+                               double *out, struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_number(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be a number", field);
+    }
+    if (!(json_number_value(value) >= min && json_number_value(value) <= max)) {
+        return clew_fail_field(err, field, "\"%s\" must be from %g to %g",
+                               field, min, max);
+    }
+    *out = json_number_value(value);
+    return CLEW_OK;
+}
+
+enum clew_status json_get_bool(const json_t *object, const char *field,
+                               enum json_need need, bool *out,
+                               struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_boolean(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be true or false",
+                               field);
+    }
+    *out = json_is_true(value);
+    return CLEW_OK;
+}
+
+enum clew_status json_get_uuid(const json_t *object, const char *field,
+                               enum json_need need, struct uuid *out,
+                               struct clew_error *err)
+{
+    struct str text = {NULL, 0};
+    enum clew_status status =
+        json_get_str(object, field, need, LIMIT_NAME_BYTES, &text, err);
+
+    if (status != CLEW_OK || !text.s) {
+        return status;
+    }
+    if (!uuid_parse(text, out)) {
+        return clew_fail_field(err, field, "\"%s\" must be a UUID", field);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status json_get_time(const json_t *object, const char *field,
+                               enum json_need need, int64_t *out_ms,
+                               struct clew_error *err)
+{
+    struct str text = {NULL, 0};
+    enum clew_status status =
+        json_get_str(object, field, need, LIMIT_NAME_BYTES, &text, err);
+
+    if (status != CLEW_OK || !text.s) {
+        return status;
+    }
+    if (!clock_parse(text, out_ms)) {
+        return clew_fail_field(
+            err, field, "\"%s\" must be an RFC 3339 time, years 1 to 9999",
+            field);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status json_get_array(const json_t *object, const char *field,
+                                enum json_need need, size_t max_items,
+                                const json_t **out, struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_array(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be an array", field);
+    }
+    if (json_array_size(value) > max_items) {
+        return clew_fail_field(err, field, "\"%s\" has more than %zu items",
+                               field, max_items);
+    }
+    *out = value;
+    return CLEW_OK;
+}
+
+enum clew_status json_get_object(const json_t *object, const char *field,
+                                 enum json_need need, const json_t **out,
+                                 struct clew_error *err)
+{
+    const json_t *value;
+    enum clew_status status = find(object, field, need, &value, err);
+
+    if (status != CLEW_OK || !value) {
+        return status;
+    }
+    if (!json_is_object(value)) {
+        return clew_fail_field(err, field, "\"%s\" must be an object", field);
+    }
+    *out = value;
+    return CLEW_OK;
+}
+
+bool json_set(json_t *object, const char *field, json_t *value)
+{
+    return value && json_object_set_new(object, field, value) == 0;
+}
+
+bool json_set_str(json_t *object, const char *field, struct str value)
+{
+    return json_set(object, field,
+                    value.s ? json_stringn(value.s, value.len) : json_null());
+}
+
+bool json_set_cstr(json_t *object, const char *field, const char *value)
+{
+    return json_set(object, field, value ? json_string(value) : json_null());
+}
+
+bool json_set_int(json_t *object, const char *field, int64_t value)
+{
+    return json_set(object, field, json_integer(value));
+}
+
+bool json_set_real(json_t *object, const char *field, double value)
+{
+    return json_set(object, field, json_real(value));
+}
+
+bool json_set_bool(json_t *object, const char *field, bool value)
+{
+    return json_set(object, field, json_boolean(value));
+}
+
+bool json_set_uuid(json_t *object, const char *field, const struct uuid *id)
+{
+    char text[UUID_TEXT_SIZE];
+
+    if (!id) {
+        return json_set(object, field, json_null());
+    }
+    uuid_format(id, text);
+    return json_set_cstr(object, field, text);
+}
+
+bool json_set_time(json_t *object, const char *field, const int64_t *time_ms)
+{
+    char text[CLOCK_TEXT_SIZE];
+
+    if (!time_ms) {
+        return json_set(object, field, json_null());
+    }
+    clock_format(*time_ms, text);
+    return json_set_cstr(object, field, text);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - reading and writing JSON over jansson, with limits and field names.
+ *
+ * Parsing refuses documents over a size, depth or node ceiling before any tree
+ * is built. The json_get_* readers name the offending field in the error, so
+ * that every endpoint answers bad input alike. Values are borrowed from the
+ * tree unless said otherwise.
+ * Thread-safety: a tree has one owner at a time.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <jansson.h>
+
+/* Make jansson allocate through base/alloc.h. Call once, before threads. */
+void json_setup(void);
+
+/*
+ * Parse one document. The caller json_decref()s the tree. CLEW_INVALID for bad
+ * syntax or UTF-8 (with line and column), CLEW_TOO_LARGE over a limit.
+ */
+enum clew_status json_parse(struct str text, json_t **out_json,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Append the compact form: key order kept, no spaces, numbers as the shortest
+ * text that reads back the same (what JSON.stringify gives).
+ */
+enum clew_status json_write(struct buf *out, const json_t *json) CLEW_MUST_CHECK;
+
+/* CLEW_INVALID naming the first field of `object` that is not in the
+ * NULL-terminated list `known`; also if it is no object. */
+enum clew_status json_check_fields(const json_t *object,
+                                   const char *const *known,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Readers. A missing or null field leaves `*out` as it was and is an error only
+ * if `is_required`. A value of another type, or out of range, is CLEW_INVALID.
+ */
+enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
+
+enum clew_status json_get_str(const json_t *object, const char *field,
+                              enum json_need need, size_t max_bytes,
+                              struct str *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_int(const json_t *object, const char *field,
+                              enum json_need need, int64_t min, int64_t max,
+                              int64_t *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_real(const json_t *object, const char *field,
+                               enum json_need need, double min, double max,
+                               double *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_bool(const json_t *object, const char *field,
+                               enum json_need need, bool *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_uuid(const json_t *object, const char *field,
+                               enum json_need need, struct uuid *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* RFC 3339 to milliseconds. */
+enum clew_status json_get_time(const json_t *object, const char *field,
+                               enum json_need need, int64_t *out_ms,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_array(const json_t *object, const char *field,
+                                enum json_need need, size_t max_items,
+                                const json_t **out,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status json_get_object(const json_t *object, const char *field,
+                                 enum json_need need, const json_t **out,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Builders: set a field and return false on OOM. Each copies its value. A NULL
+ * id or time sets null. json_set() takes ownership of `value`, also on failure.
+ */
+bool json_set(json_t *object, const char *field, json_t *value);
+bool json_set_str(json_t *object, const char *field, struct str value);
+bool json_set_cstr(json_t *object, const char *field, const char *value);
+bool json_set_int(json_t *object, const char *field, int64_t value);
+bool json_set_real(json_t *object, const char *field, double value);
+bool json_set_bool(json_t *object, const char *field, bool value);
+bool json_set_uuid(json_t *object, const char *field, const struct uuid *id);
+bool json_set_time(json_t *object, const char *field, const int64_t *time_ms);
+
+#endif

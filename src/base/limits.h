@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits.h - every ceiling, with its reason.
+ *
+ * Those that an operator may want to move are defaults of a configuration
+ * key; the rest are fixed.
+ */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* Largest text of one turn (limits.content_bytes): a book, not a disk. */
+#define LIMIT_CONTENT_BYTES (16u * 1024 * 1024)
+/* Largest request body (limits.body_bytes): a batch of large turns, or a
+ * captured LLM call with its whole history. */
+#define LIMIT_BODY_BYTES (64u * 1024 * 1024)
+/* Nesting of a JSON document: deeper is an attack, not data. */
+#define LIMIT_JSON_DEPTH 64
+/* Values in one JSON document. */
+#define LIMIT_JSON_NODES 2000000u
+/* Turns in one batch (spec). */
+#define LIMIT_BATCH_TURNS 1000
+/* Rows of one page of a list (spec), and the default. */
+#define LIMIT_PAGE_MAX 500
+#define LIMIT_PAGE_DEFAULT 50
+/* Identifiers given by callers: user_id, external_id, name, channel. */
+#define LIMIT_NAME_BYTES 512
+/* Title of a chat. */
+#define LIMIT_TITLE_BYTES 1024
+/* Words of a recall query that are looked at; the rest is ignored. */
+#define LIMIT_QUERY_TERMS 256
+/* Query text of a recall. */
+#define LIMIT_QUERY_BYTES (1024u * 1024)
+/* Memory of one request or task: body, parse tree and answer together. */
+#define LIMIT_REQUEST_ARENA_BYTES (512u * 1024 * 1024)
+/* Depth of forks of forks; each level is one more step in reading history. */
+#define LIMIT_FORK_DEPTH 1000
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.h - one line per event on stderr: time level component event key=value.
+ *
+ * Only the edges of the program log (http, api, proxy, mcp, cli, task workers);
+ * library code returns a status instead. Never log content or secrets.
+ * Levels are set with a string: "info,http=debug". Equal lines are limited to
+ * 10 a second, then counted.
+ * Thread-safety: internally locked.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* Parse "info,http=debug"; CLEW_INVALID names the part that is wrong. */
+enum clew_status log_setup(const char *spec,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+bool log_enabled(enum log_level level, const char *component);
+/* `event` is a short fixed word; `fmt` makes "key=value key=value". */
+void log_event(enum log_level level, const char *component, const char *event,
+               const char *fmt, ...) CLEW_PRINTF(4, 5);
+
+#endif

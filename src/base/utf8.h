@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * utf8.h - validate, walk and normalise UTF-8 (with utf8proc).
+ *
+ * Thread-safety: pure functions.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Offset of the first invalid byte, or text.len if all is valid. Surrogates,
+ * overlong forms and values past U+10FFFF are invalid. */
+size_t utf8_valid_len(struct str text);
+bool utf8_is_valid(struct str text);
+/*
+ * The code point at `*at`, which moves past it; an invalid byte gives U+FFFD and
+ * moves by one. Only call with *at < text.len.
+ */
+uint32_t utf8_next(struct str text, size_t *at);
+/* Bytes written (1-4) for `c`; `out` holds 4. */
+size_t utf8_put(uint32_t c, char *out);
+/* Code points in valid or invalid text. */
+size_t utf8_count(struct str text);
+/* The longest prefix of at most `max_bytes` bytes that cuts no code point. */
+size_t utf8_cut(struct str text, size_t max_bytes);
+/* The same counted in code points. */
+size_t utf8_cut_chars(struct str text, size_t max_chars);
+
+/*
+ * Normal forms, in the arena; invalid bytes become U+FFFD first. ASCII input
+ * takes a short path.
+ */
+enum clew_status utf8_nfc(struct arena *arena, struct str text,
+                          struct str *out) CLEW_MUST_CHECK;
+/* NFKC and full case folding: what tokens are compared by. */
+enum clew_status utf8_fold(struct arena *arena, struct str text,
+                           struct str *out) CLEW_MUST_CHECK;
+
+#endif

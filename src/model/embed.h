@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embed.h - text to vector: one interface, several models.
+ *
+ * The shipped static model runs in-process, deterministic on every machine.
+ * Others (a BERT-class encoder from a folder, an HTTP endpoint) have the same
+ * interface. Vectors are L2-normalised; each carries its model's id.
+ * Thread-safety: an embedder is immutable after it is made (HTTP: internally
+ * locked); embed_run() may be called from any thread.
+ */
+#ifndef MODEL_EMBED_H
+#define MODEL_EMBED_H
+
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stddef.h>
+
+#define EMBED_MAX_DIM 4096
+
+struct embedder;
+
+struct embedder_ops {
+    const char *kind; /* "static", "bert", "http" */
+    /* Vectors of `count` texts, row by row, dim floats each. */
+    enum clew_status (*run)(struct embedder *embedder, const struct str *texts,
+                            size_t count, float *out, struct clew_error *err);
+    void (*free)(struct embedder *embedder);
+};
+
+/* Base; the first member of each implementation. */
+struct embedder {
+    const struct embedder_ops *ops;
+    char id[96]; /* model id stored beside every vector: "clew-static-1" */
+    size_t dim;
+};
+
+/* The shipped model, from the weights compiled into the binary; a shared
+ * immutable object that is never freed. */
+struct embedder *embed_static(void);
+
+enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
+                           size_t count, float *out,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* NULL and the shared static model are no-ops. */
+void embed_free(struct embedder *embedder);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - durable storage: open a backend, run transactions on it.
+ *
+ * All that clew keeps is reached through a transaction that belongs to one
+ * tenant. A unit of work is a function: the store runs it inside a transaction
+ * and commits if it returns CLEW_OK. Several waiting writes share one commit
+ * (group commit), each inside its own savepoint, so one that fails takes none
+ * of the others with it.
+ *
+ * Semantics, equal on every backend:
+ * - store_write() returns CLEW_OK only after the commit is durable.
+ * - A write function sees its own effects and those of all commits before it;
+ *   writes of one tenant do not overlap. A read function sees one snapshot.
+ * - A write function may be run more than once (serialisation failure, lost
+ *   connection): it must reset what it returns through `arg` at its start and
+ *   have no other effect outside the transaction.
+ * - A function must not call store_read()/store_write() itself, nor keep the
+ *   transaction, nor block on anything but the store.
+ * - Times are the caller's. Text is UTF-8 without NUL; bytes are bytes.
+ *
+ * Thread-safety: a struct store may be used by any number of threads; a
+ * struct store_tx belongs to the function it was given to.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+struct store_tx;
+
+/* Whose data a call may touch. Made from a key by engine/key.h, or from the
+ * operator's own choice on the command line; never from a request body. */
+struct scope {
+    int64_t tenant; /* row id of the tenant; > 0 */
+};
+
+struct store_options {
+    /* A folder (SQLite, file clew.db in it), ":memory:", or a libpq URL
+     * "postgres://…" / "postgresql://…" (several hosts allowed). */
+    const char *location;
+    int max_readers;       /* 0 = default (4) */
+    bool must_exist;       /* do not create a new SQLite file */
+    bool is_read_only;     /* refuse store_write() */
+};
+
+typedef enum clew_status (*store_fn)(struct store_tx *tx, void *arg,
+                                     struct clew_error *err);
+
+/*
+ * Open and migrate. CLEW_NEWER_SCHEMA if a newer clew wrote it, CLEW_CORRUPT if
+ * it is no clew store, CLEW_UNAVAILABLE if it cannot be reached. The caller
+ * store_close()s it.
+ */
+enum clew_status store_open(const struct store_options *options,
+                            struct store **out_store,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Waits for running transactions. NULL is a no-op. */
+void store_close(struct store *store);
+
+/*
+ * Run `fn` in a read-write transaction of one tenant. CLEW_UNAVAILABLE if the
+ * backend is down or the disk is full: nothing was written. CLEW_BUSY if the
+ * queue of writers is full or the lock could not be had in time.
+ */
+enum clew_status store_write(struct store *store, const struct scope *scope,
+                             store_fn fn, void *arg,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Run `fn` on one snapshot; db_exec() is refused inside. */
+enum clew_status store_read(struct store *store, const struct scope *scope,
+                            store_fn fn, void *arg,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The same without a tenant, for the few tables that stand above tenants
+ * (tenants, api_keys, tasks to claim). Only statements marked DB_SYSTEM run.
+ */
+enum clew_status store_write_system(struct store *store, store_fn fn, void *arg,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status store_read_system(struct store *store, store_fn fn, void *arg,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+/* "sqlite" or "postgres". */
+const char *store_backend(const struct store *store);
+/* True while the backend answers; for /healthz. */
+bool store_is_healthy(struct store *store);
+/* Copy the whole store, consistently and while in use, to the file `path`
+ * (SQLite). CLEW_UNSUPPORTED on PostgreSQL: its own tools do that. */
+enum clew_status store_backup(struct store *store, const char *path,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* The backend's own consistency check (integrity_check, amcheck where there). */
+enum clew_status store_check(struct store *store,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

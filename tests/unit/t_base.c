@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_base.c - arena, buffer, clock, JSON, UUID, SHA-256, slices.
+ */
+#include "support/test.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+static void buffer_keeps_its_ceiling(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4);
+    assert_int_equal(buf_append(&b, "abcd", 4), CLEW_OK);
+    assert_int_equal(buf_append(&b, "e", 1), CLEW_TOO_LARGE);
+    assert_string_equal(b.data, "abcd");
+    assert_int_equal(buf_status(&b), CLEW_TOO_LARGE);
+    buf_release(&b);
+}
+
+static void arena_stops_at_its_limit(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 10000);
+    assert_non_null(arena_alloc(&arena, 9000));
+    assert_null(arena_alloc(&arena, 9000));
+    assert_non_null(arena_alloc(&arena, 500));
+    arena_release(&arena);
+}
+
+static void times_read_back_as_written(void **state)
+{
+    static const struct {
+        const char *in;
+        const char *out;
+    } cases[] = {
+        {"2024-02-29T23:59:60Z", "2024-02-29T23:59:59.999Z"},
+        {"2024-03-01T09:00:00.000Z", "2024-03-01T09:00:00.000Z"},
+        {"2024-03-01T09:00:00.1239+02:00", "2024-03-01T07:00:00.123Z"},
+        {"1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"},
+        {"0001-01-01", "0001-01-01T00:00:00.000Z"},
+        {"9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"},
+    };
+    static const char *const bad[] = {
+        "",           "2024",       "2024-13-01", "2023-02-29",
+        "2024-01-01T", "2024-01-01T00:00:00", "0000-01-01T00:00:00Z",
+        "2024-01-01T24:00:00Z", "2024-01-01T00:00:00Zx",
+        "9999-12-31T23:59:59-01:00"};
+    char text[CLOCK_TEXT_SIZE];
+    int64_t ms;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_true(clock_parse(str_of(cases[i].in), &ms));
+        clock_format(ms, text);
+        assert_string_equal(text, cases[i].out);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_false(clock_parse(str_of(bad[i]), &ms));
+    }
+}
+
+static void json_prints_numbers_as_javascript_does(void **state)
+{
+    static const struct {
+        const char *in;
+        const char *out;
+    } cases[] = {
+        {"0.1", "0.1"},       {"1.0", "1"},         {"1e21", "1e+21"},
+        {"1e20", "100000000000000000000"},          {"1.5e-7", "1.5e-7"},
+        {"0.000001", "0.000001"}, {"-2.50", "-2.5"}, {"123.456", "123.456"},
+        {"{\"b\":1,\"a\":[true,null,\"\\u00e9\\n\"]}",
+         "{\"b\":1,\"a\":[true,null,\"\xc3\xa9\\n\"]}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buf out;
+        json_t *json = NULL;
+
+        buf_init(&out, 1000);
+        assert_int_equal(json_parse(str_of(cases[i].in), &json, NULL), CLEW_OK);
+        assert_int_equal(json_write(&out, json), CLEW_OK);
+        assert_string_equal(out.data, cases[i].out);
+        json_decref(json);
+        buf_release(&out);
+    }
+}
+
+static void json_refuses_deep_and_broken_documents(void **state)
+{
+    char deep[201];
+    struct clew_error err;
+    json_t *json = NULL;
+
+    (void)state;
+    memset(deep, '[', 100);
+    memset(deep + 100, ']', 100);
+    deep[200] = '\0';
+    assert_int_equal(json_parse(str_of(deep), &json, &err), CLEW_TOO_LARGE);
+    assert_int_equal(json_parse(STR("{\"a\":"), &json, &err), CLEW_INVALID);
+    assert_int_equal(json_parse(STR("\"\xff\""), &json, &err), CLEW_INVALID);
+    assert_int_equal(json_parse(STR("{\"a\":1,\"a\":2}"), &json, &err),
+                     CLEW_INVALID);
+    assert_null(json);
+}
+
+static void ids_are_ordered_derived_and_readable(void **state)
+{
+    struct uuid a = uuid_new(1700000000000);
+    struct uuid b = uuid_new(1700000000000);
+    struct uuid c = uuid_derive(1700000000000, &a, "claim", 1);
+    struct uuid d = uuid_derive(1700000000000, &a, "claim", 1);
+    char text[UUID_TEXT_SIZE];
+    struct uuid back;
+
+    (void)state;
+    assert_true(uuid_cmp(&a, &b) < 0);
+    assert_true(uuid_eq(&c, &d));
+    uuid_format(&c, text);
+    assert_int_equal(text[14], '7');
+    assert_true(uuid_parse(str_of(text), &back));
+    assert_true(uuid_eq(&back, &c));
+    assert_false(uuid_parse(STR("not-an-id"), &back));
+}
+
+static void running_digest_goes_on_after_a_look(void **state)
+{
+    struct sha256 hash;
+    char hex[SHA256_HEX_SIZE];
+
+    (void)state;
+    sha256_init(&hash);
+    sha256_add_str(&hash, STR("a"));
+    sha256_get_hex(&hash, hex);
+    sha256_add_str(&hash, STR("bc"));
+    sha256_get_hex(&hash, hex);
+    assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9c"
+                             "b410ff61f20015ad");
+}
+
+static void whole_numbers_parse_to_the_ends_of_their_range(void **state)
+{
+    int64_t value;
+
+    (void)state;
+    assert_true(str_parse_int(STR("-9223372036854775808"), &value));
+    assert_true(value == INT64_MIN);
+    assert_true(str_parse_int(STR("9223372036854775807"), &value));
+    assert_true(value == INT64_MAX);
+    assert_false(str_parse_int(STR("9223372036854775808"), &value));
+    assert_false(str_parse_int(STR("1x"), &value));
+    assert_false(str_parse_int(STR("-"), &value));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffer_keeps_its_ceiling),
+        cmocka_unit_test(arena_stops_at_its_limit),
+        cmocka_unit_test(times_read_back_as_written),
+        cmocka_unit_test(json_prints_numbers_as_javascript_does),
+        cmocka_unit_test(json_refuses_deep_and_broken_documents),
+        cmocka_unit_test(ids_are_ordered_derived_and_readable),
+        cmocka_unit_test(running_digest_goes_on_after_a_look),
+        cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),
+    };
+
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
