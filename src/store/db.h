@@ -4,7 +4,7 @@
  *
  * One SQL text serves both backends. It is written in the common subset, with
  * $1, $2 … as parameters; the drivers translate the little that differs:
- *   = ANY($n)          a list parameter (db_uuids, db_ints)
+ *   = ANY($n)          a list parameter (db_uuids, db_ints, db_texts)
  *   FOR UPDATE [SKIP LOCKED]   row locks; SQLite has one writer and drops it
  * In a tenant's transaction $1 is ALWAYS the tenant: the wrapper binds it, the
  * caller's first argument is $2. A statement whose text does not use $1 is
@@ -54,7 +54,8 @@ enum db_type {
     DB_BYTES,
     DB_UUID,
     DB_UUIDS,
-    DB_INTS
+    DB_INTS,
+    DB_TEXTS
 };
 
 /* A parameter. Borrows what it points to until the call returns. */
@@ -77,6 +78,7 @@ struct db_value db_bytes(const void *bytes, size_t len);
 struct db_value db_uuid(const struct uuid *id);
 struct db_value db_uuids(const struct uuid *ids, size_t count);
 struct db_value db_ints(const int64_t *values, size_t count);
+struct db_value db_texts(const struct str *values, size_t count);
 
 #define DB_ARGS(...)                                                           \
     (const struct db_value[]){__VA_ARGS__},                                    \

@@ -24,7 +24,6 @@ CREATE TABLE users (
     tenant {int} NOT NULL,
     user_id {text} NOT NULL,
     created_at {int} NOT NULL,
-    current_chat_id {id},
     inactivity_minutes {int},
     PRIMARY KEY (tenant, user_id)
 );
@@ -53,6 +52,8 @@ CREATE TABLE chats (
     PRIMARY KEY (tenant, id)
 );
 CREATE INDEX chats_by_user ON chats (tenant, user_id, last_activity_at, id);
+CREATE INDEX chats_by_start ON chats
+    (tenant, user_id, is_explicit, created_at, id);
 CREATE INDEX chats_by_time ON chats (tenant, last_activity_at, id);
 CREATE INDEX chats_by_conversation ON chats (tenant, conversation_id);
 CREATE INDEX chats_by_parent ON chats (tenant, parent_id);

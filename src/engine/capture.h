@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * capture.h - a turn's life: capture, place, analyse, observe, index, trace.
+ *
+ * One call stores one or many turns, all or none, and everything derived from
+ * them that needs no LLM. When it returns, the turns are durable and can be
+ * found. An `external_id` makes it idempotent: the same again gives the first
+ * result, with other content it is CLEW_CONFLICT.
+ * Thread-safety: safe; turns of one tenant are placed one call after another.
+ */
+#ifndef ENGINE_CAPTURE_H
+#define ENGINE_CAPTURE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/chat.h"
+#include "engine/content.h"
+#include "engine/turn.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+/* A turn as it comes in. Strings are borrowed; s == NULL where not given. */
+struct capture_input {
+    struct str user_id;
+    enum turn_role role;
+    struct content content;
+    struct str name;
+    struct str channel;
+    struct str timezone;
+    struct str external_id;
+    struct uuid chat_id;   /* nil: the boundary rules decide */
+    int64_t created_at_ms; /* CAPTURE_NOW: the clock's */
+};
+#define CAPTURE_NOW INT64_MIN
+
+struct capture_result {
+    struct turn turn;
+    struct chat chat;
+    bool is_repeat; /* known by its external_id; nothing was stored */
+};
+
+/*
+ * Store `count` (1 to LIMIT_BATCH_TURNS) turns in order. `out` holds `count`
+ * results, strings in the arena. An error names the turn as "turns[i].field".
+ */
+enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
+                               struct arena *arena,
+                               const struct capture_input *inputs,
+                               size_t count, struct capture_result *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

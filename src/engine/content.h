@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * content.h - the text a person would read in a message's content.
+ *
+ * Content is a string or an array of blocks as the Anthropic and OpenAI APIs
+ * have them. Text blocks give their text, tool results theirs, the rest a
+ * short mark ("[image]", "[tool_use: name]"); unknown blocks are kept verbatim
+ * and marked. Nothing here changes what is stored verbatim.
+ * Thread-safety: pure functions.
+ */
+#ifndef ENGINE_CONTENT_H
+#define ENGINE_CONTENT_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <jansson.h>
+
+struct content {
+    struct str text; /* valid UTF-8 without NUL */
+    struct str json; /* verbatim JSON; s == NULL if `text` says it all */
+};
+
+/*
+ * Read `value`; both strings are in the arena. CLEW_INVALID (field "content")
+ * unless it is a string or an array of objects (strings allowed among them);
+ * CLEW_TOO_LARGE over `limit_bytes` of JSON.
+ */
+enum clew_status content_parse(struct arena *arena, const json_t *value,
+                               size_t limit_bytes, struct content *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - the domain, opened on one store.
+ *
+ * Holds what every operation needs: the store, the clock, the configuration,
+ * the embedder, the search indexes. One engine per process and store.
+ * Thread-safety: immutable after engine_open(); what it points to is itself
+ * safe to share.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/clock.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+struct config;
+struct embedder;
+struct index_set;
+
+struct engine {
+    struct store *store;
+    struct clock *clock;
+    const struct config *config; /* borrowed; outlives the engine */
+    struct embedder *embedder;
+    struct index_set *indexes;
+    char *data_dir; /* folder for what is kept beside the store */
+};
+
+struct engine_options {
+    const struct config *config;
+    const char *data_dir;  /* made if missing; NULL = the configured one */
+    const char *store_url; /* NULL = SQLite in data_dir */
+    struct clock *clock;   /* NULL = the system's */
+    bool must_exist;       /* do not create a new data folder */
+};
+
+/* The caller engine_close()s it. */
+enum clew_status engine_open(const struct engine_options *options,
+                             struct engine **out_engine,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Finishes what is under way. NULL is a no-op. */
+void engine_close(struct engine *engine);
+
+/* The scope of the tenant called `name`, made if it is not there. */
+enum clew_status engine_tenant(struct engine *engine, const char *name,
+                               struct scope *out_scope,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
