@@ -19,6 +19,7 @@
 #include "engine/chat.h"
 #include "engine/content.h"
 #include "engine/turn.h"
+#include "engine/updates.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -43,6 +44,7 @@ struct capture_input {
 struct capture_result {
     struct turn turn;
     struct chat chat;
+    struct updates updates; /* what it changed */
     bool is_repeat; /* known by its external_id; nothing was stored */
 };
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * capture.c - a turn's life, step by step. See capture.h.
+ *
+ * What depends on the text alone (analysis, vector) is done before the writer
+ * is taken. Inside the transaction: repeats are sorted out, each turn is placed
+ * and stored, and what follows from it is derived. After the commit the search
+ * index is told; if that fails, the index catches up by itself.
+ */
+#include "engine/capture.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "engine/engine.h"
+#include "engine/place.h"
+#include "engine/search.h"
+#include "engine/updates.h"
+#include "engine/work.h"
+#include "store/db.h"
+#include "text/analysis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One turn on its way. */
+struct item {
+    const struct capture_input *input;
+    struct turn turn; /* id, times and text are set before the transaction */
+    struct search_text text; /* analysis and vector, made before as well */
+    const struct turn *first; /* the stored turn this one repeats, or NULL */
+    size_t same_as;  /* an earlier item of this batch it repeats, or itself */
+};
+
+struct batch {
+    struct engine *engine;
+    struct arena *arena;
+    struct item *items;
+    size_t count;
+    struct batch_work work; /* of the transaction; kept for the index */
+    struct capture_result *out;
+};
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+/* Put "turns[i]." before the field an error names, in a batch. */
+static enum clew_status at_item(const struct batch *batch, size_t i,
+                                enum clew_status status, struct clew_error *err)
+{
+    char field[sizeof(err->field)];
+
+    if (err && batch->count > 1) {
+        (void)snprintf(field, sizeof(field), "turns[%zu]%s%.60s", i,
+                       err->field[0] ? "." : "", err->field);
+        memcpy(err->field, field, sizeof(field));
+    }
+    return status;
+}
+
+/* --- before the transaction ------------------------------------------------ */
+
+static enum clew_status prepare(struct batch *batch, struct item *item,
+                                const struct capture_input *input,
+                                int64_t now_ms, struct clew_error *err)
+{
+    struct turn *turn = &item->turn;
+
+    item->input = input;
+    turn->id = uuid_new(now_ms);
+    turn->role = input->role;
+    turn->user_id = input->user_id;
+    turn->name = input->name;
+    turn->channel = input->channel;
+    turn->timezone = input->timezone;
+    turn->external_id = input->external_id;
+    turn->content = input->content.json;
+    turn->text = input->content.text;
+    turn->stored_at_ms = now_ms;
+    turn->created_at_ms =
+        input->created_at_ms == CAPTURE_NOW ? now_ms : input->created_at_ms;
+    turn->token_count = (int64_t)text_token_estimate(turn->text);
+    return search_text_of_turn(batch->engine, batch->arena, turn, &item->text,
+                               err);
+}
+
+/* --- repeats --------------------------------------------------------------- */
+
+static bool is_same_turn(const struct turn *a, const struct turn *b)
+{
+    return a->role == b->role && str_eq(a->user_id, b->user_id) &&
+           str_eq(a->text, b->text) && str_eq(a->content, b->content);
+}
+
+static enum clew_status conflict(const struct batch *batch, size_t i,
+                                 struct clew_error *err)
+{
+    (void)clew_fail(err, CLEW_CONFLICT,
+                    "this external_id is known with other content");
+    if (err) {
+        memcpy(err->field, "external_id", sizeof("external_id"));
+    }
+    return at_item(batch, i, CLEW_CONFLICT, err);
+}
+
+/* Mark the items that repeat an earlier one of the same batch. */
+static enum clew_status find_twins(struct batch *batch, struct clew_error *err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        item->same_as = i;
+        item->first = NULL;
+        for (size_t k = 0; item->turn.external_id.s && k < i; k++) {
+            struct item *twin = &batch->items[k];
+
+            if (twin->same_as == k && twin->turn.external_id.s &&
+                str_eq(twin->turn.external_id, item->turn.external_id)) {
+                if (!is_same_turn(&twin->turn, &item->turn)) {
+                    return conflict(batch, i, err);
+                }
+                item->same_as = k;
+                break;
+            }
+        }
+    }
+    return CLEW_OK;
+}
+
+/* Mark the items that are stored already. */
+static enum clew_status find_repeats(struct batch *batch, struct store_tx *tx,
+                                     struct clew_error *err)
+{
+    struct str *ids = arena_zero(batch->arena, batch->count, sizeof(*ids));
+    size_t n_ids = 0;
+    struct turn *found;
+    size_t n_found;
+    enum clew_status status = find_twins(batch, err);
+
+    if (status != CLEW_OK || !ids) {
+        return status != CLEW_OK ? status : no_memory(err);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->items[i].turn.external_id.s) {
+            ids[n_ids++] = batch->items[i].turn.external_id;
+        }
+    }
+    if (n_ids == 0) {
+        return CLEW_OK;
+    }
+    status = turn_find_external(tx, batch->arena, ids, n_ids, &found, &n_found,
+                                err);
+    for (size_t i = 0; status == CLEW_OK && i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        for (size_t k = 0; item->turn.external_id.s && k < n_found; k++) {
+            if (str_eq(found[k].external_id, item->turn.external_id)) {
+                if (!is_same_turn(&found[k], &item->turn)) {
+                    return conflict(batch, i, err);
+                }
+                item->first = &found[k];
+            }
+        }
+    }
+    return status;
+}
+
+static bool is_fresh(const struct batch *batch, size_t i)
+{
+    return !batch->items[i].first && batch->items[i].same_as == i;
+}
+
+/* --- inside the transaction ------------------------------------------------ */
+
+static void add_id(struct uuid *ids, size_t *count, const struct uuid *id)
+{
+    if (uuid_is_nil(id)) {
+        return;
+    }
+    for (size_t i = *count; i-- > 0;) {
+        if (uuid_eq(&ids[i], id)) {
+            return;
+        }
+    }
+    ids[(*count)++] = *id;
+}
+
+/* Load every chat that the batch names or repeats. */
+static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
+                                    struct place *place, struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(batch->arena, batch->count, sizeof(*ids));
+    size_t n_ids = 0;
+
+    if (!ids) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        add_id(ids, &n_ids,
+               item->first ? &item->first->chat_id : &item->input->chat_id);
+    }
+    return place_begin(place, batch->engine, tx, batch->arena, ids, n_ids, err);
+}
+
+/* Place, store, index and observe one turn. */
+static enum clew_status live(struct batch *batch, size_t i,
+                             struct clew_error *err)
+{
+    struct item *item = &batch->items[i];
+    struct batch_work *work = &batch->work;
+    struct placement placement;
+    struct index_doc doc;
+    enum clew_status status =
+        place_turn(work->place, item->input, &item->turn, &placement, err);
+
+    if (status != CLEW_OK) {
+        return at_item(batch, i, status, err);
+    }
+    status = work_take_change(work, &item->turn.change_seq, err);
+    if (status == CLEW_OK) {
+        status = turn_insert(work->tx, &item->turn, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_doc_of_turn(batch->arena, &item->turn, &item->text,
+                                    &doc, err);
+    }
+    return status == CLEW_OK ? work_add_doc(work, &doc, err) : status;
+}
+
+static void fill_results(struct batch *batch, struct place *place)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+        struct capture_result *result = &batch->out[i];
+        struct place_chat *slot;
+
+        result->is_repeat = !is_fresh(batch, i);
+        result->turn =
+            item->first ? *item->first : batch->items[item->same_as].turn;
+        slot = place_find(place, &result->turn.chat_id);
+        result->chat = slot->chat;
+    }
+}
+
+static enum clew_status store_batch(struct store_tx *tx, void *arg,
+                                    struct clew_error *err)
+{
+    struct batch *batch = arg;
+    struct place place;
+    enum clew_status status;
+
+    batch->work = (struct batch_work){.engine = batch->engine,
+                                      .tx = tx,
+                                      .arena = batch->arena,
+                                      .place = &place};
+    status = find_repeats(batch, tx, err);
+    if (status == CLEW_OK) {
+        status = begin_place(batch, tx, &place, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < batch->count; i++) {
+        if (is_fresh(batch, i)) {
+            status = live(batch, i, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        status = place_end(&place, err);
+    }
+    if (status == CLEW_OK) {
+        fill_results(batch, &place);
+    }
+    return status;
+}
+
+enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
+                               struct arena *arena,
+                               const struct capture_input *inputs,
+                               size_t count, struct capture_result *out,
+                               struct clew_error *err)
+{
+    struct batch batch = {
+        .engine = engine, .arena = arena, .count = count, .out = out};
+    int64_t now_ms = clock_now_ms(engine->clock);
+    enum clew_status status = CLEW_OK;
+
+    if (count == 0 || count > LIMIT_BATCH_TURNS) {
+        return clew_fail_field(err, "turns",
+                               "a batch has 1 to %d turns, this one %zu",
+                               LIMIT_BATCH_TURNS, count);
+    }
+    batch.items = arena_zero(arena, count, sizeof(*batch.items));
+    if (!batch.items) {
+        return no_memory(err);
+    }
+    memset(out, 0, count * sizeof(*out));
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        status = prepare(&batch, &batch.items[i], &inputs[i], now_ms, err);
+    }
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, store_batch, &batch, err);
+    }
+    if (status == CLEW_OK) {
+        search_offer(engine, scope, &batch.work);
+    }
+    return status;
+}

@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chat.c - rows of the chats table, and the operations on one chat.
+ *
+ * See chat.h. Reading a line walks the parents in one recursive query; the
+ * turns themselves are fetched part by part (turn.c).
+ */
+#include "engine/chat.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "engine/channel.h"
+#include "engine/engine.h"
+#include "store/db.h"
+
+#include <string.h>
+
+#define COLUMNS                                                                \
+    "id, user_id, conversation_id, parent_id, fork_seq, depth, branch, title," \
+    " is_titled_by_user, summary, is_explicit, channels, inactivity_minutes,"  \
+    " created_at, last_activity_at, closed_at, last_seq"
+
+DB_SQL(SELECT_ONE,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_MANY,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1 AND id = ANY($2)");
+DB_SQL(SELECT_CURRENT,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1 AND user_id = $2"
+       " AND is_explicit = 0 AND created_at <= $3"
+       " ORDER BY created_at DESC, id DESC LIMIT 1");
+DB_SQL(SELECT_TREE,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1"
+       " AND conversation_id = $2 ORDER BY depth, created_at, id LIMIT 10000");
+/* The filters are always there and switched off by a NULL; `LIKE` runs on at
+ * most the user's own chats. */
+DB_SQL(SELECT_LIST_USER,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1 AND user_id = $2"
+       " AND (last_activity_at < $3 OR (last_activity_at = $3 AND id < $4))"
+       " AND (LOWER(COALESCE(title, '')) LIKE $5 ESCAPE '\\'"
+       "  OR LOWER(COALESCE(summary, '')) LIKE $5 ESCAPE '\\')"
+       " ORDER BY last_activity_at DESC, id DESC LIMIT $6");
+DB_SQL(SELECT_LIST_ALL,
+       "SELECT " COLUMNS " FROM chats WHERE tenant = $1"
+       " AND (last_activity_at < $2 OR (last_activity_at = $2 AND id < $3))"
+       " AND (LOWER(COALESCE(title, '')) LIKE $4 ESCAPE '\\'"
+       "  OR LOWER(COALESCE(summary, '')) LIKE $4 ESCAPE '\\')"
+       " ORDER BY last_activity_at DESC, id DESC LIMIT $5");
+DB_SQL(SELECT_LINE,
+       "WITH RECURSIVE line (id, parent_id, fork_seq, to_seq, depth) AS ("
+       "SELECT id, parent_id, fork_seq, last_seq, depth FROM chats"
+       " WHERE tenant = $1 AND id = $2"
+       " UNION ALL SELECT c.id, c.parent_id, c.fork_seq, line.fork_seq, c.depth"
+       " FROM line JOIN chats c ON c.tenant = $1 AND c.id = line.parent_id)"
+       " SELECT id, fork_seq, to_seq FROM line ORDER BY depth");
+DB_SQL(INSERT,
+       "INSERT INTO chats (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6,"
+       " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)");
+DB_SQL(UPDATE,
+       "UPDATE chats SET title = $3, is_titled_by_user = $4, summary = $5,"
+       " channels = $6, inactivity_minutes = $7, last_activity_at = $8,"
+       " closed_at = $9, last_seq = $10, created_at = $11"
+       " WHERE tenant = $1 AND id = $2");
+
+static struct db_value int_or_null(int64_t value)
+{
+    return value ? db_int(value) : db_null();
+}
+
+/* Copy a text column; false on OOM. NULL stays NULL. */
+static bool take_text(struct arena *arena, const struct db_rows *rows,
+                      int column, struct str *out)
+{
+    struct str text = db_get_text(rows, column);
+
+    *out = text;
+    if (text.s) {
+        *out = arena_str(arena, text);
+        return out->s != NULL;
+    }
+    return true;
+}
+
+static enum clew_status row_of(struct arena *arena, const struct db_rows *rows,
+                               struct chat *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->id = db_get_uuid(rows, 0);
+    out->conversation_id = db_get_uuid(rows, 2);
+    out->parent_id = db_get_uuid(rows, 3);
+    out->fork_seq = db_get_int(rows, 4);
+    out->depth = db_get_int(rows, 5);
+    out->is_titled_by_user = db_get_int(rows, 8) != 0;
+    out->is_explicit = db_get_int(rows, 10) != 0;
+    out->inactivity_minutes = db_get_int(rows, 12);
+    out->created_at_ms = db_get_int(rows, 13);
+    out->last_activity_at_ms = db_get_int(rows, 14);
+    out->closed_at_ms = db_get_int(rows, 15);
+    out->last_seq = db_get_int(rows, 16);
+    if (!take_text(arena, rows, 1, &out->user_id) ||
+        !take_text(arena, rows, 6, &out->branch) ||
+        !take_text(arena, rows, 7, &out->title) ||
+        !take_text(arena, rows, 9, &out->summary) ||
+        !take_text(arena, rows, 11, &out->channels)) {
+        return CLEW_NO_MEMORY;
+    }
+    return CLEW_OK;
+}
+
+/* Read all rows of a started query into an array, and end it. */
+static enum clew_status collect(struct arena *arena, struct db_rows *rows,
+                                struct chat **out_chats, size_t *out_count,
+                                struct clew_error *err)
+{
+    struct chat *chats = NULL;
+    size_t count = 0;
+    size_t cap = 0;
+    enum clew_status status = CLEW_OK;
+    enum clew_status ended;
+
+    while (status == CLEW_OK && db_next(rows)) {
+        struct chat *grown =
+            arena_grow(arena, chats, count, &cap, sizeof(*chats));
+
+        if (!grown) {
+            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            break;
+        }
+        chats = grown;
+        status = row_of(arena, rows, &chats[count]);
+        count++;
+    }
+    ended = db_end(rows, status == CLEW_OK ? err : NULL);
+    if (status != CLEW_OK) {
+        return clew_fail(err, status, "out of memory");
+    }
+    if (ended == CLEW_OK) {
+        *out_chats = chats;
+        *out_count = count;
+    }
+    return ended;
+}
+
+/* Exactly one row, or CLEW_NOT_FOUND. */
+static enum clew_status collect_one(struct arena *arena, struct db_rows *rows,
+                                    struct chat *out_chat,
+                                    struct clew_error *err)
+{
+    struct chat *chats;
+    size_t count;
+    enum clew_status status = collect(arena, rows, &chats, &count, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (count == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such chat");
+    }
+    *out_chat = chats[0];
+    return CLEW_OK;
+}
+
+enum clew_status chat_find(struct store_tx *tx, struct arena *arena,
+                           const struct uuid *id, struct chat *out_chat,
+                           struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_ONE, DB_ARGS(db_uuid(id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return collect_one(arena, &rows, out_chat, err);
+}
+
+enum clew_status chat_find_many(struct store_tx *tx, struct arena *arena,
+                                const struct uuid *ids, size_t count,
+                                struct chat **out_chats, size_t *out_count,
+                                struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status;
+
+    if (count == 0) {
+        *out_chats = NULL;
+        *out_count = 0;
+        return CLEW_OK;
+    }
+    status =
+        db_query(tx, &SELECT_MANY, DB_ARGS(db_uuids(ids, count)), &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return collect(arena, &rows, out_chats, out_count, err);
+}
+
+enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
+                             struct clew_error *err)
+{
+    return db_exec(
+        tx, &INSERT,
+        DB_ARGS(db_uuid(&chat->id), db_text(chat->user_id),
+                db_uuid(&chat->conversation_id), db_uuid(&chat->parent_id),
+                db_int(chat->fork_seq), db_int(chat->depth),
+                db_text(chat->branch), db_text(chat->title),
+                db_int(chat->is_titled_by_user), db_text(chat->summary),
+                db_int(chat->is_explicit), db_text(chat->channels),
+                int_or_null(chat->inactivity_minutes),
+                db_int(chat->created_at_ms), db_int(chat->last_activity_at_ms),
+                int_or_null(chat->closed_at_ms), db_int(chat->last_seq)),
+        err);
+}
+
+enum clew_status chat_update(struct store_tx *tx, const struct chat *chat,
+                             struct clew_error *err)
+{
+    return db_exec(
+        tx, &UPDATE,
+        DB_ARGS(db_uuid(&chat->id), db_text(chat->title),
+                db_int(chat->is_titled_by_user), db_text(chat->summary),
+                db_text(chat->channels), int_or_null(chat->inactivity_minutes),
+                db_int(chat->last_activity_at_ms),
+                int_or_null(chat->closed_at_ms), db_int(chat->last_seq),
+                db_int(chat->created_at_ms)),
+        err);
+}
+
+enum clew_status chat_find_current(struct store_tx *tx, struct arena *arena,
+                                   struct str user_id, int64_t time_ms,
+                                   struct chat *out_chat,
+                                   struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_CURRENT,
+                 DB_ARGS(db_text(user_id), db_int(time_ms)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return collect_one(arena, &rows, out_chat, err);
+}
+
+enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
+                           const struct uuid *id, struct chat_part **out_parts,
+                           size_t *out_count, struct clew_error *err)
+{
+    struct db_rows rows;
+    struct chat_part *parts = NULL;
+    size_t count = 0;
+    size_t cap = 0;
+    enum clew_status status =
+        db_query(tx, &SELECT_LINE, DB_ARGS(db_uuid(id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (db_next(&rows)) {
+        struct chat_part *grown =
+            arena_grow(arena, parts, count, &cap, sizeof(*parts));
+
+        if (!grown) {
+            (void)db_end(&rows, NULL); /* the lack of memory is reported */
+            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+        parts = grown;
+        parts[count].chat_id = db_get_uuid(&rows, 0);
+        parts[count].after_seq = db_get_int(&rows, 1);
+        parts[count].to_seq = db_get_int(&rows, 2);
+        count++;
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK && count == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such chat");
+    }
+    if (status == CLEW_OK) {
+        *out_parts = parts;
+        *out_count = count;
+    }
+    return status;
+}
+
+/* "branch_20261115023100" in UTC, as spec/linking.md names forks. */
+static struct str branch_name(struct arena *arena, int64_t now_ms)
+{
+    char t[CLOCK_TEXT_SIZE];
+
+    clock_format(now_ms, t);
+    return str_of(arena_printf(arena, "branch_%.4s%.2s%.2s%.2s%.2s%.2s", t,
+                               t + 5, t + 8, t + 11, t + 14, t + 17));
+}
+
+/* Find the chat of `parent`'s line that holds turn `at_seq`. */
+static enum clew_status owner_of(struct store_tx *tx, struct arena *arena,
+                                 const struct chat *parent, int64_t at_seq,
+                                 struct chat *out_owner, struct clew_error *err)
+{
+    struct chat_part *parts;
+    size_t count;
+    enum clew_status status;
+
+    *out_owner = *parent;
+    if (at_seq > parent->fork_seq || uuid_is_nil(&parent->parent_id)) {
+        return CLEW_OK;
+    }
+    status = chat_line(tx, arena, &parent->id, &parts, &count, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    for (size_t i = count; i-- > 0;) {
+        if (at_seq > parts[i].after_seq || i == 0) {
+            return chat_find(tx, arena, &parts[i].chat_id, out_owner, err);
+        }
+    }
+    return CLEW_OK;
+}
+
+enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
+                           const struct chat *parent, int64_t at_seq,
+                           struct str title, struct str branch, int64_t now_ms,
+                           struct chat *out_chat, struct clew_error *err)
+{
+    struct chat owner;
+    struct chat fork;
+    enum clew_status status;
+
+    if (at_seq < 0 || at_seq > parent->last_seq) {
+        return clew_fail_field(err, "at_seq",
+                               "\"at_seq\" must be from 0 to %lld",
+                               (long long)parent->last_seq);
+    }
+    status = owner_of(tx, arena, parent, at_seq, &owner, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (owner.depth >= LIMIT_FORK_DEPTH) {
+        return clew_fail(err, CLEW_TOO_LARGE, "forks are more than %d deep",
+                         LIMIT_FORK_DEPTH);
+    }
+    fork = owner;
+    fork.id = uuid_new(now_ms);
+    fork.parent_id = owner.id;
+    fork.depth = owner.depth + 1;
+    fork.fork_seq = at_seq;
+    fork.last_seq = at_seq;
+    fork.branch = branch.s ? branch : branch_name(arena, now_ms);
+    fork.title = title.s ? title : parent->title;
+    fork.is_titled_by_user = title.s != NULL;
+    fork.summary = (struct str){NULL, 0};
+    fork.is_explicit = true;
+    fork.created_at_ms = now_ms;
+    fork.last_activity_at_ms = now_ms;
+    fork.closed_at_ms = 0;
+    if (!fork.branch.s) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    status = chat_insert(tx, &fork, err);
+    if (status == CLEW_OK) {
+        *out_chat = fork;
+    }
+    return status;
+}
+
+/* --- whole operations ------------------------------------------------------ */
+
+/* What the transaction functions below are given. */
+struct work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct uuid *id;
+    const struct chat_new *input;
+    const struct chat_filter *filter;
+    const struct chat_change *change;
+    int64_t at_seq;
+    struct str title;
+    int64_t now_ms;
+    struct chat chat;
+    struct chat *chats;
+    size_t count;
+};
+
+static enum clew_status do_create(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct work *work = arg;
+    struct chat *chat = &work->chat;
+    const struct chat_new *input = work->input;
+
+    memset(chat, 0, sizeof(*chat));
+    chat->id = uuid_new(work->now_ms);
+    chat->conversation_id = chat->id;
+    chat->user_id = input->user_id;
+    chat->branch = STR("main");
+    chat->title = input->title;
+    chat->is_titled_by_user = input->title.s != NULL;
+    chat->channels = input->channel.s ? input->channel : STR("");
+    chat->is_explicit =
+        !input->channel.s || channel_is_explicit(work->engine, input->channel);
+    chat->inactivity_minutes = input->inactivity_minutes;
+    chat->created_at_ms = work->now_ms;
+    chat->last_activity_at_ms = work->now_ms;
+    return chat_insert(tx, chat, err);
+}
+
+enum clew_status chat_create(struct engine *engine, const struct scope *scope,
+                             struct arena *arena, const struct chat_new *input,
+                             struct chat *out_chat, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .input = input,
+                        .now_ms = clock_now_ms(engine->clock)};
+    enum clew_status status =
+        store_write(engine->store, scope, do_create, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_chat = work.chat;
+    }
+    return status;
+}
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+
+    return chat_find(tx, work->arena, work->id, &work->chat, err);
+}
+
+enum clew_status chat_get(struct engine *engine, const struct scope *scope,
+                          struct arena *arena, const struct uuid *id,
+                          struct chat *out_chat, struct clew_error *err)
+{
+    struct work work = {.engine = engine, .arena = arena, .id = id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_get, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_chat = work.chat;
+    }
+    return status;
+}
+
+/* "%words%" with the wildcards of LIKE escaped, ASCII lower case. */
+static const char *like_pattern(struct arena *arena, struct str query)
+{
+    char *pattern = arena_alloc(arena, query.len * 2 + 3);
+    size_t n = 0;
+
+    if (!pattern) {
+        return NULL;
+    }
+    pattern[n++] = '%';
+    for (size_t i = 0; i < query.len; i++) {
+        char c = query.s[i];
+
+        if (c == '%' || c == '_' || c == '\\') {
+            pattern[n++] = '\\';
+        }
+        pattern[n++] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    }
+    pattern[n++] = '%';
+    pattern[n] = '\0';
+    return query.len ? pattern : "%";
+}
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    const struct chat_filter *filter = work->filter;
+    const char *pattern = like_pattern(work->arena, filter->query);
+    bool is_first = uuid_is_nil(&filter->after_id);
+    int64_t before_ms = is_first ? INT64_MAX : filter->after_time_ms;
+    struct db_value id = db_bytes(filter->after_id.b, 16);
+    struct db_rows rows;
+    enum clew_status status;
+
+    if (!pattern) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    id.type = DB_UUID; /* the nil id is a value here, not NULL */
+    if (filter->user_id.s) {
+        status = db_query(tx, &SELECT_LIST_USER,
+                          DB_ARGS(db_text(filter->user_id), db_int(before_ms),
+                                  id, db_cstr(pattern), db_int(filter->limit)),
+                          &rows, err);
+    } else {
+        status = db_query(tx, &SELECT_LIST_ALL,
+                          DB_ARGS(db_int(before_ms), id, db_cstr(pattern),
+                                  db_int(filter->limit)),
+                          &rows, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return collect(work->arena, &rows, &work->chats, &work->count, err);
+}
+
+/* Run a reading function that yields a list of chats. */
+static enum clew_status read_list(struct engine *engine,
+                                  const struct scope *scope, store_fn fn,
+                                  struct work *work, struct chat **out_chats,
+                                  size_t *out_count, struct clew_error *err)
+{
+    enum clew_status status = store_read(engine->store, scope, fn, work, err);
+
+    if (status == CLEW_OK) {
+        *out_chats = work->chats;
+        *out_count = work->count;
+    }
+    return status;
+}
+
+enum clew_status chat_list(struct engine *engine, const struct scope *scope,
+                           struct arena *arena,
+                           const struct chat_filter *filter,
+                           struct chat **out_chats, size_t *out_count,
+                           struct clew_error *err)
+{
+    struct work work = {.engine = engine, .arena = arena, .filter = filter};
+
+    return read_list(engine, scope, do_list, &work, out_chats, out_count, err);
+}
+
+static enum clew_status do_tree(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->id, &work->chat, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = db_query(tx, &SELECT_TREE,
+                      DB_ARGS(db_uuid(&work->chat.conversation_id)), &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return collect(work->arena, &rows, &work->chats, &work->count, err);
+}
+
+enum clew_status chat_tree(struct engine *engine, const struct scope *scope,
+                           struct arena *arena, const struct uuid *id,
+                           struct chat **out_chats, size_t *out_count,
+                           struct clew_error *err)
+{
+    struct work work = {.engine = engine, .arena = arena, .id = id};
+
+    return read_list(engine, scope, do_tree, &work, out_chats, out_count, err);
+}
+
+static enum clew_status do_patch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct work *work = arg;
+    const struct chat_change *change = work->change;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->id, &work->chat, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (change->title) {
+        work->chat.title = *change->title;
+        work->chat.is_titled_by_user = true;
+    }
+    if (change->inactivity_minutes) {
+        work->chat.inactivity_minutes = *change->inactivity_minutes;
+    }
+    return chat_update(tx, &work->chat, err);
+}
+
+/* Run a writing function that yields one chat. */
+static enum clew_status write_one(struct engine *engine,
+                                  const struct scope *scope, store_fn fn,
+                                  struct work *work, struct chat *out_chat,
+                                  struct clew_error *err)
+{
+    enum clew_status status = store_write(engine->store, scope, fn, work, err);
+
+    if (status == CLEW_OK) {
+        *out_chat = work->chat;
+    }
+    return status;
+}
+
+enum clew_status chat_patch(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, const struct uuid *id,
+                            const struct chat_change *change,
+                            struct chat *out_chat, struct clew_error *err)
+{
+    struct work work = {
+        .engine = engine, .arena = arena, .id = id, .change = change};
+
+    return write_one(engine, scope, do_patch, &work, out_chat, err);
+}
+
+static enum clew_status do_close(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct work *work = arg;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->id, &work->chat, err);
+
+    if (status != CLEW_OK || work->chat.closed_at_ms != 0) {
+        return status;
+    }
+    work->chat.closed_at_ms = work->now_ms;
+    return chat_update(tx, &work->chat, err);
+}
+
+enum clew_status chat_close(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, const struct uuid *id,
+                            struct chat *out_chat, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .id = id,
+                        .now_ms = clock_now_ms(engine->clock)};
+
+    return write_one(engine, scope, do_close, &work, out_chat, err);
+}
+
+static enum clew_status do_fork(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    struct chat parent;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->id, &parent, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return chat_fork(tx, work->arena, &parent,
+                     work->at_seq < 0 ? parent.last_seq : work->at_seq,
+                     work->title, (struct str){NULL, 0}, work->now_ms,
+                     &work->chat, err);
+}
+
+enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, const struct uuid *id,
+                              int64_t at_seq, struct str title,
+                              struct chat *out_chat, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .id = id,
+                        .at_seq = at_seq,
+                        .title = title,
+                        .now_ms = clock_now_ms(engine->clock)};
+
+    return write_one(engine, scope, do_fork, &work, out_chat, err);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.c - open and close the domain; find tenants. See engine.h.
+ */
+#include "engine/engine.h"
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "engine/search.h"
+#include "model/embed.h"
+#include "store/db.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+DB_SQL_SYSTEM(SELECT_TENANT, "SELECT tenant FROM tenants WHERE name = $1");
+DB_SQL_SYSTEM(INSERT_TENANT,
+              "INSERT INTO tenants (tenant, name, created_at, change_seq)"
+              " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants"
+              " ON CONFLICT (name) DO NOTHING");
+
+/* mkdir -p with 0700 for what is new. */
+static enum clew_status make_folder(const char *path, struct clew_error *err)
+{
+    char *copy = alloc_string(path);
+    enum clew_status status = CLEW_OK;
+
+    if (!copy) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    for (char *at = copy + 1;; at++) {
+        char c = *at;
+
+        if (c != '/' && c != '\0') {
+            continue;
+        }
+        *at = '\0';
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST) {
+            status = clew_fail(err, CLEW_UNAVAILABLE,
+                               "could not make the folder \"%.200s\": %s", copy,
+                               strerror(errno));
+            break;
+        }
+        *at = c;
+        if (c == '\0') {
+            break;
+        }
+    }
+    alloc_free(copy);
+    return status;
+}
+
+enum clew_status engine_open(const struct engine_options *options,
+                             struct engine **out_engine, struct clew_error *err)
+{
+    struct engine *engine = alloc_zero(1, sizeof(*engine));
+    struct store_options store = {0};
+    enum clew_status status;
+
+    if (!engine) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    engine->config = options->config;
+    engine->clock = options->clock ? options->clock : &clock_system;
+    engine->embedder = embed_static();
+    engine->data_dir =
+        alloc_string(options->data_dir ? options->data_dir
+                                       : config_data_dir(options->config));
+    if (!engine->data_dir) {
+        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        goto out;
+    }
+    if (!options->must_exist) {
+        status = make_folder(engine->data_dir, err);
+        if (status != CLEW_OK) {
+            goto out;
+        }
+    }
+    store.location = options->store_url ? options->store_url : engine->data_dir;
+    store.must_exist = options->must_exist;
+    status = store_open(&store, &engine->store, err);
+    if (status == CLEW_OK) {
+        status = search_open(engine, err);
+    }
+    if (status != CLEW_OK) {
+        goto out;
+    }
+    *out_engine = engine;
+    engine = NULL;
+out:
+    engine_close(engine);
+    return status;
+}
+
+void engine_close(struct engine *engine)
+{
+    if (!engine) {
+        return;
+    }
+    search_close(engine);
+    store_close(engine->store);
+    alloc_free(engine->data_dir);
+    alloc_free(engine);
+}
+
+struct tenant_work {
+    struct str name;
+    int64_t now_ms;
+    int64_t tenant; /* 0 = not found */
+};
+
+static enum clew_status do_find(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct tenant_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_TENANT, DB_ARGS(db_text(work->name)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->tenant = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_make(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct tenant_work *work = arg;
+    enum clew_status status =
+        db_exec(tx, &INSERT_TENANT,
+                DB_ARGS(db_text(work->name), db_int(work->now_ms)), err);
+
+    return status == CLEW_OK ? do_find(tx, arg, err) : status;
+}
+
+enum clew_status engine_tenant(struct engine *engine, const char *name,
+                               struct scope *out_scope, struct clew_error *err)
+{
+    struct tenant_work work = {.name = str_of(name),
+                               .now_ms = clock_now_ms(engine->clock)};
+    enum clew_status status;
+
+    if (work.name.len == 0 || work.name.len > LIMIT_NAME_BYTES) {
+        return clew_fail_field(err, "tenant",
+                               "a tenant's name has 1 to %d bytes",
+                               LIMIT_NAME_BYTES);
+    }
+    status = store_read_system(engine->store, do_find, &work, err);
+    if (status == CLEW_OK && work.tenant == 0) {
+        status = store_write_system(engine->store, do_make, &work, err);
+    }
+    if (status == CLEW_OK) {
+        out_scope->tenant = work.tenant;
+    }
+    return status;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search.c - rows to documents and back. See search.h.
+ */
+#include "engine/search.h"
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/limits.h"
+#include "engine/chat.h"
+#include "engine/engine.h"
+#include "engine/work.h"
+#include "index/doc.h"
+#include "index/index.h"
+#include "model/embed.h"
+#include "store/db.h"
+
+#include <stdio.h>
+#include <string.h>
+
+DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
+DB_SQL(SELECT_GONE, "SELECT change_seq, kind, id FROM tombstones"
+                    " WHERE tenant = $1 AND change_seq > $2"
+                    " ORDER BY change_seq LIMIT $3");
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
+                                     const struct turn *turn,
+                                     struct search_text *out,
+                                     struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                       .timezone = turn->timezone,
+                                       .speaker = turn->name};
+    float *vector = arena_zero(arena, engine->embedder->dim, sizeof(*vector));
+    enum clew_status status;
+
+    if (!vector) {
+        return no_memory(err);
+    }
+    status = analysis_run(arena, turn->text, &options, &out->analysis, err);
+    if (status == CLEW_OK) {
+        status = embed_run(engine->embedder, &turn->text, 1, vector, err);
+    }
+    out->vector = vector;
+    return status;
+}
+
+static uint32_t role_flags(const struct turn *turn)
+{
+    uint32_t flags = turn->name.s ? INDEX_NAMED : 0;
+
+    switch (turn->role) {
+    case TURN_USER:
+        return flags | INDEX_BY_USER;
+    case TURN_ASSISTANT:
+        return flags | INDEX_BY_ASSISTANT;
+    case TURN_SYSTEM:
+    case TURN_TOOL:
+        break;
+    }
+    return flags;
+}
+
+enum clew_status search_doc_of_turn(struct arena *arena,
+                                    const struct turn *turn,
+                                    const struct search_text *text,
+                                    struct index_doc *out,
+                                    struct clew_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    out->kind = INDEX_TURN;
+    out->id = turn->id;
+    out->chat = turn->chat_id;
+    out->user = turn->user_id;
+    out->seq = turn->seq;
+    out->created_at_ms = turn->created_at_ms;
+    out->change_seq = turn->change_seq;
+    out->flags = role_flags(turn);
+    out->vector = text->vector;
+    return doc_fill(arena, &text->analysis, turn->name, out, err);
+}
+
+void search_offer(struct engine *engine, const struct scope *scope,
+                  const struct batch_work *work)
+{
+    if (work->n_docs > 0) {
+        /* on failure the index catches up from the tables */
+        (void)index_offer(engine->indexes, scope->tenant,
+                          work->first_change - 1, work->end_change - 1,
+                          work->docs, work->n_docs, NULL);
+    }
+}
+
+/* --- the source the indexes catch up from ---------------------------------- */
+
+static enum clew_status do_latest(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_LATEST, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *(int64_t *)arg = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status source_latest(void *arg, int64_t tenant,
+                                      int64_t *out_change,
+                                      struct clew_error *err)
+{
+    struct engine *engine = arg;
+    struct scope scope = {tenant};
+
+    return store_read(engine->store, &scope, do_latest, out_change, err);
+}
+
+struct load_work {
+    struct arena *arena;
+    int64_t after;
+    int64_t max;
+    int64_t latest;
+    struct turn *turns;
+    size_t n_turns;
+    struct index_doc *gone;
+    size_t n_gone;
+};
+
+static bool kind_parse(struct str text, enum index_kind *out_kind)
+{
+    static const char *const names[INDEX_KINDS] = {"turn", "memory", "episode"};
+
+    for (int i = 0; i < INDEX_KINDS; i++) {
+        if (str_eq(text, str_of(names[i]))) {
+            *out_kind = (enum index_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status;
+
+    work->gone =
+        arena_zero(work->arena, (size_t)work->max, sizeof(*work->gone));
+    work->n_gone = 0;
+    if (!work->gone) {
+        return no_memory(err);
+    }
+    status = db_query(tx, &SELECT_GONE,
+                      DB_ARGS(db_int(work->after), db_int(work->max)), &rows,
+                      err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (work->n_gone < (size_t)work->max && db_next(&rows)) {
+        struct index_doc *doc = &work->gone[work->n_gone];
+
+        if (kind_parse(db_get_text(&rows, 1), &doc->kind)) {
+            doc->is_removed = true;
+            doc->change_seq = db_get_int(&rows, 0);
+            doc->id = db_get_uuid(&rows, 2);
+            work->n_gone++;
+        }
+    }
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_load(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct load_work *work = arg;
+    enum clew_status status = do_latest(tx, &work->latest, err);
+
+    if (status == CLEW_OK) {
+        status = turn_list_changes(tx, work->arena, work->after, work->max,
+                                   &work->turns, &work->n_turns, err);
+    }
+    return status == CLEW_OK ? load_gone(tx, work, err) : status;
+}
+
+/* The change number up to which a list that was cut at `max` is complete. */
+static int64_t complete_to(size_t count, int64_t max, int64_t last,
+                           int64_t latest)
+{
+    return (int64_t)count < max ? latest : last;
+}
+
+static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
+                                    size_t max, struct arena *arena,
+                                    struct index_doc **out_docs,
+                                    size_t *out_count, int64_t *out_through,
+                                    struct clew_error *err)
+{
+    struct engine *engine = arg;
+    struct scope scope = {tenant};
+    struct load_work work = {
+        .arena = arena, .after = after, .max = (int64_t)max};
+    struct index_doc *docs;
+    int64_t through;
+    int64_t limit;
+    size_t n = 0;
+    size_t g = 0;
+    enum clew_status status =
+        store_read(engine->store, &scope, do_load, &work, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    docs = arena_zero(arena, work.n_turns + work.n_gone, sizeof(*docs));
+    if (!docs) {
+        return no_memory(err);
+    }
+    through = complete_to(
+        work.n_turns, work.max,
+        work.n_turns ? work.turns[work.n_turns - 1].change_seq : 0,
+        work.latest);
+    limit = complete_to(work.n_gone, work.max,
+                        work.n_gone ? work.gone[work.n_gone - 1].change_seq : 0,
+                        work.latest);
+    through = limit < through ? limit : through;
+    for (size_t i = 0; i < work.n_turns && status == CLEW_OK; i++) {
+        struct search_text text;
+
+        if (work.turns[i].change_seq > through) {
+            break;
+        }
+        while (g < work.n_gone &&
+               work.gone[g].change_seq < work.turns[i].change_seq) {
+            docs[n++] = work.gone[g++];
+        }
+        status = search_text_of_turn(engine, arena, &work.turns[i], &text, err);
+        if (status == CLEW_OK) {
+            status = search_doc_of_turn(arena, &work.turns[i], &text, &docs[n++], err);
+        }
+    }
+    while (g < work.n_gone && work.gone[g].change_seq <= through) {
+        docs[n++] = work.gone[g++];
+    }
+    if (status == CLEW_OK) {
+        *out_docs = docs;
+        *out_count = n;
+        *out_through = through;
+    }
+    return status;
+}
+
+enum clew_status search_open(struct engine *engine, struct clew_error *err)
+{
+    struct index_options options = {
+        .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
+        .model = engine->embedder->id,
+        .dim = engine->embedder->dim,
+        .analyser = DOC_ANALYSER_VERSION,
+        .source = {engine, source_latest, source_load}};
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
+    options.dir = path;
+    return index_set_open(&options, &engine->indexes, err);
+}
+
+void search_close(struct engine *engine)
+{
+    index_set_close(engine->indexes);
+    engine->indexes = NULL;
+}
+
+/* --- from the ranking back to rows ----------------------------------------- */
+
+struct fetch_work {
+    struct arena *arena;
+    const struct search_query *query;
+    struct recall_line *lines;
+    size_t n_lines;
+    const struct uuid *turn_ids;
+    size_t n_turn_ids;
+    struct turn *turns;
+    size_t n_turns;
+};
+
+static enum clew_status do_line(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct fetch_work *work = arg;
+    struct chat_part *parts;
+    enum clew_status status = chat_line(tx, work->arena, &work->query->chat_id,
+                                        &parts, &work->n_lines, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->lines = arena_zero(work->arena, work->n_lines, sizeof(*work->lines));
+    if (!work->lines) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < work->n_lines; i++) {
+        work->lines[i].chat = parts[i].chat_id;
+        work->lines[i].max_seq =
+            i + 1 == work->n_lines ? INT64_MAX : parts[i].to_seq;
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status do_fetch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct fetch_work *work = arg;
+
+    return turn_find_many(tx, work->arena, work->turn_ids, work->n_turn_ids,
+                          &work->turns, &work->n_turns, err);
+}
+
+static enum clew_status rank(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct recall_request *request,
+                             struct recall_result *out, struct clew_error *err)
+{
+    struct index_view *view = NULL;
+    enum clew_status status =
+        index_view_open(engine->indexes, scope->tenant, &view, err);
+
+    if (status == CLEW_OK) {
+        status = recall_run(view, engine->embedder, arena, request, out, err);
+    }
+    index_view_close(view);
+    return status;
+}
+
+static const struct turn *turn_of(const struct fetch_work *work,
+                                  const struct uuid *id)
+{
+    for (size_t i = 0; i < work->n_turns; i++) {
+        if (uuid_eq(&work->turns[i].id, id)) {
+            return &work->turns[i];
+        }
+    }
+    return NULL;
+}
+
+/* Give each ranked item its row; what was forgotten meanwhile is left out. */
+static enum clew_status fill_hits(struct arena *arena,
+                                  const struct fetch_work *work,
+                                  struct search_result *out,
+                                  struct clew_error *err)
+{
+    out->hits = arena_zero(arena, out->ranking.count, sizeof(*out->hits));
+    out->count = 0;
+    if (!out->hits) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < out->ranking.count; i++) {
+        const struct recall_item *item = &out->ranking.items[i];
+        const struct turn *turn = turn_of(work, &work->turn_ids[i]);
+        struct search_hit *hit = &out->hits[out->count];
+        char chat[UUID_TEXT_SIZE];
+
+        if (!turn) {
+            continue;
+        }
+        uuid_format(&turn->chat_id, chat);
+        hit->item = *item;
+        hit->turn_id = turn->id;
+        hit->external_id = turn->external_id;
+        hit->text = turn->text;
+        hit->source_ref = str_of(
+            arena_printf(arena, "%s:lines-%lld-%lld", chat,
+                         (long long)turn->seq, (long long)turn->seq));
+        out->count++;
+    }
+    return CLEW_OK;
+}
+
+enum clew_status search_run(struct engine *engine, const struct scope *scope,
+                            struct arena *arena,
+                            const struct search_query *query,
+                            struct search_result *out, struct clew_error *err)
+{
+    struct fetch_work work = {.arena = arena, .query = query};
+    struct recall_request request = {.query = query->query,
+                                     .user = query->user_id,
+                                     .timezone = query->timezone,
+                                     .kinds = query->kinds,
+                                     .limit = query->limit,
+                                     .since_ms = query->since_ms,
+                                     .until_ms = query->until_ms,
+                                     .at_ms = query->at_ms};
+    struct uuid *ids;
+    enum clew_status status = CLEW_OK;
+
+    memset(out, 0, sizeof(*out));
+    if (!uuid_is_nil(&query->chat_id)) {
+        status = store_read(engine->store, scope, do_line, &work, err);
+        request.lines = work.lines;
+        request.n_lines = work.n_lines;
+    }
+    if (status == CLEW_OK) {
+        status = rank(engine, scope, arena, &request, &out->ranking, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    ids = arena_zero(arena, out->ranking.count, sizeof(*ids));
+    if (!ids) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < out->ranking.count; i++) {
+        const struct recall_item *item = &out->ranking.items[i];
+
+        ids[i] = item->kind == RECALL_CHAT ? item->best_turn : item->id;
+    }
+    work.turn_ids = ids;
+    work.n_turn_ids = out->ranking.count;
+    if (work.n_turn_ids > 0) {
+        status = store_read(engine->store, scope, do_fetch, &work, err);
+    }
+    return status == CLEW_OK ? fill_hits(arena, &work, out, err) : status;
+}

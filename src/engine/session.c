@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - rows of the sessions table. See session.h.
+ */
+#include "engine/session.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "store/db.h"
+
+#include <string.h>
+
+#define COLUMNS "id, chat_id, user_id, started_at, last_activity_at, ended_at"
+
+DB_SQL(SELECT_OPEN, "SELECT " COLUMNS " FROM sessions WHERE tenant = $1"
+                    " AND chat_id = ANY($2) AND ended_at IS NULL");
+DB_SQL(SELECT_ONE,
+       "SELECT " COLUMNS " FROM sessions WHERE tenant = $1 AND id = $2");
+DB_SQL(INSERT, "INSERT INTO sessions (tenant, " COLUMNS ")"
+               " VALUES ($1, $2, $3, $4, $5, $6, $7)");
+DB_SQL(UPDATE, "UPDATE sessions SET last_activity_at = $3, ended_at = $4"
+               " WHERE tenant = $1 AND id = $2");
+
+static enum clew_status row_of(struct arena *arena, const struct db_rows *rows,
+                               struct session *out)
+{
+    out->id = db_get_uuid(rows, 0);
+    out->chat_id = db_get_uuid(rows, 1);
+    out->user_id = arena_str(arena, db_get_text(rows, 2));
+    out->started_at_ms = db_get_int(rows, 3);
+    out->last_activity_at_ms = db_get_int(rows, 4);
+    out->ended_at_ms = db_get_int(rows, 5);
+    return out->user_id.s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+enum clew_status session_find_open(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *chat_ids, size_t count,
+                                   struct session **out_sessions,
+                                   size_t *out_count, struct clew_error *err)
+{
+    struct db_rows rows;
+    struct session *found = arena_zero(arena, count, sizeof(*found));
+    size_t n = 0;
+    enum clew_status status;
+
+    if (!found) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    *out_sessions = found;
+    *out_count = 0;
+    if (count == 0) {
+        return CLEW_OK;
+    }
+    status = db_query(tx, &SELECT_OPEN, DB_ARGS(db_uuids(chat_ids, count)),
+                      &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (n < count && db_next(&rows)) {
+        if (row_of(arena, &rows, &found[n++]) != CLEW_OK) {
+            (void)db_end(&rows, NULL); /* the lack of memory is reported */
+            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK) {
+        *out_count = n;
+    }
+    return status;
+}
+
+enum clew_status session_find(struct store_tx *tx, struct arena *arena,
+                              const struct uuid *id,
+                              struct session *out_session,
+                              struct clew_error *err)
+{
+    struct db_rows rows;
+    bool is_found;
+    enum clew_status status =
+        db_query(tx, &SELECT_ONE, DB_ARGS(db_uuid(id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    is_found = db_next(&rows);
+    if (is_found) {
+        status = row_of(arena, &rows, out_session);
+    }
+    if (status != CLEW_OK) {
+        (void)db_end(&rows, NULL); /* the first failure is reported */
+        return clew_fail(err, status, "out of memory");
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK && !is_found) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such session");
+    }
+    return status;
+}
+
+enum clew_status session_insert(struct store_tx *tx,
+                                const struct session *session,
+                                struct clew_error *err)
+{
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_uuid(&session->id), db_uuid(&session->chat_id),
+                           db_text(session->user_id),
+                           db_int(session->started_at_ms),
+                           db_int(session->last_activity_at_ms),
+                           session->ended_at_ms ? db_int(session->ended_at_ms)
+                                                : db_null()),
+                   err);
+}
+
+enum clew_status session_update(struct store_tx *tx,
+                                const struct session *session,
+                                struct clew_error *err)
+{
+    return db_exec(tx, &UPDATE,
+                   DB_ARGS(db_uuid(&session->id),
+                           db_int(session->last_activity_at_ms),
+                           session->ended_at_ms ? db_int(session->ended_at_ms)
+                                                : db_null()),
+                   err);
+}
+
+struct end_work {
+    struct arena *arena;
+    const struct uuid *id;
+    int64_t now_ms;
+    struct session session;
+};
+
+static enum clew_status do_end(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct end_work *work = arg;
+    enum clew_status status =
+        session_find(tx, work->arena, work->id, &work->session, err);
+
+    if (status != CLEW_OK || work->session.ended_at_ms != 0) {
+        return status;
+    }
+    work->session.ended_at_ms = work->now_ms;
+    return session_update(tx, &work->session, err);
+}
+
+enum clew_status session_end(struct engine *engine, const struct scope *scope,
+                             struct arena *arena, const struct uuid *id,
+                             struct session *out_session,
+                             struct clew_error *err)
+{
+    struct end_work work = {
+        .arena = arena, .id = id, .now_ms = clock_now_ms(engine->clock)};
+    enum clew_status status =
+        store_write(engine->store, scope, do_end, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_session = work.session;
+    }
+    return status;
+}

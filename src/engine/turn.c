@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * turn.c - rows of the turns table, and reading a line. See turn.h.
+ */
+#include "engine/turn.h"
+
+#include "engine/chat.h"
+#include "engine/engine.h"
+#include "store/db.h"
+
+#include <string.h>
+
+#define COLUMNS                                                                \
+    "chat_id, seq, id, session_id, user_id, role, name, channel, content,"     \
+    " text, token_count, created_at, stored_at, timezone, external_id,"        \
+    " change_seq"
+
+DB_SQL(INSERT,
+       "INSERT INTO turns (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6,"
+       " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)");
+DB_SQL(SELECT_IDS,
+       "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND id = ANY($2)");
+DB_SQL(SELECT_EXTERNAL, "SELECT " COLUMNS " FROM turns WHERE tenant = $1"
+                        " AND external_id = ANY($2)");
+DB_SQL(SELECT_PART,
+       "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND chat_id = $2"
+       " AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT $5");
+DB_SQL(SELECT_CHANGES,
+       "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND change_seq > $2"
+       " ORDER BY change_seq LIMIT $3");
+
+static const char *const role_names[] = {"user", "assistant", "system", "tool"};
+
+const char *turn_role_name(enum turn_role role)
+{
+    return role_names[role];
+}
+
+bool turn_role_parse(struct str text, enum turn_role *out_role)
+{
+    for (int i = 0; i < 4; i++) {
+        if (str_eq(text, str_of(role_names[i]))) {
+            *out_role = (enum turn_role)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status turn_insert(struct store_tx *tx, const struct turn *turn,
+                             struct clew_error *err)
+{
+    return db_exec(
+        tx, &INSERT,
+        DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq), db_uuid(&turn->id),
+                db_uuid(&turn->session_id), db_text(turn->user_id),
+                db_cstr(turn_role_name(turn->role)), db_text(turn->name),
+                db_text(turn->channel), db_text(turn->content),
+                db_text(turn->text), db_int(turn->token_count),
+                db_int(turn->created_at_ms), db_int(turn->stored_at_ms),
+                db_text(turn->timezone), db_text(turn->external_id),
+                db_int(turn->change_seq)),
+        err);
+}
+
+/* Copy a text column; NULL stays NULL. False on OOM. */
+static bool take_text(struct arena *arena, const struct db_rows *rows,
+                      int column, struct str *out)
+{
+    struct str text = db_get_text(rows, column);
+
+    *out = text.s ? arena_str(arena, text) : text;
+    return !text.s || out->s;
+}
+
+static bool row_of(struct arena *arena, const struct db_rows *rows,
+                   struct turn *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->chat_id = db_get_uuid(rows, 0);
+    out->seq = db_get_int(rows, 1);
+    out->id = db_get_uuid(rows, 2);
+    out->session_id = db_get_uuid(rows, 3);
+    out->token_count = db_get_int(rows, 10);
+    out->created_at_ms = db_get_int(rows, 11);
+    out->stored_at_ms = db_get_int(rows, 12);
+    out->change_seq = db_get_int(rows, 15);
+    if (!turn_role_parse(db_get_text(rows, 5), &out->role)) {
+        out->role = TURN_USER; /* only a damaged row; verify names it */
+    }
+    return take_text(arena, rows, 4, &out->user_id) &&
+           take_text(arena, rows, 6, &out->name) &&
+           take_text(arena, rows, 7, &out->channel) &&
+           take_text(arena, rows, 8, &out->content) &&
+           take_text(arena, rows, 9, &out->text) &&
+           take_text(arena, rows, 13, &out->timezone) &&
+           take_text(arena, rows, 14, &out->external_id);
+}
+
+/* A growing list of turns in an arena. */
+struct list {
+    struct arena *arena;
+    struct turn *items;
+    size_t count;
+    size_t cap;
+};
+
+/* Append all rows of a started query, and end it. */
+static enum clew_status collect(struct list *list, struct db_rows *rows,
+                                struct clew_error *err)
+{
+    while (db_next(rows)) {
+        struct turn *grown = arena_grow(list->arena, list->items, list->count,
+                                        &list->cap, sizeof(*list->items));
+
+        if (!grown || !row_of(list->arena, rows, &grown[list->count])) {
+            (void)db_end(rows, NULL); /* the lack of memory is reported */
+            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+        list->items = grown;
+        list->count++;
+    }
+    return db_end(rows, err);
+}
+
+/* One query into a fresh list. */
+static enum clew_status select_into(struct store_tx *tx, struct arena *arena,
+                                    const struct db_sql *sql,
+                                    const struct db_value *args, size_t n_args,
+                                    struct turn **out_turns, size_t *out_count,
+                                    struct clew_error *err)
+{
+    struct list list = {.arena = arena};
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    if (status == CLEW_OK) {
+        status = collect(&list, &rows, err);
+    }
+    if (status == CLEW_OK) {
+        *out_turns = list.items;
+        *out_count = list.count;
+    }
+    return status;
+}
+
+enum clew_status turn_find_many(struct store_tx *tx, struct arena *arena,
+                                const struct uuid *ids, size_t count,
+                                struct turn **out_turns, size_t *out_count,
+                                struct clew_error *err)
+{
+    return select_into(tx, arena, &SELECT_IDS, DB_ARGS(db_uuids(ids, count)),
+                       out_turns, out_count, err);
+}
+
+enum clew_status turn_find_external(struct store_tx *tx, struct arena *arena,
+                                    const struct str *external_ids,
+                                    size_t count, struct turn **out_turns,
+                                    size_t *out_count, struct clew_error *err)
+{
+    return select_into(tx, arena, &SELECT_EXTERNAL,
+                       DB_ARGS(db_texts(external_ids, count)), out_turns,
+                       out_count, err);
+}
+
+enum clew_status turn_list_changes(struct store_tx *tx, struct arena *arena,
+                                   int64_t after, int64_t limit,
+                                   struct turn **out_turns, size_t *out_count,
+                                   struct clew_error *err)
+{
+    return select_into(tx, arena, &SELECT_CHANGES,
+                       DB_ARGS(db_int(after), db_int(limit)), out_turns,
+                       out_count, err);
+}
+
+/* Turns (after_seq, to_seq] of the line, at most `limit`. */
+static enum clew_status list_between(struct store_tx *tx, struct arena *arena,
+                                     const struct chat_part *parts,
+                                     size_t n_parts, int64_t after_seq,
+                                     int64_t limit, struct turn **out_turns,
+                                     size_t *out_count, struct clew_error *err)
+{
+    struct list list = {.arena = arena};
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < n_parts && status == CLEW_OK; i++) {
+        const struct chat_part *part = &parts[i];
+        int64_t left = limit - (int64_t)list.count;
+        struct db_rows rows;
+
+        if (left <= 0) {
+            break;
+        }
+        if (part->to_seq <= after_seq || part->to_seq <= part->after_seq) {
+            continue;
+        }
+        status = db_query(tx, &SELECT_PART,
+                          DB_ARGS(db_uuid(&part->chat_id),
+                                  db_int(after_seq > part->after_seq
+                                             ? after_seq
+                                             : part->after_seq),
+                                  db_int(part->to_seq), db_int(left)),
+                          &rows, err);
+        if (status == CLEW_OK) {
+            status = collect(&list, &rows, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        *out_turns = list.items;
+        *out_count = list.count;
+    }
+    return status;
+}
+
+enum clew_status turn_list_line(struct store_tx *tx, struct arena *arena,
+                                const struct uuid *chat_id, int64_t after_seq,
+                                int64_t limit, struct turn **out_turns,
+                                size_t *out_count, struct clew_error *err)
+{
+    struct chat_part *parts;
+    size_t n_parts;
+    enum clew_status status =
+        chat_line(tx, arena, chat_id, &parts, &n_parts, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return list_between(tx, arena, parts, n_parts, after_seq, limit, out_turns,
+                        out_count, err);
+}
+
+enum clew_status turn_list_last(struct store_tx *tx, struct arena *arena,
+                                const struct uuid *chat_id, int64_t limit,
+                                struct turn **out_turns, size_t *out_count,
+                                struct clew_error *err)
+{
+    struct chat_part *parts;
+    size_t n_parts;
+    enum clew_status status =
+        chat_line(tx, arena, chat_id, &parts, &n_parts, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    /* seq counts along the line without gaps, so the last N are a range */
+    return list_between(tx, arena, parts, n_parts,
+                        parts[n_parts - 1].to_seq - limit, limit, out_turns,
+                        out_count, err);
+}
+
+struct list_work {
+    struct arena *arena;
+    const struct uuid *chat_id;
+    int64_t after_seq;
+    int64_t limit;
+    struct turn *turns;
+    size_t count;
+};
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct list_work *work = arg;
+
+    return turn_list_line(tx, work->arena, work->chat_id, work->after_seq,
+                          work->limit, &work->turns, &work->count, err);
+}
+
+enum clew_status turn_list(struct engine *engine, const struct scope *scope,
+                           struct arena *arena, const struct uuid *chat_id,
+                           int64_t after_seq, int64_t limit,
+                           struct turn **out_turns, size_t *out_count,
+                           struct clew_error *err)
+{
+    struct list_work work = {.arena = arena,
+                             .chat_id = chat_id,
+                             .after_seq = after_seq,
+                             .limit = limit};
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_turns = work.turns;
+        *out_count = work.count;
+    }
+    return status;
+}
