@@ -5,9 +5,10 @@
  * Keys are dotted ("server.listen"). Precedence: flag, environment
  * (CLEW_SERVER_LISTEN), file, default. The file is YAML whose nested maps are
  * the dots. An unknown key or a value of the wrong type is an error with file,
- * line and key; nothing is half loaded.
- * A key ending in ".*" in the table stands for any name there
- * ("channels.*.kind", "proxy.upstreams.*").
+ * line and key; nothing is half loaded. Variables that start with CLEW_ but
+ * name no key are left alone: other programs may own them.
+ * A key ending in ".*" in the table (config_keys.def) stands for any name
+ * there: "channels.*", "proxy.upstreams.*".
  * Thread-safety: immutable after config_load(); share freely.
  */
 #ifndef BASE_CONFIG_H
@@ -22,6 +23,28 @@
 #include <stdint.h>
 
 struct config;
+
+enum config_type {
+    CONFIG_STR,
+    CONFIG_SECRET, /* a string that is never shown */
+    CONFIG_INT,
+    CONFIG_SIZE, /* an INT that may be written 64K, 16M, 2G, 1T */
+    CONFIG_REAL,
+    CONFIG_BOOL, /* true/false, yes/no, on/off, 1/0 */
+    CONFIG_CHOICE
+};
+
+/* A row of the table. */
+struct config_key {
+    const char *name;
+    enum config_type type;
+    const char *fallback; /* default, as it would be written in the file */
+    const char *allowed;  /* "a|b", "low..high" or "" */
+    const char *help;
+};
+
+/* The table; `*out_n` rows. */
+const struct config_key *config_keys(size_t *out_n);
 
 /* One override from the command line. */
 struct config_flag {

@@ -5,7 +5,8 @@
  * Only the edges of the program log (http, api, proxy, mcp, cli, task workers);
  * library code returns a status instead. Never log content or secrets.
  * Levels are set with a string: "info,http=debug". Equal lines are limited to
- * 10 a second, then counted.
+ * 10 a second, then counted. A line holds at most 1 KiB; control characters
+ * become spaces, so that no value can start a line of its own.
  * Thread-safety: internally locked.
  */
 #ifndef BASE_LOG_H
@@ -25,5 +26,11 @@ bool log_enabled(enum log_level level, const char *component);
 /* `event` is a short fixed word; `fmt` makes "key=value key=value". */
 void log_event(enum log_level level, const char *component, const char *event,
                const char *fmt, ...) CLEW_PRINTF(4, 5);
+/* Write the counts of lines held back; call it before the program ends. */
+void log_flush(void);
+/* One fixed text, from a signal handler: no lock, no allocation, no level. */
+void log_from_signal(const char *text);
+/* Where lines go instead of stderr. The caller keeps the descriptor. */
+void log_set_fd(int fd);
 
 #endif

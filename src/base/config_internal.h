@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_internal.h - what the config_*.c files share.
+ */
+#ifndef BASE_CONFIG_INTERNAL_H
+#define BASE_CONFIG_INTERNAL_H
+
+#include "base/config.h"
+
+struct config_value {
+    int64_t number; /* INT, SIZE, BOOL */
+    double real;    /* REAL */
+};
+
+/*
+ * Check a text against its row. False fills `out_problem` ("must be ..."),
+ * without the text itself: it may be a secret in the wrong place.
+ */
+bool config_parse(const struct config_key *key, struct str text,
+                  struct config_value *out_value, char *out_problem,
+                  size_t cap);
+
+/*
+ * Set `key` to `value`, checked against the table. `from` names the place for
+ * errors and for `clew config`: "clew.yaml:12", "CLEW_SERVER_LISTEN".
+ */
+enum clew_status config_set(struct config *config, struct str key,
+                            struct str value, const char *from,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Read the YAML file at `path` and config_set() each value. A missing file is
+ * CLEW_NOT_FOUND.
+ */
+enum clew_status config_read_file(struct config *config, const char *path,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
