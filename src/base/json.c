@@ -288,7 +288,7 @@ enum clew_status json_get_str(const json_t *object, const char *field,
                               enum json_need need, size_t max_bytes,
                               struct str *out, struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
@@ -313,7 +313,7 @@ enum clew_status json_get_int(const json_t *object, const char *field,
                               enum json_need need, int64_t min, int64_t max,
                               int64_t *out, struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
@@ -336,7 +336,7 @@ enum clew_status json_get_real(const json_t *object, const char *field,
                                enum json_need need, double min, double max,
                                double *out, struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
@@ -357,7 +357,7 @@ enum clew_status json_get_bool(const json_t *object, const char *field,
                                enum json_need need, bool *out,
                                struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
@@ -411,7 +411,7 @@ enum clew_status json_get_array(const json_t *object, const char *field,
                                 enum json_need need, size_t max_items,
                                 const json_t **out, struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
@@ -432,7 +432,7 @@ enum clew_status json_get_object(const json_t *object, const char *field,
                                  enum json_need need, const json_t **out,
                                  struct clew_error *err)
 {
-    const json_t *value;
+    const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {

@@ -58,6 +58,10 @@ bool clew_status_retryable(enum clew_status status)
 
 static void fill(struct clew_error *err, enum clew_status status,
                  const char *code, const char *field, const char *fmt,
+                 va_list args) CLEW_PRINTF(5, 0);
+
+static void fill(struct clew_error *err, enum clew_status status,
+                 const char *code, const char *field, const char *fmt,
                  va_list args)
 {
     if (!err) {
