@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "channels.<name><suffix>"; false for a name no key can have. */
-static bool key_of(struct str channel, const char *suffix, char *out,
+/* "<prefix><name>"; false for a name no key can have. */
+static bool key_of(const char *prefix, struct str channel, char *out,
                    size_t size)
 {
     int len;
@@ -19,8 +19,7 @@ static bool key_of(struct str channel, const char *suffix, char *out,
     if (channel.len == 0 || memchr(channel.s, '.', channel.len)) {
         return false;
     }
-    len = snprintf(out, size, "channels.%.*s%s", (int)channel.len, channel.s,
-                   suffix);
+    len = snprintf(out, size, "%s%.*s", prefix, (int)channel.len, channel.s);
     return len > 0 && (size_t)len < size;
 }
 
@@ -29,7 +28,7 @@ bool channel_is_explicit(const struct engine *engine, struct str channel)
     char key[128];
     const char *kind;
 
-    if (!key_of(channel, "", key, sizeof(key))) {
+    if (!key_of("channels.", channel, key, sizeof(key))) {
         return false;
     }
     kind = config_str(engine->config, key);
@@ -42,7 +41,7 @@ int64_t channel_inactivity_minutes(const struct engine *engine,
     char key[128];
     int64_t minutes = 0;
 
-    if (channel.s && key_of(channel, "_inactivity_minutes", key, sizeof(key))) {
+    if (key_of("chats.channel_minutes.", channel, key, sizeof(key))) {
         minutes = config_int(engine->config, key);
     }
     return minutes > 0 ? minutes
