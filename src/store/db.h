@@ -4,12 +4,12 @@
  *
  * One SQL text serves both backends. It is written in the common subset, with
  * $1, $2 … as parameters; the drivers translate the little that differs:
- *   = ANY($n)          a list parameter (db_uuids, db_ints, db_texts)
+ *   = ANY($n), <> ALL($n)   a list (db_uuids, db_ints, db_texts)
  *   FOR UPDATE [SKIP LOCKED]   row locks; SQLite has one writer and drops it
  * In a tenant's transaction $1 is ALWAYS the tenant: the wrapper binds it, the
  * caller's first argument is $2. A statement whose text does not use $1 is
- * refused (assert in debug, CLEW_INTERNAL otherwise), so no query can forget
- * its tenant.
+ * refused with CLEW_INTERNAL, so no query can forget its tenant. Text compares
+ * by bytes on both backends, LIKE is case-sensitive.
  *
  * Types: integers are 64-bit, times are milliseconds, booleans are 0/1, ids are
  * 16-byte UUIDs, JSON is text. Named columns only; keywords in upper case.
@@ -18,6 +18,11 @@
  * may be reported by a later call of the same transaction, at the latest by the
  * commit. Whoever needs to know now uses db_query() with RETURNING, or
  * db_exec_count().
+ *
+ * A failed statement fails its transaction, as PostgreSQL has it: every later
+ * call repeats the failure and nothing is kept, whatever the function returns.
+ * To meet an expected duplicate write ON CONFLICT DO NOTHING and look at the
+ * count.
  * Thread-safety: none; use it from the transaction's function only.
  */
 #ifndef STORE_DB_H
@@ -111,8 +116,10 @@ struct db_rows {
 
 /*
  * Start a query. Always db_end() it, on every path (also if this failed; then
- * db_end() is a no-op). The same statement may not be open twice at once. Keep
- * results bounded with LIMIT: a backend may fetch them whole.
+ * db_end() is a no-op that returns CLEW_OK). A writing query (RETURNING) has
+ * done its work, or failed, when this returns. The same statement may not be
+ * open twice at once. Keep results bounded with LIMIT: a backend may fetch them
+ * whole.
  */
 enum clew_status db_query(struct store_tx *tx, const struct db_sql *sql,
                           const struct db_value *args, size_t n_args,
@@ -137,8 +144,8 @@ struct uuid db_get_uuid(const struct db_rows *rows, int column);
 /*
  * Reserve `count` change numbers of this tenant; the first comes back. Numbers
  * become visible in order: who has seen n has seen every number below it. Each
- * searchable row (turn, memory, episode) and each tombstone carries one; that is
- * how indexes and caches catch up.
+ * searchable row (turn, memory, episode) and each tombstone carries one; that
+ * is how indexes and caches catch up.
  */
 enum clew_status db_take_changes(struct store_tx *tx, int64_t count,
                                  int64_t *out_first,

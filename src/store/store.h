@@ -41,12 +41,12 @@ struct scope {
 };
 
 struct store_options {
-    /* A folder (SQLite, file clew.db in it), ":memory:", or a libpq URL
-     * "postgres://…" / "postgresql://…" (several hosts allowed). */
+    /* A folder (SQLite, file clew.db in it; made if missing), ":memory:", or a
+     * libpq URL "postgres://…" / "postgresql://…" (several hosts allowed). */
     const char *location;
-    int max_readers;       /* 0 = default (4) */
-    bool must_exist;       /* do not create a new SQLite file */
-    bool is_read_only;     /* refuse store_write() */
+    int max_readers;   /* 0 = default (4) */
+    bool must_exist;   /* do not create a new SQLite file */
+    bool is_read_only; /* refuse store_write() */
 };
 
 typedef enum clew_status (*store_fn)(struct store_tx *tx, void *arg,
@@ -92,7 +92,8 @@ bool store_is_healthy(struct store *store);
  * (SQLite). CLEW_UNSUPPORTED on PostgreSQL: its own tools do that. */
 enum clew_status store_backup(struct store *store, const char *path,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* The backend's own consistency check (integrity_check, amcheck where there). */
+/* The backend's own consistency check (integrity_check, amcheck where there).
+ */
 enum clew_status store_check(struct store *store,
                              struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -1,7 +1,9 @@
 -- The log: what is true and cannot be derived. Types in braces are filled in
 -- per backend: {int} {real} {text} {bytes} {id}. Every table whose first column
--- is "tenant" gets row-level security on PostgreSQL by itself.
+-- is "tenant" gets row-level security on PostgreSQL by itself; "--@ system NAME"
+-- marks those that system transactions see whole.
 
+--@ system tenants
 CREATE TABLE tenants (
     tenant {int} NOT NULL PRIMARY KEY,
     name {text} NOT NULL UNIQUE,

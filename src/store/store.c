@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - open a backend, lend connections to transactions.
+ *
+ * Reads borrow a connection from a bounded pool. Writes go to the writer of
+ * their tenant (writer.h); a backend with several writers keeps one more for
+ * the system, so that claiming tasks never waits behind a tenant's batch.
+ */
+#include "store/store.h"
+
+#include "base/alloc.h"
+#include "store/driver.h"
+#include "store/writer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_READERS 64
+#define MAX_WRITERS 16
+/* How long a read waits for a connection of the pool. */
+#define READER_WAIT_S 10
+
+struct store {
+    const struct driver_ops *ops;
+    struct driver *driver;
+    bool is_read_only;
+    int n_writers;
+    struct writer writers[MAX_WRITERS];
+    int max_readers;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t freed;
+    struct conn *idle[MAX_READERS];
+    int n_idle;
+    int n_open; /* idle and lent */
+};
+
+static enum clew_status wait_for_slot(struct store *store,
+                                      struct clew_error *err)
+{
+    struct timespec deadline;
+
+    (void)clock_gettime(CLOCK_REALTIME, &deadline); /* cannot fail */
+    deadline.tv_sec += READER_WAIT_S;
+    while (store->n_idle == 0 && store->n_open >= store->max_readers) {
+        if (pthread_cond_timedwait(&store->freed, &store->lock, &deadline) ==
+            ETIMEDOUT) {
+            return clew_fail(err, CLEW_BUSY, "too many reads at once");
+        }
+    }
+    return CLEW_OK;
+}
+
+static void give_slot(struct store *store, struct conn *conn)
+{
+    pthread_mutex_lock(&store->lock);
+    if (conn) {
+        store->idle[store->n_idle++] = conn;
+    } else {
+        store->n_open--;
+    }
+    /* store_close() may wait beside the readers. */
+    pthread_cond_broadcast(&store->freed);
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* A usable connection: an idle one, or a new one. */
+static enum clew_status take_reader(struct store *store, struct conn **out_conn,
+                                    struct clew_error *err)
+{
+    struct conn *conn = NULL;
+    enum clew_status status;
+
+    pthread_mutex_lock(&store->lock);
+    status = wait_for_slot(store, err);
+    if (status == CLEW_OK && store->n_idle > 0) {
+        conn = store->idle[--store->n_idle];
+    } else if (status == CLEW_OK) {
+        store->n_open++;
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (conn && !store->ops->is_alive(conn)) {
+        store->ops->conn_close(conn);
+        conn = NULL;
+    }
+    if (!conn) {
+        status = store->ops->conn_open(store->driver, CONN_READER, &conn, err);
+    }
+    if (status != CLEW_OK) {
+        give_slot(store, NULL);
+        return status;
+    }
+    *out_conn = conn;
+    return CLEW_OK;
+}
+
+static enum clew_status run_read(struct store *store, struct conn *conn,
+                                 int64_t tenant, store_fn fn, void *arg,
+                                 struct clew_error *err)
+{
+    struct store_tx tx = {.ops = store->ops, .conn = conn, .tenant = tenant};
+    enum clew_status status = store->ops->begin(conn, false, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = store->ops->enter(conn, tenant, false, err);
+    if (status == CLEW_OK) {
+        status = fn(&tx, arg, err);
+    }
+    if (tx.status != CLEW_OK) {
+        status = tx.status;
+        *err = tx.error;
+    } else if (status == CLEW_OK && tx.n_open > 0) {
+        status = clew_fail(err, CLEW_INTERNAL, "a query was left open");
+    }
+    store->ops->rollback(conn);
+    return status;
+}
+
+static enum clew_status read_as(struct store *store, int64_t tenant,
+                                store_fn fn, void *arg, struct clew_error *err)
+{
+    struct clew_error own;
+    struct conn *conn = NULL;
+    enum clew_status status = take_reader(store, &conn, &own);
+
+    own.status = status;
+    if (status == CLEW_OK) {
+        status = run_read(store, conn, tenant, fn, arg, &own);
+        if (store->ops->state(conn) != CONN_READY) {
+            store->ops->conn_close(conn);
+            conn = NULL;
+        }
+        give_slot(store, conn);
+    }
+    if (status != CLEW_OK && err) {
+        *err = own;
+        err->status = status;
+    }
+    return status;
+}
+
+static enum clew_status write_as(struct store *store, struct writer *writer,
+                                 int64_t tenant, store_fn fn, void *arg,
+                                 struct clew_error *err)
+{
+    if (store->is_read_only) {
+        return clew_fail(err, CLEW_FORBIDDEN, "the store is open for reading");
+    }
+    return writer_run(writer, tenant, fn, arg, err);
+}
+
+static enum clew_status check_scope(const struct scope *scope,
+                                    struct clew_error *err)
+{
+    if (!scope || scope->tenant <= 0) {
+        return clew_fail(err, CLEW_INTERNAL, "a tenant is required");
+    }
+    return CLEW_OK;
+}
+
+/* The last writer is the system's; with only one it is everybody's. */
+static struct writer *writer_of(struct store *store, int64_t tenant)
+{
+    int n_tenant_writers = store->n_writers > 1 ? store->n_writers - 1 : 1;
+
+    if (tenant == 0) {
+        return &store->writers[store->n_writers - 1];
+    }
+    return &store->writers[tenant % n_tenant_writers];
+}
+
+static enum clew_status migrate_store(struct store *store,
+                                      struct clew_error *err)
+{
+    enum conn_role role = store->is_read_only ? CONN_READER : CONN_WRITER;
+    struct conn *conn = NULL;
+    enum clew_status status =
+        store->ops->conn_open(store->driver, role, &conn, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = migrate(store->ops, conn, store->is_read_only, err);
+    if (status == CLEW_OK && !store->is_read_only) {
+        store->writers[0].conn = conn; /* it is as good as a new one */
+    } else {
+        store->ops->conn_close(conn);
+    }
+    return status;
+}
+
+static int clamp(int value, int max)
+{
+    return value < 1 ? 1 : value > max ? max : value;
+}
+
+enum clew_status store_open_driver(const struct driver_ops *ops,
+                                   const struct store_options *options,
+                                   struct store **out_store,
+                                   struct clew_error *err)
+{
+    struct clew_error own;
+    struct store *store = alloc_zero(1, sizeof(*store));
+    enum clew_status status;
+
+    if (!store) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not open the store");
+    }
+    store->ops = ops;
+    store->is_read_only = options->is_read_only;
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_cond_init(&store->freed, NULL);
+    status = ops->open(options, &store->driver, &own);
+    if (status == CLEW_OK) {
+        store->max_readers =
+            clamp(ops->max_readers(store->driver), MAX_READERS);
+        store->n_writers = clamp(ops->max_writers(store->driver), MAX_WRITERS);
+        for (int i = 0; i < store->n_writers; i++) {
+            writer_init(&store->writers[i], ops, store->driver);
+        }
+        status = migrate_store(store, &own);
+    }
+    if (status != CLEW_OK) {
+        if (err) {
+            *err = own;
+            err->status = status;
+        }
+        store_close(store);
+        return status;
+    }
+    *out_store = store;
+    return CLEW_OK;
+}
+
+enum clew_status store_open(const struct store_options *options,
+                            struct store **out_store, struct clew_error *err)
+{
+    struct str where = str_of(options->location);
+    bool is_url = str_starts(where, STR("postgres://")) ||
+                  str_starts(where, STR("postgresql://"));
+
+    if (where.len == 0) {
+        return clew_fail(err, CLEW_INVALID, "the store has no location");
+    }
+    return store_open_driver(is_url ? &postgres_driver : &sqlite_driver,
+                             options, out_store, err);
+}
+
+void store_close(struct store *store)
+{
+    if (!store) {
+        return;
+    }
+    for (int i = 0; i < store->n_writers; i++) {
+        writer_release(&store->writers[i]);
+    }
+    pthread_mutex_lock(&store->lock);
+    while (store->n_idle < store->n_open) {
+        pthread_cond_wait(&store->freed, &store->lock);
+    }
+    pthread_mutex_unlock(&store->lock);
+    for (int i = 0; i < store->n_idle; i++) {
+        store->ops->conn_close(store->idle[i]);
+    }
+    if (store->driver) {
+        store->ops->close(store->driver);
+    }
+    pthread_cond_destroy(&store->freed);
+    pthread_mutex_destroy(&store->lock);
+    alloc_free(store);
+}
+
+enum clew_status store_write(struct store *store, const struct scope *scope,
+                             store_fn fn, void *arg, struct clew_error *err)
+{
+    enum clew_status status = check_scope(scope, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return write_as(store, writer_of(store, scope->tenant), scope->tenant, fn,
+                    arg, err);
+}
+
+enum clew_status store_read(struct store *store, const struct scope *scope,
+                            store_fn fn, void *arg, struct clew_error *err)
+{
+    enum clew_status status = check_scope(scope, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return read_as(store, scope->tenant, fn, arg, err);
+}
+
+enum clew_status store_write_system(struct store *store, store_fn fn, void *arg,
+                                    struct clew_error *err)
+{
+    return write_as(store, writer_of(store, 0), 0, fn, arg, err);
+}
+
+enum clew_status store_read_system(struct store *store, store_fn fn, void *arg,
+                                   struct clew_error *err)
+{
+    return read_as(store, 0, fn, arg, err);
+}
+
+const char *store_backend(const struct store *store)
+{
+    return store->ops->name;
+}
+
+DB_SQL_SYSTEM(probe, "SELECT COUNT(*) FROM schema_migrations");
+
+static enum clew_status run_probe(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, &probe, DB_NO_ARGS, &rows, err);
+    bool has_row = db_next(&rows) && db_get_int(&rows, 0) > 0;
+
+    (void)arg;
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK && !has_row) {
+        status = clew_fail(err, CLEW_CORRUPT, "the schema is gone");
+    }
+    return status;
+}
+
+bool store_is_healthy(struct store *store)
+{
+    enum clew_status status = read_as(store, 0, run_probe, NULL, NULL);
+
+    return status == CLEW_OK || status == CLEW_BUSY;
+}
+
+enum clew_status store_backup(struct store *store, const char *path,
+                              struct clew_error *err)
+{
+    struct clew_error own;
+    enum clew_status status = store->ops->backup(store->driver, path, &own);
+
+    if (status != CLEW_OK && err) {
+        *err = own;
+    }
+    return status;
+}
+
+static enum clew_status run_check(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    (void)arg;
+    return tx->ops->check(tx->conn, err);
+}
+
+enum clew_status store_check(struct store *store, struct clew_error *err)
+{
+    return read_as(store, 0, run_check, NULL, err);
+}

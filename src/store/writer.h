@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer.h - group commit: waiting writes share one transaction.
+ *
+ * There is no writer thread. The first caller to find nobody writing leads: it
+ * takes all that wait, runs each in a savepoint, commits once, wakes them, and
+ * hands over to the next that came meanwhile. A lone writer thus pays no
+ * thread switch, and the busier the store, the larger the groups.
+ *
+ * If a group fails as a whole (commit refused, deadlock, connection lost
+ * before the commit was sent) its jobs are run again one by one, so that each
+ * gets the status it deserves. If the connection is lost during the commit
+ * the outcome is unknown: all get CLEW_UNAVAILABLE, none is run again.
+ * Thread-safety: internally locked.
+ */
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
+
+#include "store/driver.h"
+
+#include <pthread.h>
+
+/* Waiting writes per writer; more are refused with CLEW_BUSY. */
+#define WRITER_MAX_WAITING 1024
+/* Jobs that share one commit: bounds how long the first waits for the last. */
+#define WRITER_MAX_GROUP 128
+
+struct job;
+
+struct writer {
+    const struct driver_ops *ops;
+    struct driver *driver;
+    struct conn *conn;        /* the leader's */
+    int64_t retry_at_ns;      /* the leader's: no new connection before */
+    struct clew_error reason; /* the leader's: why not */
+    pthread_mutex_t lock;     /* guards what follows */
+    pthread_cond_t idle;
+    struct job *first;
+    struct job *last;
+    int n_waiting;
+    bool has_leader;
+};
+
+void writer_init(struct writer *writer, const struct driver_ops *ops,
+                 struct driver *driver);
+/* Waits for what is under way. */
+void writer_release(struct writer *writer);
+
+/* Run `fn` for `tenant` (0: the system) and return when it is durable. */
+enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,
+                            void *arg, struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
