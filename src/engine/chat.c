@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "engine/channel.h"
 #include "engine/engine.h"
+#include "engine/rows.h"
 #include "store/db.h"
 
 #include <string.h>
@@ -61,29 +62,10 @@ DB_SQL(UPDATE,
        " closed_at = $9, last_seq = $10, created_at = $11"
        " WHERE tenant = $1 AND id = $2");
 
-static struct db_value int_or_null(int64_t value)
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
-    return value ? db_int(value) : db_null();
-}
+    struct chat *out = item;
 
-/* Copy a text column; false on OOM. NULL stays NULL. */
-static bool take_text(struct arena *arena, const struct db_rows *rows,
-                      int column, struct str *out)
-{
-    struct str text = db_get_text(rows, column);
-
-    *out = text;
-    if (text.s) {
-        *out = arena_str(arena, text);
-        return out->s != NULL;
-    }
-    return true;
-}
-
-static enum clew_status row_of(struct arena *arena, const struct db_rows *rows,
-                               struct chat *out)
-{
-    memset(out, 0, sizeof(*out));
     out->id = db_get_uuid(rows, 0);
     out->conversation_id = db_get_uuid(rows, 2);
     out->parent_id = db_get_uuid(rows, 3);
@@ -96,81 +78,37 @@ static enum clew_status row_of(struct arena *arena, const struct db_rows *rows,
     out->last_activity_at_ms = db_get_int(rows, 14);
     out->closed_at_ms = db_get_int(rows, 15);
     out->last_seq = db_get_int(rows, 16);
-    if (!take_text(arena, rows, 1, &out->user_id) ||
-        !take_text(arena, rows, 6, &out->branch) ||
-        !take_text(arena, rows, 7, &out->title) ||
-        !take_text(arena, rows, 9, &out->summary) ||
-        !take_text(arena, rows, 11, &out->channels)) {
-        return CLEW_NO_MEMORY;
-    }
-    return CLEW_OK;
+    return rows_text(arena, rows, 1, &out->user_id) &&
+           rows_text(arena, rows, 6, &out->branch) &&
+           rows_text(arena, rows, 7, &out->title) &&
+           rows_text(arena, rows, 9, &out->summary) &&
+           rows_text(arena, rows, 11, &out->channels);
 }
 
-/* Read all rows of a started query into an array, and end it. */
-static enum clew_status collect(struct arena *arena, struct db_rows *rows,
-                                struct chat **out_chats, size_t *out_count,
-                                struct clew_error *err)
+/* All rows of a query. */
+static enum clew_status select_chats(struct store_tx *tx, struct arena *arena,
+                                     const struct db_sql *sql,
+                                     const struct db_value *args, size_t n_args,
+                                     struct chat **out_chats, size_t *out_count,
+                                     struct clew_error *err)
 {
-    struct chat *chats = NULL;
-    size_t count = 0;
-    size_t cap = 0;
-    enum clew_status status = CLEW_OK;
-    enum clew_status ended;
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct chat), .fn = row_of};
+    enum clew_status status = rows_add(tx, &list, sql, args, n_args, err);
 
-    while (status == CLEW_OK && db_next(rows)) {
-        struct chat *grown =
-            arena_grow(arena, chats, count, &cap, sizeof(*chats));
-
-        if (!grown) {
-            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-            break;
-        }
-        chats = grown;
-        status = row_of(arena, rows, &chats[count]);
-        count++;
+    if (status == CLEW_OK) {
+        *out_chats = list.items;
+        *out_count = list.count;
     }
-    ended = db_end(rows, status == CLEW_OK ? err : NULL);
-    if (status != CLEW_OK) {
-        return clew_fail(err, status, "out of memory");
-    }
-    if (ended == CLEW_OK) {
-        *out_chats = chats;
-        *out_count = count;
-    }
-    return ended;
-}
-
-/* Exactly one row, or CLEW_NOT_FOUND. */
-static enum clew_status collect_one(struct arena *arena, struct db_rows *rows,
-                                    struct chat *out_chat,
-                                    struct clew_error *err)
-{
-    struct chat *chats;
-    size_t count;
-    enum clew_status status = collect(arena, rows, &chats, &count, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (count == 0) {
-        return clew_fail(err, CLEW_NOT_FOUND, "there is no such chat");
-    }
-    *out_chat = chats[0];
-    return CLEW_OK;
+    return status;
 }
 
 enum clew_status chat_find(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat *out_chat,
                            struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_ONE, DB_ARGS(db_uuid(id)), &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return collect_one(arena, &rows, out_chat, err);
+    return rows_one(tx, arena, &SELECT_ONE, DB_ARGS(db_uuid(id)), row_of,
+                    out_chat, sizeof(*out_chat), "chat", err);
 }
 
 enum clew_status chat_find_many(struct store_tx *tx, struct arena *arena,
@@ -178,20 +116,8 @@ enum clew_status chat_find_many(struct store_tx *tx, struct arena *arena,
                                 struct chat **out_chats, size_t *out_count,
                                 struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status;
-
-    if (count == 0) {
-        *out_chats = NULL;
-        *out_count = 0;
-        return CLEW_OK;
-    }
-    status =
-        db_query(tx, &SELECT_MANY, DB_ARGS(db_uuids(ids, count)), &rows, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return collect(arena, &rows, out_chats, out_count, err);
+    return select_chats(tx, arena, &SELECT_MANY, DB_ARGS(db_uuids(ids, count)),
+                        out_chats, out_count, err);
 }
 
 enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
@@ -205,9 +131,9 @@ enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
                 db_text(chat->branch), db_text(chat->title),
                 db_int(chat->is_titled_by_user), db_text(chat->summary),
                 db_int(chat->is_explicit), db_text(chat->channels),
-                int_or_null(chat->inactivity_minutes),
+                rows_int_or_null(chat->inactivity_minutes),
                 db_int(chat->created_at_ms), db_int(chat->last_activity_at_ms),
-                int_or_null(chat->closed_at_ms), db_int(chat->last_seq)),
+                rows_int_or_null(chat->closed_at_ms), db_int(chat->last_seq)),
         err);
 }
 
@@ -218,9 +144,9 @@ enum clew_status chat_update(struct store_tx *tx, const struct chat *chat,
         tx, &UPDATE,
         DB_ARGS(db_uuid(&chat->id), db_text(chat->title),
                 db_int(chat->is_titled_by_user), db_text(chat->summary),
-                db_text(chat->channels), int_or_null(chat->inactivity_minutes),
+                db_text(chat->channels), rows_int_or_null(chat->inactivity_minutes),
                 db_int(chat->last_activity_at_ms),
-                int_or_null(chat->closed_at_ms), db_int(chat->last_seq),
+                rows_int_or_null(chat->closed_at_ms), db_int(chat->last_seq),
                 db_int(chat->created_at_ms)),
         err);
 }
@@ -230,52 +156,37 @@ enum clew_status chat_find_current(struct store_tx *tx, struct arena *arena,
                                    struct chat *out_chat,
                                    struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_CURRENT,
-                 DB_ARGS(db_text(user_id), db_int(time_ms)), &rows, err);
+    return rows_one(tx, arena, &SELECT_CURRENT,
+                    DB_ARGS(db_text(user_id), db_int(time_ms)), row_of,
+                    out_chat, sizeof(*out_chat), "chat", err);
+}
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return collect_one(arena, &rows, out_chat, err);
+static bool part_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct chat_part *out = item;
+
+    (void)arena;
+    out->chat_id = db_get_uuid(rows, 0);
+    out->after_seq = db_get_int(rows, 1);
+    out->to_seq = db_get_int(rows, 2);
+    return true;
 }
 
 enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat_part **out_parts,
                            size_t *out_count, struct clew_error *err)
 {
-    struct db_rows rows;
-    struct chat_part *parts = NULL;
-    size_t count = 0;
-    size_t cap = 0;
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct chat_part), .fn = part_of};
     enum clew_status status =
-        db_query(tx, &SELECT_LINE, DB_ARGS(db_uuid(id)), &rows, err);
+        rows_add(tx, &list, &SELECT_LINE, DB_ARGS(db_uuid(id)), err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    while (db_next(&rows)) {
-        struct chat_part *grown =
-            arena_grow(arena, parts, count, &cap, sizeof(*parts));
-
-        if (!grown) {
-            (void)db_end(&rows, NULL); /* the lack of memory is reported */
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-        }
-        parts = grown;
-        parts[count].chat_id = db_get_uuid(&rows, 0);
-        parts[count].after_seq = db_get_int(&rows, 1);
-        parts[count].to_seq = db_get_int(&rows, 2);
-        count++;
-    }
-    status = db_end(&rows, err);
-    if (status == CLEW_OK && count == 0) {
+    if (status == CLEW_OK && list.count == 0) {
         return clew_fail(err, CLEW_NOT_FOUND, "there is no such chat");
     }
     if (status == CLEW_OK) {
-        *out_parts = parts;
-        *out_count = count;
+        *out_parts = list.items;
+        *out_count = list.count;
     }
     return status;
 }
@@ -473,28 +384,22 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     bool is_first = uuid_is_nil(&filter->after_id);
     int64_t before_ms = is_first ? INT64_MAX : filter->after_time_ms;
     struct db_value id = db_bytes(filter->after_id.b, 16);
-    struct db_rows rows;
-    enum clew_status status;
 
     if (!pattern) {
         return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
     }
     id.type = DB_UUID; /* the nil id is a value here, not NULL */
     if (filter->user_id.s) {
-        status = db_query(tx, &SELECT_LIST_USER,
-                          DB_ARGS(db_text(filter->user_id), db_int(before_ms),
-                                  id, db_cstr(pattern), db_int(filter->limit)),
-                          &rows, err);
-    } else {
-        status = db_query(tx, &SELECT_LIST_ALL,
-                          DB_ARGS(db_int(before_ms), id, db_cstr(pattern),
-                                  db_int(filter->limit)),
-                          &rows, err);
+        return select_chats(tx, work->arena, &SELECT_LIST_USER,
+                            DB_ARGS(db_text(filter->user_id), db_int(before_ms),
+                                    id, db_cstr(pattern),
+                                    db_int(filter->limit)),
+                            &work->chats, &work->count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return collect(work->arena, &rows, &work->chats, &work->count, err);
+    return select_chats(tx, work->arena, &SELECT_LIST_ALL,
+                        DB_ARGS(db_int(before_ms), id, db_cstr(pattern),
+                                db_int(filter->limit)),
+                        &work->chats, &work->count, err);
 }
 
 /* Run a reading function that yields a list of chats. */
@@ -527,19 +432,15 @@ static enum clew_status do_tree(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
-    struct db_rows rows;
     enum clew_status status =
         chat_find(tx, work->arena, work->id, &work->chat, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    status = db_query(tx, &SELECT_TREE,
-                      DB_ARGS(db_uuid(&work->chat.conversation_id)), &rows, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return collect(work->arena, &rows, &work->chats, &work->count, err);
+    return select_chats(tx, work->arena, &SELECT_TREE,
+                        DB_ARGS(db_uuid(&work->chat.conversation_id)),
+                        &work->chats, &work->count, err);
 }
 
 enum clew_status chat_tree(struct engine *engine, const struct scope *scope,

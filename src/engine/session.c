@@ -6,9 +6,8 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/rows.h"
 #include "store/db.h"
-
-#include <string.h>
 
 #define COLUMNS "id, chat_id, user_id, started_at, last_activity_at, ended_at"
 
@@ -21,16 +20,16 @@ DB_SQL(INSERT, "INSERT INTO sessions (tenant, " COLUMNS ")"
 DB_SQL(UPDATE, "UPDATE sessions SET last_activity_at = $3, ended_at = $4"
                " WHERE tenant = $1 AND id = $2");
 
-static enum clew_status row_of(struct arena *arena, const struct db_rows *rows,
-                               struct session *out)
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
+    struct session *out = item;
+
     out->id = db_get_uuid(rows, 0);
     out->chat_id = db_get_uuid(rows, 1);
-    out->user_id = arena_str(arena, db_get_text(rows, 2));
     out->started_at_ms = db_get_int(rows, 3);
     out->last_activity_at_ms = db_get_int(rows, 4);
     out->ended_at_ms = db_get_int(rows, 5);
-    return out->user_id.s ? CLEW_OK : CLEW_NO_MEMORY;
+    return rows_text(arena, rows, 2, &out->user_id);
 }
 
 enum clew_status session_find_open(struct store_tx *tx, struct arena *arena,
@@ -38,33 +37,14 @@ enum clew_status session_find_open(struct store_tx *tx, struct arena *arena,
                                    struct session **out_sessions,
                                    size_t *out_count, struct clew_error *err)
 {
-    struct db_rows rows;
-    struct session *found = arena_zero(arena, count, sizeof(*found));
-    size_t n = 0;
-    enum clew_status status;
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct session), .fn = row_of};
+    enum clew_status status = rows_add(
+        tx, &list, &SELECT_OPEN, DB_ARGS(db_uuids(chat_ids, count)), err);
 
-    if (!found) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-    }
-    *out_sessions = found;
-    *out_count = 0;
-    if (count == 0) {
-        return CLEW_OK;
-    }
-    status = db_query(tx, &SELECT_OPEN, DB_ARGS(db_uuids(chat_ids, count)),
-                      &rows, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    while (n < count && db_next(&rows)) {
-        if (row_of(arena, &rows, &found[n++]) != CLEW_OK) {
-            (void)db_end(&rows, NULL); /* the lack of memory is reported */
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-        }
-    }
-    status = db_end(&rows, err);
     if (status == CLEW_OK) {
-        *out_count = n;
+        *out_sessions = list.items;
+        *out_count = list.count;
     }
     return status;
 }
@@ -74,27 +54,8 @@ enum clew_status session_find(struct store_tx *tx, struct arena *arena,
                               struct session *out_session,
                               struct clew_error *err)
 {
-    struct db_rows rows;
-    bool is_found;
-    enum clew_status status =
-        db_query(tx, &SELECT_ONE, DB_ARGS(db_uuid(id)), &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    is_found = db_next(&rows);
-    if (is_found) {
-        status = row_of(arena, &rows, out_session);
-    }
-    if (status != CLEW_OK) {
-        (void)db_end(&rows, NULL); /* the first failure is reported */
-        return clew_fail(err, status, "out of memory");
-    }
-    status = db_end(&rows, err);
-    if (status == CLEW_OK && !is_found) {
-        return clew_fail(err, CLEW_NOT_FOUND, "there is no such session");
-    }
-    return status;
+    return rows_one(tx, arena, &SELECT_ONE, DB_ARGS(db_uuid(id)), row_of,
+                    out_session, sizeof(*out_session), "session", err);
 }
 
 enum clew_status session_insert(struct store_tx *tx,
@@ -106,8 +67,7 @@ enum clew_status session_insert(struct store_tx *tx,
                            db_text(session->user_id),
                            db_int(session->started_at_ms),
                            db_int(session->last_activity_at_ms),
-                           session->ended_at_ms ? db_int(session->ended_at_ms)
-                                                : db_null()),
+                           rows_int_or_null(session->ended_at_ms)),
                    err);
 }
 
@@ -118,8 +78,7 @@ enum clew_status session_update(struct store_tx *tx,
     return db_exec(tx, &UPDATE,
                    DB_ARGS(db_uuid(&session->id),
                            db_int(session->last_activity_at_ms),
-                           session->ended_at_ms ? db_int(session->ended_at_ms)
-                                                : db_null()),
+                           rows_int_or_null(session->ended_at_ms)),
                    err);
 }
 

@@ -6,9 +6,8 @@
 
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/rows.h"
 #include "store/db.h"
-
-#include <string.h>
 
 #define COLUMNS                                                                \
     "chat_id, seq, id, session_id, user_id, role, name, channel, content,"     \
@@ -63,20 +62,10 @@ enum clew_status turn_insert(struct store_tx *tx, const struct turn *turn,
         err);
 }
 
-/* Copy a text column; NULL stays NULL. False on OOM. */
-static bool take_text(struct arena *arena, const struct db_rows *rows,
-                      int column, struct str *out)
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
-    struct str text = db_get_text(rows, column);
+    struct turn *out = item;
 
-    *out = text.s ? arena_str(arena, text) : text;
-    return !text.s || out->s;
-}
-
-static bool row_of(struct arena *arena, const struct db_rows *rows,
-                   struct turn *out)
-{
-    memset(out, 0, sizeof(*out));
     out->chat_id = db_get_uuid(rows, 0);
     out->seq = db_get_int(rows, 1);
     out->id = db_get_uuid(rows, 2);
@@ -88,39 +77,13 @@ static bool row_of(struct arena *arena, const struct db_rows *rows,
     if (!turn_role_parse(db_get_text(rows, 5), &out->role)) {
         out->role = TURN_USER; /* only a damaged row; verify names it */
     }
-    return take_text(arena, rows, 4, &out->user_id) &&
-           take_text(arena, rows, 6, &out->name) &&
-           take_text(arena, rows, 7, &out->channel) &&
-           take_text(arena, rows, 8, &out->content) &&
-           take_text(arena, rows, 9, &out->text) &&
-           take_text(arena, rows, 13, &out->timezone) &&
-           take_text(arena, rows, 14, &out->external_id);
-}
-
-/* A growing list of turns in an arena. */
-struct list {
-    struct arena *arena;
-    struct turn *items;
-    size_t count;
-    size_t cap;
-};
-
-/* Append all rows of a started query, and end it. */
-static enum clew_status collect(struct list *list, struct db_rows *rows,
-                                struct clew_error *err)
-{
-    while (db_next(rows)) {
-        struct turn *grown = arena_grow(list->arena, list->items, list->count,
-                                        &list->cap, sizeof(*list->items));
-
-        if (!grown || !row_of(list->arena, rows, &grown[list->count])) {
-            (void)db_end(rows, NULL); /* the lack of memory is reported */
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-        }
-        list->items = grown;
-        list->count++;
-    }
-    return db_end(rows, err);
+    return rows_text(arena, rows, 4, &out->user_id) &&
+           rows_text(arena, rows, 6, &out->name) &&
+           rows_text(arena, rows, 7, &out->channel) &&
+           rows_text(arena, rows, 8, &out->content) &&
+           rows_text(arena, rows, 9, &out->text) &&
+           rows_text(arena, rows, 13, &out->timezone) &&
+           rows_text(arena, rows, 14, &out->external_id);
 }
 
 /* One query into a fresh list. */
@@ -130,13 +93,10 @@ static enum clew_status select_into(struct store_tx *tx, struct arena *arena,
                                     struct turn **out_turns, size_t *out_count,
                                     struct clew_error *err)
 {
-    struct list list = {.arena = arena};
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct turn), .fn = row_of};
+    enum clew_status status = rows_add(tx, &list, sql, args, n_args, err);
 
-    if (status == CLEW_OK) {
-        status = collect(&list, &rows, err);
-    }
     if (status == CLEW_OK) {
         *out_turns = list.items;
         *out_count = list.count;
@@ -180,13 +140,13 @@ static enum clew_status list_between(struct store_tx *tx, struct arena *arena,
                                      int64_t limit, struct turn **out_turns,
                                      size_t *out_count, struct clew_error *err)
 {
-    struct list list = {.arena = arena};
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct turn), .fn = row_of};
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < n_parts && status == CLEW_OK; i++) {
         const struct chat_part *part = &parts[i];
         int64_t left = limit - (int64_t)list.count;
-        struct db_rows rows;
 
         if (left <= 0) {
             break;
@@ -194,16 +154,13 @@ static enum clew_status list_between(struct store_tx *tx, struct arena *arena,
         if (part->to_seq <= after_seq || part->to_seq <= part->after_seq) {
             continue;
         }
-        status = db_query(tx, &SELECT_PART,
+        status = rows_add(tx, &list, &SELECT_PART,
                           DB_ARGS(db_uuid(&part->chat_id),
                                   db_int(after_seq > part->after_seq
                                              ? after_seq
                                              : part->after_seq),
                                   db_int(part->to_seq), db_int(left)),
-                          &rows, err);
-        if (status == CLEW_OK) {
-            status = collect(&list, &rows, err);
-        }
+                          err);
     }
     if (status == CLEW_OK) {
         *out_turns = list.items;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.c - rows into arrays. See rows.h.
+ */
+#include "engine/rows.h"
+
+#include <string.h>
+
+enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
+                          const struct db_sql *sql, const struct db_value *args,
+                          size_t n_args, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (db_next(&rows)) {
+        void *grown = arena_grow(list->arena, list->items, list->count,
+                                 &list->cap, list->size);
+        char *item = (char *)grown + list->count * list->size;
+
+        if (grown) {
+            memset(item, 0, list->size);
+        }
+        if (!grown || !list->fn(list->arena, &rows, item)) {
+            (void)db_end(&rows, NULL); /* the lack of memory is reported */
+            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+        list->items = grown;
+        list->count++;
+    }
+    return db_end(&rows, err);
+}
+
+enum clew_status rows_one(struct store_tx *tx, struct arena *arena,
+                          const struct db_sql *sql, const struct db_value *args,
+                          size_t n_args, rows_fn fn, void *out, size_t size,
+                          const char *noun, struct clew_error *err)
+{
+    struct rows_list list = {.arena = arena, .size = size, .fn = fn};
+    enum clew_status status = rows_add(tx, &list, sql, args, n_args, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (list.count == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such %s", noun);
+    }
+    memcpy(out, list.items, size);
+    return CLEW_OK;
+}
+
+bool rows_text(struct arena *arena, const struct db_rows *rows, int column,
+               struct str *out)
+{
+    struct str text = db_get_text(rows, column);
+
+    *out = text.s ? arena_str(arena, text) : text;
+    return !text.s || out->s;
+}
+
+struct db_value rows_int_or_null(int64_t value)
+{
+    return value ? db_int(value) : db_null();
+}
