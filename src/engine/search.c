@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/work.h"
 #include "index/doc.h"
 #include "index/index.h"
@@ -16,6 +17,7 @@
 #include "store/db.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
@@ -28,6 +30,34 @@ static enum clew_status no_memory(struct clew_error *err)
     return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
 }
 
+static enum clew_status analyse(struct engine *engine, struct arena *arena,
+                                struct str text,
+                                const struct analysis_options *options,
+                                struct search_text *out, struct clew_error *err)
+{
+    float *vector = arena_zero(arena, engine->embedder->dim, sizeof(*vector));
+    enum clew_status status;
+
+    if (!vector) {
+        return no_memory(err);
+    }
+    status = analysis_run(arena, text, options, &out->analysis, err);
+    if (status == CLEW_OK) {
+        status = embed_run(engine->embedder, &text, 1, vector, err);
+    }
+    out->vector = vector;
+    return status;
+}
+
+enum clew_status search_text_of(struct engine *engine, struct arena *arena,
+                                struct str text, int64_t time_ms,
+                                struct search_text *out, struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = time_ms};
+
+    return analyse(engine, arena, text, &options, out, err);
+}
+
 enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
                                      const struct turn *turn,
                                      struct search_text *out,
@@ -36,18 +66,8 @@ enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
                                        .speaker = turn->name};
-    float *vector = arena_zero(arena, engine->embedder->dim, sizeof(*vector));
-    enum clew_status status;
 
-    if (!vector) {
-        return no_memory(err);
-    }
-    status = analysis_run(arena, turn->text, &options, &out->analysis, err);
-    if (status == CLEW_OK) {
-        status = embed_run(engine->embedder, &turn->text, 1, vector, err);
-    }
-    out->vector = vector;
-    return status;
+    return analyse(engine, arena, turn->text, &options, out, err);
 }
 
 static uint32_t role_flags(const struct turn *turn)
@@ -83,6 +103,36 @@ enum clew_status search_doc_of_turn(struct arena *arena,
     out->flags = role_flags(turn);
     out->vector = text->vector;
     return doc_fill(arena, &text->analysis, turn->name, out, err);
+}
+
+enum clew_status search_doc_of_memory(struct engine *engine,
+                                      struct arena *arena,
+                                      const struct memory *memory,
+                                      struct index_doc *out,
+                                      struct clew_error *err)
+{
+    struct str words = memory_search_text(arena, memory);
+    struct search_text text;
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    out->kind = INDEX_MEMORY;
+    out->id = memory->id;
+    out->chat = memory->chat_id;
+    out->user = memory->user_id;
+    out->created_at_ms = memory->created_at_ms;
+    out->change_seq = memory->change_seq;
+    out->is_removed = memory->retracted_at_ms != 0;
+    if (!words.s) {
+        return no_memory(err);
+    }
+    status = search_text_of(engine, arena, words, memory->created_at_ms, &text,
+                            err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out->vector = text.vector;
+    return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
 }
 
 void search_offer(struct engine *engine, const struct scope *scope,
@@ -129,6 +179,8 @@ struct load_work {
     int64_t latest;
     struct turn *turns;
     size_t n_turns;
+    struct memory *memories;
+    size_t n_memories;
     struct index_doc *gone;
     size_t n_gone;
 };
@@ -187,14 +239,85 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
         status = turn_list_changes(tx, work->arena, work->after, work->max,
                                    &work->turns, &work->n_turns, err);
     }
+    if (status == CLEW_OK) {
+        status =
+            memory_list_changes(tx, work->arena, work->after, work->max,
+                                &work->memories, &work->n_memories, err);
+    }
     return status == CLEW_OK ? load_gone(tx, work, err) : status;
 }
 
-/* The change number up to which a list that was cut at `max` is complete. */
-static int64_t complete_to(size_t count, int64_t max, int64_t last,
-                           int64_t latest)
+/* Lower `*through` to what a list cut at `max` is complete up to. */
+static void limit_to(int64_t *through, size_t count, int64_t max, int64_t last)
 {
-    return (int64_t)count < max ? latest : last;
+    if ((int64_t)count >= max && last < *through) {
+        *through = last;
+    }
+}
+
+static int64_t complete_through(const struct load_work *work)
+{
+    int64_t through = work->latest;
+
+    if (work->n_turns > 0) {
+        limit_to(&through, work->n_turns, work->max,
+                 work->turns[work->n_turns - 1].change_seq);
+    }
+    if (work->n_memories > 0) {
+        limit_to(&through, work->n_memories, work->max,
+                 work->memories[work->n_memories - 1].change_seq);
+    }
+    if (work->n_gone > 0) {
+        limit_to(&through, work->n_gone, work->max,
+                 work->gone[work->n_gone - 1].change_seq);
+    }
+    return through;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    int64_t left = ((const struct index_doc *)a)->change_seq;
+    int64_t right = ((const struct index_doc *)b)->change_seq;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Documents of all rows up to `through`, in the order of their changes. */
+static enum clew_status make_docs(struct engine *engine,
+                                  const struct load_work *work, int64_t through,
+                                  struct index_doc *docs, size_t *out_count,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
+        const struct turn *turn = &work->turns[i];
+        struct search_text text;
+
+        if (turn->change_seq > through) {
+            break;
+        }
+        status = search_text_of_turn(engine, work->arena, turn, &text, err);
+        if (status == CLEW_OK) {
+            status = search_doc_of_turn(work->arena, turn, &text, &docs[n++],
+                                        err);
+        }
+    }
+    for (size_t i = 0; i < work->n_memories && status == CLEW_OK; i++) {
+        if (work->memories[i].change_seq <= through) {
+            status = search_doc_of_memory(engine, work->arena,
+                                          &work->memories[i], &docs[n++], err);
+        }
+    }
+    for (size_t i = 0; i < work->n_gone; i++) {
+        if (work->gone[i].change_seq <= through) {
+            docs[n++] = work->gone[i];
+        }
+    }
+    qsort(docs, n, sizeof(*docs), by_change);
+    *out_count = n;
+    return status;
 }
 
 static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
@@ -209,48 +332,23 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
         .arena = arena, .after = after, .max = (int64_t)max};
     struct index_doc *docs;
     int64_t through;
-    int64_t limit;
-    size_t n = 0;
-    size_t g = 0;
+    size_t count;
     enum clew_status status =
         store_read(engine->store, &scope, do_load, &work, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    docs = arena_zero(arena, work.n_turns + work.n_gone, sizeof(*docs));
+    docs = arena_zero(arena, work.n_turns + work.n_memories + work.n_gone,
+                      sizeof(*docs));
     if (!docs) {
         return no_memory(err);
     }
-    through = complete_to(
-        work.n_turns, work.max,
-        work.n_turns ? work.turns[work.n_turns - 1].change_seq : 0,
-        work.latest);
-    limit = complete_to(work.n_gone, work.max,
-                        work.n_gone ? work.gone[work.n_gone - 1].change_seq : 0,
-                        work.latest);
-    through = limit < through ? limit : through;
-    for (size_t i = 0; i < work.n_turns && status == CLEW_OK; i++) {
-        struct search_text text;
-
-        if (work.turns[i].change_seq > through) {
-            break;
-        }
-        while (g < work.n_gone &&
-               work.gone[g].change_seq < work.turns[i].change_seq) {
-            docs[n++] = work.gone[g++];
-        }
-        status = search_text_of_turn(engine, arena, &work.turns[i], &text, err);
-        if (status == CLEW_OK) {
-            status = search_doc_of_turn(arena, &work.turns[i], &text, &docs[n++], err);
-        }
-    }
-    while (g < work.n_gone && work.gone[g].change_seq <= through) {
-        docs[n++] = work.gone[g++];
-    }
+    through = complete_through(&work);
+    status = make_docs(engine, &work, through, docs, &count, err);
     if (status == CLEW_OK) {
         *out_docs = docs;
-        *out_count = n;
+        *out_count = count;
         *out_through = through;
     }
     return status;

@@ -20,6 +20,7 @@
 
 struct engine;
 struct batch_work;
+struct memory;
 
 /* What is computed from a text alone. */
 struct search_text {
@@ -27,7 +28,12 @@ struct search_text {
     const float *vector; /* of the engine's embedder */
 };
 
-/* Analyse and embed a turn; everything in the arena. */
+/* Analyse and embed a text said at `time_ms`; everything in the arena. */
+enum clew_status search_text_of(struct engine *engine, struct arena *arena,
+                                struct str text, int64_t time_ms,
+                                struct search_text *out,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for a turn, with its speaker and zone. */
 enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
                                      const struct turn *turn,
                                      struct search_text *out,
@@ -39,6 +45,12 @@ enum clew_status search_doc_of_turn(struct arena *arena,
                                     const struct search_text *text,
                                     struct index_doc *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The document of a memory as it is stored; analyses and embeds it. */
+enum clew_status search_doc_of_memory(struct engine *engine,
+                                      struct arena *arena,
+                                      const struct memory *memory,
+                                      struct index_doc *out,
+                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* Tell the index what a transaction just committed. Never fails: what it
  * cannot take, the index reads later. */
 void search_offer(struct engine *engine, const struct scope *scope,
