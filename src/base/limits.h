@@ -35,4 +35,12 @@
 /* Depth of forks of forks; each level is one more step in reading history. */
 #define LIMIT_FORK_DEPTH 1000
 
+/* One token; longer runs (base64, hashes) are cut into several. */
+#define LIMIT_TOKEN_BYTES 256
+/* Tokens of one text that are analysed and indexed; the rest of a longer text
+ * is kept and shown, but not found by its words. A long novel has 200,000. */
+#define LIMIT_TEXT_TOKENS 200000u
+/* Pieces of one identifier, path or URL that are tokens of their own. */
+#define LIMIT_TOKEN_PARTS 32
+
 #endif
