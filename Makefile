@@ -1,11 +1,84 @@
-# The front door. CMake does the work; see CMakeLists.txt.
-.PHONY: all build test asan clean
+# The front door. CMake does the work: see CMakeLists.txt and CMakePresets.json.
+#
+#   make run     install what is missing, build, serve with a small demo
+#   make test    install what is missing, build, run every test
+#   make help    the rest
+
+PREFIX ?= /usr/local
+
+.PHONY: all build run test asan tsan bench fuzz cov format tidy check-style \
+	install deb fresh clean help
+
 all: build
-build:
-	@cmake --preset release >/dev/null && cmake --build build
-asan:
-	@cmake --preset asan >/dev/null && cmake --build build-asan --target all tests
-test: asan
-	@tools/run-tests build-asan
-clean:
+
+build:                 ## build/clew, optimised
+	@cmake --preset release >/dev/null
+	@cmake --build build
+
+run:                   ## build and serve on 127.0.0.1:2539 with a small demo
+	@tools/setup build
+	@$(MAKE) --no-print-directory build
+	@exec build/clew serve --demo
+
+test:                  ## every test; ends with "N passed, N failed"
+	@tools/setup build test
+	@$(MAKE) --no-print-directory asan
+	@cmake --preset release >/dev/null
+	@cmake --build build --target all api-tests
+	@tools/run-tests build-asan:unit build:api
+
+asan:                  ## build with AddressSanitizer and UBSan in build-asan
+	@cmake --preset asan >/dev/null
+	@cmake --build build-asan --target all tests
+
+tsan:                  ## unit tests under ThreadSanitizer
+	@cmake --preset tsan >/dev/null
+	@cmake --build build-tsan --target all tests
+	@tools/run-tests build-tsan:unit
+
+bench:                 ## measure; prints ratios taken in one run
+	@tools/setup build test
+	@cmake --preset release >/dev/null
+	@cmake --build build --target all benches
+	@tools/run-benches build
+
+fuzz:                  ## run each fuzz target for FUZZ_SECONDS (60)
+	@tools/setup build dev
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build-fuzz --target fuzzers
+	@tools/run-fuzzers build-fuzz
+
+cov:                   ## line coverage of the unit tests
+	@tools/setup build test dev
+	@cmake --preset cov >/dev/null
+	@cmake --build build-cov --target all tests
+	@tools/run-tests build-cov:unit
+	@gcovr --root . --filter src/ build-cov --print-summary | tail -n 3
+
+format:                ## clang-format everything
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy:                  ## clang-tidy everything
+	@CC=clang cmake -B build-tidy -G Ninja -DCMAKE_BUILD_TYPE=Debug >/dev/null
+	@cmake --build build-tidy --target generated >/dev/null
+	@git ls-files 'src/*.c' | xargs -P "$$(nproc)" -n 1 \
+		clang-tidy -p build-tidy --quiet
+
+check-style:           ## layers, banned calls, widths, licence lines
+	@tools/check-style
+
+install: build         ## into PREFIX (/usr/local), under DESTDIR
+	@cmake --install build --prefix $(PREFIX)
+
+deb: build             ## build/clew_VERSION_ARCH.deb
+	@tools/make-deb build
+
+fresh:                 ## prove run and test in a bare Debian 12 (root)
+	@tools/setup build dev
+	@tools/fresh
+
+clean:                 ## remove every build folder
 	rm -rf build build-*
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24

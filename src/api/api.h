@@ -61,7 +61,7 @@ extern const struct api_route api_routes[];
 enum clew_status api_param_id(const struct api_call *call, int i,
                               struct uuid *out_id,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* `limit` and `cursor` of a list. The cursor is an opaque, tenant-bound text. */
+/* `limit` and `cursor` of a list. The cursor is opaque, tenant-bound text. */
 struct api_page {
     int64_t limit;
     struct str cursor; /* decoded payload; s == NULL for the first page */

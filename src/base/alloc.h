@@ -17,9 +17,9 @@
 
 /* Uninitialised memory, or NULL. */
 void *alloc_bytes(size_t size) CLEW_MUST_CHECK;
-/* Zeroed memory for `count` items of `size` bytes, or NULL (also on overflow). */
+/* Zeroed memory for `count` items of `size` bytes, or NULL (also: overflow). */
 void *alloc_zero(size_t count, size_t size) CLEW_MUST_CHECK;
-/* Grow or shrink `ptr` (may be NULL) to count*size bytes; on NULL `ptr` lives. */
+/* Resize `ptr` (may be NULL) to count*size bytes; on NULL, `ptr` lives on. */
 void *alloc_array(void *ptr, size_t count, size_t size) CLEW_MUST_CHECK;
 /* A NUL-terminated copy of `len` bytes, or NULL. */
 char *alloc_copy(const char *bytes, size_t len) CLEW_MUST_CHECK;

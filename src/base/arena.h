@@ -33,7 +33,8 @@ void arena_clear(struct arena *arena);
 /* `size` bytes aligned for any type, or NULL past the limit or on OOM. */
 void *arena_alloc(struct arena *arena, size_t size) CLEW_MUST_CHECK;
 /* The same, zeroed, for count*size bytes; NULL also on overflow. */
-void *arena_zero(struct arena *arena, size_t count, size_t size) CLEW_MUST_CHECK;
+void *arena_zero(struct arena *arena, size_t count,
+                 size_t size) CLEW_MUST_CHECK;
 /* A NUL-terminated copy of `len` bytes. */
 char *arena_copy(struct arena *arena, const char *bytes,
                  size_t len) CLEW_MUST_CHECK;

@@ -141,9 +141,8 @@ enum clew_status config_set(struct config *config, struct str key,
     char problem[128];
     char name[NAME_LIMIT_BYTES];
 
-    (void)snprintf(name, sizeof(name), "%.*s", (int)(key.len < 200 ? key.len
-                                                                   : 200),
-                   key.s);
+    (void)snprintf(name, sizeof(name), "%.*s",
+                   (int)(key.len < 200 ? key.len : 200), key.s);
     if (!row) {
         return clew_fail_field(err, name, "%s: unknown key \"%s\"", from, name);
     }
@@ -152,8 +151,7 @@ enum clew_status config_set(struct config *config, struct str key,
                                from, name, entry->from);
     }
     if (!config_parse(row, value, &parsed.parsed, problem, sizeof(problem))) {
-        return clew_fail_field(err, name, "%s: \"%s\" %s", from, name,
-                               problem);
+        return clew_fail_field(err, name, "%s: \"%s\" %s", from, name, problem);
     }
     if (!entry) {
         entry = add_entry(config, key);
@@ -220,8 +218,8 @@ static bool key_by_pattern(const struct config_key *row, struct str variable,
         return false;
     }
     name[5 + prefix] = '\0'; /* without the '*' */
-    if (!str_starts(variable, str_of(name)) ||
-        variable.len == 5 + prefix || variable.len - 5 >= cap) {
+    if (!str_starts(variable, str_of(name)) || variable.len == 5 + prefix ||
+        variable.len - 5 >= cap) {
         return false;
     }
     memcpy(out, row->name, prefix);
@@ -353,10 +351,10 @@ static enum clew_status load(struct config *config, const char *path,
     }
     qsort(config->entries, config->n_entries, sizeof(struct entry), by_name);
     data = find_entry(config, STR("data.dir"));
-    config->data_dir = data->value[0]
-                           ? data->value
-                           : xdg_path(&config->arena, "XDG_DATA_HOME",
-                                      ".local/share", "clew");
+    config->data_dir =
+        data->value[0]
+            ? data->value
+            : xdg_path(&config->arena, "XDG_DATA_HOME", ".local/share", "clew");
     return config->data_dir ? CLEW_OK
                             : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
 }
@@ -399,8 +397,8 @@ static const struct entry *get(const struct config *config, const char *key)
     struct entry wanted = {.name = (char *)(uintptr_t)key};
 
     assert(key_of(str_of(key)) && "not in config_keys.def");
-    return bsearch(&wanted, config->entries, config->n_entries,
-                   sizeof(wanted), by_name);
+    return bsearch(&wanted, config->entries, config->n_entries, sizeof(wanted),
+                   by_name);
 }
 
 const char *config_str(const struct config *config, const char *key)

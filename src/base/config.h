@@ -76,7 +76,8 @@ void config_each(const struct config *config, const char *prefix,
 
 /* The folder of the configuration file (for agents/ and friends). */
 const char *config_dir(const struct config *config);
-/* `$XDG_DATA_HOME/clew` or `$HOME/.local/share/clew`, unless "data.dir" is set. */
+/* `$XDG_DATA_HOME/clew` or `$HOME/.local/share/clew`, unless "data.dir" is set.
+ */
 const char *config_data_dir(const struct config *config);
 /* "KEY = VALUE  # where from" for every key, secrets as "***". */
 enum clew_status config_show(const struct config *config, bool as_json,

@@ -22,10 +22,10 @@ struct reader {
     struct config *config;
     const char *path;
     yaml_parser_t yaml;
-    struct buf key;               /* dotted path of where we are */
-    size_t key_len[DEPTH_LIMIT];  /* its length outside each open map */
-    size_t depth;                 /* open maps */
-    bool has_name;                /* the name is read, its value comes */
+    struct buf key;              /* dotted path of where we are */
+    size_t key_len[DEPTH_LIMIT]; /* its length outside each open map */
+    size_t depth;                /* open maps */
+    bool has_name;               /* the name is read, its value comes */
     bool is_done;
 };
 
@@ -121,8 +121,8 @@ static enum clew_status read_scalar(struct reader *reader,
     }
     (void)snprintf(from, sizeof(from), "%s:%zu", reader->path,
                    event->start_mark.line + 1);
-    status = config_set(reader->config, buf_str(&reader->key), value, from,
-                        err);
+    status =
+        config_set(reader->config, buf_str(&reader->key), value, from, err);
     leave_value(reader);
     return status;
 }
@@ -133,10 +133,9 @@ static enum clew_status read_event(struct reader *reader,
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return ++*n_documents > 1
-                   ? fail_at(reader, &event->start_mark,
-                             "one document only", err)
-                   : CLEW_OK;
+        return ++*n_documents > 1 ? fail_at(reader, &event->start_mark,
+                                            "one document only", err)
+                                  : CLEW_OK;
     case YAML_MAPPING_START_EVENT:
         return begin_map(reader, event, err);
     case YAML_MAPPING_END_EVENT:
@@ -173,10 +172,10 @@ static enum clew_status read_events(struct reader *reader,
         yaml_event_t event;
 
         if (!yaml_parser_parse(&reader->yaml, &event)) {
-            return clew_fail(
-                err, CLEW_INVALID, "%s:%zu: not valid YAML: %s", reader->path,
-                reader->yaml.problem_mark.line + 1,
-                reader->yaml.problem ? reader->yaml.problem : "unreadable");
+            return clew_fail(err, CLEW_INVALID, "%s:%zu: not valid YAML: %s",
+                             reader->path, reader->yaml.problem_mark.line + 1,
+                             reader->yaml.problem ? reader->yaml.problem
+                                                  : "unreadable");
         }
         status = read_event(reader, &event, &n_documents, err);
         yaml_event_delete(&event);
@@ -228,9 +227,8 @@ enum clew_status config_read_file(struct config *config, const char *path,
     if (status == CLEW_OK && !yaml_parser_initialize(&reader.yaml)) {
         status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
     } else if (status == CLEW_OK) {
-        yaml_parser_set_input_string(&reader.yaml,
-                                     (const unsigned char *)text.data,
-                                     text.len);
+        yaml_parser_set_input_string(
+            &reader.yaml, (const unsigned char *)text.data, text.len);
         status = read_events(&reader, err);
         yaml_parser_delete(&reader.yaml);
     }

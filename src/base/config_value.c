@@ -30,7 +30,7 @@ static bool parse_size(struct str text, int64_t *out)
 
 static bool parse_bool(struct str text, int64_t *out)
 {
-    static const char *const words[] = {"false", "no", "off", "0",
+    static const char *const words[] = {"false", "no",  "off", "0",
                                         "true",  "yes", "on",  "1"};
 
     for (size_t i = 0; i < 8; i++) {
@@ -76,8 +76,8 @@ static bool in_range(const struct config_key *key,
     struct str text = str_of(key->allowed);
     size_t dots = str_find(text, STR(".."), 0);
     struct str low = str_sub(text, 0, dots);
-    struct str high = str_sub(text, dots == SIZE_MAX ? dots : dots + 2,
-                              text.len);
+    struct str high =
+        str_sub(text, dots == SIZE_MAX ? dots : dots + 2, text.len);
     int64_t from = 0;
     int64_t to = 0;
     double real_from = 0;
@@ -101,12 +101,13 @@ static const char *problem_of(const struct config_key *key, struct str text,
     switch (key->type) {
     case CONFIG_STR:
     case CONFIG_SECRET:
-        return text.len && memchr(text.s, '\0', text.len) ? "must be text" : NULL;
+        return text.len && memchr(text.s, '\0', text.len) ? "must be text"
+                                                          : NULL;
     case CONFIG_CHOICE:
         return is_choice(key->allowed, text) ? NULL : "";
     case CONFIG_BOOL:
         return parse_bool(text, &value->number) ? NULL
-                                                 : "must be true or false";
+                                                : "must be true or false";
     case CONFIG_INT:
         if (!str_parse_int(text, &value->number)) {
             return "must be a whole number";
@@ -127,8 +128,7 @@ static const char *problem_of(const struct config_key *key, struct str text,
 }
 
 bool config_parse(const struct config_key *key, struct str text,
-                  struct config_value *out_value, char *out_problem,
-                  size_t cap)
+                  struct config_value *out_value, char *out_problem, size_t cap)
 {
     struct config_value value = {0, 0.0};
     const char *problem = problem_of(key, text, &value);

@@ -64,6 +64,8 @@ static enum clew_status scan_shape(struct str text, struct clew_error *err)
 enum clew_status json_parse(struct str text, json_t **out_json,
                             struct clew_error *err)
 {
+    const size_t flags =
+        JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
     json_error_t where;
     json_t *json;
     enum clew_status status = scan_shape(text, err);
@@ -71,9 +73,12 @@ enum clew_status json_parse(struct str text, json_t **out_json,
     if (status != CLEW_OK) {
         return status;
     }
-    json = json_loadb(text.s, text.len,
-                      JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES,
-                      &where);
+    json = json_loadb(text.s, text.len, flags, &where);
+    if (!json && json_error_code(&where) == json_error_numeric_overflow) {
+        /* a whole number past 64 bits: read numbers as JavaScript does */
+        json = json_loadb(text.s, text.len, flags | JSON_DECODE_INT_AS_REAL,
+                          &where);
+    }
     if (!json) {
         if (json_error_code(&where) == json_error_out_of_memory) {
             return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
@@ -309,26 +314,43 @@ enum clew_status json_get_str(const json_t *object, const char *field,
     return CLEW_OK;
 }
 
+/* 5 and 5.0 are one number, as they are in JavaScript. */
+static bool whole_number(const json_t *value, int64_t *out)
+{
+    double real = json_real_value(value);
+
+    if (json_is_integer(value)) {
+        *out = json_integer_value(value);
+        return true;
+    }
+    if (!json_is_real(value) || real != floor(real) || fabs(real) > 1e15) {
+        return false;
+    }
+    *out = (int64_t)real;
+    return true;
+}
+
 enum clew_status json_get_int(const json_t *object, const char *field,
                               enum json_need need, int64_t min, int64_t max,
                               int64_t *out, struct clew_error *err)
 {
+    int64_t number = 0;
     const json_t *value = NULL;
     enum clew_status status = find(object, field, need, &value, err);
 
     if (status != CLEW_OK || !value) {
         return status;
     }
-    if (!json_is_integer(value)) {
+    if (!whole_number(value, &number)) {
         return clew_fail_field(err, field, "\"%s\" must be a whole number",
                                field);
     }
-    if (json_integer_value(value) < min || json_integer_value(value) > max) {
+    if (number < min || number > max) {
         return clew_fail_field(err, field,
                                "\"%s\" must be from %" PRId64 " to %" PRId64,
                                field, min, max);
     }
-    *out = json_integer_value(value);
+    *out = number;
     return CLEW_OK;
 }
 

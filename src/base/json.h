@@ -24,7 +24,8 @@ void json_setup(void);
 
 /*
  * Parse one document. The caller json_decref()s the tree. CLEW_INVALID for bad
- * syntax or UTF-8 (with line and column), CLEW_TOO_LARGE over a limit.
+ * syntax or UTF-8 (with line and column), CLEW_TOO_LARGE over a limit. If a
+ * whole number does not fit 64 bits, all numbers are read as reals.
  */
 enum clew_status json_parse(struct str text, json_t **out_json,
                             struct clew_error *err) CLEW_MUST_CHECK;
@@ -33,7 +34,8 @@ enum clew_status json_parse(struct str text, json_t **out_json,
  * Append the compact form: key order kept, no spaces, numbers as the shortest
  * text that reads back the same (what JSON.stringify gives).
  */
-enum clew_status json_write(struct buf *out, const json_t *json) CLEW_MUST_CHECK;
+enum clew_status json_write(struct buf *out,
+                            const json_t *json) CLEW_MUST_CHECK;
 
 /* CLEW_INVALID naming the first field of `object` that is not in the
  * NULL-terminated list `known`; also if it is no object. */

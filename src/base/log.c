@@ -216,7 +216,8 @@ static struct slot *slot_of(uint64_t hash)
     return best;
 }
 
-/* True if the line may be written. `out_note` may get a count to write first. */
+/* True if the line may be written. `out_note` may get a count to write first.
+ */
 static bool admit(const char *label, const char *text, char *out_note,
                   size_t cap)
 {

@@ -82,8 +82,8 @@ size_t utf8_valid_len(struct str text)
         size_t step = ascii_len(text.s + at, text.len - at);
 
         if (step == 0) {
-            step = sequence_len((const unsigned char *)text.s + at,
-                                text.len - at);
+            step =
+                sequence_len((const unsigned char *)text.s + at, text.len - at);
         }
         if (step == 0) {
             return at;
@@ -178,8 +178,8 @@ size_t utf8_cut(struct str text, size_t max_bytes)
     /* The sequence that spans the cut, if any, starts at most 3 bytes back. */
     from = max_bytes > 3 ? max_bytes - 3 : 0;
     for (at = from; at < max_bytes; at++) {
-        size_t len = sequence_len((const unsigned char *)text.s + at,
-                                  text.len - at);
+        size_t len =
+            sequence_len((const unsigned char *)text.s + at, text.len - at);
 
         if (at + len > max_bytes) {
             return at;
@@ -323,8 +323,7 @@ static enum clew_status map(struct arena *arena, struct str text,
     return status;
 }
 
-enum clew_status utf8_nfc(struct arena *arena, struct str text,
-                          struct str *out)
+enum clew_status utf8_nfc(struct arena *arena, struct str text, struct str *out)
 {
     return map(arena, text, UTF8PROC_STABLE | UTF8PROC_COMPOSE, out);
 }

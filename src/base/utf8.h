@@ -19,8 +19,8 @@
 size_t utf8_valid_len(struct str text);
 bool utf8_is_valid(struct str text);
 /*
- * The code point at `*at`, which moves past it; an invalid byte gives U+FFFD and
- * moves by one. Only call with *at < text.len.
+ * The code point at `*at`, which moves past it; an invalid byte gives U+FFFD
+ * and moves by one. Only call with *at < text.len.
  */
 uint32_t utf8_next(struct str text, size_t *at);
 /* Bytes written (1-4) for `c`; `out` holds 4. */

@@ -60,7 +60,7 @@ enum token_flags {
 
 struct token {
     struct str folded; /* comparable form */
-    struct str stem;   /* Snowball stem of `folded`; equal to it for non-words */
+    struct str stem;   /* Snowball stem of `folded`; equal for non-words */
     uint32_t from;     /* byte range in the source */
     uint32_t to;
     uint16_t kind;  /* enum token_kind */

@@ -162,6 +162,33 @@ static void whole_numbers_parse_to_the_ends_of_their_range(void **state)
     assert_false(str_parse_int(STR("-"), &value));
 }
 
+static void a_number_past_64_bits_does_not_refuse_the_document(void **state)
+{
+    json_t *json = NULL;
+    struct clew_error err;
+    struct buf out;
+    int64_t limit = 0;
+
+    (void)state;
+    buf_init(&out, 1000);
+    assert_int_equal(
+        json_parse(STR("{\"limit\":50,\"id\":18446744073709551615}"), &json,
+                   &err),
+        CLEW_OK);
+    assert_int_equal(json_get_int(json, "limit", JSON_REQUIRED, 1, 500, &limit,
+                                  &err),
+                     CLEW_OK);
+    assert_int_equal(limit, 50);
+    assert_int_equal(json_get_int(json, "id", JSON_REQUIRED, 1, INT64_MAX,
+                                  &limit, &err),
+                     CLEW_INVALID);
+    assert_int_equal(json_write(&out, json), CLEW_OK);
+    assert_string_equal(out.data, "{\"limit\":50,\"id\":18446744073709552000}");
+    json_decref(json);
+    assert_int_equal(json_parse(STR("1e999"), &json, &err), CLEW_INVALID);
+    buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +197,7 @@ int main(void)
         cmocka_unit_test(times_read_back_as_written),
         cmocka_unit_test(json_prints_numbers_as_javascript_does),
         cmocka_unit_test(json_refuses_deep_and_broken_documents),
+        cmocka_unit_test(a_number_past_64_bits_does_not_refuse_the_document),
         cmocka_unit_test(ids_are_ordered_derived_and_readable),
         cmocka_unit_test(running_digest_goes_on_after_a_look),
         cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),

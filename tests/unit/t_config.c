@@ -54,8 +54,8 @@ static void defaults_hold_without_any_source(void **state)
 
 static void the_stronger_source_wins(void **state)
 {
-    static const struct config_flag flags[] = {
-        {"llm.model", "from-flag"}, {"chains.branch", "0.9"}};
+    static const struct config_flag flags[] = {{"llm.model", "from-flag"},
+                                               {"chains.branch", "0.9"}};
     struct config *config = NULL;
     struct clew_error err;
     struct buf shown;
@@ -76,13 +76,12 @@ static void the_stronger_source_wins(void **state)
     unsetenv("CLEW_NOT_A_KEY");
     assert_string_equal(config_str(config, "llm.model"), "from-flag");
     assert_int_equal(config_int(config, "llm.daily_tokens"), 8);
-    assert_string_equal(config_str(config, "llm.url"),
-                        "http://127.0.0.1:1/v1");
+    assert_string_equal(config_str(config, "llm.url"), "http://127.0.0.1:1/v1");
     assert_float_equal(config_real(config, "chains.branch"), 0.9, 1e-9);
     buf_init(&shown, 1 << 20);
     assert_int_equal(config_show(config, false, &shown), CLEW_OK);
-    assert_non_null(strstr(shown.data,
-                           "llm.daily_tokens = 8  # CLEW_LLM_DAILY_TOKENS\n"));
+    assert_non_null(
+        strstr(shown.data, "llm.daily_tokens = 8  # CLEW_LLM_DAILY_TOKENS\n"));
     assert_non_null(strstr(shown.data, "llm.model = from-flag  # command"));
     assert_non_null(strstr(shown.data, "clew.yaml:4\n"));
     buf_release(&shown);
@@ -136,8 +135,8 @@ static void a_mistake_is_named_with_file_line_and_key(void **state)
         {"server: 1\n", ":1: unknown key", "server"},
         {"channels:\n  a:\n    b: explicit\n", ":3: unknown key",
          "channels.a.b"},
-        {"\nchats: {inactivity_minutes: soon}\n", ":2:",
-         "chats.inactivity_minutes"},
+        {"\nchats: {inactivity_minutes: soon}\n",
+         ":2:", "chats.inactivity_minutes"},
         {"chats: {inactivity_minutes: 0}\n", "1..525600",
          "chats.inactivity_minutes"},
         {"chats: {inactivity_minutes: 1.5}\n", "whole number",

@@ -39,22 +39,21 @@ static void invalid_bytes_are_found_where_they_are(void **state)
         size_t valid;
     } cases[] = {
         {"abc", 3},
-        {"abc\x80", 3},               /* a tail alone */
-        {"12345678\xC0\x80", 8},      /* overlong NUL */
-        {"\xC1\xBF", 0},              /* overlong */
-        {"\xE0\x9F\xBF", 0},          /* overlong, three bytes */
-        {"\xF0\x8F\xBF\xBF", 0},      /* overlong, four bytes */
-        {"a\xED\xA0\x80", 1},         /* surrogate */
-        {"\xF4\x90\x80\x80", 0},      /* past U+10FFFF */
-        {"\xF5\x80\x80\x80", 0},      /* past U+10FFFF */
-        {"\xC3\xA9\xE2\x82", 2},      /* cut short */
+        {"abc\x80", 3},          /* a tail alone */
+        {"12345678\xC0\x80", 8}, /* overlong NUL */
+        {"\xC1\xBF", 0},         /* overlong */
+        {"\xE0\x9F\xBF", 0},     /* overlong, three bytes */
+        {"\xF0\x8F\xBF\xBF", 0}, /* overlong, four bytes */
+        {"a\xED\xA0\x80", 1},    /* surrogate */
+        {"\xF4\x90\x80\x80", 0}, /* past U+10FFFF */
+        {"\xF5\x80\x80\x80", 0}, /* past U+10FFFF */
+        {"\xC3\xA9\xE2\x82", 2}, /* cut short */
         {"\xFF", 0},
     };
 
     (void)state;
     for (size_t i = 0; i < LEN(cases); i++) {
-        assert_int_equal(utf8_valid_len(str_of(cases[i].text)),
-                         cases[i].valid);
+        assert_int_equal(utf8_valid_len(str_of(cases[i].text)), cases[i].valid);
     }
 }
 
@@ -93,12 +92,14 @@ static void folding_makes_equal_words_equal(void **state)
         {"", ""},
         {"Hello, WORLD", "hello, world"},
         {"STRASSE", "strasse"},
-        {"Stra\xC3\x9F" "e", "strasse"},
-        {"\xEF\xBC\xA1\xEF\xBC\xA2", "ab"},            /* full width */
-        {"\xEF\xAC\x81", "fi"},                         /* ligature */
-        {"e\xCC\x81", "\xC3\xA9"},                      /* composes */
+        {"Stra\xC3\x9F"
+         "e",
+         "strasse"},
+        {"\xEF\xBC\xA1\xEF\xBC\xA2", "ab"}, /* full width */
+        {"\xEF\xAC\x81", "fi"},             /* ligature */
+        {"e\xCC\x81", "\xC3\xA9"},          /* composes */
         {"\xCE\xA3\xCE\xB1\xCF\x82", "\xCF\x83\xCE\xB1\xCF\x83"},
-        {"co\xC2\xADop", "coop"},                       /* soft hyphen */
+        {"co\xC2\xADop", "coop"}, /* soft hyphen */
         {"a\xFF", "a\xEF\xBF\xBD"},
     };
     struct arena arena;
@@ -107,8 +108,7 @@ static void folding_makes_equal_words_equal(void **state)
     (void)state;
     arena_init(&arena, 1 << 20);
     for (size_t i = 0; i < LEN(cases); i++) {
-        assert_int_equal(utf8_fold(&arena, str_of(cases[i].in), &out),
-                         CLEW_OK);
+        assert_int_equal(utf8_fold(&arena, str_of(cases[i].in), &out), CLEW_OK);
         assert_string_equal(out.s, cases[i].out);
         assert_int_equal(out.len, strlen(cases[i].out));
     }
@@ -119,10 +119,10 @@ static void folding_makes_equal_words_equal(void **state)
 static uint32_t any_char(void)
 {
     static const uint32_t picks[] = {
-        'a',    'E',    ' ',    '\n',   0xE9,   0x301,  0x323,   0x327,
-        0x1100, 0x1161, 0x11A8, 0xAC00, 0x304B, 0x3099, 0xFF76,  0xFF9E,
-        0x4E2D, 0xDF,   0xFDFA, 0x3A3,  0x1F600, 0x3B1, 0xDD9,   0xDCF,
-        0x915,  0x93C,  0x644,  0x627,  0x653,  0x0E01, 0x0E49, 0x212B};
+        'a',    'E',    ' ',    '\n',   0xE9,    0x301,  0x323,  0x327,
+        0x1100, 0x1161, 0x11A8, 0xAC00, 0x304B,  0x3099, 0xFF76, 0xFF9E,
+        0x4E2D, 0xDF,   0xFDFA, 0x3A3,  0x1F600, 0x3B1,  0xDD9,  0xDCF,
+        0x915,  0x93C,  0x644,  0x627,  0x653,   0x0E01, 0x0E49, 0x212B};
 
     return picks[rand_below(LEN(picks))];
 }
@@ -193,7 +193,10 @@ static void running_out_of_memory_leaves_nothing_behind(void **state)
 
         arena_init(&arena, 1 << 20);
         alloc_fail_at(n);
-        status = utf8_fold(&arena, STR("\xFF Stra\xC3\x9F" "e"), &out);
+        status = utf8_fold(&arena,
+                           STR("\xFF Stra\xC3\x9F"
+                               "e"),
+                           &out);
         if (!alloc_fail_fired()) {
             assert_int_equal(status, CLEW_OK);
             alloc_fail_at(0);
