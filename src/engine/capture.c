@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "engine/engine.h"
 #include "engine/place.h"
-#include "engine/search.h"
+#include "engine/feed.h"
 #include "engine/updates.h"
 #include "engine/work.h"
 #include "store/db.h"
@@ -26,7 +26,7 @@
 struct item {
     const struct capture_input *input;
     struct turn turn; /* id, times and text are set before the transaction */
-    struct search_text text; /* analysis and vector, made before as well */
+    struct feed_text text; /* analysis and vector, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
     size_t same_as;  /* an earlier item of this batch it repeats, or itself */
 };
@@ -81,7 +81,7 @@ static enum clew_status prepare(struct batch *batch, struct item *item,
     turn->created_at_ms =
         input->created_at_ms == CAPTURE_NOW ? now_ms : input->created_at_ms;
     turn->token_count = (int64_t)text_token_estimate(turn->text);
-    return search_text_of_turn(batch->engine, batch->arena, turn, &item->text,
+    return feed_text_of_turn(batch->engine, batch->arena, turn, &item->text,
                                err);
 }
 
@@ -224,7 +224,7 @@ static enum clew_status live(struct batch *batch, size_t i,
         status = turn_insert(work->tx, &item->turn, err);
     }
     if (status == CLEW_OK) {
-        status = search_doc_of_turn(batch->arena, &item->turn, &item->text,
+        status = feed_doc_of_turn(batch->arena, &item->turn, &item->text,
                                     &doc, err);
     }
     return status == CLEW_OK ? work_add_doc(work, &doc, err) : status;
@@ -302,7 +302,7 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
         status = store_write(engine->store, scope, store_batch, &batch, err);
     }
     if (status == CLEW_OK) {
-        search_offer(engine, scope, &batch.work);
+        feed_offer(engine, scope, &batch.work);
     }
     return status;
 }

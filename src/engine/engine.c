@@ -8,7 +8,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "engine/search.h"
+#include "engine/feed.h"
 #include "model/embed.h"
 #include "store/db.h"
 
@@ -83,7 +83,7 @@ enum clew_status engine_open(const struct engine_options *options,
     store.must_exist = options->must_exist;
     status = store_open(&store, &engine->store, err);
     if (status == CLEW_OK) {
-        status = search_open(engine, err);
+        status = feed_open(engine, err);
     }
     if (status != CLEW_OK) {
         goto out;
@@ -100,7 +100,7 @@ void engine_close(struct engine *engine)
     if (!engine) {
         return;
     }
-    search_close(engine);
+    feed_close(engine);
     store_close(engine->store);
     alloc_free(engine->data_dir);
     alloc_free(engine);

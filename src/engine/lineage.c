@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
-#include "engine/search.h"
+#include "engine/feed.h"
 #include "engine/work.h"
 #include "store/db.h"
 
@@ -405,7 +405,7 @@ enum clew_status lineage_retract(struct engine *engine,
         store_write(engine->store, scope, do_retract, &work, err);
 
     if (status == CLEW_OK) {
-        search_offer(engine, scope, &work.batch);
+        feed_offer(engine, scope, &work.batch);
         *out_memory = work.memory;
     }
     return status;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
-#include "engine/search.h"
+#include "engine/feed.h"
 #include "engine/work.h"
 #include "store/db.h"
 #include "text/analysis.h"
@@ -180,7 +180,7 @@ static enum clew_status index_memory(struct batch_work *batch,
         work_take_change(batch, &memory->change_seq, err);
 
     if (status == CLEW_OK) {
-        status = search_doc_of_memory(batch->engine, batch->arena, memory, &doc,
+        status = feed_doc_of_memory(batch->engine, batch->arena, memory, &doc,
                                       err);
     }
     memory->token_count = (int64_t)(text_token_estimate(memory->summary) +

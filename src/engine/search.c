@@ -1,391 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - rows to documents and back. See search.h.
+ * search.c - from the ranking back to rows. See search.h.
  */
 #include "engine/search.h"
 
-#include "base/alloc.h"
-#include "base/config.h"
-#include "base/limits.h"
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/lineage.h"
 #include "engine/memory.h"
-#include "engine/work.h"
-#include "index/doc.h"
-#include "index/index.h"
-#include "model/embed.h"
-#include "store/db.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
-DB_SQL(SELECT_GONE, "SELECT change_seq, kind, id FROM tombstones"
-                    " WHERE tenant = $1 AND change_seq > $2"
-                    " ORDER BY change_seq LIMIT $3");
+/* Ranked beyond the limit, so that retracted memories leave no gap. */
+#define SPARE_MEMORIES 20
 
 static enum clew_status no_memory(struct clew_error *err)
 {
     return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
 }
 
-static enum clew_status analyse(struct engine *engine, struct arena *arena,
-                                struct str text,
-                                const struct analysis_options *options,
-                                struct search_text *out, struct clew_error *err)
-{
-    float *vector = arena_zero(arena, engine->embedder->dim, sizeof(*vector));
-    enum clew_status status;
-
-    if (!vector) {
-        return no_memory(err);
-    }
-    status = analysis_run(arena, text, options, &out->analysis, err);
-    if (status == CLEW_OK) {
-        status = embed_run(engine->embedder, &text, 1, vector, err);
-    }
-    out->vector = vector;
-    return status;
-}
-
-enum clew_status search_text_of(struct engine *engine, struct arena *arena,
-                                struct str text, int64_t time_ms,
-                                struct search_text *out, struct clew_error *err)
-{
-    struct analysis_options options = {.time_ms = time_ms};
-
-    return analyse(engine, arena, text, &options, out, err);
-}
-
-enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
-                                     const struct turn *turn,
-                                     struct search_text *out,
-                                     struct clew_error *err)
-{
-    struct analysis_options options = {.time_ms = turn->created_at_ms,
-                                       .timezone = turn->timezone,
-                                       .speaker = turn->name};
-
-    return analyse(engine, arena, turn->text, &options, out, err);
-}
-
-static uint32_t role_flags(const struct turn *turn)
-{
-    uint32_t flags = turn->name.s ? INDEX_NAMED : 0;
-
-    switch (turn->role) {
-    case TURN_USER:
-        return flags | INDEX_BY_USER;
-    case TURN_ASSISTANT:
-        return flags | INDEX_BY_ASSISTANT;
-    case TURN_SYSTEM:
-    case TURN_TOOL:
-        break;
-    }
-    return flags;
-}
-
-enum clew_status search_doc_of_turn(struct arena *arena,
-                                    const struct turn *turn,
-                                    const struct search_text *text,
-                                    struct index_doc *out,
-                                    struct clew_error *err)
-{
-    memset(out, 0, sizeof(*out));
-    out->kind = INDEX_TURN;
-    out->id = turn->id;
-    out->chat = turn->chat_id;
-    out->user = turn->user_id;
-    out->seq = turn->seq;
-    out->created_at_ms = turn->created_at_ms;
-    out->change_seq = turn->change_seq;
-    out->flags = role_flags(turn);
-    out->vector = text->vector;
-    return doc_fill(arena, &text->analysis, turn->name, out, err);
-}
-
-enum clew_status search_doc_of_memory(struct engine *engine,
-                                      struct arena *arena,
-                                      const struct memory *memory,
-                                      struct index_doc *out,
-                                      struct clew_error *err)
-{
-    struct str words = memory_search_text(arena, memory);
-    struct search_text text;
-    enum clew_status status;
-
-    memset(out, 0, sizeof(*out));
-    out->kind = INDEX_MEMORY;
-    out->id = memory->id;
-    out->chat = memory->chat_id;
-    out->user = memory->user_id;
-    out->created_at_ms = memory->created_at_ms;
-    out->change_seq = memory->change_seq;
-    out->is_removed = memory->retracted_at_ms != 0;
-    if (!words.s) {
-        return no_memory(err);
-    }
-    status = search_text_of(engine, arena, words, memory->created_at_ms, &text,
-                            err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->vector = text.vector;
-    return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
-}
-
-void search_offer(struct engine *engine, const struct scope *scope,
-                  const struct batch_work *work)
-{
-    if (work->n_docs > 0) {
-        /* on failure the index catches up from the tables */
-        (void)index_offer(engine->indexes, scope->tenant,
-                          work->first_change - 1, work->end_change - 1,
-                          work->docs, work->n_docs, NULL);
-    }
-}
-
-/* --- the source the indexes catch up from ---------------------------------- */
-
-static enum clew_status do_latest(struct store_tx *tx, void *arg,
-                                  struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_LATEST, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *(int64_t *)arg = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
-}
-
-static enum clew_status source_latest(void *arg, int64_t tenant,
-                                      int64_t *out_change,
-                                      struct clew_error *err)
-{
-    struct engine *engine = arg;
-    struct scope scope = {tenant};
-
-    return store_read(engine->store, &scope, do_latest, out_change, err);
-}
-
-struct load_work {
-    struct arena *arena;
-    int64_t after;
-    int64_t max;
-    int64_t latest;
-    struct turn *turns;
-    size_t n_turns;
-    struct memory *memories;
-    size_t n_memories;
-    struct index_doc *gone;
-    size_t n_gone;
-};
-
-static bool kind_parse(struct str text, enum index_kind *out_kind)
-{
-    static const char *const names[INDEX_KINDS] = {"turn", "memory", "episode"};
-
-    for (int i = 0; i < INDEX_KINDS; i++) {
-        if (str_eq(text, str_of(names[i]))) {
-            *out_kind = (enum index_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
-                                  struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status;
-
-    work->gone =
-        arena_zero(work->arena, (size_t)work->max, sizeof(*work->gone));
-    work->n_gone = 0;
-    if (!work->gone) {
-        return no_memory(err);
-    }
-    status = db_query(tx, &SELECT_GONE,
-                      DB_ARGS(db_int(work->after), db_int(work->max)), &rows,
-                      err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    while (work->n_gone < (size_t)work->max && db_next(&rows)) {
-        struct index_doc *doc = &work->gone[work->n_gone];
-
-        if (kind_parse(db_get_text(&rows, 1), &doc->kind)) {
-            doc->is_removed = true;
-            doc->change_seq = db_get_int(&rows, 0);
-            doc->id = db_get_uuid(&rows, 2);
-            work->n_gone++;
-        }
-    }
-    return db_end(&rows, err);
-}
-
-static enum clew_status do_load(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct load_work *work = arg;
-    enum clew_status status = do_latest(tx, &work->latest, err);
-
-    if (status == CLEW_OK) {
-        status = turn_list_changes(tx, work->arena, work->after, work->max,
-                                   &work->turns, &work->n_turns, err);
-    }
-    if (status == CLEW_OK) {
-        status =
-            memory_list_changes(tx, work->arena, work->after, work->max,
-                                &work->memories, &work->n_memories, err);
-    }
-    return status == CLEW_OK ? load_gone(tx, work, err) : status;
-}
-
-/* Lower `*through` to what a list cut at `max` is complete up to. */
-static void limit_to(int64_t *through, size_t count, int64_t max, int64_t last)
-{
-    if ((int64_t)count >= max && last < *through) {
-        *through = last;
-    }
-}
-
-static int64_t complete_through(const struct load_work *work)
-{
-    int64_t through = work->latest;
-
-    if (work->n_turns > 0) {
-        limit_to(&through, work->n_turns, work->max,
-                 work->turns[work->n_turns - 1].change_seq);
-    }
-    if (work->n_memories > 0) {
-        limit_to(&through, work->n_memories, work->max,
-                 work->memories[work->n_memories - 1].change_seq);
-    }
-    if (work->n_gone > 0) {
-        limit_to(&through, work->n_gone, work->max,
-                 work->gone[work->n_gone - 1].change_seq);
-    }
-    return through;
-}
-
-static int by_change(const void *a, const void *b)
-{
-    int64_t left = ((const struct index_doc *)a)->change_seq;
-    int64_t right = ((const struct index_doc *)b)->change_seq;
-
-    return left < right ? -1 : left > right;
-}
-
-/* Documents of all rows up to `through`, in the order of their changes. */
-static enum clew_status make_docs(struct engine *engine,
-                                  const struct load_work *work, int64_t through,
-                                  struct index_doc *docs, size_t *out_count,
-                                  struct clew_error *err)
-{
-    enum clew_status status = CLEW_OK;
-    size_t n = 0;
-
-    for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
-        const struct turn *turn = &work->turns[i];
-        struct search_text text;
-
-        if (turn->change_seq > through) {
-            break;
-        }
-        status = search_text_of_turn(engine, work->arena, turn, &text, err);
-        if (status == CLEW_OK) {
-            status = search_doc_of_turn(work->arena, turn, &text, &docs[n++],
-                                        err);
-        }
-    }
-    for (size_t i = 0; i < work->n_memories && status == CLEW_OK; i++) {
-        if (work->memories[i].change_seq <= through) {
-            status = search_doc_of_memory(engine, work->arena,
-                                          &work->memories[i], &docs[n++], err);
-        }
-    }
-    for (size_t i = 0; i < work->n_gone; i++) {
-        if (work->gone[i].change_seq <= through) {
-            docs[n++] = work->gone[i];
-        }
-    }
-    qsort(docs, n, sizeof(*docs), by_change);
-    *out_count = n;
-    return status;
-}
-
-static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
-                                    size_t max, struct arena *arena,
-                                    struct index_doc **out_docs,
-                                    size_t *out_count, int64_t *out_through,
-                                    struct clew_error *err)
-{
-    struct engine *engine = arg;
-    struct scope scope = {tenant};
-    struct load_work work = {
-        .arena = arena, .after = after, .max = (int64_t)max};
-    struct index_doc *docs;
-    int64_t through;
-    size_t count;
-    enum clew_status status =
-        store_read(engine->store, &scope, do_load, &work, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    docs = arena_zero(arena, work.n_turns + work.n_memories + work.n_gone,
-                      sizeof(*docs));
-    if (!docs) {
-        return no_memory(err);
-    }
-    through = complete_through(&work);
-    status = make_docs(engine, &work, through, docs, &count, err);
-    if (status == CLEW_OK) {
-        *out_docs = docs;
-        *out_count = count;
-        *out_through = through;
-    }
-    return status;
-}
-
-enum clew_status search_open(struct engine *engine, struct clew_error *err)
-{
-    struct index_options options = {
-        .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
-        .model = engine->embedder->id,
-        .dim = engine->embedder->dim,
-        .analyser = DOC_ANALYSER_VERSION,
-        .source = {engine, source_latest, source_load}};
-    char path[4096];
-
-    (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
-    options.dir = path;
-    return index_set_open(&options, &engine->indexes, err);
-}
-
-void search_close(struct engine *engine)
-{
-    index_set_close(engine->indexes);
-    engine->indexes = NULL;
-}
-
-/* --- from the ranking back to rows ----------------------------------------- */
-
 struct fetch_work {
     struct arena *arena;
     const struct search_query *query;
     struct recall_line *lines;
     size_t n_lines;
-    const struct uuid *turn_ids;
-    size_t n_turn_ids;
+    struct recall_result *ranking;
     struct turn *turns;
     size_t n_turns;
+    struct memory *memories;
+    size_t n_memories;
+    struct uuid *ref_owners;
+    struct memory_ref *refs;
+    size_t n_refs;
+    struct lineage_mark *marks; /* of the memories */
+    size_t n_marks;
 };
 
 static enum clew_status do_line(struct store_tx *tx, void *arg,
@@ -411,13 +60,76 @@ static enum clew_status do_line(struct store_tx *tx, void *arg,
     return CLEW_OK;
 }
 
+/* The ids of the ranking whose rows stand in one table. */
+static size_t ids_of(const struct recall_result *ranking, bool of_memories,
+                     struct uuid *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ranking->count; i++) {
+        const struct recall_item *item = &ranking->items[i];
+
+        if ((item->kind == RECALL_MEMORY) == of_memories) {
+            out[n++] = item->kind == RECALL_CHAT ? item->best_turn : item->id;
+        }
+    }
+    return n;
+}
+
+/* Memories with their references, marked as superseded or not. */
+static enum clew_status fetch_memories(struct store_tx *tx,
+                                       struct fetch_work *work,
+                                       const struct uuid *ids, size_t count,
+                                       struct clew_error *err)
+{
+    enum clew_status status = memory_find_many(
+        tx, work->arena, ids, count, &work->memories, &work->n_memories, err);
+
+    if (status == CLEW_OK) {
+        status = memory_refs(tx, work->arena, ids, count, &work->ref_owners,
+                             &work->refs, &work->n_refs, err);
+    }
+    work->marks = arena_zero(work->arena, count, sizeof(*work->marks));
+    work->n_marks = count;
+    if (status != CLEW_OK || !work->marks) {
+        return status != CLEW_OK ? status : no_memory(err);
+    }
+    for (size_t i = 0, n = 0; i < work->ranking->count; i++) {
+        if (work->ranking->items[i].kind == RECALL_MEMORY) {
+            work->marks[n].id = work->ranking->items[i].id;
+            work->marks[n++].score = work->ranking->items[i].score;
+        }
+    }
+    status = lineage_find_refiners(tx, work->arena, work->marks, count,
+                                   work->query->at_ms, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return lineage_adjust(tx, work->arena, work->marks, count, err);
+}
+
 static enum clew_status do_fetch(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
     struct fetch_work *work = arg;
+    struct uuid *ids =
+        arena_zero(work->arena, work->ranking->count, sizeof(*ids));
+    enum clew_status status = CLEW_OK;
+    size_t count;
 
-    return turn_find_many(tx, work->arena, work->turn_ids, work->n_turn_ids,
-                          &work->turns, &work->n_turns, err);
+    if (!ids) {
+        return no_memory(err);
+    }
+    count = ids_of(work->ranking, false, ids);
+    if (count > 0) {
+        status = turn_find_many(tx, work->arena, ids, count, &work->turns,
+                                &work->n_turns, err);
+    }
+    count = ids_of(work->ranking, true, ids);
+    if (count > 0 && status == CLEW_OK) {
+        status = fetch_memories(tx, work, ids, count, err);
+    }
+    return status;
 }
 
 static enum clew_status rank(struct engine *engine, const struct scope *scope,
@@ -447,35 +159,106 @@ static const struct turn *turn_of(const struct fetch_work *work,
     return NULL;
 }
 
+static struct str ref_text(struct arena *arena, const struct memory_ref *ref)
+{
+    char chat[UUID_TEXT_SIZE];
+
+    uuid_format(&ref->chat_id, chat);
+    return str_of(arena_printf(arena, "%s:lines-%lld-%lld", chat,
+                               (long long)ref->first_seq,
+                               (long long)ref->last_seq));
+}
+
+static bool fill_turn(const struct fetch_work *work, struct search_hit *hit)
+{
+    const struct uuid *id = hit->item.kind == RECALL_CHAT
+                                ? &hit->item.best_turn
+                                : &hit->item.id;
+    struct memory_ref ref;
+
+    hit->turn = turn_of(work, id);
+    if (!hit->turn) {
+        return false;
+    }
+    ref = (struct memory_ref){hit->turn->chat_id, hit->turn->seq,
+                              hit->turn->seq};
+    hit->text = hit->turn->text;
+    hit->source_ref = ref_text(work->arena, &ref);
+    return true;
+}
+
+/* Was this memory valid at the moment asked about? */
+static bool is_valid_at(const struct memory *memory, int64_t at_ms)
+{
+    return (memory->retracted_at_ms == 0 || memory->retracted_at_ms > at_ms) &&
+           (memory->expires_at_ms == 0 || memory->expires_at_ms > at_ms);
+}
+
+static bool fill_memory(const struct fetch_work *work, struct search_hit *hit)
+{
+    for (size_t i = 0; i < work->n_memories && !hit->memory; i++) {
+        if (uuid_eq(&work->memories[i].id, &hit->item.id)) {
+            hit->memory = &work->memories[i];
+        }
+    }
+    if (!hit->memory || !is_valid_at(hit->memory, work->query->at_ms)) {
+        return false;
+    }
+    hit->text = hit->memory->summary;
+    for (size_t i = 0; i < work->n_refs && !hit->source_ref.s; i++) {
+        if (uuid_eq(&work->ref_owners[i], &hit->item.id)) {
+            hit->source_ref = ref_text(work->arena, &work->refs[i]);
+        }
+    }
+    for (size_t i = 0; i < work->n_marks; i++) {
+        if (uuid_eq(&work->marks[i].id, &hit->item.id)) {
+            hit->item.score = work->marks[i].score;
+            hit->is_superseded = work->marks[i].is_superseded;
+            hit->refined_by = work->marks[i].refined_by;
+        }
+    }
+    return true;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct search_hit *left = a;
+    const struct search_hit *right = b;
+
+    if (left->item.score != right->item.score) {
+        return left->item.score > right->item.score ? -1 : 1;
+    }
+    if (left->item.created_at_ms != right->item.created_at_ms) {
+        return left->item.created_at_ms > right->item.created_at_ms ? -1 : 1;
+    }
+    return uuid_cmp(&left->item.id, &right->item.id);
+}
+
 /* Give each ranked item its row; what was forgotten meanwhile is left out. */
-static enum clew_status fill_hits(struct arena *arena,
-                                  const struct fetch_work *work,
+static enum clew_status fill_hits(const struct fetch_work *work,
                                   struct search_result *out,
                                   struct clew_error *err)
 {
-    out->hits = arena_zero(arena, out->ranking.count, sizeof(*out->hits));
+    out->hits = arena_zero(work->arena, out->ranking.count, sizeof(*out->hits));
     out->count = 0;
     if (!out->hits) {
         return no_memory(err);
     }
     for (size_t i = 0; i < out->ranking.count; i++) {
-        const struct recall_item *item = &out->ranking.items[i];
-        const struct turn *turn = turn_of(work, &work->turn_ids[i]);
         struct search_hit *hit = &out->hits[out->count];
-        char chat[UUID_TEXT_SIZE];
 
-        if (!turn) {
-            continue;
+        memset(hit, 0, sizeof(*hit));
+        hit->item = out->ranking.items[i];
+        if (hit->item.kind == RECALL_MEMORY ? fill_memory(work, hit)
+                                            : fill_turn(work, hit)) {
+            out->count++;
         }
-        uuid_format(&turn->chat_id, chat);
-        hit->item = *item;
-        hit->turn_id = turn->id;
-        hit->external_id = turn->external_id;
-        hit->text = turn->text;
-        hit->source_ref = str_of(
-            arena_printf(arena, "%s:lines-%lld-%lld", chat,
-                         (long long)turn->seq, (long long)turn->seq));
-        out->count++;
+    }
+    if (work->n_marks > 0) {
+        qsort(out->hits, out->count, sizeof(*out->hits), by_score);
+    }
+    if (out->count > work->query->limit) {
+        out->count = work->query->limit;
     }
     return CLEW_OK;
 }
@@ -494,10 +277,12 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
                                      .since_ms = query->since_ms,
                                      .until_ms = query->until_ms,
                                      .at_ms = query->at_ms};
-    struct uuid *ids;
     enum clew_status status = CLEW_OK;
 
     memset(out, 0, sizeof(*out));
+    if (query->kinds == 0 || (query->kinds & RECALL_MEMORY)) {
+        request.limit += SPARE_MEMORIES; /* for those no longer valid */
+    }
     if (!uuid_is_nil(&query->chat_id)) {
         status = store_read(engine->store, scope, do_line, &work, err);
         request.lines = work.lines;
@@ -506,22 +291,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status = rank(engine, scope, arena, &request, &out->ranking, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    ids = arena_zero(arena, out->ranking.count, sizeof(*ids));
-    if (!ids) {
-        return no_memory(err);
-    }
-    for (size_t i = 0; i < out->ranking.count; i++) {
-        const struct recall_item *item = &out->ranking.items[i];
-
-        ids[i] = item->kind == RECALL_CHAT ? item->best_turn : item->id;
-    }
-    work.turn_ids = ids;
-    work.n_turn_ids = out->ranking.count;
-    if (work.n_turn_ids > 0) {
+    work.ranking = &out->ranking;
+    if (status == CLEW_OK && out->ranking.count > 0) {
         status = store_read(engine->store, scope, do_fetch, &work, err);
     }
-    return status == CLEW_OK ? fill_hits(arena, &work, out, err) : status;
+    return status == CLEW_OK ? fill_hits(&work, out, err) : status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.h - between the store and the search index.
+ * search.h - what recall ranked becomes rows again: the answer to a question.
  *
- * Two directions: rows become documents of the index (at commit, or when the
- * index catches up), and what recall ranked becomes rows again.
+ * Ranks over the index (recall.h), reads the rows, marks what is superseded and
+ * leaves out what is retracted or expired at the moment asked about.
  * Thread-safety: safe; see engine.h.
  */
 #ifndef ENGINE_SEARCH_H
@@ -16,58 +16,19 @@
 #include "engine/recall.h"
 #include "engine/turn.h"
 #include "store/store.h"
-#include "text/analysis.h"
 
 struct engine;
-struct batch_work;
 struct memory;
-
-/* What is computed from a text alone. */
-struct search_text {
-    struct analysis analysis;
-    const float *vector; /* of the engine's embedder */
-};
-
-/* Analyse and embed a text said at `time_ms`; everything in the arena. */
-enum clew_status search_text_of(struct engine *engine, struct arena *arena,
-                                struct str text, int64_t time_ms,
-                                struct search_text *out,
-                                struct clew_error *err) CLEW_MUST_CHECK;
-/* The same for a turn, with its speaker and zone. */
-enum clew_status search_text_of_turn(struct engine *engine, struct arena *arena,
-                                     const struct turn *turn,
-                                     struct search_text *out,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
-
-/* The document of a stored turn; points into the turn and the arena. */
-enum clew_status search_doc_of_turn(struct arena *arena,
-                                    const struct turn *turn,
-                                    const struct search_text *text,
-                                    struct index_doc *out,
-                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* The document of a memory as it is stored; analyses and embeds it. */
-enum clew_status search_doc_of_memory(struct engine *engine,
-                                      struct arena *arena,
-                                      const struct memory *memory,
-                                      struct index_doc *out,
-                                      struct clew_error *err) CLEW_MUST_CHECK;
-/* Tell the index what a transaction just committed. Never fails: what it
- * cannot take, the index reads later. */
-void search_offer(struct engine *engine, const struct scope *scope,
-                  const struct batch_work *work);
-
-/* Open and close the engine's indexes. */
-enum clew_status search_open(struct engine *engine,
-                             struct clew_error *err) CLEW_MUST_CHECK;
-void search_close(struct engine *engine);
 
 /* One thing found, with what is needed to show it. */
 struct search_hit {
-    struct recall_item item;
-    struct uuid turn_id;    /* the turn, or the best turn of a chat */
-    struct str external_id; /* s == NULL if there is none */
+    struct recall_item item;     /* its score is after lineage */
+    const struct turn *turn;     /* the turn, or the best turn of a chat */
+    const struct memory *memory; /* for memories; then `turn` is NULL */
     struct str text;
-    struct str source_ref; /* "<chat id>:lines-15-15" */
+    struct str source_ref;  /* "<chat id>:lines-15-42"; s == NULL if none */
+    bool is_superseded;
+    struct uuid refined_by; /* nil unless superseded */
 };
 
 struct search_query {

@@ -17,7 +17,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/place.h"
-#include "engine/search.h"
+#include "engine/feed.h"
 #include "engine/turn.h"
 #include "engine/updates.h"
 #include "index/index.h"
@@ -42,7 +42,7 @@ struct batch_work {
 struct turn_work {
     struct batch_work *batch;
     struct turn *turn;                   /* stored already */
-    const struct search_text *text;      /* its analysis and vector */
+    const struct feed_text *text;      /* its analysis and vector */
     const struct placement *placement;   /* its chat and session, and why */
     struct updates *updates;             /* what it changed */
     json_t *trace; /* object: each step sets its own field; NULL = off */

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed.c - rows to documents of the index. See feed.h.
+ */
+#include "engine/feed.h"
+
+#include "base/config.h"
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "engine/work.h"
+#include "index/doc.h"
+#include "model/embed.h"
+#include "store/db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
+DB_SQL(SELECT_GONE, "SELECT change_seq, kind, id FROM tombstones"
+                    " WHERE tenant = $1 AND change_seq > $2"
+                    " ORDER BY change_seq LIMIT $3");
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+static enum clew_status analyse(struct engine *engine, struct arena *arena,
+                                struct str text,
+                                const struct analysis_options *options,
+                                struct feed_text *out, struct clew_error *err)
+{
+    float *vector = arena_zero(arena, engine->embedder->dim, sizeof(*vector));
+    enum clew_status status;
+
+    if (!vector) {
+        return no_memory(err);
+    }
+    status = analysis_run(arena, text, options, &out->analysis, err);
+    if (status == CLEW_OK) {
+        status = embed_run(engine->embedder, &text, 1, vector, err);
+    }
+    out->vector = vector;
+    return status;
+}
+
+enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
+                                struct str text, int64_t time_ms,
+                                struct feed_text *out, struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = time_ms};
+
+    return analyse(engine, arena, text, &options, out, err);
+}
+
+enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
+                                     const struct turn *turn,
+                                     struct feed_text *out,
+                                     struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                       .timezone = turn->timezone,
+                                       .speaker = turn->name};
+
+    return analyse(engine, arena, turn->text, &options, out, err);
+}
+
+static uint32_t role_flags(const struct turn *turn)
+{
+    uint32_t flags = turn->name.s ? INDEX_NAMED : 0;
+
+    switch (turn->role) {
+    case TURN_USER:
+        return flags | INDEX_BY_USER;
+    case TURN_ASSISTANT:
+        return flags | INDEX_BY_ASSISTANT;
+    case TURN_SYSTEM:
+    case TURN_TOOL:
+        break;
+    }
+    return flags;
+}
+
+enum clew_status feed_doc_of_turn(struct arena *arena,
+                                    const struct turn *turn,
+                                    const struct feed_text *text,
+                                    struct index_doc *out,
+                                    struct clew_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    out->kind = INDEX_TURN;
+    out->id = turn->id;
+    out->chat = turn->chat_id;
+    out->user = turn->user_id;
+    out->seq = turn->seq;
+    out->created_at_ms = turn->created_at_ms;
+    out->change_seq = turn->change_seq;
+    out->flags = role_flags(turn);
+    out->vector = text->vector;
+    return doc_fill(arena, &text->analysis, turn->name, out, err);
+}
+
+enum clew_status feed_doc_of_memory(struct engine *engine,
+                                      struct arena *arena,
+                                      const struct memory *memory,
+                                      struct index_doc *out,
+                                      struct clew_error *err)
+{
+    struct str words = memory_search_text(arena, memory);
+    struct feed_text text;
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    out->kind = INDEX_MEMORY;
+    out->id = memory->id;
+    out->chat = memory->chat_id;
+    out->user = memory->user_id;
+    out->created_at_ms = memory->created_at_ms;
+    out->change_seq = memory->change_seq;
+    if (!words.s) {
+        return no_memory(err);
+    }
+    status = feed_text_of(engine, arena, words, memory->created_at_ms, &text,
+                            err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out->vector = text.vector;
+    return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
+}
+
+void feed_offer(struct engine *engine, const struct scope *scope,
+                  const struct batch_work *work)
+{
+    if (work->n_docs > 0) {
+        /* on failure the index catches up from the tables */
+        (void)index_offer(engine->indexes, scope->tenant,
+                          work->first_change - 1, work->end_change - 1,
+                          work->docs, work->n_docs, NULL);
+    }
+}
+
+/* --- the source the indexes catch up from ---------------------------------- */
+
+static enum clew_status do_latest(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_LATEST, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *(int64_t *)arg = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status source_latest(void *arg, int64_t tenant,
+                                      int64_t *out_change,
+                                      struct clew_error *err)
+{
+    struct engine *engine = arg;
+    struct scope scope = {tenant};
+
+    return store_read(engine->store, &scope, do_latest, out_change, err);
+}
+
+struct load_work {
+    struct arena *arena;
+    int64_t after;
+    int64_t max;
+    int64_t latest;
+    struct turn *turns;
+    size_t n_turns;
+    struct memory *memories;
+    size_t n_memories;
+    struct index_doc *gone;
+    size_t n_gone;
+};
+
+static bool kind_parse(struct str text, enum index_kind *out_kind)
+{
+    static const char *const names[INDEX_KINDS] = {"turn", "memory", "episode"};
+
+    for (int i = 0; i < INDEX_KINDS; i++) {
+        if (str_eq(text, str_of(names[i]))) {
+            *out_kind = (enum index_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status;
+
+    work->gone =
+        arena_zero(work->arena, (size_t)work->max, sizeof(*work->gone));
+    work->n_gone = 0;
+    if (!work->gone) {
+        return no_memory(err);
+    }
+    status = db_query(tx, &SELECT_GONE,
+                      DB_ARGS(db_int(work->after), db_int(work->max)), &rows,
+                      err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (work->n_gone < (size_t)work->max && db_next(&rows)) {
+        struct index_doc *doc = &work->gone[work->n_gone];
+
+        if (kind_parse(db_get_text(&rows, 1), &doc->kind)) {
+            doc->is_removed = true;
+            doc->change_seq = db_get_int(&rows, 0);
+            doc->id = db_get_uuid(&rows, 2);
+            work->n_gone++;
+        }
+    }
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_load(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct load_work *work = arg;
+    enum clew_status status = do_latest(tx, &work->latest, err);
+
+    if (status == CLEW_OK) {
+        status = turn_list_changes(tx, work->arena, work->after, work->max,
+                                   &work->turns, &work->n_turns, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            memory_list_changes(tx, work->arena, work->after, work->max,
+                                &work->memories, &work->n_memories, err);
+    }
+    return status == CLEW_OK ? load_gone(tx, work, err) : status;
+}
+
+/* Lower `*through` to what a list cut at `max` is complete up to. */
+static void limit_to(int64_t *through, size_t count, int64_t max, int64_t last)
+{
+    if ((int64_t)count >= max && last < *through) {
+        *through = last;
+    }
+}
+
+static int64_t complete_through(const struct load_work *work)
+{
+    int64_t through = work->latest;
+
+    if (work->n_turns > 0) {
+        limit_to(&through, work->n_turns, work->max,
+                 work->turns[work->n_turns - 1].change_seq);
+    }
+    if (work->n_memories > 0) {
+        limit_to(&through, work->n_memories, work->max,
+                 work->memories[work->n_memories - 1].change_seq);
+    }
+    if (work->n_gone > 0) {
+        limit_to(&through, work->n_gone, work->max,
+                 work->gone[work->n_gone - 1].change_seq);
+    }
+    return through;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    int64_t left = ((const struct index_doc *)a)->change_seq;
+    int64_t right = ((const struct index_doc *)b)->change_seq;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Documents of all rows up to `through`, in the order of their changes. */
+static enum clew_status make_docs(struct engine *engine,
+                                  const struct load_work *work, int64_t through,
+                                  struct index_doc *docs, size_t *out_count,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
+        const struct turn *turn = &work->turns[i];
+        struct feed_text text;
+
+        if (turn->change_seq > through) {
+            break;
+        }
+        status = feed_text_of_turn(engine, work->arena, turn, &text, err);
+        if (status == CLEW_OK) {
+            status = feed_doc_of_turn(work->arena, turn, &text, &docs[n++],
+                                        err);
+        }
+    }
+    for (size_t i = 0; i < work->n_memories && status == CLEW_OK; i++) {
+        if (work->memories[i].change_seq <= through) {
+            status = feed_doc_of_memory(engine, work->arena,
+                                          &work->memories[i], &docs[n++], err);
+        }
+    }
+    for (size_t i = 0; i < work->n_gone; i++) {
+        if (work->gone[i].change_seq <= through) {
+            docs[n++] = work->gone[i];
+        }
+    }
+    qsort(docs, n, sizeof(*docs), by_change);
+    *out_count = n;
+    return status;
+}
+
+static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
+                                    size_t max, struct arena *arena,
+                                    struct index_doc **out_docs,
+                                    size_t *out_count, int64_t *out_through,
+                                    struct clew_error *err)
+{
+    struct engine *engine = arg;
+    struct scope scope = {tenant};
+    struct load_work work = {
+        .arena = arena, .after = after, .max = (int64_t)max};
+    struct index_doc *docs;
+    int64_t through;
+    size_t count;
+    enum clew_status status =
+        store_read(engine->store, &scope, do_load, &work, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    docs = arena_zero(arena, work.n_turns + work.n_memories + work.n_gone,
+                      sizeof(*docs));
+    if (!docs) {
+        return no_memory(err);
+    }
+    through = complete_through(&work);
+    status = make_docs(engine, &work, through, docs, &count, err);
+    if (status == CLEW_OK) {
+        *out_docs = docs;
+        *out_count = count;
+        *out_through = through;
+    }
+    return status;
+}
+
+enum clew_status feed_open(struct engine *engine, struct clew_error *err)
+{
+    struct index_options options = {
+        .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
+        .model = engine->embedder->id,
+        .dim = engine->embedder->dim,
+        .analyser = DOC_ANALYSER_VERSION,
+        .source = {engine, source_latest, source_load}};
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
+    options.dir = path;
+    return index_set_open(&options, &engine->indexes, err);
+}
+
+void feed_close(struct engine *engine)
+{
+    index_set_close(engine->indexes);
+    engine->indexes = NULL;
+}
