@@ -8,6 +8,7 @@
  */
 #include "store/driver.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Parameters of one statement, $1 included: enough for a few rows at once,
@@ -124,9 +125,13 @@ static enum clew_status check_value(const struct db_value *value,
             return clew_fail(err, CLEW_TOO_LARGE, "too many ids at once");
         }
         return CLEW_OK;
+    case DB_REAL:
+        if (isnan(value->r)) { /* SQLite would make it NULL */
+            return clew_fail(err, CLEW_INVALID, "a real must be a number");
+        }
+        return CLEW_OK;
     case DB_NULL:
     case DB_INT:
-    case DB_REAL:
     case DB_BYTES:
     case DB_UUID:
         break;

@@ -1,20 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postgres.c - the PostgreSQL driver.
+ * postgres.c - the PostgreSQL driver: connections and transactions.
+ *
+ * Reads run in REPEATABLE READ READ ONLY, so they see one snapshot. Writes run
+ * in READ COMMITTED after locking their tenant's row, so writes of one tenant
+ * never overlap, in whichever process they run, and each sees all before it.
+ * A URL with several hosts finds the one that accepts writes by itself.
+ * A lost connection is never repaired here: it is closed and another opened.
  */
-#include "store/driver.h"
+#include "store/postgres_internal.h"
+
+#include "base/alloc.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_READERS 4
+/* Tenants are spread over these, and the system has one more. */
+#define TENANT_WRITERS 4
+
+/* What the URL may override. A peer that is gone is noticed in about 15 s. */
+static const char *const defaults[][2] = {
+    {"application_name", "clew"},  {"client_encoding", "UTF8"},
+    {"connect_timeout", "5"},      {"target_session_attrs", "read-write"},
+    {"tcp_user_timeout", "15000"}, {"keepalives_idle", "10"},
+    {"keepalives_interval", "3"},  {"keepalives_count", "3"},
+};
+
+#define N_DEFAULTS (sizeof(defaults) / sizeof(defaults[0]))
+
+/* A server set to lose the last commits in a crash would make an acknowledged
+ * write a lie, so that one setting is overruled. */
+static const char session[] =
+    "SET client_min_messages = error; SET jit = off;"
+    "SET statement_timeout = '30s'; SET lock_timeout = '10s';"
+    "SET idle_in_transaction_session_timeout = '60s';"
+    "SELECT set_config('synchronous_commit', 'on', false) "
+    "WHERE current_setting('synchronous_commit') = 'off'";
+
+DB_SQL_SYSTEM(begin_read, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+DB_SQL_SYSTEM(begin_write, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+DB_SQL_SYSTEM(commit, "COMMIT");
+DB_SQL_SYSTEM(rollback, "ROLLBACK");
+DB_SQL_SYSTEM(savepoint, "SAVEPOINT job");
+DB_SQL_SYSTEM(release_job, "RELEASE SAVEPOINT job");
+DB_SQL_SYSTEM(rollback_job, "ROLLBACK TO SAVEPOINT job");
+DB_SQL_SYSTEM(announce, "SELECT set_config('clew.tenant', $1, true)");
+DB_SQL_SYSTEM(lock_tenant, "SELECT change_seq FROM tenants "
+                           "WHERE tenant = $1 FOR UPDATE");
 
 static enum clew_status driver_open(const struct store_options *options,
                                     struct driver **out_driver,
                                     struct clew_error *err)
 {
-    (void)options;
-    (void)out_driver;
+    struct driver *driver = alloc_zero(1, sizeof(*driver));
+
+    if (driver) {
+        driver->url = alloc_string(options->location);
+    }
+    if (!driver || !driver->url) {
+        alloc_free(driver);
+        return clew_fail(err, CLEW_NO_MEMORY, "could not open the store");
+    }
+    driver->is_read_only = options->is_read_only;
+    driver->max_readers =
+        options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
+    *out_driver = driver;
+    return CLEW_OK;
+}
+
+static void driver_close(struct driver *driver)
+{
+    /* The URL may hold a password. */
+    alloc_free_secret(driver->url, strlen(driver->url));
+    alloc_free(driver);
+}
+
+static int max_writers(struct driver *driver)
+{
+    (void)driver;
+    return TENANT_WRITERS + 1;
+}
+
+static int max_readers(struct driver *driver)
+{
+    return driver->max_readers;
+}
+
+static void ignore_notice(void *arg, const char *message)
+{
+    (void)arg;
+    (void)message;
+}
+
+static PGconn *connect_url(const struct driver *driver)
+{
+    const char *keys[N_DEFAULTS + 2] = {NULL};
+    const char *values[N_DEFAULTS + 2] = {NULL};
+
+    for (size_t i = 0; i < N_DEFAULTS; i++) {
+        keys[i] = defaults[i][0];
+        values[i] = defaults[i][1];
+    }
+    /* A later key wins, and this one is expanded into those of the URL. */
+    keys[N_DEFAULTS] = "dbname";
+    values[N_DEFAULTS] = driver->url;
+    return PQconnectdbParams(keys, values, 1);
+}
+
+/* Set up a fresh connection; the words of libpq hold no password. */
+static enum clew_status set_up(PGconn *pg, struct clew_error *err)
+{
+    const char *encoding;
+    PGresult *result;
+    bool is_good;
+
+    if (PQstatus(pg) != CONNECTION_OK) {
+        char words[200];
+        (void)snprintf(words, sizeof(words), "%s", PQerrorMessage(pg));
+        words[strcspn(words, "\n")] = '\0';
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not reach the database: %s", words);
+    }
+    encoding = PQparameterStatus(pg, "server_encoding");
+    if (!encoding || strcmp(encoding, "UTF8") != 0) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "the database must use the encoding UTF8");
+    }
+    (void)PQsetNoticeProcessor(pg, ignore_notice, NULL);
+    result = PQexec(pg, session);
+    is_good = PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    if (!is_good || PQenterPipelineMode(pg) != 1) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not set up a database session");
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status conn_open(struct driver *driver, enum conn_role role,
+                                  struct conn **out_conn,
+                                  struct clew_error *err)
+{
+    struct conn *conn = alloc_zero(1, sizeof(*conn));
+    enum clew_status status;
+
+    (void)role; /* both begin their transactions as they need */
+    if (!conn) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not open a connection");
+    }
+    conn->driver = driver;
+    conn->pg = connect_url(driver);
+    if (!conn->pg) {
+        status = clew_fail(err, CLEW_NO_MEMORY, "could not open a connection");
+    } else {
+        status = set_up(conn->pg, err);
+    }
+    if (status != CLEW_OK) {
+        PQfinish(conn->pg);
+        alloc_free(conn);
+        return status;
+    }
+    *out_conn = conn;
+    return CLEW_OK;
+}
+
+static void conn_close(struct conn *conn)
+{
+    PQfinish(conn->pg);
+    postgres_release_all(conn);
+    alloc_free(conn);
+}
+
+/* A server that went away has said so, or closed: look without asking. */
+static bool is_alive(struct conn *conn)
+{
+    struct pollfd fd = {.fd = PQsocket(conn->pg), .events = POLLIN};
+    struct clew_error ignored;
+
+    if (conn->n_pending > 0 &&
+        postgres_drain(conn, NULL, &ignored) != CLEW_OK) {
+        return false;
+    }
+    for (int i = 0; i < 4 && !conn->is_lost && poll(&fd, 1, 0) > 0; i++) {
+        conn->is_lost = PQconsumeInput(conn->pg) != 1;
+    }
+    return !conn->is_lost && PQstatus(conn->pg) == CONNECTION_OK;
+}
+
+static enum conn_state conn_state(struct conn *conn)
+{
+    if (conn->is_lost) {
+        return CONN_LOST;
+    }
+    return conn->is_tx_lost ? CONN_TX_LOST : CONN_READY;
+}
+
+static enum clew_status conn_begin(struct conn *conn, bool is_write,
+                                   struct clew_error *err)
+{
+    enum clew_status status = postgres_send(
+        conn, is_write ? &begin_write : &begin_read, NULL, 0, err);
+
+    if (status == CLEW_OK) {
+        conn->is_in_tx = true;
+        conn->is_write = is_write;
+        conn->is_tx_lost = false;
+    }
+    return status;
+}
+
+static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
+                                   bool has_savepoint, struct clew_error *err)
+{
+    char text[24];
+    enum clew_status status = CLEW_OK;
+
+    (void)snprintf(text, sizeof(text), "%lld", (long long)tenant);
+    if (has_savepoint) {
+        status = postgres_send(conn, &savepoint, NULL, 0, err);
+    }
+    if (status == CLEW_OK) {
+        status = postgres_send(conn, &announce, DB_ARGS(db_cstr(text)), err);
+    }
+    if (status == CLEW_OK && conn->is_write && tenant > 0) {
+        status =
+            postgres_send(conn, &lock_tenant, DB_ARGS(db_int(tenant)), err);
+    }
+    return status;
+}
+
+static enum clew_status conn_leave(struct conn *conn, bool is_kept,
+                                   struct clew_error *err)
+{
+    enum clew_status status = postgres_drain(conn, NULL, err);
+
+    if (is_kept && status != CLEW_OK) {
+        return status;
+    }
+    if (!is_kept) { /* whatever was still under way is undone as well */
+        status = postgres_send(conn, &rollback_job, NULL, 0, err);
+    }
+    if (status == CLEW_OK) {
+        status = postgres_send(conn, &release_job, NULL, 0, err);
+    }
+    return status;
+}
+
+static enum clew_status conn_commit(struct conn *conn, struct clew_error *err)
+{
+    PGresult *result = NULL;
+    enum clew_status status = postgres_send(conn, &commit, NULL, 0, err);
+
+    if (status == CLEW_OK) {
+        status = postgres_drain(conn, &result, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    /* COMMIT of a failed transaction succeeds too, by rolling it back. */
+    if (strcmp(PQcmdStatus(result), "COMMIT") != 0) {
+        status = clew_fail(err, CLEW_INTERNAL, "the commit was refused");
+    }
+    PQclear(result);
+    conn->is_in_tx = false;
+    return status;
+}
+
+static void conn_rollback(struct conn *conn)
+{
+    struct clew_error ignored;
+
+    if (!conn->is_in_tx) {
+        return;
+    }
+    conn->is_in_tx = false;
+    conn->is_tx_lost = false;
+    /* Failures of what was still under way no longer matter, and if this one
+     * fails the connection is lost, which is_alive() finds out. */
+    if (conn->n_pending > 0) {
+        (void)postgres_drain(conn, NULL, &ignored);
+    }
+    if (!conn->is_lost &&
+        postgres_send(conn, &rollback, NULL, 0, &ignored) == CLEW_OK) {
+        postgres_flush(conn);
+    }
+}
+
+static enum clew_status backup(struct driver *driver, const char *path,
+                               struct clew_error *err)
+{
+    (void)driver;
+    (void)path;
     return clew_fail(err, CLEW_UNSUPPORTED,
-                     "this build has no PostgreSQL driver");
+                     "back up PostgreSQL with its own tools");
 }
 
 const struct driver_ops postgres_driver = {
     .name = "postgres",
+    .type_int = "bigint",
+    .type_real = "double precision",
+    .type_text = "text COLLATE \"C\"",
+    .type_bytes = "bytea",
+    .type_id = "bytea",
+    .table_end = "\n);",
     .open = driver_open,
+    .close = driver_close,
+    .max_writers = max_writers,
+    .max_readers = max_readers,
+    .conn_open = conn_open,
+    .conn_close = conn_close,
+    .is_alive = is_alive,
+    .state = conn_state,
+    .begin = conn_begin,
+    .enter = conn_enter,
+    .leave = conn_leave,
+    .commit = conn_commit,
+    .rollback = conn_rollback,
+    .exec = postgres_exec,
+    .query = postgres_query,
+    .rows_next = postgres_rows_next,
+    .rows_end = postgres_rows_end,
+    .is_null = postgres_is_null,
+    .get_int = postgres_get_int,
+    .get_real = postgres_get_real,
+    .get_text = postgres_get_bytes,
+    .get_bytes = postgres_get_bytes,
+    .is_new = postgres_is_new,
+    .begin_migration = postgres_begin_migration,
+    .script = postgres_script,
+    .end_migration = postgres_end_migration,
+    .backup = backup,
+    .check = postgres_check,
 };

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postgres_stmt.c - statements in a pipeline.
+ *
+ * What returns nothing is sent and not waited for, so a batch of inserts costs
+ * one round trip. Each thing sent has an entry in `pending`; postgres_drain()
+ * reads the answers in that order. After a failure the server skips what
+ * follows up to the next sync, and the transaction can only be rolled back (to
+ * its savepoint); the wrappers of db.c see to that.
+ */
+#include "store/postgres_internal.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rows {
+    PGresult *result;
+    struct stmt_slot *slot;
+    int at;
+};
+
+static enum clew_status lost(struct conn *conn, struct clew_error *err)
+{
+    conn->is_lost = true;
+    conn->n_pending = 0;
+    return clew_fail(err, CLEW_UNAVAILABLE,
+                     "the connection to the database was lost");
+}
+
+/* --- failures ------------------------------------------------------------- */
+
+static bool is_class(const char *state, const char *class_code)
+{
+    return strncmp(state, class_code, 2) == 0;
+}
+
+/* Failures after which another server, or the same a little later, may serve.
+ */
+static bool is_end_of_connection(const struct conn *conn, const char *state)
+{
+    return is_class(state, "08") || strncmp(state, "57P", 3) == 0 ||
+           (strcmp(state, "25006") == 0 && conn->is_write);
+}
+
+static enum clew_status status_of(const char *state)
+{
+    static const struct {
+        const char *prefix;
+        enum clew_status status;
+    } table[] = {
+        {"23505", CLEW_CONFLICT}, {"23503", CLEW_CONFLICT},
+        {"23514", CLEW_INVALID},  {"22021", CLEW_INVALID},
+        {"22P05", CLEW_INVALID},  {"40001", CLEW_BUSY},
+        {"40P01", CLEW_BUSY},     {"55P03", CLEW_BUSY},
+        {"57014", CLEW_TIMEOUT},  {"42501", CLEW_FORBIDDEN},
+        {"53", CLEW_UNAVAILABLE}, {"58", CLEW_UNAVAILABLE},
+        {"XX001", CLEW_CORRUPT},  {"XX002", CLEW_CORRUPT},
+        {"54", CLEW_TOO_LARGE},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strncmp(state, table[i].prefix, strlen(table[i].prefix)) == 0) {
+            return table[i].status;
+        }
+    }
+    return CLEW_INTERNAL;
+}
+
+enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
+                               struct clew_error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    enum clew_status status;
+
+    if (!state || PQstatus(conn->pg) != CONNECTION_OK) {
+        conn->is_lost = true;
+        status = CLEW_UNAVAILABLE;
+    } else if (is_end_of_connection(conn, state)) {
+        conn->is_lost = true;
+        status = CLEW_UNAVAILABLE;
+    } else {
+        status = status_of(state);
+    }
+    if (state && is_class(state, "40")) {
+        conn->is_tx_lost = true;
+    }
+    /* Not the detail: it holds values. */
+    return clew_fail(err, status, "the database refused: %s (%s)",
+                     words ? words : "the connection was lost",
+                     state ? state : "-");
+}
+
+/* --- the pipeline --------------------------------------------------------- */
+
+static void forget(struct stmt_slot *slot)
+{
+    alloc_free(slot->stmt);
+    slot->stmt = NULL;
+    slot->is_busy = false;
+}
+
+static void push(struct conn *conn, enum pending_kind kind,
+                 struct stmt_slot *slot)
+{
+    conn->pending[conn->n_pending++] =
+        (struct pending){.kind = kind, .slot = slot};
+}
+
+/* Take the answer to one entry: its result, NULL if the connection is gone. */
+static PGresult *take_answer(struct conn *conn, enum pending_kind kind)
+{
+    PGresult *result = PQgetResult(conn->pg);
+    PGresult *more;
+
+    if (!result || kind == PENDING_SYNC) {
+        return result;
+    }
+    more = PQgetResult(conn->pg); /* NULL ends each statement's answer */
+    while (more) {
+        PQclear(more);
+        more = PQgetResult(conn->pg);
+    }
+    return result;
+}
+
+/* Judge the answer to one entry. */
+static enum clew_status settle(struct conn *conn, const struct pending *entry,
+                               const PGresult *result, struct clew_error *err)
+{
+    ExecStatusType outcome = PQresultStatus(result);
+    bool is_good = outcome == PGRES_COMMAND_OK || outcome == PGRES_TUPLES_OK ||
+                   outcome == PGRES_PIPELINE_SYNC;
+
+    if (entry->kind == PENDING_PREPARE) {
+        if (is_good) {
+            ((struct pg_stmt *)entry->slot->stmt)->is_pending = false;
+        } else {
+            forget(entry->slot); /* the server does not have it */
+        }
+    }
+    if (is_good) {
+        return CLEW_OK;
+    }
+    if (outcome == PGRES_PIPELINE_ABORTED) {
+        return clew_fail(err, CLEW_INTERNAL, "a statement was skipped");
+    }
+    return postgres_fail(conn, result, err);
+}
+
+static void push_sync(struct conn *conn)
+{
+    if (PQpipelineSync(conn->pg) != 1) {
+        conn->is_lost = true;
+    }
+    push(conn, PENDING_SYNC, NULL);
+}
+
+void postgres_flush(struct conn *conn)
+{
+    if (!conn->is_lost) {
+        push_sync(conn);
+    }
+}
+
+enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
+                                struct clew_error *err)
+{
+    PGresult *last = NULL;
+    struct clew_error later;
+    enum clew_status status = CLEW_OK;
+
+    if (!conn->is_lost) {
+        push_sync(conn);
+    }
+    for (int i = 0; i < conn->n_pending && !conn->is_lost; i++) {
+        struct pending *entry = &conn->pending[i];
+        PGresult *result = take_answer(conn, entry->kind);
+        enum clew_status own;
+
+        if (!result) {
+            conn->is_lost = true;
+            break;
+        }
+        own = settle(conn, entry, result, status == CLEW_OK ? err : &later);
+        status = status == CLEW_OK ? own : status;
+        if (entry->kind == PENDING_RUN) {
+            PQclear(last);
+            last = result;
+        } else {
+            PQclear(result);
+        }
+    }
+    conn->n_pending = 0;
+    if (conn->is_lost && status == CLEW_OK) {
+        status = lost(conn, err);
+    }
+    if (status != CLEW_OK || !out_last) {
+        PQclear(last);
+        return status;
+    }
+    *out_last = last;
+    return CLEW_OK;
+}
+
+/* Make room for `n` more entries and a sync. */
+static enum clew_status reserve(struct conn *conn, int n,
+                                struct clew_error *err)
+{
+    if (conn->is_lost) {
+        return lost(conn, err);
+    }
+    if (conn->n_pending + n + 1 < POSTGRES_MAX_PENDING) {
+        return CLEW_OK;
+    }
+    return postgres_drain(conn, NULL, err);
+}
+
+/* --- statements ----------------------------------------------------------- */
+
+static bool is_fitting(const struct pg_stmt *stmt, const struct db_value *args,
+                       size_t n_args)
+{
+    if (stmt->n_args != (int)n_args) {
+        return false;
+    }
+    for (size_t i = 0; i < n_args; i++) {
+        Oid type = postgres_type_of(&args[i]);
+
+        if (type != 0 && type != stmt->types[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct pg_stmt *new_stmt(struct conn *conn, const struct pg_stmt *old,
+                                const struct db_value *args, size_t n_args)
+{
+    struct pg_stmt *stmt =
+        alloc_zero(1, sizeof(*stmt) + n_args * sizeof(stmt->types[0]));
+
+    if (!stmt) {
+        return NULL;
+    }
+    (void)snprintf(stmt->name, sizeof(stmt->name), "clew_%llu",
+                   (unsigned long long)++conn->n_prepared);
+    stmt->is_pending = true;
+    stmt->n_args = (int)n_args;
+    for (size_t i = 0; i < n_args; i++) {
+        stmt->types[i] = postgres_type_of(&args[i]);
+        if (stmt->types[i] == 0 && old && old->n_args == (int)n_args) {
+            stmt->types[i] = old->types[i];
+        }
+    }
+    return stmt;
+}
+
+/* Let the server forget a statement that gives way to another. */
+static enum clew_status evict(struct conn *conn, struct stmt_slot *slot,
+                              struct clew_error *err)
+{
+    struct pg_stmt *stmt = slot->stmt;
+    enum clew_status status = CLEW_OK;
+    char text[48];
+
+    if (stmt->is_pending) {
+        status = postgres_drain(conn, NULL, err);
+    }
+    if (status != CLEW_OK || !slot->stmt) {
+        return status;
+    }
+    (void)snprintf(text, sizeof(text), "DEALLOCATE %s", stmt->name);
+    if (PQsendQueryParams(conn->pg, text, 0, NULL, NULL, NULL, NULL, 1) != 1) {
+        return lost(conn, err);
+    }
+    push(conn, PENDING_RUN, NULL);
+    forget(slot);
+    return CLEW_OK;
+}
+
+/* The statement in a slot, prepared for values of these types. */
+static enum clew_status prepare(struct conn *conn, const struct db_sql *sql,
+                                const struct db_value *args, size_t n_args,
+                                struct stmt_slot **out_slot,
+                                struct clew_error *err)
+{
+    struct stmt_slot *slot = stmt_cache_find(&conn->cache, sql);
+    struct pg_stmt *stmt;
+    enum clew_status status = CLEW_OK;
+
+    if (slot && slot->is_busy) {
+        return clew_fail(err, CLEW_INTERNAL, "a statement is open twice");
+    }
+    if (slot && is_fitting(slot->stmt, args, n_args)) {
+        *out_slot = slot;
+        return CLEW_OK;
+    }
+    if (!slot) {
+        slot = stmt_cache_room(&conn->cache, sql);
+    }
+    if (!slot) {
+        return clew_fail(err, CLEW_INTERNAL, "too many open statements");
+    }
+    stmt = new_stmt(conn, slot->sql == sql ? slot->stmt : NULL, args, n_args);
+    if (!stmt) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not prepare a statement");
+    }
+    if (slot->stmt) {
+        status = evict(conn, slot, err);
+    }
+    if (status == CLEW_OK && PQsendPrepare(conn->pg, stmt->name, sql->text,
+                                           (int)n_args, stmt->types) != 1) {
+        status = lost(conn, err);
+    }
+    if (status != CLEW_OK) {
+        alloc_free(stmt);
+        return status;
+    }
+    slot->sql = sql;
+    slot->stmt = stmt;
+    push(conn, PENDING_PREPARE, slot);
+    *out_slot = slot;
+    return CLEW_OK;
+}
+
+static enum clew_status send(struct conn *conn, const struct db_sql *sql,
+                             const struct db_value *args, size_t n_args,
+                             struct stmt_slot **out_slot,
+                             struct clew_error *err)
+{
+    struct pg_args wire;
+    enum clew_status status = reserve(conn, 3, err);
+
+    if (status == CLEW_OK) {
+        status = prepare(conn, sql, args, n_args, out_slot, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = postgres_args_init(&wire, args, n_args);
+    if (status != CLEW_OK) {
+        status = clew_fail(err, status, "could not send parameters");
+    } else if (PQsendQueryPrepared(conn->pg,
+                                   ((struct pg_stmt *)(*out_slot)->stmt)->name,
+                                   (int)n_args, wire.values, wire.lengths,
+                                   wire.formats, 1) != 1) {
+        status =
+            PQstatus(conn->pg) == CONNECTION_OK
+                ? clew_fail(err, CLEW_NO_MEMORY, "could not send a statement")
+                : lost(conn, err);
+    } else {
+        push(conn, PENDING_RUN, NULL);
+    }
+    postgres_args_release(&wire);
+    return status;
+}
+
+enum clew_status postgres_send(struct conn *conn, const struct db_sql *sql,
+                               const struct db_value *args, size_t n_args,
+                               struct clew_error *err)
+{
+    struct stmt_slot *slot = NULL;
+
+    return send(conn, sql, args, n_args, &slot, err);
+}
+
+enum clew_status postgres_exec(struct conn *conn, const struct db_sql *sql,
+                               const struct db_value *args, size_t n_args,
+                               int64_t *out_count, struct clew_error *err)
+{
+    PGresult *result = NULL;
+    enum clew_status status = postgres_send(conn, sql, args, n_args, err);
+
+    if (status != CLEW_OK || !out_count) {
+        return status;
+    }
+    status = postgres_drain(conn, &result, err);
+    if (status == CLEW_OK) {
+        *out_count = strtoll(PQcmdTuples(result), NULL, 10);
+        PQclear(result);
+    }
+    return status;
+}
+
+enum clew_status postgres_query(struct conn *conn, const struct db_sql *sql,
+                                const struct db_value *args, size_t n_args,
+                                void **out_rows, struct clew_error *err)
+{
+    struct rows *rows = alloc_zero(1, sizeof(*rows));
+    enum clew_status status;
+
+    if (!rows) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not run a query");
+    }
+    rows->at = -1;
+    status = send(conn, sql, args, n_args, &rows->slot, err);
+    if (status == CLEW_OK) {
+        status = postgres_drain(conn, &rows->result, err);
+    }
+    if (status != CLEW_OK) {
+        alloc_free(rows);
+        return status;
+    }
+    rows->slot->is_busy = true;
+    *out_rows = rows;
+    return CLEW_OK;
+}
+
+enum clew_status postgres_rows_next(void *rows, bool *out_has_row,
+                                    struct clew_error *err)
+{
+    struct rows *r = rows;
+
+    (void)err; /* all rows are here already */
+    if (r->at < PQntuples(r->result)) {
+        r->at++;
+    }
+    *out_has_row = r->at < PQntuples(r->result);
+    return CLEW_OK;
+}
+
+void postgres_rows_end(void *rows)
+{
+    struct rows *r = rows;
+
+    r->slot->is_busy = false;
+    PQclear(r->result);
+    alloc_free(r);
+}
+
+bool postgres_is_null(void *rows, int column)
+{
+    struct rows *r = rows;
+
+    return PQgetisnull(r->result, r->at, column);
+}
+
+int64_t postgres_get_int(void *rows, int column)
+{
+    struct rows *r = rows;
+
+    return postgres_decode_int(r->result, r->at, column);
+}
+
+double postgres_get_real(void *rows, int column)
+{
+    struct rows *r = rows;
+
+    return postgres_decode_real(r->result, r->at, column);
+}
+
+struct str postgres_get_bytes(void *rows, int column)
+{
+    struct rows *r = rows;
+    struct str bytes = {NULL, 0};
+
+    if (!PQgetisnull(r->result, r->at, column)) {
+        bytes.s = PQgetvalue(r->result, r->at, column);
+        bytes.len = (size_t)PQgetlength(r->result, r->at, column);
+    }
+    return bytes;
+}
+
+void postgres_release_all(struct conn *conn)
+{
+    for (int i = 0; i < STMT_CACHE_SETS; i++) {
+        for (int j = 0; j < STMT_CACHE_WAYS; j++) {
+            forget(&conn->cache.slots[i][j]);
+        }
+    }
+}
+
+enum clew_status postgres_script(struct conn *conn, const char *text,
+                                 struct clew_error *err)
+{
+    PGresult *result;
+    enum clew_status status = postgres_drain(conn, NULL, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (PQexitPipelineMode(conn->pg) != 1) {
+        return lost(conn, err);
+    }
+    result = PQexec(conn->pg, text);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK &&
+        PQresultStatus(result) != PGRES_TUPLES_OK) {
+        status = postgres_fail(conn, result, err);
+    }
+    PQclear(result);
+    if (PQenterPipelineMode(conn->pg) != 1) {
+        status = status == CLEW_OK ? lost(conn, err) : status;
+    }
+    return status;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pg.c - start and stop a private PostgreSQL. See pg.h.
+ */
+#include "support/pg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <libpq-fe.h>
+#include <pwd.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[64];
+static char bin[256];
+static pid_t server;
+static pid_t owner_of_dir;
+static int n_databases;
+
+static void die(const char *what)
+{
+    (void)fprintf(stderr, "postgres for tests: %s: %s\n", what,
+                  strerror(errno));
+    exit(1);
+}
+
+static void find_binaries(void)
+{
+    const char *chosen = getenv("CLEW_TEST_PG_BIN");
+    glob_t found;
+
+    if (chosen) {
+        (void)snprintf(bin, sizeof(bin), "%s", chosen);
+        return;
+    }
+    if (glob("/usr/lib/postgresql/*/bin", 0, NULL, &found) != 0) {
+        errno = ENOENT;
+        die("no server found; install postgresql or set CLEW_TEST_PG_BIN");
+    }
+    (void)snprintf(bin, sizeof(bin), "%s", found.gl_pathv[found.gl_pathc - 1]);
+    globfree(&found);
+}
+
+static const struct passwd *ordinary_user(void)
+{
+    const struct passwd *user;
+
+    if (geteuid() != 0) {
+        return NULL;
+    }
+    user = getpwnam("postgres");
+    return user ? user : getpwnam("nobody");
+}
+
+/* In a child: become the ordinary user and the program of a command line whose
+ * words hold no spaces. */
+static void become(char *line)
+{
+    enum { MAX_WORDS = 32 };
+    const struct passwd *user = ordinary_user();
+    char *argv[MAX_WORDS] = {NULL};
+    char *rest = line;
+    char log[96];
+    int fd;
+
+    for (int i = 0; i < MAX_WORDS - 1; i++) {
+        argv[i] = strtok_r(i == 0 ? line : NULL, " ", &rest);
+    }
+    if (user && (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 ||
+                 setuid(user->pw_uid) != 0)) {
+        _exit(126);
+    }
+    (void)prctl(PR_SET_PDEATHSIG, SIGQUIT);
+    (void)snprintf(log, sizeof(log), "%s/log", dir);
+    fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0 || chdir(dir) != 0) {
+        _exit(125);
+    }
+    (void)execv(argv[0], argv);
+    _exit(127);
+}
+
+static pid_t spawn(char *line)
+{
+    pid_t pid = fork();
+
+    if (pid < 0) {
+        die("fork");
+    }
+    if (pid == 0) {
+        become(line);
+    }
+    return pid;
+}
+
+static void run(char *line)
+{
+    pid_t pid = spawn(line);
+    int status = 0;
+
+    if (waitpid(pid, &status, 0) != pid || status != 0) {
+        (void)fprintf(stderr, "postgres for tests: failed, see %s/log\n", dir);
+        exit(1);
+    }
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *where)
+{
+    (void)info;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+static void clean_up(void)
+{
+    if (getpid() != owner_of_dir) {
+        return; /* a child of the test */
+    }
+    pg_stop(true);
+    (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_cluster(void)
+{
+    const struct passwd *user = ordinary_user();
+    char line[512];
+
+    find_binaries();
+    (void)snprintf(dir, sizeof(dir), "/tmp/clew-pg-XXXXXX");
+    if (!mkdtemp(dir)) {
+        die("mkdtemp");
+    }
+    owner_of_dir = getpid();
+    (void)atexit(clean_up);
+    if (user && chown(dir, user->pw_uid, user->pw_gid) != 0) {
+        die("chown");
+    }
+    (void)snprintf(line, sizeof(line),
+                   "%s/initdb -D %s/data -A trust -U admin -E UTF8 "
+                   "--no-locale --no-sync",
+                   bin, dir);
+    run(line);
+}
+
+static PGconn *admin(const char *database)
+{
+    char text[160];
+
+    (void)snprintf(text, sizeof(text), "host=%s user=admin dbname=%s", dir,
+                   database);
+    return PQconnectdb(text);
+}
+
+static void admin_exec(const char *sql)
+{
+    PGconn *pg = admin("postgres");
+    PGresult *result = PQexec(pg, sql);
+
+    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+        (void)fprintf(stderr, "postgres for tests: %s\n", PQerrorMessage(pg));
+        exit(1);
+    }
+    PQclear(result);
+    PQfinish(pg);
+}
+
+static void wait_until_up(void)
+{
+    for (int i = 0; i < 3000; i++) {
+        PGconn *pg = admin("postgres");
+        bool is_up = PQstatus(pg) == CONNECTION_OK;
+        struct timespec pause = {.tv_nsec = 10000000};
+
+        PQfinish(pg);
+        if (is_up) {
+            return;
+        }
+        if (waitpid(server, NULL, WNOHANG) == server) {
+            break;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)fprintf(stderr, "postgres for tests: no answer, see %s/log\n", dir);
+    exit(1);
+}
+
+void pg_start(void)
+{
+    bool is_first = dir[0] == '\0';
+    char line[512];
+
+    if (server > 0) {
+        return;
+    }
+    if (is_first) {
+        make_cluster();
+    }
+    (void)snprintf(line, sizeof(line),
+                   "%s/postgres -D %s/data -k %s -c listen_addresses= "
+                   "-c fsync=%s -c max_connections=200 "
+                   "-c shared_buffers=32MB",
+                   bin, dir, dir, getenv("CLEW_TEST_PG_FSYNC") ? "on" : "off");
+    server = spawn(line);
+    wait_until_up();
+    if (is_first) {
+        admin_exec("CREATE ROLE clew LOGIN");
+    }
+}
+
+void pg_stop(bool is_crash)
+{
+    if (server > 0) {
+        (void)kill(server, is_crash ? SIGQUIT : SIGINT);
+        (void)waitpid(server, NULL, 0);
+        server = 0;
+    }
+}
+
+void pg_new_database(char *out, size_t size)
+{
+    char sql[96];
+
+    pg_start();
+    n_databases++;
+    (void)snprintf(sql, sizeof(sql), "CREATE DATABASE t%d OWNER clew",
+                   n_databases);
+    admin_exec(sql);
+    (void)snprintf(out, size, "postgres://clew@/t%d?host=%s", n_databases, dir);
+}
+
+void pg_admin_url(const char *url, char *out, size_t size)
+{
+    (void)snprintf(out, size, "postgres://admin@%s", strchr(url, '@') + 1);
+}
