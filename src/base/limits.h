@@ -42,5 +42,25 @@
 #define LIMIT_TEXT_TOKENS 200000u
 /* Pieces of one identifier, path or URL that are tokens of their own. */
 #define LIMIT_TOKEN_PARTS 32
+/* --- the HTTP server --- */
+
+/* Open connections, each with a thread (server.max_connections). */
+#define LIMIT_CONNECTIONS 512
+/* Request line and headers together, and their number: browsers send under
+ * 8 KB. */
+#define LIMIT_HEADER_BYTES (32u * 1024)
+#define LIMIT_HEADERS 100
+/* Silence on a connection, and time to send the headers
+ * (server.request_timeout_seconds). */
+#define LIMIT_IDLE_MS (60 * 1000)
+/* Time to send a whole body: 64 MB at 2 Mbit/s. */
+#define LIMIT_BODY_MS (300 * 1000)
+/* Bodies held in memory by all requests together. */
+#define LIMIT_BODIES_BYTES (1024u * 1024 * 1024)
+/* A refused body is read to its end up to here, so that the client reads the
+ * answer instead of a broken connection. */
+#define LIMIT_DISCARD_BYTES (256u * 1024 * 1024)
+/* Requests a minute of one address whose key is wrong. */
+#define LIMIT_BAD_KEYS_PER_MINUTE 1200
 
 #endif

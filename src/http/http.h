@@ -16,6 +16,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,6 +31,9 @@ enum http_method {
     HTTP_OTHER
 };
 
+#define HTTP_ID_SIZE 40
+#define HTTP_PEER_SIZE 64
+
 struct http_header {
     struct str name; /* as received; compare without case */
     struct str value;
@@ -43,9 +47,13 @@ struct http_request {
     const struct http_header *headers;
     size_t n_headers;
     struct str body;
-    bool is_loopback; /* the peer is on this machine (or a unix socket) */
+    bool is_loopback; /* listener and peer are on this machine */
     bool is_trusted;  /* in-process caller: the operator at the command line */
-    char id[40];      /* request id, also in the answer's x-request-id */
+    char id[HTTP_ID_SIZE];     /* request id, also the answer's x-request-id */
+    char peer[HTTP_PEER_SIZE]; /* address without port; "unix"; "" in-process */
+    /* Turns true when the server drains: long streams then end themselves.
+     * NULL for in-process callers; ask with http_is_stopping(). */
+    const atomic_bool *stopping;
 };
 
 /*
@@ -61,12 +69,29 @@ struct http_stream {
 
 struct http_response {
     int status;
-    struct buf body;           /* used unless `stream.read` is set */
-    struct http_stream stream; /* zero if unused */
+    struct buf body;             /* used unless `stream.read` is set */
+    struct http_stream stream;   /* zero if unused */
     struct http_header *headers; /* in the request's arena */
     size_t n_headers;
     size_t cap_headers;
+    const char *route; /* static pattern for log and metrics; NULL = none */
 };
+
+/* "GET"; HTTP_OTHER gives "OTHER". */
+const char *http_method_name(enum http_method method);
+/* Exact, upper case; anything else is HTTP_OTHER. */
+enum http_method http_method_of(const char *name);
+
+/*
+ * Make a request of your own, for in-process callers: zeroed, with a fresh id.
+ * `target` is "/path?query"; it and `body` are borrowed.
+ */
+void http_request_init(struct http_request *request, struct arena *arena,
+                       enum http_method method, struct str target,
+                       struct str body);
+/* A fresh id, or `wanted` if it is 1-39 of [A-Za-z0-9._-]. */
+void http_request_id(struct str wanted, char out[HTTP_ID_SIZE]);
+bool http_is_stopping(const struct http_request *request);
 
 /* The value of the first such header, or the empty slice with s == NULL. */
 struct str http_header_of(const struct http_request *request, const char *name);
@@ -80,7 +105,8 @@ enum clew_status http_query_of(const struct http_request *request,
 enum clew_status http_check_query(const struct http_request *request,
                                   const char *const *known,
                                   struct clew_error *err) CLEW_MUST_CHECK;
-/* Percent-decode into the arena. */
+/* Percent-decode into the arena. CLEW_INVALID for a broken escape, for NUL and
+ * for what is not UTF-8. */
 enum clew_status http_decode(struct arena *arena, struct str text,
                              bool plus_is_space, struct str *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
@@ -92,6 +118,14 @@ enum clew_status http_response_header(const struct http_request *request,
                                       struct http_response *response,
                                       const char *name,
                                       const char *value) CLEW_MUST_CHECK;
+/*
+ * Replace whatever the response holds by the one error form:
+ * {"error":{"code","type","message","field"?,"request_id"}}. `err` may be NULL.
+ * Cannot fail: without memory the body is a fixed text.
+ */
+void http_response_error(const struct http_request *request,
+                         struct http_response *response,
+                         enum clew_status status, const struct clew_error *err);
 
 /* Answers one request. Never fails: what goes wrong becomes an answer. */
 typedef void (*http_handler)(void *arg, const struct http_request *request,

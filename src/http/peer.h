@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peer.h - who is at the other end, and whether it may speak for a browser.
+ *
+ * A page in a browser can send requests to 127.0.0.1: directly, or by making
+ * its own name resolve there (DNS rebinding). Both betray themselves: by the
+ * Origin header, and by a Host header that is not this machine's.
+ * Thread-safety: pure functions.
+ */
+#ifndef HTTP_PEER_H
+#define HTTP_PEER_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "http/http.h"
+
+#include <stdbool.h>
+
+struct sockaddr;
+
+#define PEER_TEXT_SIZE HTTP_PEER_SIZE
+
+/* Numeric address without port; IPv4 inside IPv6 as IPv4; "unix" for a unix
+ * socket. Returns the port, 0 if there is none. */
+int peer_format(const struct sockaddr *addr, char out[PEER_TEXT_SIZE]);
+bool peer_is_loopback(const struct sockaddr *addr);
+
+/*
+ * CLEW_FORBIDDEN if the request may come from a foreign web page: its Host is
+ * neither local nor in `allowed` (comma-separated names, may be NULL) while
+ * `must_be_local`, or its Origin is another than the host it was sent to.
+ */
+enum clew_status peer_check_host(const struct http_request *request,
+                                 bool must_be_local, const char *allowed,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server_internal.h - what server.c and exchange.c share.
+ */
+#ifndef HTTP_SERVER_INTERNAL_H
+#define HTTP_SERVER_INTERNAL_H
+
+#include "http/listener.h"
+#include "http/server.h"
+#include "http/watch.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* One listening socket and the daemon on it. */
+struct server_door {
+    struct server *server;
+    struct listener listener;
+    struct MHD_Daemon *daemon;
+};
+
+struct server {
+    struct server_options options; /* defaults filled in */
+    struct server_door doors[LISTENER_MAX_INHERITED];
+    int n_doors;
+    char *url;
+    char *tls_cert; /* PEM text */
+    char *tls_key;
+    struct watch *watch;
+    atomic_bool is_stopping;
+    atomic_size_t body_bytes; /* held by all requests together */
+    pthread_mutex_t lock;     /* guards in_flight */
+    pthread_cond_t drained;   /* in_flight reached 0 */
+    int64_t in_flight;        /* requests begun and not completed */
+};
+
+/* libmicrohttpd's callbacks for one request; `cls` is a struct server_door. */
+void *exchange_begin(void *cls, const char *uri,
+                     struct MHD_Connection *connection);
+enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection,
+                              const char *url, const char *method,
+                              const char *version, const char *upload_data,
+                              size_t *upload_data_size, void **con_cls);
+void exchange_end(void *cls, struct MHD_Connection *connection, void **con_cls,
+                  enum MHD_RequestTerminationCode why);
+
+#endif
