@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task.c - rows of the tasks table. See task.h.
+ */
+#include "engine/task.h"
+
+#include "base/clock.h"
+#include "base/rand.h"
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "store/db.h"
+
+#include <string.h>
+
+#define COLUMNS                                                                \
+    "tenant, id, kind, unique_key, payload, status, priority, execute_at,"     \
+    " attempts, last_error, created_at, finished_at"
+
+DB_SQL(INSERT,
+       "INSERT INTO tasks (tenant, id, kind, unique_key, payload, status,"
+       " priority, execute_at, attempts, created_at) VALUES ($1, $2, $3, $4,"
+       " $5, 'pending', $6, $7, 0, $8)"
+       " ON CONFLICT (tenant, unique_key) WHERE finished_at IS NULL"
+       " DO NOTHING");
+DB_SQL(COMPLETE,
+       "UPDATE tasks SET status = 'done', finished_at = $4, lease_until = NULL,"
+       " last_error = NULL WHERE tenant = $1 AND id = $2 AND attempts = $3"
+       " AND finished_at IS NULL");
+DB_SQL(LIST, "SELECT " COLUMNS " FROM tasks WHERE tenant = $1"
+             " AND ($2 = '' OR status = $2)"
+             " AND (created_at < $3 OR (created_at = $3 AND id < $4))"
+             " ORDER BY created_at DESC, id DESC LIMIT $5");
+/* A lease that ran out makes a running task claimable again. */
+DB_SQL_SYSTEM(SELECT_DUE,
+              "SELECT " COLUMNS " FROM tasks WHERE finished_at IS NULL"
+              " AND execute_at <= $1"
+              " AND (lease_until IS NULL OR lease_until <= $1)"
+              " ORDER BY priority DESC, execute_at, id LIMIT 1"
+              " FOR UPDATE SKIP LOCKED");
+DB_SQL_SYSTEM(CLAIM, "UPDATE tasks SET status = 'running',"
+                     " attempts = attempts + 1, lease_until = $3"
+                     " WHERE tenant = $1 AND id = $2");
+DB_SQL_SYSTEM(SETTLE,
+              "UPDATE tasks SET status = $4, execute_at = $5,"
+              " finished_at = $6, last_error = $7, lease_until = NULL"
+              " WHERE tenant = $1 AND id = $2 AND attempts = $3"
+              " AND finished_at IS NULL");
+DB_SQL_SYSTEM(SELECT_NEXT, "SELECT MIN(execute_at) FROM tasks"
+                           " WHERE finished_at IS NULL");
+
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct task *out = item;
+
+    out->scope.tenant = db_get_int(rows, 0);
+    out->id = db_get_uuid(rows, 1);
+    out->priority = db_get_int(rows, 6);
+    out->execute_at_ms = db_get_int(rows, 7);
+    out->attempts = db_get_int(rows, 8);
+    out->created_at_ms = db_get_int(rows, 10);
+    out->finished_at_ms = db_get_int(rows, 11);
+    return rows_text(arena, rows, 2, &out->kind) &&
+           rows_text(arena, rows, 3, &out->unique_key) &&
+           rows_text(arena, rows, 4, &out->payload) &&
+           rows_text(arena, rows, 5, &out->status) &&
+           rows_text(arena, rows, 9, &out->last_error);
+}
+
+enum clew_status task_add(struct store_tx *tx, struct arena *arena,
+                          const struct task_new *input, struct clew_error *err)
+{
+    struct uuid id = uuid_new(input->now_ms);
+    const char *key = arena_printf(arena, "%s:%.*s", input->kind,
+                                   (int)input->unique_key.len,
+                                   input->unique_key.s);
+
+    if (!key) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_uuid(&id), db_cstr(input->kind), db_cstr(key),
+                           db_text(input->payload), db_int(input->priority),
+                           db_int(input->execute_at_ms),
+                           db_int(input->now_ms)),
+                   err);
+}
+
+enum clew_status task_complete(struct store_tx *tx, const struct task *task,
+                               int64_t now_ms, struct clew_error *err)
+{
+    int64_t count = 0;
+    enum clew_status status =
+        db_exec_count(tx, &COMPLETE,
+                      DB_ARGS(db_uuid(&task->id), db_int(task->attempts),
+                              db_int(now_ms)),
+                      &count, err);
+
+    if (status == CLEW_OK && count == 0) {
+        return clew_fail(err, CLEW_CONFLICT,
+                         "another worker has taken this task over");
+    }
+    return status;
+}
+
+struct claim_work {
+    struct arena *arena;
+    int64_t now_ms;
+    struct task task;
+};
+
+static enum clew_status do_claim(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct claim_work *work = arg;
+    struct task *task = &work->task;
+    enum clew_status status =
+        rows_one(tx, work->arena, &SELECT_DUE, DB_ARGS(db_int(work->now_ms)),
+                 row_of, task, sizeof(*task), "task", err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    task->attempts++;
+    return db_exec(tx, &CLAIM,
+                   DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                           db_int(work->now_ms + TASK_LEASE_MS)),
+                   err);
+}
+
+enum clew_status task_claim(struct engine *engine, struct arena *arena,
+                            int64_t now_ms, struct task *out_task,
+                            struct clew_error *err)
+{
+    struct claim_work work = {.arena = arena, .now_ms = now_ms};
+    enum clew_status status =
+        store_write_system(engine->store, do_claim, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_task = work.task;
+    }
+    return status;
+}
+
+/* How long to wait after the n-th failure: doubled, capped, jittered by 25 %. */
+static int64_t backoff_ms(int64_t attempts)
+{
+    int64_t wait = TASK_BACKOFF_MS;
+
+    while (--attempts > 0 && wait < TASK_BACKOFF_MAX_MS) {
+        wait *= 2;
+    }
+    if (wait > TASK_BACKOFF_MAX_MS) {
+        wait = TASK_BACKOFF_MAX_MS;
+    }
+    return wait + (int64_t)rand_below((uint64_t)wait / 4 + 1);
+}
+
+struct settle_work {
+    const struct task *task;
+    const char *status;
+    int64_t execute_at_ms;
+    int64_t finished_at_ms; /* 0 = stays open */
+    const char *message;
+};
+
+static enum clew_status do_settle(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct settle_work *work = arg;
+    const struct task *task = work->task;
+
+    return db_exec(tx, &SETTLE,
+                   DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                           db_int(task->attempts), db_cstr(work->status),
+                           db_int(work->execute_at_ms),
+                           rows_int_or_null(work->finished_at_ms),
+                           db_cstr(work->message)),
+                   err);
+}
+
+enum clew_status task_settle(struct engine *engine, const struct task *task,
+                             enum clew_status outcome, const char *message,
+                             int64_t now_ms, struct clew_error *err)
+{
+    struct settle_work work = {.task = task,
+                               .status = "done",
+                               .execute_at_ms = task->execute_at_ms,
+                               .finished_at_ms = now_ms};
+
+    if (outcome != CLEW_OK) {
+        bool can_retry = clew_status_retryable(outcome) ||
+                         outcome == CLEW_INTERNAL || outcome == CLEW_CONFLICT;
+
+        work.message = message;
+        if (can_retry && task->attempts < TASK_MAX_ATTEMPTS) {
+            work.status = "pending";
+            work.execute_at_ms = now_ms + backoff_ms(task->attempts);
+            work.finished_at_ms = 0;
+        } else {
+            work.status = "failed";
+        }
+    }
+    return store_write_system(engine->store, do_settle, &work, err);
+}
+
+static enum clew_status do_next(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_NEXT, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *(int64_t *)arg = db_next(&rows) && !db_is_null(&rows, 0)
+                          ? db_get_int(&rows, 0)
+                          : INT64_MAX;
+    return db_end(&rows, err);
+}
+
+enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
+                               struct clew_error *err)
+{
+    return store_read_system(engine->store, do_next, out_ms, err);
+}
+
+struct list_work {
+    const struct task_filter *filter;
+    struct rows_list list;
+};
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct list_work *work = arg;
+    const struct task_filter *filter = work->filter;
+    bool is_first = uuid_is_nil(&filter->before_id);
+    struct db_value before = db_bytes(filter->before_id.b, 16);
+
+    before.type = DB_UUID; /* the nil id is a value here, not NULL */
+    work->list.count = 0;
+    return rows_add(tx, &work->list, &LIST,
+                    DB_ARGS(db_text(filter->status.s ? filter->status : STR("")),
+                            db_int(is_first ? INT64_MAX
+                                            : filter->before_time_ms),
+                            before, db_int(filter->limit)),
+                    err);
+}
+
+enum clew_status task_list(struct engine *engine, const struct scope *scope,
+                           struct arena *arena,
+                           const struct task_filter *filter,
+                           struct task **out_tasks, size_t *out_count,
+                           struct clew_error *err)
+{
+    struct list_work work = {
+        .filter = filter,
+        .list = {.arena = arena, .size = sizeof(struct task), .fn = row_of}};
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_tasks = work.list.items;
+        *out_count = work.list.count;
+    }
+    return status;
+}

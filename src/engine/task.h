@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task.h - a durable piece of later work.
+ *
+ * A task is added in the transaction that makes it necessary, so it exists if
+ * and only if its cause does. Workers (task/worker.h) claim what is due with a
+ * lease; a worker that dies loses its lease and the task is claimed again.
+ * Work that must happen exactly once marks its task done in the transaction
+ * that does it (task_complete).
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_TASK_H
+#define ENGINE_TASK_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+#define TASK_MAX_ATTEMPTS 8
+#define TASK_LEASE_MS (5 * 60 * 1000LL)
+/* The wait after a failure doubles from here, up to an hour, with jitter. */
+#define TASK_BACKOFF_MS 2000LL
+#define TASK_BACKOFF_MAX_MS (60 * 60 * 1000LL)
+
+struct task {
+    struct scope scope;
+    struct uuid id;
+    struct str kind;
+    struct str unique_key;
+    struct str payload; /* JSON object */
+    struct str status;  /* pending, running, done, failed */
+    struct str last_error; /* s == NULL if there was none */
+    int64_t priority;      /* higher first among those due */
+    int64_t execute_at_ms;
+    int64_t attempts;
+    int64_t created_at_ms;
+    int64_t finished_at_ms; /* 0 while open */
+};
+
+struct task_new {
+    const char *kind;
+    struct str unique_key; /* with the kind: one open task at a time */
+    struct str payload;
+    int64_t priority;
+    int64_t execute_at_ms;
+    int64_t now_ms;
+};
+
+/* Add a task in the caller's transaction; nothing happens if one with the same
+ * kind and key is open. */
+enum clew_status task_add(struct store_tx *tx, struct arena *arena,
+                          const struct task_new *input,
+                          struct clew_error *err) CLEW_MUST_CHECK;
+/* Mark a claimed task done inside the transaction that does its work.
+ * CLEW_CONFLICT if another worker took it over meanwhile. */
+enum clew_status task_complete(struct store_tx *tx, const struct task *task,
+                               int64_t now_ms,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Claim the next task due at `now_ms`, of any tenant; CLEW_NOT_FOUND if there
+ * is none. Its attempts are counted by the claim.
+ */
+enum clew_status task_claim(struct engine *engine, struct arena *arena,
+                            int64_t now_ms, struct task *out_task,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Settle a claimed task: done, or put off with backoff, or failed for good
+ * after TASK_MAX_ATTEMPTS or a status that cannot succeed later. A task that
+ * task_complete() settled stays as it is.
+ */
+enum clew_status task_settle(struct engine *engine, const struct task *task,
+                             enum clew_status outcome, const char *message,
+                             int64_t now_ms,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* When the next open task is due; INT64_MAX if there is none. */
+enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+struct task_filter {
+    struct str status; /* s == NULL: any */
+    int64_t before_time_ms; /* continue a page: 0 and nil for the first */
+    struct uuid before_id;
+    int64_t limit;
+};
+/* Newest first. */
+enum clew_status task_list(struct engine *engine, const struct scope *scope,
+                           struct arena *arena,
+                           const struct task_filter *filter,
+                           struct task **out_tasks, size_t *out_count,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

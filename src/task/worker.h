@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.h - threads that do what tasks ask for.
+ *
+ * A pool of a few threads claims due tasks and runs the handler of their kind
+ * (task/handlers.c). Between tasks a thread sleeps until the next one is due,
+ * until worker_wake(), or for a second, since other processes add tasks too.
+ * Tests use worker_run_due() instead of threads: it runs everything due at the
+ * engine's clock, in the caller's thread.
+ * Thread-safety: internally locked.
+ */
+#ifndef TASK_WORKER_H
+#define TASK_WORKER_H
+
+#include "base/arena.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/task.h"
+
+#include <stddef.h>
+
+struct engine;
+struct worker_pool;
+
+/* Does the work of one task. May mark it done itself (task_complete). */
+typedef enum clew_status (*task_fn)(struct engine *engine,
+                                    const struct task *task,
+                                    struct arena *arena,
+                                    struct clew_error *err);
+
+struct task_handler {
+    const char *kind;
+    task_fn fn;
+};
+/* Every kind of task; ends with a row whose kind is NULL. */
+extern const struct task_handler task_handlers[];
+
+enum clew_status worker_pool_open(struct engine *engine, size_t n_threads,
+                                  struct worker_pool **out_pool,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Lets running tasks finish. NULL is a no-op. */
+void worker_pool_close(struct worker_pool *pool);
+/* Tasks may have been added: look at once. NULL is a no-op. */
+void worker_wake(struct worker_pool *pool);
+
+/* Run all tasks due now, also those that come due by running them; at most
+ * `max`. `*out_run` counts them. */
+enum clew_status worker_run_due(struct engine *engine, size_t max,
+                                size_t *out_run,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
