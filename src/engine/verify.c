@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify.c - the rules that must hold between rows. See verify.h.
+ */
+#include "engine/verify.h"
+
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "index/index.h"
+#include "store/db.h"
+
+#include <string.h>
+
+DB_SQL_SYSTEM(SELECT_TENANTS,
+              "SELECT tenant, name FROM tenants ORDER BY tenant LIMIT 1000000");
+
+/* Each rule counts the rows that break it. */
+#define RULE(name, sql) DB_SQL(name, "SELECT COUNT(*) FROM " sql)
+
+RULE(TURN_CHAT, "turns t WHERE t.tenant = $1 AND NOT EXISTS (SELECT 1 FROM"
+                " chats c WHERE c.tenant = $1 AND c.id = t.chat_id)");
+RULE(TURN_SESSION, "turns t WHERE t.tenant = $1 AND NOT EXISTS (SELECT 1 FROM"
+                   " sessions s WHERE s.tenant = $1 AND s.id = t.session_id"
+                   " AND s.chat_id = t.chat_id)");
+RULE(TURN_RANGE, "turns t JOIN chats c ON c.tenant = t.tenant"
+                 " AND c.id = t.chat_id WHERE t.tenant = $1"
+                 " AND (t.seq <= c.fork_seq OR t.seq > c.last_seq)");
+/* A gap is allowed only where something was forgotten. */
+RULE(TURN_GAP,
+     "chats c WHERE c.tenant = $1 AND c.last_seq - c.fork_seq <>"
+     " (SELECT COUNT(*) FROM turns t WHERE t.tenant = $1 AND t.chat_id = c.id)"
+     " AND NOT EXISTS (SELECT 1 FROM tombstones d WHERE d.tenant = $1)");
+RULE(CHAT_PARENT,
+     "chats c WHERE c.tenant = $1 AND c.parent_id IS NOT NULL AND NOT EXISTS"
+     " (SELECT 1 FROM chats p WHERE p.tenant = $1 AND p.id = c.parent_id"
+     " AND p.conversation_id = c.conversation_id AND c.fork_seq <= p.last_seq"
+     " AND c.depth = p.depth + 1)");
+RULE(CHAT_ROOT, "chats c WHERE c.tenant = $1 AND c.parent_id IS NULL"
+                " AND (c.id <> c.conversation_id OR c.fork_seq <> 0"
+                " OR c.depth <> 0)");
+RULE(SESSION_CHAT, "sessions s WHERE s.tenant = $1 AND NOT EXISTS (SELECT 1"
+                   " FROM chats c WHERE c.tenant = $1 AND c.id = s.chat_id)");
+RULE(SESSION_OPEN, "(SELECT chat_id FROM sessions WHERE tenant = $1"
+                   " AND ended_at IS NULL GROUP BY chat_id"
+                   " HAVING COUNT(*) > 1) AS twice");
+RULE(TURN_CHANGE, "turns t JOIN tenants n ON n.tenant = t.tenant"
+                  " WHERE t.tenant = $1 AND t.change_seq > n.change_seq");
+RULE(MEMORY_SOURCE,
+     "memory_sources s WHERE s.tenant = $1 AND (NOT EXISTS (SELECT 1 FROM"
+     " memories m WHERE m.tenant = $1 AND m.id = s.source_id) OR NOT EXISTS"
+     " (SELECT 1 FROM memories m WHERE m.tenant = $1 AND m.id = s.memory_id))");
+RULE(MEMORY_CITES,
+     "memories m WHERE m.tenant = $1 AND m.origin = 'extracted'"
+     " AND NOT EXISTS (SELECT 1 FROM memory_refs r WHERE r.tenant = $1"
+     " AND r.memory_id = m.id)");
+RULE(MEMORY_REF, "memory_refs r WHERE r.tenant = $1 AND NOT EXISTS (SELECT 1"
+                 " FROM chats c WHERE c.tenant = $1 AND c.id = r.chat_id)");
+
+static const struct {
+    const struct db_sql *sql;
+    const char *rule;
+} rules[] = {
+    {&TURN_CHAT, "every turn stands in a chat"},
+    {&TURN_SESSION, "every turn stands in a session of its chat"},
+    {&TURN_RANGE, "a turn's seq lies in its chat's own range"},
+    {&TURN_GAP, "a chat's turns are numbered without gaps"},
+    {&CHAT_PARENT, "a fork leaves its parent at a turn that exists"},
+    {&CHAT_ROOT, "a chat without a parent is its own conversation"},
+    {&SESSION_CHAT, "every session belongs to a chat"},
+    {&SESSION_OPEN, "a chat has at most one open session"},
+    {&TURN_CHANGE, "no change number is ahead of its tenant's"},
+    {&MEMORY_SOURCE, "lineage joins memories that exist"},
+    {&MEMORY_CITES, "every extracted memory cites its turns"},
+    {&MEMORY_REF, "a memory cites chats that exist"},
+};
+
+DB_SQL(COUNT_CHATS, "SELECT COUNT(*) FROM chats WHERE tenant = $1");
+DB_SQL(COUNT_TURNS, "SELECT COUNT(*) FROM turns WHERE tenant = $1");
+DB_SQL(COUNT_MEMORIES, "SELECT COUNT(*) FROM memories WHERE tenant = $1");
+
+struct tenant {
+    int64_t id;
+    struct str name;
+};
+
+struct work {
+    struct arena *arena;
+    struct rows_list tenants;
+    const struct tenant *tenant;
+    struct verify_report report; /* of one tenant; added up by the caller */
+    size_t cap_faults;
+};
+
+static bool tenant_of(struct arena *arena, const struct db_rows *rows,
+                      void *item)
+{
+    struct tenant *out = item;
+
+    out->id = db_get_int(rows, 0);
+    return rows_text(arena, rows, 1, &out->name);
+}
+
+static enum clew_status do_tenants(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    struct work *work = arg;
+
+    return rows_add(tx, &work->tenants, &SELECT_TENANTS, DB_NO_ARGS, err);
+}
+
+static enum clew_status count(struct store_tx *tx, const struct db_sql *sql,
+                              int64_t *out_count, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out_count = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status add_fault(struct work *work, const char *rule,
+                                  int64_t n, struct clew_error *err)
+{
+    struct verify_report *report = &work->report;
+    struct verify_fault *grown =
+        arena_grow(work->arena, report->faults, report->n_faults,
+                   &work->cap_faults, sizeof(*grown));
+
+    if (!grown) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    report->faults = grown;
+    grown[report->n_faults++] =
+        (struct verify_fault){work->tenant->name.s, rule, n};
+    return CLEW_OK;
+}
+
+static enum clew_status do_rules(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct work *work = arg;
+    struct verify_report *report = &work->report;
+    int64_t n_chats = 0;
+    int64_t n_turns = 0;
+    int64_t n_memories = 0;
+    enum clew_status status = count(tx, &COUNT_CHATS, &n_chats, err);
+
+    if (status == CLEW_OK) {
+        status = count(tx, &COUNT_TURNS, &n_turns, err);
+    }
+    if (status == CLEW_OK) {
+        status = count(tx, &COUNT_MEMORIES, &n_memories, err);
+    }
+    for (size_t i = 0;
+         i < sizeof(rules) / sizeof(rules[0]) && status == CLEW_OK; i++) {
+        int64_t broken = 0;
+
+        status = count(tx, rules[i].sql, &broken, err);
+        if (status == CLEW_OK && broken > 0) {
+            status = add_fault(work, rules[i].rule, broken, err);
+        }
+    }
+    report->n_chats += n_chats;
+    report->n_turns += n_turns;
+    report->n_memories += n_memories;
+    return status;
+}
+
+/* The tenant's index reads well and covers every change. */
+static enum clew_status check_index(struct engine *engine, struct work *work,
+                                    struct clew_error *err)
+{
+    struct index_view *view = NULL;
+    enum clew_status status =
+        index_view_open(engine->indexes, work->tenant->id, &view, err);
+
+    index_view_close(view);
+    if (status == CLEW_OK) {
+        status = index_verify(engine->indexes, work->tenant->id, err);
+    }
+    if (status == CLEW_CORRUPT) {
+        return add_fault(work, "the search index is sound", 1, err);
+    }
+    return status;
+}
+
+enum clew_status verify_run(struct engine *engine, struct arena *arena,
+                            struct verify_report *out, struct clew_error *err)
+{
+    struct work work = {
+        .arena = arena,
+        .tenants = {
+            .arena = arena, .size = sizeof(struct tenant), .fn = tenant_of}};
+    const struct tenant *tenants;
+    enum clew_status status = store_check(engine->store, err);
+
+    if (status == CLEW_OK) {
+        status = store_read_system(engine->store, do_tenants, &work, err);
+    }
+    tenants = work.tenants.items;
+    for (size_t i = 0; i < work.tenants.count && status == CLEW_OK; i++) {
+        struct scope scope = {tenants[i].id};
+
+        work.tenant = &tenants[i];
+        status = store_read(engine->store, &scope, do_rules, &work, err);
+        if (status == CLEW_OK) {
+            status = check_index(engine, &work, err);
+        }
+        work.report.n_tenants++;
+    }
+    if (status == CLEW_OK) {
+        *out = work.report;
+    }
+    return status;
+}
