@@ -221,7 +221,8 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
             clamp(ops->max_readers(store->driver), MAX_READERS);
         store->n_writers = clamp(ops->max_writers(store->driver), MAX_WRITERS);
         for (int i = 0; i < store->n_writers; i++) {
-            writer_init(&store->writers[i], ops, store->driver);
+            writer_init(&store->writers[i], ops, store->driver,
+                        options->max_waiting);
         }
         status = migrate_store(store, &own);
     }
@@ -313,6 +314,16 @@ enum clew_status store_read_system(struct store *store, store_fn fn, void *arg,
 const char *store_backend(const struct store *store)
 {
     return store->ops->name;
+}
+
+int store_waiting(struct store *store)
+{
+    int n = 0;
+
+    for (int i = 0; i < store->n_writers; i++) {
+        n += writer_waiting(&store->writers[i]);
+    }
+    return n;
 }
 
 DB_SQL_SYSTEM(probe, "SELECT COUNT(*) FROM schema_migrations");

@@ -45,6 +45,7 @@ struct store_options {
      * libpq URL "postgres://…" / "postgresql://…" (several hosts allowed). */
     const char *location;
     int max_readers;   /* 0 = default (4) */
+    int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */
 };
@@ -86,6 +87,8 @@ enum clew_status store_read_system(struct store *store, store_fn fn, void *arg,
 
 /* "sqlite" or "postgres". */
 const char *store_backend(const struct store *store);
+/* Writes that wait for their turn, over all writers; for /metrics. */
+int store_waiting(struct store *store);
 /* True while the backend answers; for /healthz. */
 bool store_is_healthy(struct store *store);
 /* Copy the whole store, consistently and while in use, to the file `path`

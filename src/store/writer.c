@@ -276,11 +276,12 @@ static void append(struct writer *w, struct job *job)
 }
 
 void writer_init(struct writer *writer, const struct driver_ops *ops,
-                 struct driver *driver)
+                 struct driver *driver, int max_waiting)
 {
     memset(writer, 0, sizeof(*writer));
     writer->ops = ops;
     writer->driver = driver;
+    writer->max_waiting = max_waiting > 0 ? max_waiting : WRITER_MAX_WAITING;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->idle, NULL);
 }
@@ -297,13 +298,23 @@ void writer_release(struct writer *writer)
     pthread_mutex_destroy(&writer->lock);
 }
 
+int writer_waiting(struct writer *writer)
+{
+    int n;
+
+    pthread_mutex_lock(&writer->lock);
+    n = writer->n_waiting;
+    pthread_mutex_unlock(&writer->lock);
+    return n;
+}
+
 enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,
                             void *arg, struct clew_error *err)
 {
     struct job job = {.fn = fn, .arg = arg, .tenant = tenant};
 
     pthread_mutex_lock(&writer->lock);
-    if (writer->n_waiting >= WRITER_MAX_WAITING) {
+    if (writer->n_waiting >= writer->max_waiting) {
         pthread_mutex_unlock(&writer->lock);
         return clew_fail(err, CLEW_BUSY, "too many writes are waiting");
     }

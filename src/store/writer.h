@@ -20,7 +20,8 @@
 
 #include <pthread.h>
 
-/* Waiting writes per writer; more are refused with CLEW_BUSY. */
+/* Waiting writes per writer unless the options say otherwise; more are refused
+ * with CLEW_BUSY. */
 #define WRITER_MAX_WAITING 1024
 /* Jobs that share one commit: bounds how long the first waits for the last. */
 #define WRITER_MAX_GROUP 128
@@ -30,6 +31,7 @@ struct job;
 struct writer {
     const struct driver_ops *ops;
     struct driver *driver;
+    int max_waiting;
     struct conn *conn;        /* the leader's */
     int64_t retry_at_ns;      /* the leader's: no new connection before */
     struct clew_error reason; /* the leader's: why not */
@@ -42,9 +44,11 @@ struct writer {
 };
 
 void writer_init(struct writer *writer, const struct driver_ops *ops,
-                 struct driver *driver);
+                 struct driver *driver, int max_waiting);
 /* Waits for what is under way. */
 void writer_release(struct writer *writer);
+
+int writer_waiting(struct writer *writer);
 
 /* Run `fn` for `tenant` (0: the system) and return when it is durable. */
 enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,

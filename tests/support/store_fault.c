@@ -14,6 +14,7 @@ static atomic_int call_countdown;
 static atomic_int commit_countdown;
 static atomic_int fault_status;
 static atomic_bool has_fired;
+static void (*_Atomic fault_hook)(void);
 static const char *_Atomic on_connect;
 
 static bool is_due(atomic_int *countdown)
@@ -25,14 +26,34 @@ static bool is_due(atomic_int *countdown)
     return false;
 }
 
+/* What is due: the hook, or else the failure. */
+static enum clew_status strike(struct clew_error *err)
+{
+    void (*hook)(void) = atomic_load(&fault_hook);
+
+    if (hook) {
+        hook();
+        return CLEW_OK;
+    }
+    return clew_fail(err, (enum clew_status)atomic_load(&fault_status),
+                     "injected");
+}
+
 static enum clew_status count_call(struct clew_error *err)
 {
     atomic_fetch_add(&n_calls, 1);
-    if (is_due(&call_countdown)) {
-        return clew_fail(err, (enum clew_status)atomic_load(&fault_status),
-                         "injected");
+    return is_due(&call_countdown) ? strike(err) : CLEW_OK;
+}
+
+static enum clew_status count_commit(struct clew_error *err)
+{
+    enum clew_status status = count_call(err);
+
+    atomic_fetch_add(&n_commits, 1);
+    if (status == CLEW_OK && is_due(&commit_countdown)) {
+        status = strike(err);
     }
-    return CLEW_OK;
+    return status;
 }
 
 static enum clew_status add_probe_table(const struct driver_ops *base,
@@ -80,13 +101,7 @@ static enum clew_status add_probe_table(const struct driver_ops *base,
     static enum clew_status name##_commit(struct conn *conn,                   \
                                           struct clew_error *err)              \
     {                                                                          \
-        enum clew_status status = count_call(err);                             \
-        atomic_fetch_add(&n_commits, 1);                                       \
-        if (status == CLEW_OK && is_due(&commit_countdown)) {                  \
-            status =                                                           \
-                clew_fail(err, (enum clew_status)atomic_load(&fault_status),   \
-                          "injected");                                         \
-        }                                                                      \
+        enum clew_status status = count_commit(err);                           \
         return status == CLEW_OK ? (base).commit(conn, err) : status;          \
     }                                                                          \
     static enum clew_status name##_exec(                                       \
@@ -157,18 +172,33 @@ void store_fault_reset(void)
     atomic_store(&on_connect, NULL);
 }
 
-void store_fault_at(int n, enum clew_status status)
+static void arm(atomic_int *countdown, int n, enum clew_status status,
+                void (*hook)(void))
 {
     atomic_store(&fault_status, (int)status);
+    atomic_store(&fault_hook, hook);
     atomic_store(&has_fired, false);
-    atomic_store(&call_countdown, n);
+    atomic_store(countdown, n);
+}
+
+void store_fault_at(int n, enum clew_status status)
+{
+    arm(&call_countdown, n, status, NULL);
 }
 
 void store_fault_at_commit(int n, enum clew_status status)
 {
-    atomic_store(&fault_status, (int)status);
-    atomic_store(&has_fired, false);
-    atomic_store(&commit_countdown, n);
+    arm(&commit_countdown, n, status, NULL);
+}
+
+void store_fault_hook_at(int n, void (*hook)(void))
+{
+    arm(&call_countdown, n, CLEW_OK, hook);
+}
+
+void store_fault_hook_at_commit(int n, void (*hook)(void))
+{
+    arm(&commit_countdown, n, CLEW_OK, hook);
 }
 
 bool store_fault_has_fired(void)

@@ -20,6 +20,9 @@ void store_fault_reset(void);
 void store_fault_at(int n, enum clew_status status);
 /* The n-th commit from now fails with `status` before it is sent. */
 void store_fault_at_commit(int n, enum clew_status status);
+/* Call `hook` before the n-th call from now, or the n-th commit. */
+void store_fault_hook_at(int n, void (*hook)(void));
+void store_fault_hook_at_commit(int n, void (*hook)(void));
 bool store_fault_has_fired(void);
 /* Calls and commits since the reset. */
 int store_fault_calls(void);
