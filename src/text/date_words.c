@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * date_words.c - what a token can mean in a date. See dates_internal.h.
+ */
+#include "text/dates_internal.h"
+
+#include <string.h>
+
+enum word_flags { RISKY = 1, SHORT = 2 };
+
+struct date_word {
+    const char *word;
+    uint8_t class;
+    uint8_t flags;
+    int16_t value;
+};
+
+/* Sorted by bytes: looked up by halving. */
+static const struct date_word words[] = {
+    {"&", DC_AND, 0, 0},
+    {"a", DC_NUMBER, RISKY, 1},
+    {"after", DC_AFTER, 0, 0},
+    {"afternoon", DC_DAYPART, 0, DP_AFTERNOON},
+    {"ago", DC_AGO, 0, 0},
+    {"am", DC_MERIDIEM, RISKY, 0},
+    {"an", DC_NUMBER, RISKY, 1},
+    {"and", DC_AND, 0, 0},
+    {"apr", DC_MONTH, SHORT, 4},
+    {"april", DC_MONTH, 0, 4},
+    {"around", DC_AT, 0, 0},
+    {"at", DC_AT, 0, 0},
+    {"aug", DC_MONTH, SHORT, 8},
+    {"august", DC_MONTH, RISKY, 8},
+    {"autumn", DC_SEASON, 0, 2},
+    {"before", DC_BEFORE, 0, 0},
+    {"beginning", DC_EARLY, 0, 0},
+    {"between", DC_BETWEEN, 0, 0},
+    {"by", DC_BY, 0, 0},
+    {"centuries", DC_UNIT, 0, DU_CENTURY},
+    {"century", DC_UNIT, 0, DU_CENTURY},
+    {"christmas", DC_HOLIDAY, 0, 1225},
+    {"coming", DC_NEXT, RISKY, 0},
+    {"couple", DC_NUMBER, 0, 2},
+    {"day", DC_UNIT, 0, DU_DAY},
+    {"days", DC_UNIT, 0, DU_DAY},
+    {"dec", DC_MONTH, SHORT, 12},
+    {"decade", DC_UNIT, 0, DU_DECADE},
+    {"decades", DC_UNIT, 0, DU_DECADE},
+    {"december", DC_MONTH, 0, 12},
+    {"during", DC_IN, 0, 0},
+    {"earlier", DC_LATER, 0, 0},
+    {"early", DC_EARLY, 0, 0},
+    {"easter", DC_HOLIDAY, 0, 1},
+    {"eight", DC_NUMBER, 0, 8},
+    {"eighteen", DC_NUMBER, 0, 18},
+    {"eighth", DC_ORDINAL, 0, 8},
+    {"eleven", DC_NUMBER, 0, 11},
+    {"eleventh", DC_ORDINAL, 0, 11},
+    {"end", DC_LATE, RISKY, 0},
+    {"eve", DC_EVE, 0, 0},
+    {"evening", DC_DAYPART, 0, DP_EVENING},
+    {"every", DC_EVERY, 0, 0},
+    {"fall", DC_SEASON, RISKY, 2},
+    {"feb", DC_MONTH, SHORT, 2},
+    {"february", DC_MONTH, 0, 2},
+    {"few", DC_NUMBER, 0, 3},
+    {"fifteen", DC_NUMBER, 0, 15},
+    {"fifth", DC_ORDINAL, 0, 5},
+    {"fifty", DC_NUMBER, 0, 50},
+    {"first", DC_ORDINAL, 0, 1},
+    {"five", DC_NUMBER, 0, 5},
+    {"following", DC_NEXT, RISKY, 0},
+    {"fortnight", DC_UNIT, 0, DU_FORTNIGHT},
+    {"forty", DC_NUMBER, 0, 40},
+    {"four", DC_NUMBER, 0, 4},
+    {"fourteen", DC_NUMBER, 0, 14},
+    {"fourth", DC_ORDINAL, 0, 4},
+    {"fri", DC_WEEKDAY, SHORT, 4},
+    {"friday", DC_WEEKDAY, 0, 4},
+    {"fridays", DC_WEEKDAYS, 0, 4},
+    {"from", DC_FROM, 0, 0},
+    {"halloween", DC_HOLIDAY, 0, 1031},
+    {"hour", DC_UNIT, 0, DU_HOUR},
+    {"hours", DC_UNIT, 0, DU_HOUR},
+    {"hrs", DC_UNIT, 0, DU_HOUR},
+    {"hundred", DC_NUMBER, 0, 100},
+    {"in", DC_IN, 0, 0},
+    {"jan", DC_MONTH, SHORT, 1},
+    {"january", DC_MONTH, 0, 1},
+    {"jul", DC_MONTH, SHORT, 7},
+    {"july", DC_MONTH, 0, 7},
+    {"jun", DC_MONTH, SHORT, 6},
+    {"june", DC_MONTH, 0, 6},
+    {"last", DC_LAST, 0, 0},
+    {"late", DC_LATE, 0, 0},
+    {"later", DC_LATER, 0, 0},
+    {"mar", DC_MONTH, SHORT, 3},
+    {"march", DC_MONTH, RISKY, 3},
+    {"may", DC_MONTH, RISKY, 5},
+    {"mid", DC_MID, 0, 0},
+    {"middle", DC_MID, RISKY, 0},
+    {"midnight", DC_DAYPART, 0, DP_MIDNIGHT},
+    {"mins", DC_UNIT, 0, DU_MINUTE},
+    {"minute", DC_UNIT, RISKY, DU_MINUTE},
+    {"minutes", DC_UNIT, 0, DU_MINUTE},
+    {"mon", DC_WEEKDAY, SHORT, 0},
+    {"monday", DC_WEEKDAY, 0, 0},
+    {"mondays", DC_WEEKDAYS, 0, 0},
+    {"month", DC_UNIT, 0, DU_MONTH},
+    {"months", DC_UNIT, 0, DU_MONTH},
+    {"morning", DC_DAYPART, 0, DP_MORNING},
+    {"next", DC_NEXT, 0, 0},
+    {"night", DC_DAYPART, 0, DP_NIGHT},
+    {"nine", DC_NUMBER, 0, 9},
+    {"nineteen", DC_NUMBER, 0, 19},
+    {"ninth", DC_ORDINAL, 0, 9},
+    {"noon", DC_DAYPART, 0, DP_NOON},
+    {"nov", DC_MONTH, SHORT, 11},
+    {"november", DC_MONTH, 0, 11},
+    {"now", DC_NOW, 0, 0},
+    {"o'clock", DC_OCLOCK, 0, 0},
+    {"oct", DC_MONTH, SHORT, 10},
+    {"october", DC_MONTH, 0, 10},
+    {"of", DC_OF, 0, 0},
+    {"on", DC_ON, 0, 0},
+    {"one", DC_NUMBER, 0, 1},
+    {"other", DC_OTHER_DAY, 0, 0},
+    {"over", DC_IN, 0, 0},
+    {"past", DC_PAST, 0, 0},
+    {"pm", DC_MERIDIEM, 0, 1},
+    {"previous", DC_LAST, 0, 0},
+    {"quarter", DC_UNIT, RISKY, DU_QUARTER},
+    {"quarters", DC_UNIT, RISKY, DU_QUARTER},
+    {"sat", DC_WEEKDAY, SHORT | RISKY, 5},
+    {"saturday", DC_WEEKDAY, 0, 5},
+    {"saturdays", DC_WEEKDAYS, 0, 5},
+    {"second", DC_ORDINAL, RISKY, 2},
+    {"seconds", DC_UNIT, 0, DU_SECOND},
+    {"sep", DC_MONTH, SHORT, 9},
+    {"sept", DC_MONTH, SHORT, 9},
+    {"september", DC_MONTH, 0, 9},
+    {"seven", DC_NUMBER, 0, 7},
+    {"seventeen", DC_NUMBER, 0, 17},
+    {"seventh", DC_ORDINAL, 0, 7},
+    {"several", DC_NUMBER, 0, 4},
+    {"since", DC_SINCE, 0, 0},
+    {"six", DC_NUMBER, 0, 6},
+    {"sixteen", DC_NUMBER, 0, 16},
+    {"sixth", DC_ORDINAL, 0, 6},
+    {"sixty", DC_NUMBER, 0, 60},
+    {"spring", DC_SEASON, RISKY, 0},
+    {"start", DC_EARLY, RISKY, 0},
+    {"summer", DC_SEASON, 0, 1},
+    {"sun", DC_WEEKDAY, SHORT | RISKY, 6},
+    {"sunday", DC_WEEKDAY, 0, 6},
+    {"sundays", DC_WEEKDAYS, 0, 6},
+    {"ten", DC_NUMBER, 0, 10},
+    {"tenth", DC_ORDINAL, 0, 10},
+    {"thanksgiving", DC_HOLIDAY, 0, 3},
+    {"that", DC_THE, 0, 0},
+    {"the", DC_THE, 0, 0},
+    {"third", DC_ORDINAL, 0, 3},
+    {"thirteen", DC_NUMBER, 0, 13},
+    {"thirty", DC_NUMBER, 0, 30},
+    {"this", DC_THIS, 0, 0},
+    {"three", DC_NUMBER, 0, 3},
+    {"through", DC_TO, 0, 0},
+    {"thu", DC_WEEKDAY, SHORT, 3},
+    {"thur", DC_WEEKDAY, SHORT, 3},
+    {"thurs", DC_WEEKDAY, SHORT, 3},
+    {"thursday", DC_WEEKDAY, 0, 3},
+    {"thursdays", DC_WEEKDAYS, 0, 3},
+    {"till", DC_UNTIL, 0, 0},
+    {"to", DC_TO, 0, 0},
+    {"today", DC_TODAY, 0, 0},
+    {"tomorrow", DC_TODAY, 0, 1},
+    {"tonight", DC_TONIGHT, 0, 0},
+    {"tue", DC_WEEKDAY, SHORT, 1},
+    {"tues", DC_WEEKDAY, SHORT, 1},
+    {"tuesday", DC_WEEKDAY, 0, 1},
+    {"tuesdays", DC_WEEKDAYS, 0, 1},
+    {"twelfth", DC_ORDINAL, 0, 12},
+    {"twelve", DC_NUMBER, 0, 12},
+    {"twenty", DC_NUMBER, 0, 20},
+    {"two", DC_NUMBER, 0, 2},
+    {"until", DC_UNTIL, 0, 0},
+    {"valentine's", DC_HOLIDAY, 0, 214},
+    {"valentines", DC_HOLIDAY, 0, 214},
+    {"wed", DC_WEEKDAY, SHORT | RISKY, 2},
+    {"wednesday", DC_WEEKDAY, 0, 2},
+    {"wednesdays", DC_WEEKDAYS, 0, 2},
+    {"week", DC_UNIT, 0, DU_WEEK},
+    {"weekend", DC_UNIT, 0, DU_WEEKEND},
+    {"weekends", DC_UNIT, RISKY, DU_WEEKEND},
+    {"weeks", DC_UNIT, 0, DU_WEEK},
+    {"winter", DC_SEASON, 0, 3},
+    {"within", DC_IN, 0, 0},
+    {"year", DC_UNIT, 0, DU_YEAR},
+    {"years", DC_UNIT, 0, DU_YEAR},
+    {"yesterday", DC_TODAY, 0, -1},
+};
+
+/* Holidays of two words, the first without its possessive ending. */
+static const struct {
+    const char *first;
+    const char *second;
+    int64_t value;
+    bool wants_capital;
+} pairs[] = {
+    {"new", "year's eve", 1231, true},  {"new", "years eve", 1231, true},
+    {"new", "year eve", 1231, true},    {"new", "year's day", 101, true},
+    {"new", "years day", 101, true},    {"new", "year's", 101, true},
+    {"new", "years", 101, true},        {"christmas", "eve", 1224, false},
+    {"christmas", "day", 1225, false},  {"boxing", "day", 1226, false},
+    {"good", "friday", 2, true},        {"black", "friday", 4, true},
+    {"labor", "day", 5, false},         {"labour", "day", 5, false},
+    {"memorial", "day", 6, false},      {"mother's", "day", 7, false},
+    {"mothers", "day", 7, true},        {"father's", "day", 8, false},
+    {"fathers", "day", 8, true},        {"valentine's", "day", 214, false},
+    {"valentines", "day", 214, false},  {"patrick's", "day", 317, false},
+    {"independence", "day", 704, true}, {"thanksgiving", "day", 3, false},
+    {"easter", "sunday", 1, false},
+};
+
+static const struct date_word *find_word(struct str word)
+{
+    size_t low = 0;
+    size_t high = sizeof(words) / sizeof(words[0]);
+
+    if (word.len > 12 || word.len == 0) {
+        return NULL;
+    }
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int order = strncmp(word.s, words[mid].word, word.len);
+
+        if (order == 0) {
+            order = words[mid].word[word.len] ? -1 : 0;
+        }
+        if (order == 0) {
+            return &words[mid];
+        }
+        if (order < 0) {
+            high = mid;
+        } else {
+            low = mid + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Up to `max` leading digits; their number. */
+static size_t digits_at(struct str text, size_t at, size_t max, int64_t *out)
+{
+    size_t n = 0;
+
+    *out = 0;
+    while (n < max && at + n < text.len && text.s[at + n] >= '0' &&
+           text.s[at + n] <= '9') {
+        *out = *out * 10 + (text.s[at + n] - '0');
+        n++;
+    }
+    return n;
+}
+
+static void set(struct date_item *item, enum date_class class, int64_t value,
+                int64_t extra)
+{
+    item->class = class;
+    item->value = value;
+    item->extra = extra;
+}
+
+/* 15:30, 3:30pm, 3pm, 15:30:10, 15h is not one. */
+static bool read_time(struct str text, struct date_item *item)
+{
+    int64_t hour;
+    int64_t minute = 0;
+    int64_t second;
+    size_t at = digits_at(text, 0, 2, &hour);
+    int64_t length = 60;
+    struct str tail;
+
+    if (at == 0) {
+        return false;
+    }
+    if (at < text.len && text.s[at] == ':') {
+        if (digits_at(text, at + 1, 2, &minute) != 2 || minute > 59) {
+            return false;
+        }
+        at += 3;
+        length = 1;
+        if (at < text.len && text.s[at] == ':') {
+            if (digits_at(text, at + 1, 2, &second) != 2) {
+                return false;
+            }
+            at += 3;
+        }
+    }
+    tail = str_sub(text, at, text.len);
+    if (tail.len == 0 && length == 1 && hour < 24) {
+        set(item, DC_TIME, hour * 60 + minute, length);
+        return true;
+    }
+    if ((str_eq(tail, STR("am")) || str_eq(tail, STR("pm"))) && hour >= 1 &&
+        hour <= 12) {
+        hour = hour % 12 + (tail.s[0] == 'p' ? 12 : 0);
+        set(item, DC_TIME, hour * 60 + minute, length);
+        item->is_short = true; /* its am or pm is said */
+        return true;
+    }
+    return false;
+}
+
+/* Three numbers with one separator, or a year and a month. */
+static bool read_numeric_date(struct str text, struct date_item *item)
+{
+    int64_t a;
+    int64_t b;
+    int64_t c = 0;
+    int64_t day;
+    size_t na = digits_at(text, 0, 4, &a);
+    size_t nb;
+    size_t nc = 0;
+    size_t at = na;
+    char sep;
+
+    if (na == 0 || na == 3 || at >= text.len ||
+        !strchr("-/.", text.s[at])) {
+        return false;
+    }
+    sep = text.s[at];
+    nb = digits_at(text, at + 1, 2, &b);
+    at += 1 + nb;
+    if (nb == 0) {
+        return false;
+    }
+    if (at == text.len && na == 4 && sep == '-' && nb == 2 && b >= 1 &&
+        b <= 12 && a >= 1) {
+        set(item, DC_DATE, clock_days_from_civil(a, (int)b, 1), DU_MONTH);
+        return true;
+    }
+    if (at == text.len && na <= 2 && sep == '-' && a >= 1 && b > a && b <= 31) {
+        set(item, DC_DAYS, a, b);
+        return true;
+    }
+    if (at >= text.len || text.s[at] != sep) {
+        return false;
+    }
+    nc = digits_at(text, at + 1, 4, &c);
+    if (at + 1 + nc != text.len || nc == 0 || nc == 3) {
+        return false;
+    }
+    if (na == 4) { /* year first */
+        int64_t year = a;
+
+        a = b;
+        b = c;
+        c = year;
+    } else if (nc != 4 && !(nc == 2 && sep != '-')) {
+        return false;
+    } else if (sep == '.' || (a > 12 && b <= 12)) {
+        int64_t first = a;
+
+        a = b;
+        b = first;
+    }
+    c += na != 4 && nc == 2 ? (c < 70 ? 2000 : 1900) : 0;
+    if (!day_of(c, a, b, &day)) {
+        return false;
+    }
+    set(item, DC_DATE, day, DU_DAY);
+    return true;
+}
+
+/* 90s, '90s, 1990s, q3, 20th */
+static bool read_mixed(struct str text, struct date_item *item)
+{
+    int64_t value;
+    size_t n = digits_at(text, 0, 4, &value);
+    struct str tail = str_sub(text, n, text.len);
+
+    if (n == 0 && text.len == 2 && text.s[0] == 'q' && text.s[1] >= '1' &&
+        text.s[1] <= '4') {
+        set(item, DC_QUARTER, text.s[1] - '0', 0);
+        return true;
+    }
+    if ((str_eq(tail, STR("s")) || str_eq(tail, STR("'s"))) &&
+        value % 10 == 0) {
+        if (n == 4 && value >= 1000) {
+            set(item, DC_DECADE, value, 0);
+            return true;
+        }
+        if (n == 2 && value >= 20) {
+            set(item, DC_DECADE, 1900 + value, 0);
+            return true;
+        }
+    }
+    if (n >= 1 && n <= 2 && value >= 1 && value <= 31 &&
+        (str_eq(tail, STR("th")) || str_eq(tail, STR("st")) ||
+         str_eq(tail, STR("nd")) || str_eq(tail, STR("rd")))) {
+        set(item, DC_ORDINAL, value, 1);
+        return true;
+    }
+    return false;
+}
+
+static void read_number(struct str text, struct date_item *item)
+{
+    int64_t value;
+
+    if (read_time(text, item)) {
+        return;
+    }
+    if (!str_parse_int(text, &value) || value < 0 || text.len > 4) {
+        return;
+    }
+    set(item, text.len == 4 && value >= 1900 && value < 2100 ? DC_YEAR
+                                                             : DC_NUMBER,
+        value, 1);
+}
+
+static void read_code(struct str text, const struct token *token,
+                      struct date_item *item)
+{
+    struct str folded = token->folded;
+    struct str raw = str_sub(text, token->from, token->to);
+    struct str zoned = str_sub(text, token->from, (size_t)token->to + 6);
+    int64_t ms;
+
+    if (read_numeric_date(folded, item) || read_time(folded, item) ||
+        read_mixed(folded, item)) {
+        return;
+    }
+    if (raw.len > 10 && clock_parse(raw, &ms)) {
+        set(item, DC_MOMENT, ms, 0);
+    } else if (raw.len > 10 && zoned.len == raw.len + 6 &&
+               zoned.s[raw.len] == '+' && clock_parse(zoned, &ms)) {
+        set(item, DC_MOMENT, ms, 2); /* "+" and "02:00" are tokens too */
+    }
+}
+
+/* Does the text go on with `words` (separated by single spaces)? */
+static bool goes_on(const struct tokens *tokens, size_t index, struct str rest)
+{
+    struct str word;
+
+    while (str_split(&rest, ' ', &word)) {
+        index++;
+        if (index >= tokens->count ||
+            !str_eq(tokens->items[index].folded, word)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A holiday of several words; `extra` = further tokens it takes. */
+static bool read_pair(const struct tokens *tokens, size_t index,
+                      struct date_item *item)
+{
+    const struct token *token = &tokens->items[index];
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        if (token->folded.s[0] == pairs[i].first[0] &&
+            str_eq(token->folded, str_of(pairs[i].first)) &&
+            (!pairs[i].wants_capital || token->flags & TOKEN_CAPITAL) &&
+            goes_on(tokens, index, str_of(pairs[i].second))) {
+            set(item, DC_HOLIDAY, pairs[i].value,
+                1 + (strchr(pairs[i].second, ' ') != NULL));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_word(const struct tokens *tokens, size_t index,
+                      struct date_item *item)
+{
+    const struct token *token = &tokens->items[index];
+    struct str word = token->folded;
+    const struct date_word *entry;
+
+    if (word.len == 0 || read_pair(tokens, index, item)) {
+        return;
+    }
+    if (str_ends(word, STR("'s")) && !str_eq(word, STR("valentine's"))) {
+        word.len -= 2;
+    }
+    entry = find_word(word);
+    if (!entry) {
+        return;
+    }
+    item->class = entry->class;
+    item->value = entry->value;
+    item->is_risky = entry->flags & RISKY;
+    item->is_short = entry->flags & SHORT;
+}
+
+static void read_punct(struct str text, const struct token *token,
+                       struct date_item *item)
+{
+    char c = text.s[token->from];
+
+    if (c == ',') {
+        item->class = DC_COMMA;
+    } else if (c == '-' || str_eq(token->folded, STR("\xe2\x80\x93")) ||
+               str_eq(token->folded, STR("\xe2\x80\x94"))) {
+        item->class = DC_TO;
+        item->is_risky = true;
+    }
+}
+
+struct date_item date_item_of(struct str text, const struct tokens *tokens,
+                              size_t index)
+{
+    const struct token *token = &tokens->items[index];
+    struct date_item item = {
+        .class = DC_OTHER,
+        .token = (uint32_t)index,
+        .is_capital = token->flags & TOKEN_CAPITAL,
+        .starts = token->flags & TOKEN_SENTENCE_START,
+        .breaks = token->flags & TOKEN_BREAK,
+    };
+
+    switch ((enum token_kind)token->kind) {
+    case TOKEN_WORD:
+        read_word(tokens, index, &item);
+        break;
+    case TOKEN_NUMBER:
+        read_number(token->folded, &item);
+        break;
+    case TOKEN_CODE:
+        if (token->to - token->from <= 40) {
+            read_code(text, token, &item);
+        }
+        break;
+    case TOKEN_PUNCT:
+        read_punct(text, token, &item);
+        break;
+    case TOKEN_BIGRAM:
+    case TOKEN_SYMBOL:
+        break;
+    }
+    return item;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dates_internal.h - what the files of the date reader share.
+ *
+ * date_words.c says what a token can mean, date_calc.c does the calendar,
+ * date_parse.c is the grammar, dates.c walks the text.
+ */
+#ifndef TEXT_DATES_INTERNAL_H
+#define TEXT_DATES_INTERNAL_H
+
+#include "base/clock.h"
+#include "text/dates.h"
+
+enum date_class {
+    DC_OTHER,
+    DC_MONTH,
+    DC_WEEKDAY, /* 0 = Monday */
+    DC_WEEKDAYS, /* "Fridays" */
+    DC_UNIT,
+    DC_NUMBER,  /* a count: digits, "three", "a", "couple", "few" */
+    DC_ORDINAL, /* 5th, third */
+    DC_YEAR,    /* 1950-2049 as digits; `value` also serves as a number */
+    DC_DECADE,  /* 90s, 1990s */
+    DC_QUARTER, /* Q3 */
+    DC_TIME,    /* `value` = minute of the day; length in `extra` */
+    DC_DATE,    /* 2024-03-01 and the like: `value` = days, `extra` = unit */
+    DC_MOMENT,  /* RFC 3339 with a zone: `value` = ms UTC */
+    DC_DAYS,    /* 5-7 as in "May 5-7": value, extra */
+    DC_TODAY,   /* `value` = days from today */
+    DC_TONIGHT,
+    DC_THIS,
+    DC_LAST,
+    DC_NEXT,
+    DC_PAST,
+    DC_AGO,
+    DC_IN,
+    DC_ON,
+    DC_AT,
+    DC_THE,
+    DC_OF,
+    DC_SINCE,
+    DC_UNTIL,
+    DC_BY,
+    DC_BETWEEN,
+    DC_AND,
+    DC_FROM,
+    DC_TO, /* also a dash */
+    DC_BEFORE,
+    DC_AFTER,
+    DC_EARLY,
+    DC_MID,
+    DC_LATE,
+    DC_DAYPART,
+    DC_SEASON,
+    DC_HOLIDAY,
+    DC_NOW,
+    DC_OTHER_DAY, /* "other" of "the other day" */
+    DC_COMMA,
+    DC_MERIDIEM, /* am = 0, pm = 1 */
+    DC_OCLOCK,
+    DC_EVERY,
+    DC_LATER, /* later, earlier */
+    DC_EVE,
+    DC_DAY_WORD, /* "day" of "Christmas Day" is DC_UNIT */
+    DC_END
+};
+
+enum date_unit {
+    DU_SECOND,
+    DU_MINUTE,
+    DU_HOUR,
+    DU_DAY,
+    DU_WEEK,
+    DU_WEEKEND,
+    DU_FORTNIGHT,
+    DU_MONTH,
+    DU_QUARTER,
+    DU_YEAR,
+    DU_DECADE,
+    DU_CENTURY
+};
+
+enum date_part { DP_MORNING, DP_AFTERNOON, DP_EVENING, DP_NIGHT, DP_NOON,
+                 DP_MIDNIGHT };
+
+struct date_item {
+    enum date_class class;
+    int64_t value;
+    int64_t extra;
+    uint32_t token;
+    bool is_capital;
+    bool is_short;  /* an abbreviation like Sat or Mar */
+    bool is_risky;  /* also a common word: may, march, sun, fall, second */
+    bool starts;    /* first word of its sentence */
+    bool breaks;    /* a sentence begins here */
+};
+
+enum date_tense { TENSE_NONE, TENSE_PAST, TENSE_FUTURE };
+
+/* A range of local time; UTC if `is_utc`. */
+struct when {
+    int64_t from;
+    int64_t to;
+    enum date_grain grain;
+    bool is_relative;
+    bool is_utc;
+};
+
+struct date_ref {
+    int64_t now_utc;
+    int64_t now_local;
+    int64_t today; /* days since 1970, local */
+    int64_t year;
+    int month;
+    int day;
+    int weekday; /* 0 = Monday */
+    enum date_tense tense;
+};
+
+struct date_parser {
+    const struct date_item *items; /* one DC_END at the end */
+    size_t n;
+    struct date_ref ref;
+};
+
+/* What `token` can mean in a date. */
+struct date_item date_item_of(struct str text, const struct tokens *tokens,
+                              size_t index);
+
+/* ---- calendar; all on local days ---- */
+struct when when_days(int64_t from_day, int64_t to_day, enum date_grain grain);
+struct when when_month(int64_t year, int64_t month, int64_t n_months);
+struct when when_year(int64_t year, int64_t n_years);
+/* The unit that holds `day`, `shift` units later. */
+struct when when_unit(int64_t day, enum date_unit unit, int64_t shift);
+/* `n` units before (n < 0) or after now. */
+struct when when_away(const struct date_ref *ref, enum date_unit unit,
+                      int64_t n);
+/* The `n` units up to now (n < 0) or from now. */
+struct when when_span(const struct date_ref *ref, enum date_unit unit,
+                      int64_t n);
+/* `day` moved by n units. */
+int64_t day_move(int64_t day, enum date_unit unit, int64_t n);
+int day_weekday(int64_t day);
+/* False if there is no such day. */
+bool day_of(int64_t year, int64_t month, int64_t day, int64_t *out);
+struct when when_season(int64_t season, int64_t year);
+int64_t holiday_day(int64_t holiday, int64_t year);
+struct when when_daypart(int64_t day, enum date_part part);
+/* First, second or third third of a range: 0, 1, 2. */
+struct when when_third(struct when whole, int third);
+
+/* The expression at `*at`, which moves past it. */
+bool date_parse(const struct date_parser *parser, size_t *at,
+                struct when *out);
+
+#endif
