@@ -6,6 +6,10 @@
  * document and the role checks. A handler reads its input from a struct
  * api_call, calls the engine, and builds its answer as a JSON tree; it neither
  * knows how the request came nor how the answer leaves.
+ *
+ * To add an endpoint: write the handler in the file of its resource, declare
+ * it in handlers.h, add its row in routes.c. If it answers with a new kind of
+ * object, describe that in openapi_schemas.c.
  * Thread-safety: the table is immutable; a call belongs to one thread.
  */
 #ifndef API_API_H
@@ -15,42 +19,68 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "clew/attr.h"
 #include "clew/status.h"
 #include "http/http.h"
+#include "http/router.h"
 #include "store/store.h"
 
 struct engine;
+struct api_route;
 
 enum api_role { API_ROLE_NONE, API_ROLE_READ, API_ROLE_WRITE, API_ROLE_ADMIN };
 
-#define API_MAX_PARAMS 4
+#define API_MAX_PARAMS ROUTER_MAX_PARAMS
 
 struct api_call {
     struct engine *engine;
     struct arena *arena;
     const struct http_request *request;
-    struct http_response *response; /* for headers and streams only */
-    struct scope scope;             /* from the key, never from the body */
+    struct http_response *response; /* for headers, streams and raw bodies */
+    const struct api_route *route;
+    struct scope scope; /* from the key, never from the body */
     enum api_role role;
-    const char *key_id;             /* "" without a key */
+    const char *key_id;                /* "" without a key */
     struct str params[API_MAX_PARAMS]; /* {name} parts of the path, decoded */
-    json_t *body;  /* parsed JSON object, NULL for methods without one */
-    json_t *out;   /* the answer: the handler makes it, the caller frees it */
+    json_t *body;    /* the JSON object sent ({} if none); NULL for GET */
+    json_t *out;     /* the answer: the handler makes it, the caller frees it */
     int http_status; /* 200 unless the handler sets another */
 };
 
+/*
+ * Handle one call. On success either `out` is set, or the handler filled
+ * `response->body` or `response->stream` itself. On failure nothing was done
+ * and `err` says why; the caller writes it.
+ */
 typedef enum clew_status (*api_fn)(struct api_call *call,
                                    struct clew_error *err);
 
+enum api_flags {
+    /* The body goes to the handler as it came (call->request->body): no media
+     * type, JSON or field check. */
+    API_RAW_BODY = 1 << 0,
+    /* Any query parameter passes. */
+    API_ANY_QUERY = 1 << 1,
+    /* Authorization and x-api-key belong to a provider: the key is in
+     * x-clew-key, or in the path parameter {key} where the pattern has one. */
+    API_PROXY_KEY = 1 << 2
+};
+
 struct api_route {
     enum http_method method;
-    const char *path; /* "/api/v1/chats/{id}/fork" */
-    enum api_role role;
+    const char *path;   /* "/api/v1/chats/{id}/fork" */
+    enum api_role role; /* least role; NONE: open to all, call->scope is 0 */
     api_fn fn;
-    const char *const *body_fields; /* NULL-terminated; NULL = no body */
-    const char *const *query;       /* NULL-terminated; NULL = none */
+    const char *const *body_fields; /* NULL-terminated; NULL = none allowed */
+    const char *const *query;       /* NULL-terminated; NULL = none allowed */
     const char *summary;            /* one sentence for the OpenAPI document */
-    const char *schema; /* JSON schema of request and answer, see openapi.c */
+    /*
+     * "required,fields > STATUS Answer": which body fields must be there, and
+     * what comes back: the name of a schema of openapi_schemas.c, "[Name]" for
+     * a list page of it, or nothing. NULL = not described.
+     */
+    const char *schema;
+    unsigned flags; /* enum api_flags */
 };
 
 /* Every route; ends with a row whose path is NULL. */
@@ -61,16 +91,49 @@ extern const struct api_route api_routes[];
 enum clew_status api_param_id(const struct api_call *call, int i,
                               struct uuid *out_id,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* `limit` and `cursor` of a list. The cursor is opaque, tenant-bound text. */
+
+/*
+ * Query parameters. One that is missing or empty leaves `*out` as it was; a bad
+ * one is CLEW_INVALID with its name.
+ */
+enum clew_status api_query_str(const struct api_call *call, const char *name,
+                               size_t max_bytes, struct str *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status api_query_int(const struct api_call *call, const char *name,
+                               int64_t min, int64_t max, int64_t *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status api_query_uuid(const struct api_call *call, const char *name,
+                                struct uuid *out,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status api_query_time(const struct api_call *call, const char *name,
+                                int64_t *out_ms,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+/* `limit` and `cursor` of a list. The cursor is an opaque, tenant-bound text
+ * that fits only the route that gave it. */
 struct api_page {
     int64_t limit;
     struct str cursor; /* decoded payload; s == NULL for the first page */
 };
 enum clew_status api_page_of(const struct api_call *call, struct api_page *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* {"items":[…],"next_cursor":…}; takes `items`; `next` NULL at the end. */
+/* {"items":[…],"next_cursor":…}; takes `items`, also on failure; `next` NULL at
+ * the end. */
 enum clew_status api_list(struct api_call *call, json_t *items,
                           const struct str *next,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The payload most lists need: a number (time, seq) and an id. api_mark() makes
+ * it in the arena, api_mark_parse() reads it back; a payload of another form is
+ * CLEW_INVALID, field "cursor". Without a cursor the outputs stay as they were.
+ */
+struct str api_mark(struct api_call *call, int64_t number,
+                    const struct uuid *id);
+enum clew_status api_mark_parse(const struct api_page *page,
+                                int64_t *out_number, struct uuid *out_id,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+/* CLEW_NO_MEMORY with its words, for builders that returned false. */
+enum clew_status api_no_memory(struct clew_error *err);
 
 #endif

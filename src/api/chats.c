@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chats.c - make, list, read, rename, fork and close chats.
+ */
+#include "api/handlers.h"
+
+#include "api/forms.h"
+#include "base/limits.h"
+#include "engine/chat.h"
+#include "engine/turn.h"
+
+/* A year; longer silences are no setting but "never". */
+#define MAX_INACTIVITY_MINUTES 525600
+
+static enum clew_status answer_chat(struct api_call *call,
+                                    const struct chat *chat,
+                                    struct clew_error *err)
+{
+    call->out = form_chat(chat);
+    return call->out ? CLEW_OK : api_no_memory(err);
+}
+
+enum clew_status chats_post(struct api_call *call, struct clew_error *err)
+{
+    struct chat_new input = {0};
+    struct chat chat;
+    enum clew_status status =
+        json_get_str(call->body, "user_id", JSON_REQUIRED, LIMIT_NAME_BYTES,
+                     &input.user_id, err);
+
+    if (status == CLEW_OK && input.user_id.len == 0) {
+        status =
+            clew_fail_field(err, "user_id", "\"user_id\" must not be empty");
+    }
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "channel", JSON_OPTIONAL,
+                              LIMIT_NAME_BYTES, &input.channel, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "title", JSON_OPTIONAL,
+                              LIMIT_TITLE_BYTES, &input.title, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(call->body, "inactivity_minutes", JSON_OPTIONAL,
+                              1, MAX_INACTIVITY_MINUTES,
+                              &input.inactivity_minutes, err);
+    }
+    if (status == CLEW_OK) {
+        status = chat_create(call->engine, &call->scope, call->arena, &input,
+                             &chat, err);
+    }
+    call->http_status = 201;
+    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
+}
+
+/* The first `limit` of `count` chats, and where the next page begins. */
+static enum clew_status answer_chats(struct api_call *call,
+                                     const struct chat *chats, size_t count,
+                                     size_t limit, struct clew_error *err)
+{
+    json_t *items = json_array();
+    bool has_more = count > limit;
+    struct str next = {0};
+    bool is_ok = items != NULL;
+
+    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
+        is_ok = json_array_append_new(items, form_chat(&chats[i])) == 0;
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    if (has_more) {
+        const struct chat *last = &chats[limit - 1];
+
+        next = api_mark(call, last->last_activity_at_ms, &last->id);
+    }
+    return api_list(call, items, has_more ? &next : NULL, err);
+}
+
+enum clew_status chats_list(struct api_call *call, struct clew_error *err)
+{
+    struct chat_filter filter = {0};
+    struct chat *chats = NULL;
+    struct api_page page;
+    size_t count = 0;
+    enum clew_status status = api_page_of(call, &page, err);
+
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "user_id", LIMIT_NAME_BYTES,
+                               &filter.user_id, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            api_query_str(call, "q", LIMIT_TITLE_BYTES, &filter.query, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            api_mark_parse(&page, &filter.after_time_ms, &filter.after_id, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    filter.limit = page.limit + 1; /* one more tells whether there is more */
+    status = chat_list(call->engine, &call->scope, call->arena, &filter, &chats,
+                       &count, err);
+    return status == CLEW_OK
+               ? answer_chats(call, chats, count, (size_t)page.limit, err)
+               : status;
+}
+
+enum clew_status chats_get(struct api_call *call, struct clew_error *err)
+{
+    struct uuid id;
+    struct chat chat;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status =
+            chat_get(call->engine, &call->scope, call->arena, &id, &chat, err);
+    }
+    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
+}
+
+enum clew_status chats_patch(struct api_call *call, struct clew_error *err)
+{
+    struct chat_change change = {0};
+    struct str title = {0};
+    int64_t minutes = 0;
+    struct uuid id;
+    struct chat chat;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "title", JSON_OPTIONAL,
+                              LIMIT_TITLE_BYTES, &title, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(call->body, "inactivity_minutes", JSON_OPTIONAL,
+                              1, MAX_INACTIVITY_MINUTES, &minutes, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    change.title = title.s ? &title : NULL;
+    change.inactivity_minutes = minutes ? &minutes : NULL;
+    status = chat_patch(call->engine, &call->scope, call->arena, &id, &change,
+                        &chat, err);
+    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
+}
+
+static enum clew_status answer_turns(struct api_call *call,
+                                     const struct turn *turns, size_t count,
+                                     size_t limit, struct clew_error *err)
+{
+    json_t *items = json_array();
+    bool has_more = count > limit;
+    struct str next = {0};
+    bool is_ok = items != NULL;
+
+    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
+        is_ok = json_array_append_new(items, form_turn(&turns[i])) == 0;
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    if (has_more) {
+        next = api_mark(call, turns[limit - 1].seq, &turns[limit - 1].id);
+    }
+    return api_list(call, items, has_more ? &next : NULL, err);
+}
+
+enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
+{
+    struct turn *turns = NULL;
+    struct api_page page;
+    struct uuid id;
+    struct uuid last_id;
+    int64_t after_seq = 0;
+    size_t count = 0;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = api_page_of(call, &page, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            api_query_int(call, "after_seq", 0, INT64_MAX, &after_seq, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &after_seq, &last_id, err);
+    }
+    if (status == CLEW_OK) {
+        status = turn_list(call->engine, &call->scope, call->arena, &id,
+                           after_seq, page.limit + 1, &turns, &count, err);
+    }
+    return status == CLEW_OK
+               ? answer_turns(call, turns, count, (size_t)page.limit, err)
+               : status;
+}
+
+enum clew_status chats_fork(struct api_call *call, struct clew_error *err)
+{
+    struct str title = {0};
+    int64_t at_seq = -1; /* at the end */
+    struct uuid id;
+    struct chat chat;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_int(call->body, "at_seq", JSON_OPTIONAL, 0, INT64_MAX,
+                              &at_seq, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "title", JSON_OPTIONAL,
+                              LIMIT_TITLE_BYTES, &title, err);
+    }
+    if (status == CLEW_OK) {
+        status = chat_fork_at(call->engine, &call->scope, call->arena, &id,
+                              at_seq, title, &chat, err);
+    }
+    call->http_status = 201;
+    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
+}
+
+enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
+{
+    struct chat *chats = NULL;
+    struct uuid id;
+    size_t count = 0;
+    json_t *items;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = chat_tree(call->engine, &call->scope, call->arena, &id, &chats,
+                           &count, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_array();
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(items, form_chat(&chats[i])) != 0) {
+            json_decref(items);
+            return api_no_memory(err);
+        }
+    }
+    status = api_list(call, items, NULL, err);
+    if (status == CLEW_OK && count > 0 &&
+        !json_set_uuid(call->out, "conversation_id",
+                       &chats[0].conversation_id)) {
+        status = api_no_memory(err);
+    }
+    return status;
+}
+
+enum clew_status chats_close(struct api_call *call, struct clew_error *err)
+{
+    struct uuid id;
+    struct chat chat;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = chat_close(call->engine, &call->scope, call->arena, &id, &chat,
+                            err);
+    }
+    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
+}

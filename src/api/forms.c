@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forms.c - rows as JSON. See forms.h.
+ */
+#include "api/forms.h"
+
+#include "base/json.h"
+#include "engine/capture.h"
+#include "engine/chat.h"
+#include "engine/session.h"
+#include "engine/turn.h"
+#include "engine/updates.h"
+
+/* Hand out `object` if all its fields were set, else free it. */
+static json_t *finish(json_t *object, bool is_ok)
+{
+    if (!is_ok) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+bool form_set_time(json_t *object, const char *field, int64_t time_ms)
+{
+    return json_set_time(object, field, time_ms ? &time_ms : NULL);
+}
+
+static bool set_id(json_t *object, const char *field, const struct uuid *id)
+{
+    return json_set_uuid(object, field, uuid_is_nil(id) ? NULL : id);
+}
+
+/* "sms,email" as ["sms","email"]. */
+static json_t *form_names(struct str names)
+{
+    json_t *list = json_array();
+    struct str name;
+    bool is_ok = list != NULL;
+
+    while (is_ok && str_split(&names, ',', &name)) {
+        is_ok = name.len == 0 || json_array_append_new(
+                                     list, json_stringn(name.s, name.len)) == 0;
+    }
+    return finish(list, is_ok);
+}
+
+json_t *form_chat(const struct chat *chat)
+{
+    json_t *out = json_object();
+    bool is_ok =
+        out && json_set_uuid(out, "id", &chat->id) &&
+        json_set_uuid(out, "conversation_id", &chat->conversation_id) &&
+        set_id(out, "parent_id", &chat->parent_id) &&
+        json_set_str(out, "user_id", chat->user_id) &&
+        json_set_str(out, "branch", chat->branch) &&
+        json_set_str(out, "title", chat->title) &&
+        json_set_str(out, "summary", chat->summary) &&
+        json_set(out, "channels", form_names(chat->channels)) &&
+        json_set_bool(out, "is_explicit", chat->is_explicit) &&
+        json_set_int(out, "fork_seq", chat->fork_seq) &&
+        json_set_int(out, "depth", chat->depth) &&
+        json_set_int(out, "last_seq", chat->last_seq) &&
+        (chat->inactivity_minutes
+             ? json_set_int(out, "inactivity_minutes", chat->inactivity_minutes)
+             : json_set(out, "inactivity_minutes", json_null())) &&
+        json_set_time(out, "created_at", &chat->created_at_ms) &&
+        json_set_time(out, "last_activity_at", &chat->last_activity_at_ms) &&
+        form_set_time(out, "closed_at", chat->closed_at_ms);
+
+    return finish(out, is_ok);
+}
+
+/* Blocks as they were sent; a plain string is `text` itself and is left out. */
+static bool set_content(json_t *out, struct str content)
+{
+    json_t *blocks = NULL;
+
+    if (!content.s) {
+        return true;
+    }
+    if (json_parse(content, &blocks, NULL) != CLEW_OK) {
+        return false;
+    }
+    return json_set(out, "content", blocks);
+}
+
+json_t *form_turn(const struct turn *turn)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set_uuid(out, "id", &turn->id) &&
+                 json_set_uuid(out, "chat_id", &turn->chat_id) &&
+                 json_set_uuid(out, "session_id", &turn->session_id) &&
+                 json_set_int(out, "seq", turn->seq) &&
+                 json_set_str(out, "user_id", turn->user_id) &&
+                 json_set_cstr(out, "role", turn_role_name(turn->role)) &&
+                 json_set_str(out, "name", turn->name) &&
+                 json_set_str(out, "channel", turn->channel) &&
+                 json_set_str(out, "text", turn->text) &&
+                 set_content(out, turn->content) &&
+                 json_set_int(out, "token_count", turn->token_count) &&
+                 json_set_time(out, "created_at", &turn->created_at_ms) &&
+                 json_set_time(out, "stored_at", &turn->stored_at_ms) &&
+                 json_set_str(out, "timezone", turn->timezone) &&
+                 json_set_str(out, "external_id", turn->external_id);
+
+    return finish(out, is_ok);
+}
+
+json_t *form_session(const struct session *session)
+{
+    json_t *out = json_object();
+    bool is_ok =
+        out && json_set_uuid(out, "id", &session->id) &&
+        json_set_uuid(out, "chat_id", &session->chat_id) &&
+        json_set_str(out, "user_id", session->user_id) &&
+        json_set_time(out, "started_at", &session->started_at_ms) &&
+        json_set_time(out, "last_activity_at", &session->last_activity_at_ms) &&
+        form_set_time(out, "ended_at", session->ended_at_ms);
+
+    return finish(out, is_ok);
+}
+
+/* --- what a turn changed ---------------------------------------------------
+ */
+
+/* Append `item` (taken) to `list`; false if either is missing. */
+static bool append(json_t *list, json_t *item)
+{
+    return json_array_append_new(list, item) == 0;
+}
+
+static json_t *form_ids(const struct uuid *ids, size_t count)
+{
+    json_t *list = json_array();
+    bool is_ok = list != NULL;
+
+    for (size_t i = 0; is_ok && i < count; i++) {
+        char text[UUID_TEXT_SIZE];
+
+        uuid_format(&ids[i], text);
+        is_ok = append(list, json_string(text));
+    }
+    return finish(list, is_ok);
+}
+
+static json_t *form_memory_update(const struct memory_update *entry)
+{
+    json_t *out = json_object();
+
+    return finish(out, out && json_set_uuid(out, "id", &entry->id) &&
+                           json_set_str(out, "type", entry->type) &&
+                           json_set_str(out, "status", entry->status) &&
+                           json_set_str(out, "summary", entry->summary) &&
+                           json_set_cstr(out, "change", entry->change));
+}
+
+static json_t *form_chain_update(const struct chain_update *entry)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set_cstr(out, "type", entry->type) &&
+                 json_set_uuid(out, "chain_id", &entry->chain_id) &&
+                 json_set(out, "claim_ids",
+                          form_ids(entry->claim_ids, entry->n_claim_ids)) &&
+                 json_set_str(out, "reasoning", entry->reasoning);
+
+    if (is_ok && !uuid_is_nil(&entry->parent_chain_id)) {
+        is_ok = json_set_uuid(out, "parent_chain_id", &entry->parent_chain_id);
+    }
+    if (is_ok && entry->distance >= 0) {
+        is_ok = json_set_real(out, "distance", entry->distance);
+    }
+    return finish(out, is_ok);
+}
+
+static json_t *form_link_update(const struct link_update *entry)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set_uuid(out, "id", &entry->id) &&
+                 json_set_uuid(out, "chat_id", &entry->chat_id) &&
+                 json_set_uuid(out, "other_chat_id", &entry->other_chat_id) &&
+                 json_set_cstr(out, "decision", entry->decision) &&
+                 json_set_real(out, "algorithmic", entry->algorithmic) &&
+                 (entry->llm >= 0 ? json_set_real(out, "llm", entry->llm)
+                                  : json_set(out, "llm", json_null())) &&
+                 json_set_cstr(out, "confidence", entry->confidence);
+
+    return finish(out, is_ok);
+}
+
+static json_t *form_episode_update(const struct episode_update *entry)
+{
+    json_t *out = json_object();
+
+    return finish(out, out && json_set_uuid(out, "id", &entry->id) &&
+                           json_set_cstr(out, "type", entry->type) &&
+                           json_set_cstr(out, "change", entry->change));
+}
+
+json_t *form_updates(const struct updates *updates)
+{
+    json_t *out = json_object();
+    json_t *memories = json_array();
+    json_t *chains = json_array();
+    json_t *links = json_array();
+    json_t *episodes = json_array();
+    bool is_ok = out && memories && chains && links && episodes;
+
+    for (size_t i = 0; is_ok && i < updates->n_memories; i++) {
+        is_ok = append(memories, form_memory_update(&updates->memories[i]));
+    }
+    for (size_t i = 0; is_ok && i < updates->n_chains; i++) {
+        is_ok = append(chains, form_chain_update(&updates->chains[i]));
+    }
+    for (size_t i = 0; is_ok && i < updates->n_links; i++) {
+        is_ok = append(links, form_link_update(&updates->links[i]));
+    }
+    for (size_t i = 0; is_ok && i < updates->n_episodes; i++) {
+        is_ok = append(episodes, form_episode_update(&updates->episodes[i]));
+    }
+    /* json_set() takes its value in any case, so each call must happen. */
+    is_ok = json_set(out, "memories", memories) && is_ok;
+    is_ok = json_set(out, "chains", chains) && is_ok;
+    is_ok = json_set(out, "links", links) && is_ok;
+    is_ok = json_set(out, "episodes", episodes) && is_ok;
+    return finish(out, is_ok);
+}
+
+static json_t *form_notices(const struct updates *updates)
+{
+    json_t *list = json_array();
+    bool is_ok = list != NULL;
+
+    for (size_t i = 0; is_ok && i < updates->n_notices; i++) {
+        struct str line = updates->notices[i];
+
+        is_ok = append(list, json_stringn(line.s, line.len));
+    }
+    return finish(list, is_ok);
+}
+
+json_t *form_capture(const struct capture_result *result)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set(out, "turn", form_turn(&result->turn)) &&
+                 json_set(out, "chat", form_chat(&result->chat)) &&
+                 json_set(out, "updates", form_updates(&result->updates)) &&
+                 json_set(out, "notices", form_notices(&result->updates)) &&
+                 json_set(out, "trace_id", json_null());
+
+    return finish(out, is_ok);
+}

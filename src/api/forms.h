@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forms.h - the JSON forms of what the engine returns.
+ *
+ * Each returns a new object, or NULL without memory. Optional values that are
+ * not there are null, so that every object has all its fields.
+ * Thread-safety: pure functions.
+ */
+#ifndef API_FORMS_H
+#define API_FORMS_H
+
+#include "base/str.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct capture_result;
+struct chat;
+struct session;
+struct turn;
+struct updates;
+
+json_t *form_chat(const struct chat *chat);
+json_t *form_turn(const struct turn *turn);
+json_t *form_session(const struct session *session);
+/* {"memories":[…],"chains":[…],"links":[…],"episodes":[…]} */
+json_t *form_updates(const struct updates *updates);
+/* {"turn","chat","updates","notices","trace_id"} */
+json_t *form_capture(const struct capture_result *result);
+
+/* Set a time, or null if `time_ms` is 0 (not there). */
+bool form_set_time(json_t *object, const char *field, int64_t time_ms);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handlers.h - every handler of the route table, by the file it stands in.
+ *
+ * All have the type api_fn; see api.h for what they may expect.
+ */
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+#include "api/api.h"
+
+#define API_HANDLER(name)                                                      \
+    enum clew_status name(struct api_call *call, struct clew_error *err)
+
+/* meta.c */
+API_HANDLER(meta_health);
+API_HANDLER(meta_metrics);
+API_HANDLER(meta_openapi);
+
+/* turns.c */
+API_HANDLER(turns_post);
+
+/* chats.c */
+API_HANDLER(chats_post);
+API_HANDLER(chats_list);
+API_HANDLER(chats_get);
+API_HANDLER(chats_patch);
+API_HANDLER(chats_turns);
+API_HANDLER(chats_fork);
+API_HANDLER(chats_tree);
+API_HANDLER(chats_close);
+
+/* sessions.c */
+API_HANDLER(sessions_end);
+
+/* recall.c */
+API_HANDLER(recall_post);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * meta.c - what the server says about itself: health, metrics, OpenAPI.
+ */
+#include "api/handlers.h"
+
+#include "api/openapi.h"
+#include "engine/engine.h"
+#include "http/metrics.h"
+#include "store/store.h"
+
+enum clew_status meta_health(struct api_call *call, struct clew_error *err)
+{
+    bool is_healthy = store_is_healthy(call->engine->store);
+
+    call->http_status = is_healthy ? 200 : 503;
+    call->out = json_object();
+    if (!call->out ||
+        !json_set_cstr(call->out, "status",
+                       is_healthy ? "ok" : "unavailable") ||
+        !json_set_cstr(call->out, "version", CLEW_VERSION) ||
+        !json_set_cstr(call->out, "store",
+                       store_backend(call->engine->store))) {
+        return api_no_memory(err);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
+{
+    struct buf *body = &call->response->body;
+    enum clew_status status =
+        http_response_header(call->request, call->response, "content-type",
+                             "text/plain; version=0.0.4; charset=utf-8");
+
+    if (status == CLEW_OK) {
+        (void)buf_printf(body, "# TYPE clew_store_up gauge\nclew_store_up %d\n",
+                         store_is_healthy(call->engine->store));
+        status = metrics_write(body);
+    }
+    return status == CLEW_OK ? CLEW_OK
+                             : clew_fail(err, status, "out of memory");
+}
+
+enum clew_status meta_openapi(struct api_call *call, struct clew_error *err)
+{
+    call->out = openapi_document(api_routes);
+    return call->out ? CLEW_OK : api_no_memory(err);
+}

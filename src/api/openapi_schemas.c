@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * openapi_schemas.c - what fields and objects look like. See openapi.h.
+ *
+ * Data only. A test parses every entry and checks the references.
+ */
+#include "api/openapi.h"
+
+#define TEXT "{\"type\":\"string\"}"
+#define TEXT_OR_NULL "{\"type\":[\"string\",\"null\"]}"
+#define ID "{\"type\":\"string\",\"format\":\"uuid\"}"
+#define ID_OR_NULL "{\"type\":[\"string\",\"null\"],\"format\":\"uuid\"}"
+#define TIME "{\"type\":\"string\",\"format\":\"date-time\"}"
+#define TIME_OR_NULL "{\"type\":[\"string\",\"null\"],\"format\":\"date-time\"}"
+#define COUNT "{\"type\":\"integer\",\"minimum\":0}"
+#define NUMBER "{\"type\":\"number\"}"
+#define BOOLEAN "{\"type\":\"boolean\"}"
+#define ANY "{}"
+#define REF(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
+#define LIST(item) "{\"type\":\"array\",\"items\":" item "}"
+#define OBJECT(properties)                                                     \
+    "{\"type\":\"object\",\"properties\":{" properties "}}"
+#define P(name, schema) "\"" name "\":" schema
+
+const struct openapi_schema openapi_fields[] = {
+    {"after_seq", COUNT},
+    {"at", TIME},
+    {"at_seq", COUNT},
+    {"channel", TEXT},
+    {"chat_id", ID},
+    {"content",
+     "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":"
+     "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
+    {"created_at", TIME},
+    {"cursor", TEXT},
+    {"explain", BOOLEAN},
+    {"external_id", TEXT},
+    {"id", ID},
+    {"inactivity_minutes",
+     "{\"type\":\"integer\",\"minimum\":1,\"maximum\":525600}"},
+    {"kinds", LIST("{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}")},
+    {"limit",
+     "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
+    {"name", TEXT},
+    {"q", TEXT},
+    {"query", TEXT},
+    {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
+    {"since", TIME},
+    {"timezone", TEXT},
+    {"title", TEXT},
+    {"turns", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":"
+              "{\"type\":\"object\"}}"},
+    {"until", TIME},
+    {"user_id", TEXT},
+    {NULL, NULL},
+};
+
+const struct openapi_schema openapi_objects[] = {
+    {"Error",
+     OBJECT(P("error",
+              OBJECT(P("code", TEXT) "," P("type", TEXT) "," P("message", TEXT)
+                     "," P("field", TEXT) "," P("request_id", TEXT))))},
+    {"Health", OBJECT(P("status", TEXT) "," P("version", TEXT) ","
+                      P("store", TEXT))},
+    {"Turn",
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("session_id", ID) ","
+            P("seq", COUNT) "," P("user_id", TEXT) "," P("role", TEXT) ","
+            P("name", TEXT_OR_NULL) "," P("channel", TEXT_OR_NULL) ","
+            P("text", TEXT) "," P("content", LIST(ANY)) ","
+            P("token_count", COUNT) "," P("created_at", TIME) ","
+            P("stored_at", TIME) "," P("timezone", TEXT_OR_NULL) ","
+            P("external_id", TEXT_OR_NULL))},
+    {"Chat",
+     OBJECT(P("id", ID) "," P("conversation_id", ID) ","
+            P("parent_id", ID_OR_NULL) "," P("user_id", TEXT) ","
+            P("branch", TEXT) "," P("title", TEXT_OR_NULL) ","
+            P("summary", TEXT_OR_NULL) "," P("channels", LIST(TEXT)) ","
+            P("is_explicit", BOOLEAN) "," P("fork_seq", COUNT) ","
+            P("depth", COUNT) "," P("last_seq", COUNT) ","
+            P("inactivity_minutes", "{\"type\":[\"integer\",\"null\"]}") ","
+            P("created_at", TIME) "," P("last_activity_at", TIME) ","
+            P("closed_at", TIME_OR_NULL))},
+    {"ChatTree",
+     OBJECT(P("conversation_id", ID) "," P("items", LIST(REF("Chat"))) ","
+            P("next_cursor", "{\"type\":\"null\"}"))},
+    {"Session",
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("user_id", TEXT) ","
+            P("started_at", TIME) "," P("last_activity_at", TIME) ","
+            P("ended_at", TIME_OR_NULL))},
+    {"Updates",
+     OBJECT(P("memories", LIST(REF("MemoryUpdate"))) ","
+            P("chains", LIST(REF("ChainUpdate"))) ","
+            P("links", LIST(REF("LinkUpdate"))) ","
+            P("episodes", LIST(REF("EpisodeUpdate"))))},
+    {"MemoryUpdate",
+     OBJECT(P("id", ID) "," P("type", TEXT) "," P("status", TEXT) ","
+            P("summary", TEXT) "," P("change", TEXT))},
+    {"ChainUpdate",
+     OBJECT(P("type", "{\"enum\":[\"extend\",\"create\",\"branch\",\"merge\","
+                      "\"conclude\"]}") ","
+            P("chain_id", ID) "," P("claim_ids", LIST(ID)) ","
+            P("parent_chain_id", ID) "," P("distance", NUMBER) ","
+            P("reasoning", TEXT_OR_NULL))},
+    {"LinkUpdate",
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("other_chat_id", ID) ","
+            P("decision", "{\"enum\":[\"link\",\"no_link\"]}") ","
+            P("algorithmic", NUMBER) ","
+            P("llm", "{\"type\":[\"number\",\"null\"]}") ","
+            P("confidence", "{\"enum\":[\"high\",\"uncertain\"]}"))},
+    {"EpisodeUpdate",
+     OBJECT(P("id", ID) "," P("type", TEXT) "," P("change", TEXT))},
+    {"Captured",
+     OBJECT(P("turn", REF("Turn")) "," P("chat", REF("Chat")) ","
+            P("updates", REF("Updates")) "," P("notices", LIST(TEXT)) ","
+            P("trace_id", ID_OR_NULL))},
+    {"CapturedOrBatch",
+     "{\"oneOf\":[" REF("Captured") "," OBJECT(P("items",
+                                                 LIST(REF("Captured"))))
+     "]}"},
+    {"RecallItem",
+     OBJECT(P("kind", "{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}")
+            "," P("id", ID) "," P("chat_id", ID_OR_NULL) ","
+            P("turn_id", ID_OR_NULL) "," P("external_id", TEXT_OR_NULL) ","
+            P("text", TEXT) "," P("score", NUMBER) "," P("created_at", TIME)
+            "," P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) ","
+            P("source_ref", TEXT_OR_NULL) "," P("why", OBJECT("")))},
+    {"Recalled", OBJECT(P("items", LIST(REF("RecallItem"))) ","
+                        P("trace", OBJECT("")))},
+    {NULL, NULL},
+};

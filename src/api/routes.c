@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * routes.c - the one table: router, roles, field checks and OpenAPI.
+ *
+ * Rows are grouped by resource. See struct api_route for the columns.
+ */
+#include "api/api.h"
+#include "api/handlers.h"
+
+#define FIELDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define PAGE "limit", "cursor"
+
+#define READ API_ROLE_READ
+#define WRITE API_ROLE_WRITE
+
+/* clang-format off */
+const struct api_route api_routes[] = {
+    /* --- turns --- */
+    {HTTP_POST, "/api/v1/turns", WRITE, turns_post,
+     /* "turns" first: the rest are the fields of each turn, see turns.c */
+     FIELDS("turns", "user_id", "role", "content", "name", "channel", "chat_id",
+            "created_at", "timezone", "external_id"), NULL,
+     "Store a turn, or a batch that is all or nothing",
+     "> 201 CapturedOrBatch", 0},
+
+    /* --- chats --- */
+    {HTTP_POST, "/api/v1/chats", WRITE, chats_post,
+     FIELDS("user_id", "channel", "title", "inactivity_minutes"), NULL,
+     "Make a chat", "user_id > 201 Chat", 0},
+    {HTTP_GET, "/api/v1/chats", READ, chats_list,
+     NULL, FIELDS("user_id", "q", PAGE),
+     "List chats, newest activity first", "> [Chat]", 0},
+    {HTTP_GET, "/api/v1/chats/{id}", READ, chats_get, NULL, NULL,
+     "Read a chat", "> Chat", 0},
+    {HTTP_PATCH, "/api/v1/chats/{id}", WRITE, chats_patch,
+     FIELDS("title", "inactivity_minutes"), NULL,
+     "Rename a chat or set its timeout", "> Chat", 0},
+    {HTTP_GET, "/api/v1/chats/{id}/turns", READ, chats_turns,
+     NULL, FIELDS("after_seq", PAGE),
+     "Read a chat's turns, oldest first, through its forks", "> [Turn]", 0},
+    {HTTP_POST, "/api/v1/chats/{id}/fork", WRITE, chats_fork,
+     FIELDS("at_seq", "title"), NULL,
+     "Fork a chat at any turn; nothing is copied", "> 201 Chat", 0},
+    {HTTP_GET, "/api/v1/chats/{id}/tree", READ, chats_tree, NULL, NULL,
+     "List the tree of forks a chat belongs to", "> ChatTree", 0},
+    {HTTP_POST, "/api/v1/chats/{id}/close", WRITE, chats_close, NULL, NULL,
+     "Close a chat", "> Chat", 0},
+
+    /* --- sessions --- */
+    {HTTP_POST, "/api/v1/sessions/{id}/end", WRITE, sessions_end, NULL, NULL,
+     "End a session", "> Session", 0},
+
+    /* --- recall --- */
+    {HTTP_POST, "/api/v1/recall", READ, recall_post,
+     FIELDS("query", "user_id", "chat_id", "kinds", "limit", "since", "until",
+            "at", "timezone", "explain"), NULL,
+     "Find what was said", "query > Recalled", 0},
+
+    /* --- the server itself --- */
+    {HTTP_GET, "/healthz", API_ROLE_NONE, meta_health, NULL, NULL,
+     "Is the server well?", "> Health", 0},
+    {HTTP_GET, "/metrics", API_ROLE_NONE, meta_metrics, NULL, NULL,
+     "Prometheus metrics", NULL, 0},
+    {HTTP_GET, "/openapi.json", API_ROLE_NONE, meta_openapi, NULL, NULL,
+     "This document", ">", 0},
+
+    {HTTP_OTHER, NULL, API_ROLE_NONE, NULL, NULL, NULL, NULL, NULL, 0},
+};
+/* clang-format on */

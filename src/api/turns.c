@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * turns.c - POST /api/v1/turns: one turn, or a batch that is all or nothing.
+ */
+#include "api/handlers.h"
+
+#include "api/forms.h"
+#include "base/config.h"
+#include "base/limits.h"
+#include "engine/capture.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Put "turns[i]." before the field an error names. */
+static enum clew_status at_turn(size_t i, enum clew_status status,
+                                struct clew_error *err)
+{
+    char field[sizeof(err->field)];
+
+    (void)snprintf(field, sizeof(field), "turns[%zu]%s%.60s", i,
+                   err->field[0] ? "." : "", err->field);
+    memcpy(err->field, field, sizeof(field));
+    return status;
+}
+
+static size_t content_limit(const struct api_call *call)
+{
+    return call->engine->config ? (size_t)config_int(call->engine->config,
+                                                     "limits.content_bytes")
+                                : LIMIT_CONTENT_BYTES;
+}
+
+static enum clew_status read_role(const json_t *body, enum turn_role *out,
+                                  struct clew_error *err)
+{
+    struct str role = {0};
+    enum clew_status status =
+        json_get_str(body, "role", JSON_REQUIRED, LIMIT_NAME_BYTES, &role, err);
+
+    if (status == CLEW_OK && !turn_role_parse(role, out)) {
+        return clew_fail_field(err, "role",
+                               "\"role\" must be user, assistant, system or "
+                               "tool");
+    }
+    return status;
+}
+
+/* A name given by the caller: not empty where it is given. */
+static enum clew_status read_name(const json_t *body, const char *field,
+                                  enum json_need need, struct str *out,
+                                  struct clew_error *err)
+{
+    enum clew_status status =
+        json_get_str(body, field, need, LIMIT_NAME_BYTES, out, err);
+
+    if (status == CLEW_OK && out->s && out->len == 0) {
+        return clew_fail_field(err, field, "\"%s\" must not be empty", field);
+    }
+    return status;
+}
+
+static enum clew_status read_names(const json_t *body,
+                                   struct capture_input *out,
+                                   struct clew_error *err)
+{
+    enum clew_status status =
+        read_name(body, "user_id", JSON_REQUIRED, &out->user_id, err);
+
+    if (status == CLEW_OK) {
+        status = read_name(body, "name", JSON_OPTIONAL, &out->name, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_name(body, "channel", JSON_OPTIONAL, &out->channel, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            read_name(body, "timezone", JSON_OPTIONAL, &out->timezone, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_name(body, "external_id", JSON_OPTIONAL,
+                           &out->external_id, err);
+    }
+    return status;
+}
+
+static enum clew_status read_turn(struct api_call *call, const json_t *body,
+                                  struct capture_input *out,
+                                  struct clew_error *err)
+{
+    const json_t *content = json_object_get(body, "content");
+    enum clew_status status = read_names(body, out, err);
+
+    out->created_at_ms = CAPTURE_NOW;
+    if (status == CLEW_OK) {
+        status = read_role(body, &out->role, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            json_get_uuid(body, "chat_id", JSON_OPTIONAL, &out->chat_id, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_time(body, "created_at", JSON_OPTIONAL,
+                               &out->created_at_ms, err);
+    }
+    if (status == CLEW_OK && !content) {
+        status = clew_fail_field(err, "content", "\"content\" is required");
+    }
+    if (status == CLEW_OK) {
+        status = content_parse(call->arena, content, content_limit(call),
+                               &out->content, err);
+    }
+    return status;
+}
+
+static enum clew_status post_one(struct api_call *call, struct clew_error *err)
+{
+    struct capture_input input = {0};
+    struct capture_result result = {0};
+    enum clew_status status = read_turn(call, call->body, &input, err);
+
+    if (status == CLEW_OK) {
+        status = capture_turns(call->engine, &call->scope, call->arena, &input,
+                               1, &result, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->http_status = result.is_repeat ? 200 : 201;
+    call->out = form_capture(&result);
+    return call->out ? CLEW_OK : api_no_memory(err);
+}
+
+/* {"items":[…]}; 200 only if every turn was known already. */
+static enum clew_status answer_batch(struct api_call *call,
+                                     const struct capture_result *results,
+                                     size_t count, struct clew_error *err)
+{
+    json_t *items = json_array();
+    bool is_ok = items != NULL;
+
+    call->http_status = 200;
+    for (size_t i = 0; is_ok && i < count; i++) {
+        is_ok = json_array_append_new(items, form_capture(&results[i])) == 0;
+        if (!results[i].is_repeat) {
+            call->http_status = 201;
+        }
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    call->out = json_object();
+    return json_set(call->out, "items", items) ? CLEW_OK : api_no_memory(err);
+}
+
+static enum clew_status read_batch(struct api_call *call, const json_t *turns,
+                                   struct capture_input *inputs,
+                                   struct clew_error *err)
+{
+    size_t i;
+    json_t *turn;
+
+    json_array_foreach (turns, i, turn) {
+        /* The route's own fields but "turns": batches do not nest. */
+        enum clew_status status =
+            json_check_fields(turn, call->route->body_fields + 1, err);
+
+        if (status == CLEW_OK) {
+            status = read_turn(call, turn, &inputs[i], err);
+        }
+        if (status != CLEW_OK) {
+            return at_turn(i, status, err);
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status post_batch(struct api_call *call,
+                                   struct clew_error *err)
+{
+    static const char *const only_turns[] = {"turns", NULL};
+    const json_t *turns = NULL;
+    struct capture_input *inputs;
+    struct capture_result *results;
+    size_t count;
+    enum clew_status status = json_check_fields(call->body, only_turns, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_array(call->body, "turns", JSON_REQUIRED,
+                                LIMIT_BATCH_TURNS, &turns, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    count = json_array_size(turns);
+    if (count == 0) {
+        return clew_fail_field(err, "turns", "\"turns\" must not be empty");
+    }
+    inputs = arena_zero(call->arena, count, sizeof(*inputs));
+    results = arena_zero(call->arena, count, sizeof(*results));
+    if (!inputs || !results) {
+        return api_no_memory(err);
+    }
+    status = read_batch(call, turns, inputs, err);
+    if (status == CLEW_OK) {
+        status = capture_turns(call->engine, &call->scope, call->arena, inputs,
+                               count, results, err);
+    }
+    return status == CLEW_OK ? answer_batch(call, results, count, err) : status;
+}
+
+enum clew_status turns_post(struct api_call *call, struct clew_error *err)
+{
+    return json_object_get(call->body, "turns") ? post_batch(call, err)
+                                                : post_one(call, err);
+}

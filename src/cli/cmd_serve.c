@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_serve.c - run the server until a signal ends it.
+ *
+ * Signals are blocked in every thread and read from a descriptor here, so no
+ * code ever runs in a handler. SIGTERM and SIGINT drain and end; a second one
+ * ends at once. SIGHUP reloads.
+ */
+#include "api/dispatch.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "engine/engine.h"
+#include "http/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Requests under way may take this long once the end was asked for. */
+#define DRAIN_MS (30 * 1000)
+
+struct serving {
+    struct engine *engine;
+    struct api_front *front;
+    struct server *server;
+    int signals; /* signalfd */
+};
+
+/* Secrets pass through this process: no one else reads its files or memory. */
+static void harden(void)
+{
+    (void)umask(077);                         /* cannot fail */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* else only a comfort lost */
+}
+
+static enum clew_status take_signals(int *out_fd, struct clew_error *err)
+{
+    sigset_t set;
+    int fd;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    fd = signalfd(-1, &set, SFD_CLOEXEC);
+    if (fd < 0) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not wait for signals: %s", strerror(errno));
+    }
+    *out_fd = fd;
+    return CLEW_OK;
+}
+
+/* From here on a signal ends the program in the ordinary way. */
+static void give_signals_back(void)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static const char *text_or_null(const struct cli *cli, const char *key)
+{
+    const char *text = config_str(cli->config, key);
+
+    return text && text[0] ? text : NULL;
+}
+
+static enum clew_status start(const struct cli *cli, struct serving *serving,
+                              struct clew_error *err)
+{
+    struct engine_options engine = {
+        .config = cli->config, .store_url = text_or_null(cli, "store.url")};
+    struct server_options server = {
+        .listen = config_str(cli->config, "server.listen"),
+        .tls_cert = text_or_null(cli, "server.tls_cert"),
+        .tls_key = text_or_null(cli, "server.tls_key"),
+        .allowed_hosts = text_or_null(cli, "server.allowed_hosts"),
+        .handler = api_front_handle,
+        .max_connections =
+            (int)config_int(cli->config, "server.max_connections"),
+        .idle_ms =
+            config_int(cli->config, "server.request_timeout_seconds") * 1000,
+        .max_body_bytes = (size_t)config_int(cli->config, "limits.body_bytes"),
+    };
+    enum clew_status status = engine_open(&engine, &serving->engine, err);
+
+    if (status == CLEW_OK) {
+        status = api_front_new(serving->engine, &serving->front, err);
+    }
+    if (status == CLEW_OK) {
+        server.arg = serving->front;
+        status = server_open(&server, &serving->server, err);
+    }
+    return status;
+}
+
+/* Until SIGTERM or SIGINT. */
+static void wait_for_end(const struct serving *serving)
+{
+    struct signalfd_siginfo info;
+
+    for (;;) {
+        ssize_t n = read(serving->signals, &info, sizeof(info));
+
+        if (n != (ssize_t)sizeof(info)) {
+            if (n < 0 && errno == EINTR) {
+                continue;
+            }
+            return;
+        }
+        if (info.ssi_signo != SIGHUP) {
+            log_event(LOG_INFO, "serve", "stopping", "signal=%u",
+                      info.ssi_signo);
+            return;
+        }
+        log_event(LOG_INFO, "serve", "reload", "signal=%u", info.ssi_signo);
+    }
+}
+
+static void stop(struct serving *serving)
+{
+    server_close(serving->server, DRAIN_MS);
+    api_front_free(serving->front);
+    engine_close(serving->engine);
+    if (serving->signals >= 0) {
+        (void)close(serving->signals); /* nothing is buffered in it */
+    }
+}
+
+static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
+{
+    struct serving serving = {.signals = -1};
+    enum clew_status status;
+
+    harden();
+    status = take_signals(&serving.signals, err);
+    if (status == CLEW_OK) {
+        status = start(cli, &serving, err);
+    }
+    if (status == CLEW_OK) {
+        (void)fprintf(stderr, "listening on %s\n", server_url(serving.server));
+        wait_for_end(&serving);
+        give_signals_back();
+    }
+    stop(&serving);
+    return status;
+}
+
+static const struct arg_option serve_options[] = {
+    {"listen", 'l', "HOST:PORT", "server.listen",
+     "listen here, or on unix:PATH; port 0 picks a free one"},
+    {"tls-cert", 0, "FILE", "server.tls_cert", "PEM certificate chain"},
+    {"tls-key", 0, "FILE", "server.tls_key", "PEM private key"},
+    {"upstream", 0, "NAME=URL", "proxy.upstreams.*",
+     "where the proxy sends what is for NAME; may be repeated"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+const struct command command_serve = {
+    .name = "serve",
+    .operands = "",
+    .summary = "serve the API, the proxy and MCP over HTTP",
+    .example = "clew serve --data ./data --listen 127.0.0.1:2539",
+    .options = serve_options,
+    .run = run_serve,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * secret.h - random keys the program makes for itself and keeps in the store.
+ *
+ * Every process on one store sees the same ones. They never leave the program.
+ * Thread-safety: safe.
+ */
+#ifndef ENGINE_SECRET_H
+#define ENGINE_SECRET_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+
+struct engine;
+
+#define SECRET_SIZE 32
+
+/* The secret called `name`, made on first use. */
+enum clew_status secret_get(struct engine *engine, const char *name,
+                            unsigned char out[SECRET_SIZE],
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
