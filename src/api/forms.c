@@ -7,12 +7,14 @@
 #include "base/json.h"
 #include "engine/capture.h"
 #include "engine/chat.h"
+#include "engine/memory_view.h"
 #include "engine/session.h"
 #include "engine/turn.h"
 #include "engine/updates.h"
 
-/* Hand out `object` if all its fields were set, else free it. */
-static json_t *finish(json_t *object, bool is_ok)
+#include <stdio.h>
+
+json_t *form_finish(json_t *object, bool is_ok)
 {
     if (!is_ok) {
         json_decref(object);
@@ -42,7 +44,7 @@ static json_t *form_names(struct str names)
         is_ok = name.len == 0 || json_array_append_new(
                                      list, json_stringn(name.s, name.len)) == 0;
     }
-    return finish(list, is_ok);
+    return form_finish(list, is_ok);
 }
 
 json_t *form_chat(const struct chat *chat)
@@ -68,7 +70,7 @@ json_t *form_chat(const struct chat *chat)
         json_set_time(out, "last_activity_at", &chat->last_activity_at_ms) &&
         form_set_time(out, "closed_at", chat->closed_at_ms);
 
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 /* Blocks as they were sent; a plain string is `text` itself and is left out. */
@@ -104,7 +106,7 @@ json_t *form_turn(const struct turn *turn)
                  json_set_str(out, "timezone", turn->timezone) &&
                  json_set_str(out, "external_id", turn->external_id);
 
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 json_t *form_session(const struct session *session)
@@ -118,7 +120,7 @@ json_t *form_session(const struct session *session)
         json_set_time(out, "last_activity_at", &session->last_activity_at_ms) &&
         form_set_time(out, "ended_at", session->ended_at_ms);
 
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 /* --- what a turn changed ---------------------------------------------------
@@ -141,14 +143,14 @@ static json_t *form_ids(const struct uuid *ids, size_t count)
         uuid_format(&ids[i], text);
         is_ok = append(list, json_string(text));
     }
-    return finish(list, is_ok);
+    return form_finish(list, is_ok);
 }
 
 static json_t *form_memory_update(const struct memory_update *entry)
 {
     json_t *out = json_object();
 
-    return finish(out, out && json_set_uuid(out, "id", &entry->id) &&
+    return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
                            json_set_str(out, "type", entry->type) &&
                            json_set_str(out, "status", entry->status) &&
                            json_set_str(out, "summary", entry->summary) &&
@@ -170,7 +172,7 @@ static json_t *form_chain_update(const struct chain_update *entry)
     if (is_ok && entry->distance >= 0) {
         is_ok = json_set_real(out, "distance", entry->distance);
     }
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 static json_t *form_link_update(const struct link_update *entry)
@@ -185,14 +187,14 @@ static json_t *form_link_update(const struct link_update *entry)
                                   : json_set(out, "llm", json_null())) &&
                  json_set_cstr(out, "confidence", entry->confidence);
 
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 static json_t *form_episode_update(const struct episode_update *entry)
 {
     json_t *out = json_object();
 
-    return finish(out, out && json_set_uuid(out, "id", &entry->id) &&
+    return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
                            json_set_cstr(out, "type", entry->type) &&
                            json_set_cstr(out, "change", entry->change));
 }
@@ -223,7 +225,7 @@ json_t *form_updates(const struct updates *updates)
     is_ok = json_set(out, "chains", chains) && is_ok;
     is_ok = json_set(out, "links", links) && is_ok;
     is_ok = json_set(out, "episodes", episodes) && is_ok;
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
 }
 
 static json_t *form_notices(const struct updates *updates)
@@ -236,7 +238,7 @@ static json_t *form_notices(const struct updates *updates)
 
         is_ok = append(list, json_stringn(line.s, line.len));
     }
-    return finish(list, is_ok);
+    return form_finish(list, is_ok);
 }
 
 json_t *form_capture(const struct capture_result *result)
@@ -248,5 +250,70 @@ json_t *form_capture(const struct capture_result *result)
                  json_set(out, "notices", form_notices(&result->updates)) &&
                  json_set(out, "trace_id", json_null());
 
-    return finish(out, is_ok);
+    return form_finish(out, is_ok);
+}
+
+/* The first reference as `source_ref`, all of them as `source_refs`. */
+static bool set_refs(json_t *out, const struct memory_view *view)
+{
+    json_t *list = json_array();
+    bool is_ok = list != NULL;
+    char text[UUID_TEXT_SIZE + 64];
+
+    if (view->n_refs == 0) {
+        is_ok = is_ok && json_set(out, "source_ref", json_null());
+    }
+    for (size_t i = 0; is_ok && i < view->n_refs; i++) {
+        const struct memory_ref *ref = &view->refs[i];
+
+        uuid_format(&ref->chat_id, text);
+        (void)snprintf(text + UUID_TEXT_SIZE - 1, 64, ":lines-%lld-%lld",
+                       (long long)ref->first_seq, (long long)ref->last_seq);
+        is_ok = (i > 0 || json_set_cstr(out, "source_ref", text)) &&
+                json_array_append_new(list, json_string(text)) == 0;
+    }
+    return json_set(out, "source_refs", list) && is_ok;
+}
+
+static bool set_fields(json_t *out, struct str fields)
+{
+    json_t *object = NULL;
+
+    if (fields.s && json_parse(fields, &object, NULL) != CLEW_OK) {
+        return false;
+    }
+    return json_set(out, "fields", object ? object : json_null());
+}
+
+json_t *form_memory(const struct memory_view *view)
+{
+    const struct memory *memory = &view->memory;
+    json_t *out = json_object();
+    bool is_ok =
+        out && json_set_uuid(out, "id", &memory->id) &&
+        json_set_str(out, "user_id", memory->user_id) &&
+        json_set_str(out, "type", memory->type) &&
+        json_set_str(out, "status", memory->status) &&
+        json_set_str(out, "summary", memory->summary) &&
+        json_set_str(out, "resolution", memory->resolution) &&
+        json_set(out, "tags", form_names(memory->tags)) &&
+        set_fields(out, memory->fields) && set_refs(out, view) &&
+        json_set_str(out, "origin", memory->origin) &&
+        json_set_cstr(out, "thought_type",
+                      memory_lineage_name(memory->lineage)) &&
+        set_id(out, "chat_id", &memory->chat_id) &&
+        set_id(out, "parent_id", &memory->parent_id) &&
+        json_set_str(out, "agent_id", memory->agent_id) &&
+        json_set_str(out, "agent_name", memory->agent_name) &&
+        json_set_bool(out, "is_instruction", memory->is_instruction) &&
+        json_set_int(out, "token_count", memory->token_count) &&
+        json_set_real(out, "weight", memory->weight) &&
+        json_set_bool(out, "superseded", view->is_superseded) &&
+        set_id(out, "refined_by", &view->refined_by) &&
+        json_set_time(out, "created_at", &memory->created_at_ms) &&
+        json_set_time(out, "updated_at", &memory->updated_at_ms) &&
+        form_set_time(out, "expires_at", memory->expires_at_ms) &&
+        form_set_time(out, "retracted_at", memory->retracted_at_ms);
+
+    return form_finish(out, is_ok);
 }

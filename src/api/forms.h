@@ -17,6 +17,7 @@
 
 struct capture_result;
 struct chat;
+struct memory_view;
 struct session;
 struct turn;
 struct updates;
@@ -29,6 +30,11 @@ json_t *form_updates(const struct updates *updates);
 /* {"turn","chat","updates","notices","trace_id"} */
 json_t *form_capture(const struct capture_result *result);
 
+/* A memory with its references and lineage. */
+json_t *form_memory(const struct memory_view *view);
+
+/* Hand out `object` if all its fields were set, else free it. */
+json_t *form_finish(json_t *object, bool is_ok);
 /* Set a time, or null if `time_ms` is 0 (not there). */
 bool form_set_time(json_t *object, const char *field, int64_t time_ms);
 

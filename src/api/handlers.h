@@ -33,6 +33,21 @@ API_HANDLER(chats_close);
 /* sessions.c */
 API_HANDLER(sessions_end);
 
+/* thoughts.c */
+API_HANDLER(thoughts_post);
+API_HANDLER(thoughts_get);
+
+/* memories.c */
+API_HANDLER(memories_list);
+API_HANDLER(memories_get);
+API_HANDLER(memories_patch);
+API_HANDLER(memories_resolve);
+API_HANDLER(memories_reopen);
+API_HANDLER(memories_abandon);
+API_HANDLER(memories_retract);
+API_HANDLER(memories_lineage);
+API_HANDLER(memories_source);
+
 /* recall.c */
 API_HANDLER(recall_post);
 

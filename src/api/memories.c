@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memories.c - /api/v1/memories: look at memories and act on them by hand.
+ */
+#include "api/handlers.h"
+
+#include "api/forms.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "engine/lineage.h"
+#include "engine/memory_view.h"
+
+#define MAX_TAGS 50
+#define PREVIEW_CHARS 80
+
+static enum clew_status answer_view(struct api_call *call,
+                                    const struct memory_view *view,
+                                    struct clew_error *err)
+{
+    call->out = form_memory(view);
+    return call->out ? CLEW_OK : api_no_memory(err);
+}
+
+static enum clew_status read_filter(struct api_call *call,
+                                    struct memory_filter *filter,
+                                    struct clew_error *err)
+{
+    enum clew_status status = api_query_str(call, "user_id", LIMIT_NAME_BYTES,
+                                            &filter->user_id, err);
+
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "type", LIMIT_NAME_BYTES, &filter->type,
+                               err);
+    }
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "status", LIMIT_NAME_BYTES,
+                               &filter->status, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            api_query_str(call, "tag", LIMIT_NAME_BYTES, &filter->tag, err);
+    }
+    return status == CLEW_OK
+               ? api_query_uuid(call, "chat_id", &filter->chat_id, err)
+               : status;
+}
+
+enum clew_status memories_list(struct api_call *call, struct clew_error *err)
+{
+    struct memory_filter filter = {0};
+    struct memory_view *views = NULL;
+    struct api_page page;
+    size_t count = 0;
+    struct str next = {0};
+    json_t *items;
+    bool is_ok;
+    enum clew_status status = api_page_of(call, &page, err);
+
+    if (status == CLEW_OK) {
+        status = read_filter(call, &filter, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &filter.before_time_ms,
+                                &filter.before_id, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    filter.limit = page.limit + 1; /* one more tells whether there is more */
+    status = memory_view_list(call->engine, &call->scope, call->arena, &filter,
+                              &views, &count, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_array();
+    is_ok = items != NULL;
+    for (size_t i = 0; is_ok && i < count && i < (size_t)page.limit; i++) {
+        is_ok = json_array_append_new(items, form_memory(&views[i])) == 0;
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    if (count > (size_t)page.limit) {
+        const struct memory *last = &views[page.limit - 1].memory;
+
+        next = api_mark(call, last->created_at_ms, &last->id);
+    }
+    return api_list(call, items, next.s ? &next : NULL, err);
+}
+
+enum clew_status memories_get(struct api_call *call, struct clew_error *err)
+{
+    struct memory_view view;
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = memory_view_get(call->engine, &call->scope, call->arena, &id,
+                                 &view, err);
+    }
+    return status == CLEW_OK ? answer_view(call, &view, err) : status;
+}
+
+/* Run an action on the memory named in the path. */
+static enum clew_status act(struct api_call *call,
+                            const struct memory_action *action,
+                            struct clew_error *err)
+{
+    struct memory_view view;
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = memory_view_act(call->engine, &call->scope, call->arena, &id,
+                                 action, &view, err);
+    }
+    return status == CLEW_OK ? answer_view(call, &view, err) : status;
+}
+
+/* ["a","b"] as "a,b". */
+static enum clew_status read_tags(struct api_call *call, const json_t *list,
+                                  struct str *out, struct clew_error *err)
+{
+    struct buf tags;
+    size_t i;
+    json_t *item;
+
+    buf_init(&tags, (size_t)MAX_TAGS * (LIMIT_NAME_BYTES + 1));
+    json_array_foreach(list, i, item)
+    {
+        struct str tag = {json_string_value(item), json_string_length(item)};
+
+        if (!json_is_string(item) || tag.len == 0 ||
+            tag.len > LIMIT_NAME_BYTES ||
+            str_find(tag, STR(","), 0) != SIZE_MAX) {
+            buf_release(&tags);
+            return clew_fail_field(err, "tags",
+                                   "\"tags[%zu]\" must be a word without "
+                                   "commas",
+                                   i);
+        }
+        (void)buf_append_cstr(&tags, i ? "," : ""); /* checked below */
+        (void)buf_append_str(&tags, tag);
+    }
+    *out = arena_str(call->arena, buf_str(&tags));
+    buf_release(&tags);
+    return out->s ? CLEW_OK : api_no_memory(err);
+}
+
+enum clew_status memories_patch(struct api_call *call, struct clew_error *err)
+{
+    struct memory_action action = {0};
+    const json_t *list = NULL;
+    struct str tags = {0};
+    int64_t expires_at_ms = 0;
+    enum clew_status status =
+        json_get_array(call->body, "tags", JSON_OPTIONAL, MAX_TAGS, &list, err);
+
+    if (status == CLEW_OK && list) {
+        status = read_tags(call, list, &tags, err);
+        action.tags = &tags;
+    }
+    if (status == CLEW_OK && json_object_get(call->body, "expires_at")) {
+        status = json_get_time(call->body, "expires_at", JSON_OPTIONAL,
+                               &expires_at_ms, err);
+        action.expires_at_ms = &expires_at_ms;
+    }
+    return status == CLEW_OK ? act(call, &action, err) : status;
+}
+
+enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
+{
+    struct memory_action action = {.status = "resolved"};
+    struct str resolution = {0};
+    enum clew_status status =
+        json_get_str(call->body, "resolution", JSON_OPTIONAL,
+                     LIMIT_CONTENT_BYTES, &resolution, err);
+
+    if (resolution.s) {
+        action.resolution = &resolution;
+    }
+    return status == CLEW_OK ? act(call, &action, err) : status;
+}
+
+enum clew_status memories_reopen(struct api_call *call, struct clew_error *err)
+{
+    struct memory_action action = {.status = "open"};
+
+    return act(call, &action, err);
+}
+
+enum clew_status memories_abandon(struct api_call *call, struct clew_error *err)
+{
+    struct memory_action action = {.status = "abandoned"};
+
+    return act(call, &action, err);
+}
+
+enum clew_status memories_retract(struct api_call *call, struct clew_error *err)
+{
+    struct memory_view view = {0};
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = lineage_retract(call->engine, &call->scope, call->arena, &id,
+                                 &view.memory, err);
+    }
+    if (status == CLEW_OK) {
+        status = memory_view_get(call->engine, &call->scope, call->arena, &id,
+                                 &view, err);
+    }
+    return status == CLEW_OK ? answer_view(call, &view, err) : status;
+}
+
+static json_t *form_node(const struct lineage_node *node)
+{
+    const struct memory *memory = &node->memory;
+    struct str text = memory->summary;
+    json_t *sources = json_array();
+    json_t *out = json_object();
+    bool is_ok = out && sources;
+
+    for (size_t i = 0; is_ok && i < node->n_source_ids; i++) {
+        char id[UUID_TEXT_SIZE];
+
+        uuid_format(&node->source_ids[i], id);
+        is_ok = json_array_append_new(sources, json_string(id)) == 0;
+    }
+    is_ok = json_set(out, "source_ids", sources) && is_ok &&
+            json_set_uuid(out, "thought_id", &memory->id) &&
+            json_set_uuid(out, "id", &memory->id) &&
+            json_set_cstr(out, "thought_type",
+                          memory_lineage_name(memory->lineage)) &&
+            json_set_cstr(out, "type", memory_lineage_name(memory->lineage)) &&
+            json_set_str(out, "content_preview",
+                         str_sub(text, 0,
+                                 utf8_cut_chars(text, PREVIEW_CHARS))) &&
+            json_set_str(out, "contributor",
+                         memory->agent_name.s ? memory->agent_name
+                                              : memory->origin) &&
+            json_set_time(out, "created_at", &memory->created_at_ms) &&
+            json_set_int(out, "depth", node->depth) &&
+            json_set_bool(out, "retracted", memory->retracted_at_ms != 0);
+    return form_finish(out, is_ok);
+}
+
+enum clew_status memories_lineage(struct api_call *call, struct clew_error *err)
+{
+    struct lineage lineage;
+    struct uuid id;
+    int64_t at_ms = INT64_MAX;
+    json_t *chain;
+    bool is_ok;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = api_query_time(call, "at", &at_ms, err);
+    }
+    if (status == CLEW_OK) {
+        status = lineage_get(call->engine, &call->scope, call->arena, &id,
+                             at_ms, &lineage, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    chain = json_array();
+    is_ok = chain != NULL;
+    for (size_t i = 0; is_ok && i < lineage.count; i++) {
+        is_ok = json_array_append_new(chain, form_node(&lineage.nodes[i])) == 0;
+    }
+    call->out = json_object();
+    is_ok = json_set(call->out, "chain", chain) && is_ok &&
+            json_set_uuid(call->out, "thought_id", &id) &&
+            json_set_bool(call->out, "truncated", lineage.is_truncated);
+    return is_ok ? CLEW_OK : api_no_memory(err);
+}
+
+enum clew_status memories_source(struct api_call *call, struct clew_error *err)
+{
+    struct turn *turns = NULL;
+    size_t count = 0;
+    struct uuid id;
+    json_t *items;
+    bool is_ok;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = memory_view_source(call->engine, &call->scope, call->arena,
+                                    &id, LIMIT_PAGE_MAX, &turns, &count, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_array();
+    is_ok = items != NULL;
+    for (size_t i = 0; is_ok && i < count; i++) {
+        is_ok = json_array_append_new(items, form_turn(&turns[i])) == 0;
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    return api_list(call, items, NULL, err);
+}

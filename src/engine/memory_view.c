@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_view.c - memories with what belongs to them. See memory_view.h.
+ */
+#include "engine/memory_view.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/feed.h"
+#include "engine/lineage.h"
+#include "engine/work.h"
+#include "store/db.h"
+
+#include <string.h>
+
+struct work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct uuid *id;
+    const struct memory_filter *filter;
+    const struct memory_action *action;
+    int64_t now_ms;
+    int64_t limit;
+    struct memory_view *views;
+    size_t count;
+    struct turn *turns;
+    size_t n_turns;
+    struct batch_work batch;
+};
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+/* Add references and lineage to memories, each with one query. */
+static enum clew_status complete(struct store_tx *tx, struct work *work,
+                                 const struct memory *memories, size_t count,
+                                 struct clew_error *err)
+{
+    struct arena *arena = work->arena;
+    struct lineage_mark *marks = arena_zero(arena, count, sizeof(*marks));
+    struct uuid *ids = arena_zero(arena, count, sizeof(*ids));
+    struct uuid *owners;
+    struct memory_ref *refs;
+    size_t n_refs;
+    enum clew_status status;
+
+    work->views = arena_zero(arena, count, sizeof(*work->views));
+    work->count = count;
+    if (!marks || !ids || !work->views) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = memories[i].id;
+        marks[i].id = memories[i].id;
+    }
+    status = memory_refs(tx, arena, ids, count, &owners, &refs, &n_refs, err);
+    if (status == CLEW_OK) {
+        status = lineage_find_refiners(tx, arena, marks, count, INT64_MAX, err);
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct memory_view *view = &work->views[i];
+
+        view->memory = memories[i];
+        view->is_superseded = marks[i].is_superseded;
+        view->refined_by = marks[i].refined_by;
+        for (size_t k = 0; k < n_refs; k++) { /* ordered by owner */
+            if (uuid_eq(&owners[k], &ids[i])) {
+                view->refs = view->n_refs ? view->refs : &refs[k];
+                view->n_refs++;
+            }
+        }
+    }
+    return status;
+}
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+    struct memory memory;
+    enum clew_status status =
+        memory_find(tx, work->arena, work->id, &memory, err);
+
+    return status == CLEW_OK ? complete(tx, work, &memory, 1, err) : status;
+}
+
+enum clew_status memory_view_get(struct engine *engine,
+                                 const struct scope *scope,
+                                 struct arena *arena, const struct uuid *id,
+                                 struct memory_view *out,
+                                 struct clew_error *err)
+{
+    struct work work = {.engine = engine, .arena = arena, .id = id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_get, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.views[0];
+    }
+    return status;
+}
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    struct memory *memories;
+    size_t count;
+    enum clew_status status =
+        memory_list(tx, work->arena, work->filter, &memories, &count, err);
+
+    return status == CLEW_OK ? complete(tx, work, memories, count, err)
+                             : status;
+}
+
+enum clew_status memory_view_list(struct engine *engine,
+                                  const struct scope *scope,
+                                  struct arena *arena,
+                                  const struct memory_filter *filter,
+                                  struct memory_view **out_views,
+                                  size_t *out_count, struct clew_error *err)
+{
+    struct work work = {.engine = engine, .arena = arena, .filter = filter};
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_views = work.views;
+        *out_count = work.count;
+    }
+    return status;
+}
+
+/* Only efforts are opened, resolved and abandoned. */
+static enum clew_status check_status(const struct memory *memory,
+                                     const char *status, struct clew_error *err)
+{
+    bool is_effort = str_eq(memory->type, STR("effort"));
+    bool is_effort_status = strcmp(status, "active") != 0;
+
+    if (is_effort != is_effort_status) {
+        return clew_fail(err, CLEW_INVALID, "a %.*s cannot be %s",
+                         (int)memory->type.len, memory->type.s, status);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status do_act(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+    const struct memory_action *action = work->action;
+    struct memory memory;
+    enum clew_status status =
+        memory_find(tx, work->arena, work->id, &memory, err);
+
+    work->batch = (struct batch_work){
+        .engine = work->engine, .tx = tx, .arena = work->arena};
+    if (status == CLEW_OK && action->status) {
+        status = check_status(&memory, action->status, err);
+        memory.status = str_of(action->status);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (action->resolution) {
+        memory.resolution = *action->resolution;
+    }
+    if (action->tags) {
+        memory.tags = *action->tags;
+    }
+    if (action->expires_at_ms) {
+        memory.expires_at_ms = *action->expires_at_ms;
+    }
+    memory.updated_at_ms = work->now_ms;
+    status = memory_update(&work->batch, &memory, err);
+    return status == CLEW_OK ? complete(tx, work, &memory, 1, err) : status;
+}
+
+enum clew_status memory_view_act(struct engine *engine,
+                                 const struct scope *scope,
+                                 struct arena *arena, const struct uuid *id,
+                                 const struct memory_action *action,
+                                 struct memory_view *out,
+                                 struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .id = id,
+                        .action = action,
+                        .now_ms = clock_now_ms(engine->clock)};
+    enum clew_status status =
+        store_write(engine->store, scope, do_act, &work, err);
+
+    if (status == CLEW_OK) {
+        feed_offer(engine, scope, &work.batch);
+        *out = work.views[0];
+    }
+    return status;
+}
+
+static enum clew_status do_source(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct work *work = arg;
+    size_t cap = 0;
+    enum clew_status status = do_get(tx, arg, err);
+
+    work->turns = NULL;
+    work->n_turns = 0;
+    for (size_t i = 0; status == CLEW_OK && i < work->views[0].n_refs; i++) {
+        const struct memory_ref *ref = &work->views[0].refs[i];
+        int64_t want = ref->last_seq - ref->first_seq + 1;
+        int64_t left = work->limit - (int64_t)work->n_turns;
+        struct turn *part;
+        size_t n_part;
+
+        status = turn_list_line(tx, work->arena, &ref->chat_id,
+                                ref->first_seq - 1, want < left ? want : left,
+                                &part, &n_part, err);
+        for (size_t k = 0; status == CLEW_OK && k < n_part; k++) {
+            struct turn *grown =
+                arena_grow(work->arena, work->turns, work->n_turns, &cap,
+                           sizeof(*grown));
+
+            if (!grown) {
+                return no_memory(err);
+            }
+            work->turns = grown;
+            work->turns[work->n_turns++] = part[k];
+        }
+    }
+    return status;
+}
+
+enum clew_status memory_view_source(struct engine *engine,
+                                    const struct scope *scope,
+                                    struct arena *arena, const struct uuid *id,
+                                    int64_t limit, struct turn **out_turns,
+                                    size_t *out_count, struct clew_error *err)
+{
+    struct work work = {
+        .engine = engine, .arena = arena, .id = id, .limit = limit};
+    enum clew_status status =
+        store_read(engine->store, scope, do_source, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_turns = work.turns;
+        *out_count = work.n_turns;
+    }
+    return status;
+}
