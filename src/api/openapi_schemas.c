@@ -24,16 +24,20 @@
 
 const struct openapi_schema openapi_fields[] = {
     {"after_seq", COUNT},
+    {"agent_id", TEXT},
+    {"agent_name", TEXT},
     {"at", TIME},
     {"at_seq", COUNT},
     {"channel", TEXT},
     {"chat_id", ID},
+    {"consolidates", LIST(ID)},
     {"content",
      "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":"
      "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
     {"created_at", TIME},
     {"cursor", TEXT},
     {"explain", BOOLEAN},
+    {"expires_at", TIME_OR_NULL},
     {"external_id", TEXT},
     {"id", ID},
     {"inactivity_minutes",
@@ -42,10 +46,16 @@ const struct openapi_schema openapi_fields[] = {
     {"limit",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
     {"name", TEXT},
+    {"prompt", TEXT},
     {"q", TEXT},
     {"query", TEXT},
+    {"read_only", BOOLEAN},
+    {"refines", ID},
+    {"resolution", TEXT},
     {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
+    {"session_id", ID},
     {"since", TIME},
+    {"tags", LIST(TEXT)},
     {"timezone", TEXT},
     {"title", TEXT},
     {"turns", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":"
@@ -92,6 +102,30 @@ const struct openapi_schema openapi_objects[] = {
             P("chains", LIST(REF("ChainUpdate"))) ","
             P("links", LIST(REF("LinkUpdate"))) ","
             P("episodes", LIST(REF("EpisodeUpdate"))))},
+    {"Memory",
+     OBJECT(P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) ","
+            P("status", TEXT) "," P("summary", TEXT) ","
+            P("resolution", TEXT_OR_NULL) "," P("tags", LIST(TEXT)) ","
+            P("fields", ANY) "," P("source_ref", TEXT_OR_NULL) ","
+            P("source_refs", LIST(TEXT)) "," P("origin", TEXT) ","
+            P("thought_type", TEXT) "," P("chat_id", ID_OR_NULL) ","
+            P("parent_id", ID_OR_NULL) "," P("agent_id", TEXT_OR_NULL) ","
+            P("agent_name", TEXT_OR_NULL) "," P("is_instruction", BOOLEAN) ","
+            P("token_count", COUNT) "," P("weight", NUMBER) ","
+            P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) ","
+            P("created_at", TIME) "," P("updated_at", TIME) ","
+            P("expires_at", TIME_OR_NULL) ","
+            P("retracted_at", TIME_OR_NULL))},
+    {"Thought", OBJECT(P("result", OBJECT(P("response", TEXT) ","
+                       P("sources", LIST(ANY)) ","
+                       P("highways_nearby", LIST(ANY)) ","
+                       P("disambiguation", ANY) ","
+                       P("guidance", TEXT_OR_NULL) ","
+                       P("onboarding", TEXT_OR_NULL) ","
+                       P("thought_id", ID_OR_NULL))) ","
+                       P("trace", ANY))},
+    {"Lineage", OBJECT(P("thought_id", ID) "," P("chain", LIST(ANY)) ","
+                       P("truncated", BOOLEAN))},
     {"MemoryUpdate",
      OBJECT(P("id", ID) "," P("type", TEXT) "," P("status", TEXT) ","
             P("summary", TEXT) "," P("change", TEXT))},
