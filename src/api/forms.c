@@ -151,10 +151,10 @@ static json_t *form_memory_update(const struct memory_update *entry)
     json_t *out = json_object();
 
     return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
-                           json_set_str(out, "type", entry->type) &&
-                           json_set_str(out, "status", entry->status) &&
-                           json_set_str(out, "summary", entry->summary) &&
-                           json_set_cstr(out, "change", entry->change));
+                                json_set_str(out, "type", entry->type) &&
+                                json_set_str(out, "status", entry->status) &&
+                                json_set_str(out, "summary", entry->summary) &&
+                                json_set_cstr(out, "change", entry->change));
 }
 
 static json_t *form_chain_update(const struct chain_update *entry)
@@ -195,8 +195,8 @@ static json_t *form_episode_update(const struct episode_update *entry)
     json_t *out = json_object();
 
     return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
-                           json_set_cstr(out, "type", entry->type) &&
-                           json_set_cstr(out, "change", entry->change));
+                                json_set_cstr(out, "type", entry->type) &&
+                                json_set_cstr(out, "change", entry->change));
 }
 
 json_t *form_updates(const struct updates *updates)
@@ -289,31 +289,30 @@ json_t *form_memory(const struct memory_view *view)
 {
     const struct memory *memory = &view->memory;
     json_t *out = json_object();
-    bool is_ok =
-        out && json_set_uuid(out, "id", &memory->id) &&
-        json_set_str(out, "user_id", memory->user_id) &&
-        json_set_str(out, "type", memory->type) &&
-        json_set_str(out, "status", memory->status) &&
-        json_set_str(out, "summary", memory->summary) &&
-        json_set_str(out, "resolution", memory->resolution) &&
-        json_set(out, "tags", form_names(memory->tags)) &&
-        set_fields(out, memory->fields) && set_refs(out, view) &&
-        json_set_str(out, "origin", memory->origin) &&
-        json_set_cstr(out, "thought_type",
-                      memory_lineage_name(memory->lineage)) &&
-        set_id(out, "chat_id", &memory->chat_id) &&
-        set_id(out, "parent_id", &memory->parent_id) &&
-        json_set_str(out, "agent_id", memory->agent_id) &&
-        json_set_str(out, "agent_name", memory->agent_name) &&
-        json_set_bool(out, "is_instruction", memory->is_instruction) &&
-        json_set_int(out, "token_count", memory->token_count) &&
-        json_set_real(out, "weight", memory->weight) &&
-        json_set_bool(out, "superseded", view->is_superseded) &&
-        set_id(out, "refined_by", &view->refined_by) &&
-        json_set_time(out, "created_at", &memory->created_at_ms) &&
-        json_set_time(out, "updated_at", &memory->updated_at_ms) &&
-        form_set_time(out, "expires_at", memory->expires_at_ms) &&
-        form_set_time(out, "retracted_at", memory->retracted_at_ms);
+    bool is_ok = out && json_set_uuid(out, "id", &memory->id) &&
+                 json_set_str(out, "user_id", memory->user_id) &&
+                 json_set_str(out, "type", memory->type) &&
+                 json_set_str(out, "status", memory->status) &&
+                 json_set_str(out, "summary", memory->summary) &&
+                 json_set_str(out, "resolution", memory->resolution) &&
+                 json_set(out, "tags", form_names(memory->tags)) &&
+                 set_fields(out, memory->fields) && set_refs(out, view) &&
+                 json_set_str(out, "origin", memory->origin) &&
+                 json_set_cstr(out, "thought_type",
+                               memory_lineage_name(memory->lineage)) &&
+                 set_id(out, "chat_id", &memory->chat_id) &&
+                 set_id(out, "parent_id", &memory->parent_id) &&
+                 json_set_str(out, "agent_id", memory->agent_id) &&
+                 json_set_str(out, "agent_name", memory->agent_name) &&
+                 json_set_bool(out, "is_instruction", memory->is_instruction) &&
+                 json_set_int(out, "token_count", memory->token_count) &&
+                 json_set_real(out, "weight", memory->weight) &&
+                 json_set_bool(out, "superseded", view->is_superseded) &&
+                 set_id(out, "refined_by", &view->refined_by) &&
+                 json_set_time(out, "created_at", &memory->created_at_ms) &&
+                 json_set_time(out, "updated_at", &memory->updated_at_ms) &&
+                 form_set_time(out, "expires_at", memory->expires_at_ms) &&
+                 form_set_time(out, "retracted_at", memory->retracted_at_ms);
 
     return form_finish(out, is_ok);
 }

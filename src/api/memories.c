@@ -27,12 +27,12 @@ static enum clew_status read_filter(struct api_call *call,
                                     struct memory_filter *filter,
                                     struct clew_error *err)
 {
-    enum clew_status status = api_query_str(call, "user_id", LIMIT_NAME_BYTES,
-                                            &filter->user_id, err);
+    enum clew_status status =
+        api_query_str(call, "user_id", LIMIT_NAME_BYTES, &filter->user_id, err);
 
     if (status == CLEW_OK) {
-        status = api_query_str(call, "type", LIMIT_NAME_BYTES, &filter->type,
-                               err);
+        status =
+            api_query_str(call, "type", LIMIT_NAME_BYTES, &filter->type, err);
     }
     if (status == CLEW_OK) {
         status = api_query_str(call, "status", LIMIT_NAME_BYTES,
@@ -129,8 +129,7 @@ static enum clew_status read_tags(struct api_call *call, const json_t *list,
     json_t *item;
 
     buf_init(&tags, (size_t)MAX_TAGS * (LIMIT_NAME_BYTES + 1));
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         struct str tag = {json_string_value(item), json_string_length(item)};
 
         if (!json_is_string(item) || tag.len == 0 ||
@@ -230,21 +229,21 @@ static json_t *form_node(const struct lineage_node *node)
         uuid_format(&node->source_ids[i], id);
         is_ok = json_array_append_new(sources, json_string(id)) == 0;
     }
-    is_ok = json_set(out, "source_ids", sources) && is_ok &&
-            json_set_uuid(out, "thought_id", &memory->id) &&
-            json_set_uuid(out, "id", &memory->id) &&
-            json_set_cstr(out, "thought_type",
-                          memory_lineage_name(memory->lineage)) &&
-            json_set_cstr(out, "type", memory_lineage_name(memory->lineage)) &&
-            json_set_str(out, "content_preview",
-                         str_sub(text, 0,
-                                 utf8_cut_chars(text, PREVIEW_CHARS))) &&
-            json_set_str(out, "contributor",
-                         memory->agent_name.s ? memory->agent_name
-                                              : memory->origin) &&
-            json_set_time(out, "created_at", &memory->created_at_ms) &&
-            json_set_int(out, "depth", node->depth) &&
-            json_set_bool(out, "retracted", memory->retracted_at_ms != 0);
+    is_ok =
+        json_set(out, "source_ids", sources) && is_ok &&
+        json_set_uuid(out, "thought_id", &memory->id) &&
+        json_set_uuid(out, "id", &memory->id) &&
+        json_set_cstr(out, "thought_type",
+                      memory_lineage_name(memory->lineage)) &&
+        json_set_cstr(out, "type", memory_lineage_name(memory->lineage)) &&
+        json_set_str(out, "content_preview",
+                     str_sub(text, 0, utf8_cut_chars(text, PREVIEW_CHARS))) &&
+        json_set_str(out, "contributor",
+                     memory->agent_name.s ? memory->agent_name
+                                          : memory->origin) &&
+        json_set_time(out, "created_at", &memory->created_at_ms) &&
+        json_set_int(out, "depth", node->depth) &&
+        json_set_bool(out, "retracted", memory->retracted_at_ms != 0);
     return form_finish(out, is_ok);
 }
 

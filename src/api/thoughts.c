@@ -17,7 +17,8 @@
 /* Bytes that any number of characters within the limits can have. */
 #define MAX_TEXT_BYTES (THOUGHT_MAX_PROMPT_CHARS * 4)
 
-/* --- reading ---------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------
+ */
 
 static enum clew_status read_ids(struct api_call *call, const json_t *list,
                                  struct thought_input *input,
@@ -31,8 +32,7 @@ static enum clew_status read_ids(struct api_call *call, const json_t *list,
     if (!ids) {
         return api_no_memory(err);
     }
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         struct str text = str_of(json_string_value(item));
 
         if (!json_is_string(item) || !uuid_parse(text, &ids[i])) {
@@ -51,8 +51,8 @@ static enum clew_status read_body(struct api_call *call,
 {
     const json_t *body = call->body;
     const json_t *list = NULL;
-    enum clew_status status = json_get_str(
-        body, "prompt", JSON_REQUIRED, MAX_TEXT_BYTES, &input->prompt, err);
+    enum clew_status status = json_get_str(body, "prompt", JSON_REQUIRED,
+                                           MAX_TEXT_BYTES, &input->prompt, err);
 
     if (status == CLEW_OK) {
         status = json_get_str(body, "agent_id", JSON_REQUIRED, MAX_TEXT_BYTES,
@@ -71,8 +71,8 @@ static enum clew_status read_body(struct api_call *call,
                                &input->session_id, err);
     }
     if (status == CLEW_OK) {
-        status = json_get_uuid(body, "refines", JSON_OPTIONAL, &input->refines,
-                               err);
+        status =
+            json_get_uuid(body, "refines", JSON_OPTIONAL, &input->refines, err);
     }
     if (status == CLEW_OK) {
         status = json_get_array(body, "consolidates", JSON_OPTIONAL,
@@ -91,9 +91,8 @@ static enum clew_status read_body(struct api_call *call,
 static enum clew_status body_of_query(struct api_call *call, json_t **out_body,
                                       struct clew_error *err)
 {
-    static const char *const names[] = {"prompt",     "agent_id",
-                                        "agent_name", "context",
-                                        "session_id", "refines"};
+    static const char *const names[] = {"prompt",  "agent_id",   "agent_name",
+                                        "context", "session_id", "refines"};
     json_t *body = json_object();
     struct str text;
     struct str id;
@@ -111,7 +110,8 @@ static enum clew_status body_of_query(struct api_call *call, json_t **out_body,
     }
     text = (struct str){NULL, 0};
     if (status == CLEW_OK) {
-        status = api_query_str(call, "consolidates", MAX_TEXT_BYTES, &text, err);
+        status =
+            api_query_str(call, "consolidates", MAX_TEXT_BYTES, &text, err);
     }
     if (status == CLEW_OK && text.s) {
         list = json_array();
@@ -128,7 +128,8 @@ static enum clew_status body_of_query(struct api_call *call, json_t **out_body,
     if (status == CLEW_OK && text.s) {
         bool is_true = str_eq(text, STR("true")) || str_eq(text, STR("1"));
 
-        if (!is_true && !str_eq(text, STR("false")) && !str_eq(text, STR("0"))) {
+        if (!is_true && !str_eq(text, STR("false")) &&
+            !str_eq(text, STR("0"))) {
             status = clew_fail_field(err, "read_only",
                                      "\"read_only\" must be true or false");
         }
@@ -141,7 +142,8 @@ static enum clew_status body_of_query(struct api_call *call, json_t **out_body,
     return status;
 }
 
-/* --- answering -------------------------------------------------------------- */
+/* --- answering --------------------------------------------------------------
+ */
 
 static struct str preview(struct str text)
 {
@@ -155,7 +157,8 @@ static json_t *form_source(const struct thought_source *source)
     bool is_ok =
         out && json_set_uuid(out, "thought_id", &memory->id) &&
         json_set_str(out, "contributor",
-                     memory->agent_name.s ? memory->agent_name : memory->origin) &&
+                     memory->agent_name.s ? memory->agent_name
+                                          : memory->origin) &&
         json_set_real(out, "score", source->score) &&
         json_set_str(out, "content_preview", preview(memory->summary)) &&
         json_set_uuid(out, "refined_by",
@@ -267,13 +270,13 @@ static json_t *form_lineage_summary(const struct thought_result *result)
 {
     const struct lineage *lineage = &result->lineage;
     json_t *out = json_object();
-    bool is_ok = out && json_set_bool(out, "has_lineage", true) &&
-                 json_set_int(out, "chain_length", (int64_t)lineage->count) &&
-                 json_set_uuid(out, "deepest_ancestor",
-                               &lineage->nodes[0].memory.id) &&
-                 json_set_uuid(out, "latest_refinement",
-                               &lineage->nodes[lineage->count - 1].memory.id) &&
-                 json_set_bool(out, "truncated", lineage->is_truncated);
+    bool is_ok =
+        out && json_set_bool(out, "has_lineage", true) &&
+        json_set_int(out, "chain_length", (int64_t)lineage->count) &&
+        json_set_uuid(out, "deepest_ancestor", &lineage->nodes[0].memory.id) &&
+        json_set_uuid(out, "latest_refinement",
+                      &lineage->nodes[lineage->count - 1].memory.id) &&
+        json_set_bool(out, "truncated", lineage->is_truncated);
 
     return form_finish(out, is_ok);
 }
@@ -285,10 +288,9 @@ static bool set_trace(json_t *out, const struct thought_result *result)
     bool is_ok = object && operations;
 
     for (size_t i = 0; is_ok && i < result->n_operations; i++) {
-        is_ok = json_array_append_new(
-                    operations,
-                    json_string(thought_operation_name(
-                        result->operations[i]))) == 0;
+        is_ok = json_array_append_new(operations,
+                                      json_string(thought_operation_name(
+                                          result->operations[i]))) == 0;
     }
     is_ok = json_set_uuid(object, "session_id", &result->session_id) &&
             json_set(object, "operations", operations) && is_ok &&

@@ -26,9 +26,9 @@
 struct item {
     const struct capture_input *input;
     struct turn turn; /* id, times and text are set before the transaction */
-    struct feed_text text; /* analysis and vector, made before as well */
+    struct feed_text text;    /* analysis and vector, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
-    size_t same_as;  /* an earlier item of this batch it repeats, or itself */
+    size_t same_as; /* an earlier item of this batch it repeats, or itself */
 };
 
 struct batch {
@@ -59,7 +59,8 @@ static enum clew_status at_item(const struct batch *batch, size_t i,
     return status;
 }
 
-/* --- before the transaction ------------------------------------------------ */
+/* --- before the transaction ------------------------------------------------
+ */
 
 static enum clew_status prepare(struct batch *batch, struct item *item,
                                 const struct capture_input *input,
@@ -82,10 +83,11 @@ static enum clew_status prepare(struct batch *batch, struct item *item,
         input->created_at_ms == CAPTURE_NOW ? now_ms : input->created_at_ms;
     turn->token_count = (int64_t)text_token_estimate(turn->text);
     return feed_text_of_turn(batch->engine, batch->arena, turn, &item->text,
-                               err);
+                             err);
 }
 
-/* --- repeats --------------------------------------------------------------- */
+/* --- repeats ---------------------------------------------------------------
+ */
 
 static bool is_same_turn(const struct turn *a, const struct turn *b)
 {
@@ -149,8 +151,8 @@ static enum clew_status find_repeats(struct batch *batch, struct store_tx *tx,
     if (n_ids == 0) {
         return CLEW_OK;
     }
-    status = turn_find_external(tx, batch->arena, ids, n_ids, &found, &n_found,
-                                err);
+    status =
+        turn_find_external(tx, batch->arena, ids, n_ids, &found, &n_found, err);
     for (size_t i = 0; status == CLEW_OK && i < batch->count; i++) {
         struct item *item = &batch->items[i];
 
@@ -171,7 +173,8 @@ static bool is_fresh(const struct batch *batch, size_t i)
     return !batch->items[i].first && batch->items[i].same_as == i;
 }
 
-/* --- inside the transaction ------------------------------------------------ */
+/* --- inside the transaction ------------------------------------------------
+ */
 
 static void add_id(struct uuid *ids, size_t *count, const struct uuid *id)
 {
@@ -224,8 +227,8 @@ static enum clew_status live(struct batch *batch, size_t i,
         status = turn_insert(work->tx, &item->turn, err);
     }
     if (status == CLEW_OK) {
-        status = feed_doc_of_turn(batch->arena, &item->turn, &item->text,
-                                    &doc, err);
+        status =
+            feed_doc_of_turn(batch->arena, &item->turn, &item->text, &doc, err);
     }
     return status == CLEW_OK ? work_add_doc(work, &doc, err) : status;
 }
@@ -276,8 +279,8 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
 
 enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
                                struct arena *arena,
-                               const struct capture_input *inputs,
-                               size_t count, struct capture_result *out,
+                               const struct capture_input *inputs, size_t count,
+                               struct capture_result *out,
                                struct clew_error *err)
 {
     struct batch batch = {

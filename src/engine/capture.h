@@ -45,7 +45,7 @@ struct capture_result {
     struct turn turn;
     struct chat chat;
     struct updates updates; /* what it changed */
-    bool is_repeat; /* known by its external_id; nothing was stored */
+    bool is_repeat;         /* known by its external_id; nothing was stored */
 };
 
 /*
@@ -54,8 +54,8 @@ struct capture_result {
  */
 enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
                                struct arena *arena,
-                               const struct capture_input *inputs,
-                               size_t count, struct capture_result *out,
+                               const struct capture_input *inputs, size_t count,
+                               struct capture_result *out,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -140,15 +140,15 @@ enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
 enum clew_status chat_update(struct store_tx *tx, const struct chat *chat,
                              struct clew_error *err)
 {
-    return db_exec(
-        tx, &UPDATE,
-        DB_ARGS(db_uuid(&chat->id), db_text(chat->title),
-                db_int(chat->is_titled_by_user), db_text(chat->summary),
-                db_text(chat->channels), rows_int_or_null(chat->inactivity_minutes),
-                db_int(chat->last_activity_at_ms),
-                rows_int_or_null(chat->closed_at_ms), db_int(chat->last_seq),
-                db_int(chat->created_at_ms)),
-        err);
+    return db_exec(tx, &UPDATE,
+                   DB_ARGS(db_uuid(&chat->id), db_text(chat->title),
+                           db_int(chat->is_titled_by_user),
+                           db_text(chat->summary), db_text(chat->channels),
+                           rows_int_or_null(chat->inactivity_minutes),
+                           db_int(chat->last_activity_at_ms),
+                           rows_int_or_null(chat->closed_at_ms),
+                           db_int(chat->last_seq), db_int(chat->created_at_ms)),
+                   err);
 }
 
 enum clew_status chat_find_current(struct store_tx *tx, struct arena *arena,
@@ -272,7 +272,8 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-/* --- whole operations ------------------------------------------------------ */
+/* --- whole operations ------------------------------------------------------
+ */
 
 /* What the transaction functions below are given. */
 struct work {
@@ -396,10 +397,10 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
                                     db_int(filter->limit)),
                             &work->chats, &work->count, err);
     }
-    return select_chats(tx, work->arena, &SELECT_LIST_ALL,
-                        DB_ARGS(db_int(before_ms), id, db_cstr(pattern),
-                                db_int(filter->limit)),
-                        &work->chats, &work->count, err);
+    return select_chats(
+        tx, work->arena, &SELECT_LIST_ALL,
+        DB_ARGS(db_int(before_ms), id, db_cstr(pattern), db_int(filter->limit)),
+        &work->chats, &work->count, err);
 }
 
 /* Run a reading function that yields a list of chats. */

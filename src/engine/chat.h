@@ -29,9 +29,9 @@ struct chat {
     struct uuid conversation_id; /* id of the root chat of its tree */
     struct uuid parent_id;       /* nil for a root */
     struct str user_id;
-    struct str branch;   /* "main", "branch_…", "compact_…", "subtask_…" */
-    struct str title;    /* s == NULL until there is one */
-    struct str summary;  /* s == NULL until there is one */
+    struct str branch;  /* "main", "branch_…", "compact_…", "subtask_…" */
+    struct str title;   /* s == NULL until there is one */
+    struct str summary; /* s == NULL until there is one */
     struct str channels; /* names seen here, separated by commas */
     int64_t fork_seq;    /* turns up to here are the parent's; 0 for a root */
     int64_t depth;       /* forks between it and the root */
@@ -96,8 +96,8 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
 
 struct chat_new {
     struct str user_id;
-    struct str channel; /* s == NULL: explicit */
-    struct str title;   /* s == NULL: made from the first turn */
+    struct str channel;         /* s == NULL: explicit */
+    struct str title;           /* s == NULL: made from the first turn */
     int64_t inactivity_minutes; /* 0 = not set */
 };
 

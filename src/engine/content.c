@@ -40,8 +40,7 @@ static void append_blocks(struct buf *out, const json_t *blocks)
     size_t i;
     json_t *block;
 
-    json_array_foreach(blocks, i, block)
-    {
+    json_array_foreach (blocks, i, block) {
         size_t before = out->len;
 
         if (before > 0 && out->data[before - 1] != '\n') {
@@ -111,8 +110,7 @@ static enum clew_status check_shape(const json_t *value, struct clew_error *err)
                                "\"content\" must be a string or an array of "
                                "content blocks");
     }
-    json_array_foreach(value, i, block)
-    {
+    json_array_foreach (value, i, block) {
         if (!json_is_object(block) && !json_is_string(block)) {
             return clew_fail_field(err, "content",
                                    "\"content[%zu]\" must be an object", i);

@@ -46,8 +46,8 @@ static enum clew_status analyse(struct engine *engine, struct arena *arena,
 }
 
 enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
-                                struct str text, int64_t time_ms,
-                                struct feed_text *out, struct clew_error *err)
+                              struct str text, int64_t time_ms,
+                              struct feed_text *out, struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = time_ms};
 
@@ -55,9 +55,9 @@ enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
 }
 
 enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
-                                     const struct turn *turn,
-                                     struct feed_text *out,
-                                     struct clew_error *err)
+                                   const struct turn *turn,
+                                   struct feed_text *out,
+                                   struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
@@ -82,11 +82,9 @@ static uint32_t role_flags(const struct turn *turn)
     return flags;
 }
 
-enum clew_status feed_doc_of_turn(struct arena *arena,
-                                    const struct turn *turn,
-                                    const struct feed_text *text,
-                                    struct index_doc *out,
-                                    struct clew_error *err)
+enum clew_status feed_doc_of_turn(struct arena *arena, const struct turn *turn,
+                                  const struct feed_text *text,
+                                  struct index_doc *out, struct clew_error *err)
 {
     memset(out, 0, sizeof(*out));
     out->kind = INDEX_TURN;
@@ -101,11 +99,10 @@ enum clew_status feed_doc_of_turn(struct arena *arena,
     return doc_fill(arena, &text->analysis, turn->name, out, err);
 }
 
-enum clew_status feed_doc_of_memory(struct engine *engine,
-                                      struct arena *arena,
-                                      const struct memory *memory,
-                                      struct index_doc *out,
-                                      struct clew_error *err)
+enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
+                                    const struct memory *memory,
+                                    struct index_doc *out,
+                                    struct clew_error *err)
 {
     struct str words = memory_search_text(arena, memory);
     struct feed_text text;
@@ -121,8 +118,8 @@ enum clew_status feed_doc_of_memory(struct engine *engine,
     if (!words.s) {
         return no_memory(err);
     }
-    status = feed_text_of(engine, arena, words, memory->created_at_ms, &text,
-                            err);
+    status =
+        feed_text_of(engine, arena, words, memory->created_at_ms, &text, err);
     if (status != CLEW_OK) {
         return status;
     }
@@ -131,7 +128,7 @@ enum clew_status feed_doc_of_memory(struct engine *engine,
 }
 
 void feed_offer(struct engine *engine, const struct scope *scope,
-                  const struct batch_work *work)
+                const struct batch_work *work)
 {
     if (work->n_docs > 0) {
         /* on failure the index catches up from the tables */
@@ -141,7 +138,8 @@ void feed_offer(struct engine *engine, const struct scope *scope,
     }
 }
 
-/* --- the source the indexes catch up from ---------------------------------- */
+/* --- the source the indexes catch up from ----------------------------------
+ */
 
 static enum clew_status do_latest(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
@@ -205,9 +203,9 @@ static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
     if (!work->gone) {
         return no_memory(err);
     }
-    status = db_query(tx, &SELECT_GONE,
-                      DB_ARGS(db_int(work->after), db_int(work->max)), &rows,
-                      err);
+    status =
+        db_query(tx, &SELECT_GONE,
+                 DB_ARGS(db_int(work->after), db_int(work->max)), &rows, err);
     if (status != CLEW_OK) {
         return status;
     }
@@ -235,9 +233,8 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
                                    &work->turns, &work->n_turns, err);
     }
     if (status == CLEW_OK) {
-        status =
-            memory_list_changes(tx, work->arena, work->after, work->max,
-                                &work->memories, &work->n_memories, err);
+        status = memory_list_changes(tx, work->arena, work->after, work->max,
+                                     &work->memories, &work->n_memories, err);
     }
     return status == CLEW_OK ? load_gone(tx, work, err) : status;
 }
@@ -295,14 +292,14 @@ static enum clew_status make_docs(struct engine *engine,
         }
         status = feed_text_of_turn(engine, work->arena, turn, &text, err);
         if (status == CLEW_OK) {
-            status = feed_doc_of_turn(work->arena, turn, &text, &docs[n++],
-                                        err);
+            status =
+                feed_doc_of_turn(work->arena, turn, &text, &docs[n++], err);
         }
     }
     for (size_t i = 0; i < work->n_memories && status == CLEW_OK; i++) {
         if (work->memories[i].change_seq <= through) {
-            status = feed_doc_of_memory(engine, work->arena,
-                                          &work->memories[i], &docs[n++], err);
+            status = feed_doc_of_memory(engine, work->arena, &work->memories[i],
+                                        &docs[n++], err);
         }
     }
     for (size_t i = 0; i < work->n_gone; i++) {

@@ -30,35 +30,33 @@ struct feed_text {
 
 /* Analyse and embed a text said at `time_ms`; everything in the arena. */
 enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
-                                struct str text, int64_t time_ms,
-                                struct feed_text *out,
-                                struct clew_error *err) CLEW_MUST_CHECK;
+                              struct str text, int64_t time_ms,
+                              struct feed_text *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* The same for a turn, with its speaker and zone. */
 enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
-                                     const struct turn *turn,
-                                     struct feed_text *out,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
+                                   const struct turn *turn,
+                                   struct feed_text *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* The document of a stored turn; points into the turn and the arena. */
-enum clew_status feed_doc_of_turn(struct arena *arena,
-                                    const struct turn *turn,
-                                    const struct feed_text *text,
+enum clew_status feed_doc_of_turn(struct arena *arena, const struct turn *turn,
+                                  const struct feed_text *text,
+                                  struct index_doc *out,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* The document of a memory as it is stored; analyses and embeds it. */
+enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
+                                    const struct memory *memory,
                                     struct index_doc *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
-/* The document of a memory as it is stored; analyses and embeds it. */
-enum clew_status feed_doc_of_memory(struct engine *engine,
-                                      struct arena *arena,
-                                      const struct memory *memory,
-                                      struct index_doc *out,
-                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* Tell the index what a transaction just committed. Never fails: what it
  * cannot take, the index reads later. */
 void feed_offer(struct engine *engine, const struct scope *scope,
-                  const struct batch_work *work);
+                const struct batch_work *work);
 
 /* Open and close the engine's indexes. */
 enum clew_status feed_open(struct engine *engine,
-                             struct clew_error *err) CLEW_MUST_CHECK;
+                           struct clew_error *err) CLEW_MUST_CHECK;
 void feed_close(struct engine *engine);
 
 #endif

@@ -175,10 +175,9 @@ static enum clew_status do_revoke(struct store_tx *tx, void *arg,
 {
     struct revoke_work *work = arg;
     int64_t count = 0;
-    enum clew_status status =
-        db_exec_count(tx, &REVOKE,
-                      DB_ARGS(db_text(work->id), db_int(work->now_ms)), &count,
-                      err);
+    enum clew_status status = db_exec_count(
+        tx, &REVOKE, DB_ARGS(db_text(work->id), db_int(work->now_ms)), &count,
+        err);
 
     if (status == CLEW_OK && count == 0) {
         return clew_fail(err, CLEW_NOT_FOUND, "there is no such valid key");
@@ -198,8 +197,7 @@ static enum clew_status do_any(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
     struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_ANY, DB_NO_ARGS, &rows, err);
+    enum clew_status status = db_query(tx, &SELECT_ANY, DB_NO_ARGS, &rows, err);
 
     if (status != CLEW_OK) {
         return status;

@@ -23,14 +23,14 @@ struct engine;
 
 enum key_role { KEY_READ = 1, KEY_WRITE, KEY_ADMIN };
 
-#define KEY_ID_SIZE 17    /* 16 hex digits */
-#define KEY_TEXT_SIZE 96  /* clew_<16>_<64> */
+#define KEY_ID_SIZE 17   /* 16 hex digits */
+#define KEY_TEXT_SIZE 96 /* clew_<16>_<64> */
 
 struct key {
     char id[KEY_ID_SIZE];
     const char *tenant; /* name, in the arena */
     enum key_role role;
-    const char *label;  /* may be NULL */
+    const char *label; /* may be NULL */
     int64_t created_at_ms;
     int64_t revoked_at_ms; /* 0 = valid */
 };

@@ -83,8 +83,7 @@ static struct lineage_mark *mark_of(struct lineage_mark *marks, size_t count,
     return NULL;
 }
 
-enum clew_status lineage_find_refiners(struct store_tx *tx,
-                                       struct arena *arena,
+enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        struct lineage_mark *marks, size_t count,
                                        int64_t at_ms, struct clew_error *err)
 {
@@ -153,7 +152,8 @@ enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
     return CLEW_OK;
 }
 
-/* --- the tree around one memory --------------------------------------------- */
+/* --- the tree around one memory ---------------------------------------------
+ */
 
 /* Ids found so far with their depths. */
 struct walk {
@@ -187,10 +187,10 @@ static enum clew_status step(struct walk *walk, int direction, size_t first,
         return rows_add(walk->tx, &walk->edges, &SELECT_UP,
                         DB_ARGS(frontier, db_int(LINEAGE_MAX_NODES + 1)), err);
     }
-    return rows_add(walk->tx, &walk->edges, &SELECT_DOWN,
-                    DB_ARGS(frontier, db_int(walk->at_ms),
-                            db_int(LINEAGE_MAX_NODES + 1)),
-                    err);
+    return rows_add(
+        walk->tx, &walk->edges, &SELECT_DOWN,
+        DB_ARGS(frontier, db_int(walk->at_ms), db_int(LINEAGE_MAX_NODES + 1)),
+        err);
 }
 
 /* Walk one way from the first node, level by level. */
@@ -285,9 +285,8 @@ static enum clew_status fill_nodes(struct walk *walk, struct lineage *out,
 {
     struct memory *memories;
     size_t count;
-    enum clew_status status =
-        memory_find_many(walk->tx, walk->arena, walk->ids, walk->count,
-                         &memories, &count, err);
+    enum clew_status status = memory_find_many(
+        walk->tx, walk->arena, walk->ids, walk->count, &memories, &count, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -392,8 +391,8 @@ static enum clew_status do_retract(struct store_tx *tx, void *arg,
 }
 
 enum clew_status lineage_retract(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
                                  struct memory *out_memory,
                                  struct clew_error *err)
 {

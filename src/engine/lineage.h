@@ -44,8 +44,7 @@ struct lineage_mark {
  * Fill is_superseded and refined_by of all marks with one query, as of `at_ms`
  * (refiners made by then and not retracted by then).
  */
-enum clew_status lineage_find_refiners(struct store_tx *tx,
-                                       struct arena *arena,
+enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        struct lineage_mark *marks, size_t count,
                                        int64_t at_ms,
                                        struct clew_error *err) CLEW_MUST_CHECK;
@@ -84,8 +83,8 @@ enum clew_status lineage_get(struct engine *engine, const struct scope *scope,
  * Retracting twice changes nothing.
  */
 enum clew_status lineage_retract(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
                                  struct memory *out_memory,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -26,11 +26,10 @@ DB_SQL(INSERT,
        "INSERT INTO memories (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
        " $21, $22, $23, $24, $25, $26, $27, $28)");
-DB_SQL(UPDATE,
-       "UPDATE memories SET status = $3, summary = $4, resolution = $5,"
-       " tags = $6, fields = $7, parent_id = $8, token_count = $9,"
-       " updated_at = $10, expires_at = $11, retracted_at = $12,"
-       " change_seq = $13 WHERE tenant = $1 AND id = $2");
+DB_SQL(UPDATE, "UPDATE memories SET status = $3, summary = $4, resolution = $5,"
+               " tags = $6, fields = $7, parent_id = $8, token_count = $9,"
+               " updated_at = $10, expires_at = $11, retracted_at = $12,"
+               " change_seq = $13 WHERE tenant = $1 AND id = $2");
 DB_SQL(INSERT_SOURCE,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
        " created_at) VALUES ($1, $2, $3, $4, $5)");
@@ -58,11 +57,9 @@ DB_SQL(SELECT_REFS,
     " AND ($5 = 1 OR retracted_at IS NULL)"                                    \
     " AND (created_at < $6 OR (created_at = $6 AND id < $7))"                  \
     " ORDER BY created_at DESC, id DESC LIMIT $8"
-DB_SQL(LIST_ALL,
-       "SELECT " COLUMNS " FROM memories WHERE tenant = $1" FILTERS);
-DB_SQL(LIST_USER,
-       "SELECT " COLUMNS
-       " FROM memories WHERE tenant = $1 AND user_id = $9" FILTERS);
+DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM memories WHERE tenant = $1" FILTERS);
+DB_SQL(LIST_USER, "SELECT " COLUMNS
+                  " FROM memories WHERE tenant = $1 AND user_id = $9" FILTERS);
 DB_SQL(LIST_CHAT,
        "SELECT " COLUMNS " FROM memories WHERE tenant = $1"
        " AND (chat_id = $9 OR id IN (SELECT memory_id FROM chat_memories"
@@ -120,13 +117,13 @@ bool memory_reads_like_instruction(struct str text)
 {
     /* openings by which stored text tries to steer a model that reads it */
     static const char *const marks[] = {
-        "ignore all previous", "ignore previous instructions",
-        "ignore the above",    "disregard all previous",
-        "disregard previous",  "forget all previous",
-        "you are now ",        "from now on you ",
-        "system prompt",       "new instructions:",
+        "ignore all previous",  "ignore previous instructions",
+        "ignore the above",     "disregard all previous",
+        "disregard previous",   "forget all previous",
+        "you are now ",         "from now on you ",
+        "system prompt",        "new instructions:",
         "do not tell the user", "reveal your instructions",
-        "act as if ",          "<system>",
+        "act as if ",           "<system>",
         "override your "};
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -176,12 +173,11 @@ static enum clew_status index_memory(struct batch_work *batch,
                                      struct clew_error *err)
 {
     struct index_doc doc;
-    enum clew_status status =
-        work_take_change(batch, &memory->change_seq, err);
+    enum clew_status status = work_take_change(batch, &memory->change_seq, err);
 
     if (status == CLEW_OK) {
-        status = feed_doc_of_memory(batch->engine, batch->arena, memory, &doc,
-                                      err);
+        status =
+            feed_doc_of_memory(batch->engine, batch->arena, memory, &doc, err);
     }
     memory->token_count = (int64_t)(text_token_estimate(memory->summary) +
                                     text_token_estimate(memory->resolution));
@@ -237,11 +233,11 @@ enum clew_status memory_insert(struct batch_work *batch, struct memory *memory,
         status = memory_add_ref(batch->tx, &memory->id, &refs[i], err);
     }
     for (size_t i = 0; i < n_sources && status == CLEW_OK; i++) {
-        status = db_exec(batch->tx, &INSERT_SOURCE,
-                         DB_ARGS(db_uuid(&memory->id), db_uuid(&sources[i]),
-                                 db_int((int64_t)i),
-                                 db_int(memory->created_at_ms)),
-                         err);
+        status =
+            db_exec(batch->tx, &INSERT_SOURCE,
+                    DB_ARGS(db_uuid(&memory->id), db_uuid(&sources[i]),
+                            db_int((int64_t)i), db_int(memory->created_at_ms)),
+                    err);
     }
     return status;
 }
@@ -254,17 +250,17 @@ enum clew_status memory_update(struct batch_work *batch, struct memory *memory,
     if (status != CLEW_OK) {
         return status;
     }
-    return db_exec(
-        batch->tx, &UPDATE,
-        DB_ARGS(db_uuid(&memory->id), db_text(memory->status),
-                db_text(memory->summary), db_text(memory->resolution),
-                db_text(memory->tags), db_text(memory->fields),
-                db_uuid(&memory->parent_id), db_int(memory->token_count),
-                db_int(memory->updated_at_ms),
-                rows_int_or_null(memory->expires_at_ms),
-                rows_int_or_null(memory->retracted_at_ms),
-                db_int(memory->change_seq)),
-        err);
+    return db_exec(batch->tx, &UPDATE,
+                   DB_ARGS(db_uuid(&memory->id), db_text(memory->status),
+                           db_text(memory->summary),
+                           db_text(memory->resolution), db_text(memory->tags),
+                           db_text(memory->fields), db_uuid(&memory->parent_id),
+                           db_int(memory->token_count),
+                           db_int(memory->updated_at_ms),
+                           rows_int_or_null(memory->expires_at_ms),
+                           rows_int_or_null(memory->retracted_at_ms),
+                           db_int(memory->change_seq)),
+                   err);
 }
 
 enum clew_status memory_find(struct store_tx *tx, struct arena *arena,
@@ -275,14 +271,11 @@ enum clew_status memory_find(struct store_tx *tx, struct arena *arena,
                     out_memory, sizeof(*out_memory), "memory", err);
 }
 
-static enum clew_status select_memories(struct store_tx *tx,
-                                        struct arena *arena,
-                                        const struct db_sql *sql,
-                                        const struct db_value *args,
-                                        size_t n_args,
-                                        struct memory **out_memories,
-                                        size_t *out_count,
-                                        struct clew_error *err)
+static enum clew_status
+select_memories(struct store_tx *tx, struct arena *arena,
+                const struct db_sql *sql, const struct db_value *args,
+                size_t n_args, struct memory **out_memories, size_t *out_count,
+                struct clew_error *err)
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct memory), .fn = row_of};
@@ -401,9 +394,9 @@ enum clew_status memory_list(struct store_tx *tx, struct arena *arena,
     bool has_user = filter->user_id.s != NULL;
     struct str tag = tag_pattern(arena, filter->tag);
     struct db_value before = db_bytes(filter->before_id.b, 16);
-    const struct db_sql *sql = has_chat ? (has_user ? &LIST_CHAT_USER
-                                                    : &LIST_CHAT)
-                                        : (has_user ? &LIST_USER : &LIST_ALL);
+    const struct db_sql *sql = has_chat
+                                   ? (has_user ? &LIST_CHAT_USER : &LIST_CHAT)
+                                   : (has_user ? &LIST_USER : &LIST_ALL);
     struct db_value args[9];
     size_t n = 0;
 

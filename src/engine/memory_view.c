@@ -87,9 +87,8 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
 }
 
 enum clew_status memory_view_get(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
-                                 struct memory_view *out,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id, struct memory_view *out,
                                  struct clew_error *err)
 {
     struct work work = {.engine = engine, .arena = arena, .id = id};
@@ -180,8 +179,8 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
 }
 
 enum clew_status memory_view_act(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
                                  const struct memory_action *action,
                                  struct memory_view *out,
                                  struct clew_error *err)
@@ -217,13 +216,12 @@ static enum clew_status do_source(struct store_tx *tx, void *arg,
         struct turn *part;
         size_t n_part;
 
-        status = turn_list_line(tx, work->arena, &ref->chat_id,
-                                ref->first_seq - 1, want < left ? want : left,
-                                &part, &n_part, err);
+        status =
+            turn_list_line(tx, work->arena, &ref->chat_id, ref->first_seq - 1,
+                           want < left ? want : left, &part, &n_part, err);
         for (size_t k = 0; status == CLEW_OK && k < n_part; k++) {
-            struct turn *grown =
-                arena_grow(work->arena, work->turns, work->n_turns, &cap,
-                           sizeof(*grown));
+            struct turn *grown = arena_grow(
+                work->arena, work->turns, work->n_turns, &cap, sizeof(*grown));
 
             if (!grown) {
                 return no_memory(err);

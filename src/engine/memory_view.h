@@ -31,17 +31,14 @@ struct memory_view {
 
 /* CLEW_NOT_FOUND also for a memory of another tenant. */
 enum clew_status memory_view_get(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
-                                 struct memory_view *out,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id, struct memory_view *out,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status memory_view_list(struct engine *engine,
-                                  const struct scope *scope,
-                                  struct arena *arena,
-                                  const struct memory_filter *filter,
-                                  struct memory_view **out_views,
-                                  size_t *out_count,
-                                  struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status
+memory_view_list(struct engine *engine, const struct scope *scope,
+                 struct arena *arena, const struct memory_filter *filter,
+                 struct memory_view **out_views, size_t *out_count,
+                 struct clew_error *err) CLEW_MUST_CHECK;
 
 /* What a person does with a memory by hand; NULL fields stay as they are. */
 struct memory_action {
@@ -52,8 +49,8 @@ struct memory_action {
 };
 /* CLEW_INVALID if the status does not fit the type (only efforts resolve). */
 enum clew_status memory_view_act(struct engine *engine,
-                                 const struct scope *scope,
-                                 struct arena *arena, const struct uuid *id,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
                                  const struct memory_action *action,
                                  struct memory_view *out,
                                  struct clew_error *err) CLEW_MUST_CHECK;

@@ -59,9 +59,8 @@ static enum clew_status load_sessions(struct place *place,
 {
     struct session *sessions;
     size_t count;
-    enum clew_status status =
-        session_find_open(place->tx, place->arena, chat_ids, n_chat_ids,
-                          &sessions, &count, err);
+    enum clew_status status = session_find_open(
+        place->tx, place->arena, chat_ids, n_chat_ids, &sessions, &count, err);
 
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         struct place_chat *slot = place_find(place, &sessions[i].chat_id);
@@ -194,7 +193,8 @@ static struct place_chat *newest_slot(struct place *place, struct str user_id,
     return best;
 }
 
-/* The stored chat that began last by `time_ms` gets a slot, unless it has one. */
+/* The stored chat that began last by `time_ms` gets a slot, unless it has one.
+ */
 static enum clew_status load_current(struct place *place, struct str user_id,
                                      int64_t time_ms,
                                      struct place_chat **out_slot,
@@ -223,9 +223,9 @@ static enum clew_status load_current(struct place *place, struct str user_id,
 }
 
 /*
- * The newest implicit chat of the user that began by `time_ms`, in this batch or
- * in the store; NULL if there is none. The store is asked once for the user's
- * newest chat; only turns older than that need a look of their own.
+ * The newest implicit chat of the user that began by `time_ms`, in this batch
+ * or in the store; NULL if there is none. The store is asked once for the
+ * user's newest chat; only turns older than that need a look of their own.
  */
 static enum clew_status find_current(struct place *place, struct str user_id,
                                      int64_t time_ms,
@@ -413,8 +413,7 @@ static struct str title_of(struct arena *arena, struct str text)
         cut--;
     }
     cut = utf8_cut(line, cut);
-    return str_of(
-        arena_printf(arena, "%.*s\xE2\x80\xA6", (int)cut, line.s));
+    return str_of(arena_printf(arena, "%.*s\xE2\x80\xA6", (int)cut, line.s));
 }
 
 /* Let the chat know of its new turn. */
@@ -475,8 +474,7 @@ enum clew_status place_turn(struct place *place,
                              : status;
 }
 
-static enum clew_status write_slot(struct place *place,
-                                   struct place_chat *slot,
+static enum clew_status write_slot(struct place *place, struct place_chat *slot,
                                    struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;

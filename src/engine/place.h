@@ -41,8 +41,8 @@ enum place_rule {
     PLACE_NAMED,    /* the caller named the chat */
     PLACE_EXPLICIT, /* an explicit channel starts a chat */
     PLACE_CONTINUED,
-    PLACE_SILENCE,  /* silence longer than the timeout */
-    PLACE_FIRST,    /* the user's first chat, or the last one was closed */
+    PLACE_SILENCE, /* silence longer than the timeout */
+    PLACE_FIRST,   /* the user's first chat, or the last one was closed */
 };
 
 struct placement {

@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read the current row into `out` (zeroed, of the noun's size); false on OOM. */
+/* Read the current row into `out` (zeroed, of the noun's size); false on OOM.
+ */
 typedef bool (*rows_fn)(struct arena *arena, const struct db_rows *rows,
                         void *out);
 
@@ -35,7 +36,8 @@ struct rows_list {
 /* Run a query and append all its rows. */
 enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
                           const struct db_sql *sql, const struct db_value *args,
-                          size_t n_args, struct clew_error *err) CLEW_MUST_CHECK;
+                          size_t n_args,
+                          struct clew_error *err) CLEW_MUST_CHECK;
 /* Run a query for one row into `out` (list->size bytes); CLEW_NOT_FOUND with
  * "there is no such <noun>" if it has none. */
 enum clew_status rows_one(struct store_tx *tx, struct arena *arena,

@@ -171,17 +171,16 @@ static struct str ref_text(struct arena *arena, const struct memory_ref *ref)
 
 static bool fill_turn(const struct fetch_work *work, struct search_hit *hit)
 {
-    const struct uuid *id = hit->item.kind == RECALL_CHAT
-                                ? &hit->item.best_turn
-                                : &hit->item.id;
+    const struct uuid *id =
+        hit->item.kind == RECALL_CHAT ? &hit->item.best_turn : &hit->item.id;
     struct memory_ref ref;
 
     hit->turn = turn_of(work, id);
     if (!hit->turn) {
         return false;
     }
-    ref = (struct memory_ref){hit->turn->chat_id, hit->turn->seq,
-                              hit->turn->seq};
+    ref =
+        (struct memory_ref){hit->turn->chat_id, hit->turn->seq, hit->turn->seq};
     hit->text = hit->turn->text;
     hit->source_ref = ref_text(work->arena, &ref);
     return true;

@@ -26,16 +26,16 @@ struct search_hit {
     const struct turn *turn;     /* the turn, or the best turn of a chat */
     const struct memory *memory; /* for memories; then `turn` is NULL */
     struct str text;
-    struct str source_ref;  /* "<chat id>:lines-15-42"; s == NULL if none */
+    struct str source_ref; /* "<chat id>:lines-15-42"; s == NULL if none */
     bool is_superseded;
     struct uuid refined_by; /* nil unless superseded */
 };
 
 struct search_query {
     struct str query;
-    struct str user_id;    /* s == NULL: every user of the tenant */
-    struct uuid chat_id;   /* nil: every chat; else this chat's line */
-    uint32_t kinds;        /* enum recall_kinds; 0 = all but chats */
+    struct str user_id;  /* s == NULL: every user of the tenant */
+    struct uuid chat_id; /* nil: every chat; else this chat's line */
+    uint32_t kinds;      /* enum recall_kinds; 0 = all but chats */
     size_t limit;
     int64_t since_ms; /* INT64_MIN = open */
     int64_t until_ms; /* INT64_MAX = open */

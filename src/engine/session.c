@@ -39,8 +39,8 @@ enum clew_status session_find_open(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct session), .fn = row_of};
-    enum clew_status status = rows_add(
-        tx, &list, &SELECT_OPEN, DB_ARGS(db_uuids(chat_ids, count)), err);
+    enum clew_status status = rows_add(tx, &list, &SELECT_OPEN,
+                                       DB_ARGS(db_uuids(chat_ids, count)), err);
 
     if (status == CLEW_OK) {
         *out_sessions = list.items;

@@ -40,11 +40,10 @@ DB_SQL_SYSTEM(SELECT_DUE,
 DB_SQL_SYSTEM(CLAIM, "UPDATE tasks SET status = 'running',"
                      " attempts = attempts + 1, lease_until = $3"
                      " WHERE tenant = $1 AND id = $2");
-DB_SQL_SYSTEM(SETTLE,
-              "UPDATE tasks SET status = $4, execute_at = $5,"
-              " finished_at = $6, last_error = $7, lease_until = NULL"
-              " WHERE tenant = $1 AND id = $2 AND attempts = $3"
-              " AND finished_at IS NULL");
+DB_SQL_SYSTEM(SETTLE, "UPDATE tasks SET status = $4, execute_at = $5,"
+                      " finished_at = $6, last_error = $7, lease_until = NULL"
+                      " WHERE tenant = $1 AND id = $2 AND attempts = $3"
+                      " AND finished_at IS NULL");
 DB_SQL_SYSTEM(SELECT_NEXT, "SELECT MIN(execute_at) FROM tasks"
                            " WHERE finished_at IS NULL");
 
@@ -70,9 +69,9 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                           const struct task_new *input, struct clew_error *err)
 {
     struct uuid id = uuid_new(input->now_ms);
-    const char *key = arena_printf(arena, "%s:%.*s", input->kind,
-                                   (int)input->unique_key.len,
-                                   input->unique_key.s);
+    const char *key =
+        arena_printf(arena, "%s:%.*s", input->kind, (int)input->unique_key.len,
+                     input->unique_key.s);
 
     if (!key) {
         return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
@@ -80,8 +79,7 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
     return db_exec(tx, &INSERT,
                    DB_ARGS(db_uuid(&id), db_cstr(input->kind), db_cstr(key),
                            db_text(input->payload), db_int(input->priority),
-                           db_int(input->execute_at_ms),
-                           db_int(input->now_ms)),
+                           db_int(input->execute_at_ms), db_int(input->now_ms)),
                    err);
 }
 
@@ -89,11 +87,10 @@ enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                                int64_t now_ms, struct clew_error *err)
 {
     int64_t count = 0;
-    enum clew_status status =
-        db_exec_count(tx, &COMPLETE,
-                      DB_ARGS(db_uuid(&task->id), db_int(task->attempts),
-                              db_int(now_ms)),
-                      &count, err);
+    enum clew_status status = db_exec_count(
+        tx, &COMPLETE,
+        DB_ARGS(db_uuid(&task->id), db_int(task->attempts), db_int(now_ms)),
+        &count, err);
 
     if (status == CLEW_OK && count == 0) {
         return clew_fail(err, CLEW_CONFLICT,
@@ -141,7 +138,8 @@ enum clew_status task_claim(struct engine *engine, struct arena *arena,
     return status;
 }
 
-/* How long to wait after the n-th failure: doubled, capped, jittered by 25 %. */
+/* How long to wait after the n-th failure: doubled, capped, jittered by 25 %.
+ */
 static int64_t backoff_ms(int64_t attempts)
 {
     int64_t wait = TASK_BACKOFF_MS;
@@ -240,12 +238,12 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
 
     before.type = DB_UUID; /* the nil id is a value here, not NULL */
     work->list.count = 0;
-    return rows_add(tx, &work->list, &LIST,
-                    DB_ARGS(db_text(filter->status.s ? filter->status : STR("")),
-                            db_int(is_first ? INT64_MAX
-                                            : filter->before_time_ms),
-                            before, db_int(filter->limit)),
-                    err);
+    return rows_add(
+        tx, &work->list, &LIST,
+        DB_ARGS(db_text(filter->status.s ? filter->status : STR("")),
+                db_int(is_first ? INT64_MAX : filter->before_time_ms), before,
+                db_int(filter->limit)),
+        err);
 }
 
 enum clew_status task_list(struct engine *engine, const struct scope *scope,

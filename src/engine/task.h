@@ -35,8 +35,8 @@ struct task {
     struct uuid id;
     struct str kind;
     struct str unique_key;
-    struct str payload; /* JSON object */
-    struct str status;  /* pending, running, done, failed */
+    struct str payload;    /* JSON object */
+    struct str status;     /* pending, running, done, failed */
     struct str last_error; /* s == NULL if there was none */
     int64_t priority;      /* higher first among those due */
     int64_t execute_at_ms;
@@ -86,7 +86,7 @@ enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
 struct task_filter {
-    struct str status; /* s == NULL: any */
+    struct str status;      /* s == NULL: any */
     int64_t before_time_ms; /* continue a page: 0 and nil for the first */
     struct uuid before_id;
     int64_t limit;

@@ -37,8 +37,8 @@ struct thought_input {
     struct str prompt;
     struct str agent_id;
     struct str agent_name;
-    struct str context; /* s == NULL if not given */
-    struct str key_id;  /* of the key that was used; may be empty */
+    struct str context;     /* s == NULL if not given */
+    struct str key_id;      /* of the key that was used; may be empty */
     struct uuid session_id; /* nil: a new one */
     struct uuid refines;    /* nil: none */
     const struct uuid *consolidates;
@@ -80,7 +80,7 @@ struct thought_highway {
 
 struct thought_result {
     struct uuid session_id;
-    struct uuid contributed; /* nil if nothing was stored */
+    struct uuid contributed;        /* nil if nothing was stored */
     struct thought_source *sources; /* best first, at most THOUGHT_RETRIEVED */
     size_t n_sources;
     struct thought_highway *highways;

@@ -154,13 +154,13 @@ static enum clew_status list_between(struct store_tx *tx, struct arena *arena,
         if (part->to_seq <= after_seq || part->to_seq <= part->after_seq) {
             continue;
         }
-        status = rows_add(tx, &list, &SELECT_PART,
-                          DB_ARGS(db_uuid(&part->chat_id),
-                                  db_int(after_seq > part->after_seq
-                                             ? after_seq
-                                             : part->after_seq),
-                                  db_int(part->to_seq), db_int(left)),
-                          err);
+        status = rows_add(
+            tx, &list, &SELECT_PART,
+            DB_ARGS(db_uuid(&part->chat_id),
+                    db_int(after_seq > part->after_seq ? after_seq
+                                                       : part->after_seq),
+                    db_int(part->to_seq), db_int(left)),
+            err);
     }
     if (status == CLEW_OK) {
         *out_turns = list.items;

@@ -31,7 +31,7 @@ struct turn {
     int64_t seq;
     enum turn_role role;
     struct str user_id;
-    struct str name;        /* s == NULL if not given; so the next four */
+    struct str name; /* s == NULL if not given; so the next four */
     struct str channel;
     struct str timezone;
     struct str external_id;

@@ -69,20 +69,18 @@ struct updates {
 };
 
 /* Each adds one entry by value; CLEW_NO_MEMORY is the only failure. */
-enum clew_status updates_add_chain(struct updates *updates, struct arena *arena,
-                                   const struct chain_update *entry)
-    CLEW_MUST_CHECK;
-enum clew_status updates_add_link(struct updates *updates, struct arena *arena,
-                                  const struct link_update *entry)
-    CLEW_MUST_CHECK;
-enum clew_status updates_add_memory(struct updates *updates,
-                                    struct arena *arena,
-                                    const struct memory_update *entry)
-    CLEW_MUST_CHECK;
-enum clew_status updates_add_episode(struct updates *updates,
-                                     struct arena *arena,
-                                     const struct episode_update *entry)
-    CLEW_MUST_CHECK;
+enum clew_status
+updates_add_chain(struct updates *updates, struct arena *arena,
+                  const struct chain_update *entry) CLEW_MUST_CHECK;
+enum clew_status
+updates_add_link(struct updates *updates, struct arena *arena,
+                 const struct link_update *entry) CLEW_MUST_CHECK;
+enum clew_status
+updates_add_memory(struct updates *updates, struct arena *arena,
+                   const struct memory_update *entry) CLEW_MUST_CHECK;
+enum clew_status
+updates_add_episode(struct updates *updates, struct arena *arena,
+                    const struct episode_update *entry) CLEW_MUST_CHECK;
 enum clew_status updates_add_notice(struct updates *updates,
                                     struct arena *arena,
                                     struct str line) CLEW_MUST_CHECK;

@@ -190,10 +190,10 @@ static enum clew_status check_index(struct engine *engine, struct work *work,
 enum clew_status verify_run(struct engine *engine, struct arena *arena,
                             struct verify_report *out, struct clew_error *err)
 {
-    struct work work = {
-        .arena = arena,
-        .tenants = {
-            .arena = arena, .size = sizeof(struct tenant), .fn = tenant_of}};
+    struct work work = {.arena = arena,
+                        .tenants = {.arena = arena,
+                                    .size = sizeof(struct tenant),
+                                    .fn = tenant_of}};
     const struct tenant *tenants;
     enum clew_status status = store_check(engine->store, err);
 

@@ -41,10 +41,10 @@ struct batch_work {
 
 struct turn_work {
     struct batch_work *batch;
-    struct turn *turn;                   /* stored already */
+    struct turn *turn;                 /* stored already */
     const struct feed_text *text;      /* its analysis and vector */
-    const struct placement *placement;   /* its chat and session, and why */
-    struct updates *updates;             /* what it changed */
+    const struct placement *placement; /* its chat and session, and why */
+    struct updates *updates;           /* what it changed */
     json_t *trace; /* object: each step sets its own field; NULL = off */
 };
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thought_internal.h - what thought.c (ask and tell) and thought_write.c
+ * (store and reinforce) share. For these two files only.
+ */
+#ifndef ENGINE_THOUGHT_INTERNAL_H
+#define ENGINE_THOUGHT_INTERNAL_H
+
+#include "engine/search.h"
+#include "engine/thought.h"
+#include "engine/work.h"
+
+/* One call on its way. */
+struct thought_work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct thought_input *input;
+    int64_t now_ms;
+    struct search_result found;
+    struct uuid new_id;
+    const struct memory *similar; /* a near-duplicate found, or NULL */
+    struct uuid refined_by; /* what had already refined the one refined now */
+    bool is_stored;
+    struct thought_result *out;
+    struct batch_work batch;
+};
+
+void thought_add_operation(struct thought_result *out,
+                           enum thought_operation operation);
+/*
+ * The writing part, a store_fn on a struct thought_work: contribute, credit
+ * earlier results, reinforce what was retrieved, note the agent.
+ */
+enum clew_status thought_write(struct store_tx *tx, void *arg,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
