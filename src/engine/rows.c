@@ -25,7 +25,9 @@ enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
             memset(item, 0, list->size);
         }
         if (!grown || !list->fn(list->arena, &rows, item)) {
-            (void)db_end(&rows, NULL); /* the lack of memory is reported */
+            if (db_end(&rows, NULL) != CLEW_OK) {
+                /* the lack of memory is what is reported */
+            }
             return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
         }
         list->items = grown;

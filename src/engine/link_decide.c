@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_decide.c - the priority order of linking. See link_decide.h.
+ *
+ * Among requests with equal messages the one whose reply the client sends back
+ * is the parent; if no reply tells, the newest. Without that, the children of
+ * two conversations that both opened with "hi" could not be told apart.
+ */
+#include "engine/link_decide.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "engine/link_compact.h"
+#include "engine/turn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SUBTASK_WINDOW_MS CLOCK_DAY_MS
+#define COMPACT_WINDOW_MS (7 * CLOCK_DAY_MS)
+/* A failed single message that comes again this soon is a retry. */
+#define RETRY_WINDOW_MS (10 * CLOCK_MINUTE_MS)
+/* Prefixes looked up at once. */
+#define PREFIX_CHUNK 400
+
+static const char *const names[LINK_STRATEGIES] = {
+    [LINK_NONE] = "none",
+    [LINK_EXACT] = "exact",
+    [LINK_SUMMARISATION] = "summarisation",
+    [LINK_HASH_ONLY] = "hash_only",
+    [LINK_GRANDPARENT] = "grandparent",
+    [LINK_PREFIX] = "prefix",
+    [LINK_COMPACT] = "compact",
+    [LINK_SUBTASK] = "subtask",
+};
+
+const char *link_strategy_name(enum link_strategy strategy)
+{
+    return names[strategy];
+}
+
+/* What the steps below share. */
+struct search {
+    struct store_tx *tx;
+    struct arena *arena;
+    const struct request *request;
+    const struct link_sources *sources;
+    struct link_decision *out;
+    struct clew_error *err;
+};
+
+/* A finder's answer: CLEW_NOT_FOUND is no failure. */
+static enum clew_status note(struct search *s, enum clew_status found,
+                             enum link_strategy strategy)
+{
+    if (found == CLEW_OK) {
+        s->out->has_parent = true;
+        s->out->strategy = strategy;
+    }
+    return found == CLEW_NOT_FOUND ? CLEW_OK : found;
+}
+
+/* By reply first, then by messages alone. */
+static enum clew_status by_hash(struct search *s, const struct uuid *key,
+                                const struct uuid *reply_key,
+                                const struct link_digest *system,
+                                enum link_strategy strategy)
+{
+    enum clew_status status = CLEW_NOT_FOUND;
+
+    if (uuid_is_nil(key)) {
+        return CLEW_OK;
+    }
+    if (!uuid_is_nil(reply_key)) {
+        status = request_find_reply(s->tx, s->arena, s->request, reply_key,
+                                    system, &s->out->parent, s->err);
+    }
+    if (status == CLEW_NOT_FOUND) {
+        status = request_find_hash(s->tx, s->arena, s->request, key, system,
+                                   &s->out->parent, s->err);
+    }
+    return note(s, status, strategy);
+}
+
+static enum clew_status by_parent_hash(struct search *s)
+{
+    const struct request *r = s->request;
+    const struct link_digest *system = r->has_system ? &r->system : NULL;
+    struct uuid key = request_key(&r->parent);
+    enum clew_status status;
+
+    if (!r->has_parent_hash) {
+        return CLEW_OK;
+    }
+    status = by_hash(s, &key, &r->parent_reply_key, system, LINK_EXACT);
+    if (status == CLEW_OK && !s->out->has_parent && system) {
+        status =
+            by_hash(s, &key, &r->parent_reply_key, NULL,
+                    r->is_summarising ? LINK_SUMMARISATION : LINK_HASH_ONLY);
+    }
+    return status;
+}
+
+static enum clew_status by_grandparent(struct search *s)
+{
+    const struct request *r = s->request;
+    enum clew_status status = CLEW_OK;
+
+    if (r->has_system) {
+        status = by_hash(s, &r->grandparent_key, &r->grandparent_reply_key,
+                         &r->system, LINK_GRANDPARENT);
+    }
+    if (status == CLEW_OK && !s->out->has_parent) {
+        status = by_hash(s, &r->grandparent_key, &r->grandparent_reply_key,
+                         NULL, LINK_GRANDPARENT);
+    }
+    return status;
+}
+
+/* Among those with the found one's messages, the one answered as told here. */
+static enum clew_status prefer_reply(struct search *s)
+{
+    struct uuid key;
+    struct request better;
+    enum clew_status status = s->sources->reply_key(
+        s->sources->arg, s->tx, (size_t)s->out->parent.message_count, &key,
+        s->err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = request_find_reply(s->tx, s->arena, s->request, &key, NULL,
+                                &better, s->err);
+    if (status == CLEW_OK) {
+        s->out->parent = better;
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+/* The longest prefix, of two messages or more, that was a request itself. */
+static enum clew_status by_prefix(struct search *s)
+{
+    struct uuid *keys;
+    size_t count;
+    size_t end;
+    enum clew_status status;
+
+    if (s->request->message_count < 3) {
+        return CLEW_OK;
+    }
+    status =
+        s->sources->prefixes(s->sources->arg, s->tx, &keys, &count, s->err);
+    end = count > 0 ? count - 1 : 0; /* all messages are no prefix */
+    while (status == CLEW_OK && !s->out->has_parent && end > 1) {
+        size_t from = end > PREFIX_CHUNK + 1 ? end - PREFIX_CHUNK : 1;
+
+        status = request_find_longest(s->tx, s->arena, s->request, keys + from,
+                                      end - from, &s->out->parent, s->err);
+        status = note(s, status, LINK_PREFIX);
+        end = from;
+    }
+    if (status == CLEW_OK && s->out->has_parent) {
+        status = prefer_reply(s);
+    }
+    return status;
+}
+
+static enum clew_status by_task(struct search *s)
+{
+    const struct request *r = s->request;
+
+    if (uuid_is_nil(&r->prompt_key)) {
+        return CLEW_OK;
+    }
+    return note(s,
+                request_find_task(s->tx, s->arena, r, &r->prompt_key,
+                                  r->created_at_ms - SUBTASK_WINDOW_MS,
+                                  &s->out->parent, s->err),
+                LINK_SUBTASK);
+}
+
+/* Read a candidate's reply again, to be sure. */
+static enum clew_status holds_needle(struct search *s,
+                                     const struct request *candidate,
+                                     struct str needle, bool *out_holds)
+{
+    struct turn *turns;
+    size_t count;
+    struct buf normal;
+    enum clew_status status;
+
+    *out_holds = false;
+    if (candidate->reply_seq == 0) {
+        return CLEW_OK;
+    }
+    status =
+        turn_list_line(s->tx, s->arena, &candidate->chat_id,
+                       candidate->reply_seq - 1, 1, &turns, &count, s->err);
+    if (status != CLEW_OK || count == 0) {
+        return status;
+    }
+    buf_init(&normal, LIMIT_BODY_BYTES);
+    status = link_compact_normalise(&normal, turns[0].text);
+    *out_holds =
+        status == CLEW_OK && str_find(buf_str(&normal), needle, 0) != SIZE_MAX;
+    buf_release(&normal);
+    return status;
+}
+
+static enum clew_status by_summary(struct search *s)
+{
+    const struct request *r = s->request;
+    int64_t anchors[LINK_NEEDLE_ANCHORS];
+    struct request *found = NULL;
+    struct str needle;
+    size_t count = 0;
+    enum clew_status status;
+
+    if (!r->is_compact) {
+        return CLEW_OK;
+    }
+    status = s->sources->needle(s->sources->arg, s->tx, &needle, s->err);
+    if (status == CLEW_OK && needle.s) {
+        status = link_compact_lookup(s->arena, needle, anchors, &count);
+    }
+    if (status != CLEW_OK || count == 0) {
+        return status;
+    }
+    status = request_find_anchors(s->tx, s->arena, r, anchors, count,
+                                  r->created_at_ms - COMPACT_WINDOW_MS, &found,
+                                  &count, s->err);
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        bool holds;
+
+        status = holds_needle(s, &found[i], needle, &holds);
+        if (status == CLEW_OK && holds) {
+            s->out->parent = found[i];
+            return note(s, CLEW_OK, LINK_COMPACT);
+        }
+    }
+    return status;
+}
+
+typedef enum clew_status (*step_fn)(struct search *s);
+
+static enum clew_status find_parent(struct search *s)
+{
+    static const step_fn single[] = {by_task, by_summary};
+    static const step_fn several[] = {by_parent_hash, by_grandparent, by_prefix,
+                                      by_summary};
+    bool is_single = s->request->message_count == 1;
+    const step_fn *steps = is_single ? single : several;
+    size_t n_steps = is_single ? 2 : 4;
+    struct str previous = s->request->call.previous_id;
+    enum clew_status status = CLEW_OK;
+
+    if (previous.len > 0) { /* the client says so itself */
+        status = note(s,
+                      request_find_response(s->tx, s->arena, s->request,
+                                            previous, &s->out->parent, s->err),
+                      LINK_EXACT);
+    }
+    for (size_t i = 0; i < n_steps && status == CLEW_OK && !s->out->has_parent;
+         i++) {
+        status = steps[i](s);
+    }
+    return status;
+}
+
+/* --- the branch ------------------------------------------------------------
+ */
+
+/* "branch_20261115023100" or "compact_023100", UTC. */
+static struct str stamp(struct arena *arena, const char *kind, int64_t time_ms,
+                        bool has_date)
+{
+    char t[CLOCK_TEXT_SIZE];
+    char date[9] = "";
+
+    clock_format(time_ms, t);
+    if (has_date) {
+        (void)snprintf(date, sizeof(date), "%.4s%.2s%.2s", t, t + 5, t + 8);
+    }
+    return str_of(arena_printf(arena, "%s_%s%.2s%.2s%.2s", kind, date, t + 11,
+                               t + 14, t + 17));
+}
+
+static enum clew_status number_subtask(struct search *s)
+{
+    int64_t earlier = 0;
+    enum clew_status status = request_count_subtasks(
+        s->tx, s->request, &s->out->parent.conversation_id, &earlier, s->err);
+
+    s->out->subtask_number = earlier + 1;
+    s->out->branch =
+        str_of(arena_printf(s->arena, "subtask_%lld", (long long)earlier + 1));
+    return status;
+}
+
+static enum clew_status branch_of_child(struct search *s)
+{
+    struct link_decision *out = s->out;
+    struct request child;
+    enum clew_status status =
+        request_find_child(s->tx, s->arena, s->request, &out->parent,
+                           &s->request->hash_key, &out->twin, s->err);
+
+    out->branch = out->parent.branch;
+    if (status == CLEW_OK) {
+        out->has_twin = true;
+        out->branch = out->twin.branch;
+        return CLEW_OK;
+    }
+    if (status != CLEW_NOT_FOUND ||
+        str_starts(out->parent.branch, STR("compact_"))) {
+        return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+    }
+    status = request_find_child(s->tx, s->arena, s->request, &out->parent, NULL,
+                                &child, s->err);
+    if (status == CLEW_OK) {
+        out->branch =
+            stamp(s->arena, "branch", s->request->created_at_ms, true);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+/* Several messages are the same conversation again; a single one only if the
+ * first attempt failed just now: "hi" is said every day. */
+static bool is_retry_of(const struct request *r, const struct request *earlier)
+{
+    bool has_failed = earlier->call.status >= 400 ||
+                      (earlier->call.status > 0 && !earlier->call.is_complete);
+
+    if (!uuid_is_nil(&earlier->parent_id)) {
+        return false;
+    }
+    return r->message_count > 1 ||
+           (has_failed &&
+            r->created_at_ms - earlier->created_at_ms <= RETRY_WINDOW_MS);
+}
+
+static enum clew_status branch_of_root(struct search *s)
+{
+    const struct request *r = s->request;
+    struct link_decision *out = s->out;
+    enum clew_status status = request_find_hash(
+        s->tx, s->arena, r, &r->hash_key, r->has_system ? &r->system : NULL,
+        &out->twin, s->err);
+
+    out->branch = STR("main");
+    if (status == CLEW_OK && is_retry_of(r, &out->twin)) {
+        out->has_twin = true;
+        out->branch = out->twin.branch;
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+static enum clew_status find_branch(struct search *s)
+{
+    struct link_decision *out = s->out;
+
+    switch (out->strategy) {
+    case LINK_NONE:
+        return branch_of_root(s);
+    case LINK_SUBTASK:
+        return number_subtask(s);
+    case LINK_COMPACT:
+        out->branch =
+            stamp(s->arena, "compact", s->request->created_at_ms, false);
+        return CLEW_OK;
+    case LINK_EXACT:
+    case LINK_SUMMARISATION:
+    case LINK_HASH_ONLY:
+    case LINK_GRANDPARENT:
+    case LINK_PREFIX:
+        return branch_of_child(s);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status link_decide(struct store_tx *tx, struct arena *arena,
+                             const struct request *request,
+                             const struct link_sources *sources,
+                             struct link_decision *out, struct clew_error *err)
+{
+    struct search search = {tx, arena, request, sources, out, err};
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    status = find_parent(&search);
+    if (status == CLEW_OK) {
+        status = find_branch(&search);
+    }
+    if (status == CLEW_OK && !out->branch.s) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    return status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_decide.h - which request a call continues, and on which branch.
+ *
+ * The priority order of spec/linking.md in one place. Works from a request's
+ * keys; what is needed only seldom (all prefixes, the summary) is asked for
+ * through link_sources, so that a live call and a rebuild decide alike.
+ * Thread-safety: none; inside one transaction.
+ */
+#ifndef ENGINE_LINK_DECIDE_H
+#define ENGINE_LINK_DECIDE_H
+
+#include "base/arena.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/request.h"
+
+#include <stdbool.h>
+
+struct store_tx;
+
+enum link_strategy {
+    LINK_NONE,
+    LINK_EXACT,
+    LINK_SUMMARISATION,
+    LINK_HASH_ONLY,
+    LINK_GRANDPARENT,
+    LINK_PREFIX,
+    LINK_COMPACT,
+    LINK_SUBTASK
+};
+#define LINK_STRATEGIES 8
+
+const char *link_strategy_name(enum link_strategy strategy);
+
+/* Asked only if nothing simpler decided. */
+struct link_sources {
+    void *arg;
+    /* the keys of all prefixes of the messages, shortest first */
+    enum clew_status (*prefixes)(void *arg, struct store_tx *tx,
+                                 struct uuid **out_keys, size_t *out_count,
+                                 struct clew_error *err);
+    /* the key of "the first `count` messages, answered by the next one" */
+    enum clew_status (*reply_key)(void *arg, struct store_tx *tx, size_t count,
+                                  struct uuid *out_key, struct clew_error *err);
+    /* the needle of a compact continuation; s == NULL if it has none */
+    enum clew_status (*needle)(void *arg, struct store_tx *tx,
+                               struct str *out_needle, struct clew_error *err);
+};
+
+struct link_decision {
+    enum link_strategy strategy;
+    bool has_parent;
+    bool has_twin;
+    struct request parent;
+    /* an earlier request of the same parent with just these messages */
+    struct request twin;
+    struct str branch;
+    int64_t subtask_number; /* 0 unless it is a subtask */
+};
+
+enum clew_status link_decide(struct store_tx *tx, struct arena *arena,
+                             const struct request *request,
+                             const struct link_sources *sources,
+                             struct link_decision *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

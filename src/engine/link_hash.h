@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_hash.h - what identifies a list of messages.
+ *
+ * A request is found again by the SHA-256 of its normalised messages
+ * (spec/linking.md; the form is fixed, stored hashes must stay valid). One pass
+ * yields the digest at every message boundary, so the current, the parent's
+ * and every other prefix cost one hash of the text.
+ *
+ * Messages are JSON as the Anthropic API has them. What OpenAI's chat form adds
+ * is folded into the same items: `tool_calls` become tool_use items after the
+ * content, a message of role "tool" becomes one tool_result item.
+ * Thread-safety: pure functions.
+ */
+#ifndef ENGINE_LINK_HASH_H
+#define ENGINE_LINK_HASH_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Messages of one request. More is refused, not cut. */
+#define LINK_MAX_MESSAGES 100000
+
+struct link_digest {
+    unsigned char b[SHA256_SIZE];
+};
+
+/* The messages that count: no system ones, no repeated tool ids. */
+struct link_messages {
+    size_t count;
+    const json_t **items;       /* borrowed from the request's tree */
+    struct link_digest *prefix; /* prefix[i]: digest of messages 0 to i */
+};
+
+/*
+ * Normalise and hash. `messages` must be an array with at least one message
+ * that counts; a message without a role, or with content that is neither
+ * text, list nor null, is CLEW_INVALID with its place ("messages[3].role").
+ */
+enum clew_status link_hash_messages(struct arena *arena, const json_t *messages,
+                                    struct link_messages *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * The digest of one message alone, without its thinking blocks: equal for a
+ * reply as it was streamed and as the client sends it back.
+ */
+enum clew_status link_hash_alone(const json_t *message,
+                                 struct link_digest *out) CLEW_MUST_CHECK;
+
+/* Append the text items of `content` (string or list), joined by LF. */
+enum clew_status link_join_texts(struct buf *out, const json_t *content);
+
+/* The digest of the system prompt (string, list of text blocks, or NULL). False
+ * if nothing of it counts. */
+enum clew_status link_hash_system(const json_t *system, bool *out_has,
+                                  struct link_digest *out) CLEW_MUST_CHECK;
+/* True if this system prompt asks for a summary. */
+bool link_is_summarising(const json_t *system);
+
+/*
+ * The own words of a message: its text items joined by LF, blocks stripped,
+ * trimmed. A slice of the tree or of the arena.
+ */
+enum clew_status link_message_text(struct arena *arena, const json_t *message,
+                                   struct str *out) CLEW_MUST_CHECK;
+
+bool link_digest_eq(const struct link_digest *a, const struct link_digest *b);
+
+#endif

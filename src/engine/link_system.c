@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_system.c - what of a system prompt counts. See link_hash.h.
+ *
+ * Agents open with a known sentence and go on with things that change by the
+ * hour; of those only the sentence counts. Everyone else's prompt counts whole,
+ * less what is known to change by itself.
+ */
+#include "engine/link_hash.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "engine/link_markers.h"
+#include "engine/link_text.h"
+
+#include <stdint.h>
+
+static struct str next_line(struct str text, size_t *at)
+{
+    size_t end = str_find(text, STR("\n"), *at);
+    struct str line;
+
+    end = end == SIZE_MAX ? text.len : end + 1;
+    line = str_sub(text, *at, end);
+    *at = end;
+    return line;
+}
+
+/* Append `text` without the lines and sections that change by themselves. */
+static enum clew_status drop_volatile(struct buf *out, struct str text)
+{
+    bool is_section = false;
+    size_t at = 0;
+
+    while (at < text.len) {
+        struct str line = next_line(text, &at);
+        struct str own = link_trim(line);
+
+        if (link_marker_at(LINK_VOLATILE_SECTION, own)) {
+            is_section = true;
+        } else if (own.len == 0) {
+            is_section = false;
+        }
+        if (is_section || link_marker_at(LINK_VOLATILE_LINE, own)) {
+            continue;
+        }
+        (void)buf_append_str(out, line); /* kept in `out` */
+    }
+    return buf_status(out);
+}
+
+/* Append `text` without its <transient_context> blocks. */
+static enum clew_status drop_transient(struct buf *out, struct str text)
+{
+    const struct str open = STR("<transient_context>");
+    const struct str close = STR("</transient_context>");
+    size_t done = 0;
+
+    while (done < text.len) {
+        size_t from = str_find(text, open, done);
+        size_t to = from == SIZE_MAX ? from : str_find(text, close, from);
+
+        if (to == SIZE_MAX) {
+            break;
+        }
+        (void)buf_append_str(out, str_sub(text, done, from)); /* kept */
+        done = to + close.len;
+    }
+    return buf_append_str(out, str_sub(text, done, text.len));
+}
+
+/* Three and more newlines in a row become two. */
+static enum clew_status collapse_newlines(struct buf *out, struct str text)
+{
+    size_t run = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        run = text.s[i] == '\n' ? run + 1 : 0;
+        if (run < 3) {
+            (void)buf_append_char(out, text.s[i]); /* kept in `out` */
+        }
+    }
+    return buf_status(out);
+}
+
+/* The known opening that the prompt starts with, past identity lines. */
+static const struct link_marker *opening_of(struct str prompt)
+{
+    size_t at = 0;
+
+    while (at < prompt.len) {
+        struct str line = link_trim(next_line(prompt, &at));
+        const struct link_marker *marker =
+            link_marker_at(LINK_AGENT_OPENING, line);
+
+        if (marker) {
+            return marker;
+        }
+        if (line.len > 0 && !link_marker_at(LINK_AGENT_IDENTITY, line) &&
+            !link_marker_at(LINK_VOLATILE_LINE, line)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* What of the prompt counts, built in `out` with the help of `spare`. */
+static enum clew_status clean_prompt(struct buf *out, struct buf *spare,
+                                     struct str prompt)
+{
+    enum clew_status status = drop_transient(spare, prompt);
+
+    if (status == CLEW_OK) {
+        status = link_strip(out, buf_str(spare));
+    }
+    if (status == CLEW_OK) {
+        buf_clear(spare);
+        status = drop_volatile(spare, buf_str(out));
+    }
+    if (status == CLEW_OK) {
+        buf_clear(out);
+        status = collapse_newlines(out, buf_str(spare));
+    }
+    return status;
+}
+
+enum clew_status link_hash_system(const json_t *system, bool *out_has,
+                                  struct link_digest *out)
+{
+    struct buf prompt;
+    struct buf clean;
+    struct buf spare;
+    const struct link_marker *opening;
+    struct str own = {"", 0};
+    enum clew_status status;
+
+    buf_init(&prompt, LIMIT_BODY_BYTES);
+    buf_init(&clean, LIMIT_BODY_BYTES);
+    buf_init(&spare, LIMIT_BODY_BYTES);
+    status = link_join_texts(&prompt, system);
+    opening = opening_of(buf_str(&prompt));
+    if (opening) {
+        own = opening->text;
+    } else if (status == CLEW_OK) {
+        status = clean_prompt(&clean, &spare, buf_str(&prompt));
+        own = link_trim(buf_str(&clean));
+    }
+    if (status == CLEW_OK) {
+        *out_has = own.len > 0;
+        sha256_of(own, out->b);
+    }
+    buf_release(&prompt);
+    buf_release(&clean);
+    buf_release(&spare);
+    return status;
+}
+
+bool link_is_summarising(const json_t *system)
+{
+    const json_t *item;
+    size_t at;
+    size_t i;
+
+    if (json_is_string(system)) {
+        struct str text = {json_string_value(system),
+                           json_string_length(system)};
+
+        return link_marker_find(LINK_SUMMARISING, text, 0, &at);
+    }
+    json_array_foreach (system, i, item) {
+        const json_t *value = json_object_get(item, "text");
+        struct str text = {json_string_value(value), json_string_length(value)};
+
+        if (link_marker_find(LINK_SUMMARISING, text, 0, &at)) {
+            return true;
+        }
+    }
+    return false;
+}

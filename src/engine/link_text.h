@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_text.h - what of a text counts: white space, reminders, fences.
+ *
+ * Two kinds of blocks are not the speaker's own words and are cut out together
+ * with the white space before them: <system-reminder> (clients add and drop
+ * them) and <clew-context> (what clew itself injected).
+ * White space is what ECMAScript's trim() takes, because stored hashes of other
+ * tools were made with it.
+ * Thread-safety: pure functions.
+ */
+#ifndef ENGINE_LINK_TEXT_H
+#define ENGINE_LINK_TEXT_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+
+/* The fence around injected context; see proxy/inject.h. */
+#define LINK_FENCE_OPEN "<clew-context"
+#define LINK_FENCE_CLOSE "</clew-context>"
+
+/* Bytes of the white space character that starts at `at`, 0 if none does. */
+size_t link_space_at(struct str text, size_t at);
+/* `text` without white space at its ends. */
+struct str link_trim(struct str text);
+/* True if `text` holds a block that link_strip() would cut out. */
+bool link_has_blocks(struct str text);
+/* Append `text` without reminders and fences. */
+enum clew_status link_strip(struct buf *out, struct str text);
+/*
+ * `text` without the blocks: the slice itself if there are none, else a slice
+ * of `scratch`, which is emptied first.
+ */
+enum clew_status link_stripped(struct buf *scratch, struct str text,
+                               struct str *out) CLEW_MUST_CHECK;
+
+#endif

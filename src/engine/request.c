@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.c - rows of the requests table, and what they are found by.
+ *
+ * See request.h. Every finder is one indexed lookup; "strictly earlier" is by
+ * (created_at, id), which is also the order of a rebuild.
+ */
+#include "engine/request.h"
+
+#include "base/clock.h"
+#include "engine/chat.h"
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "store/db.h"
+
+#include <string.h>
+
+#define COLUMNS                                                                \
+    "id, user_id, conversation_id, parent_id, chat_id, branch, strategy,"      \
+    " message_count, first_seq, last_seq, reply_seq, subtask_number, "         \
+    "hash_key,"                                                                \
+    " reply_key, response_id, current_hash, parent_hash, system_hash,"         \
+    " parent_reply_key, grandparent_key, grandparent_reply_key, prompt_key,"   \
+    " previous_id, is_summarising, is_compact, api, model, status,"            \
+    " stop_reason, error, is_complete, input_tokens, output_tokens,"           \
+    " duration_ms, first_byte_ms, session_hint, created_at, stored_at"
+#define SELECT "SELECT " COLUMNS " FROM requests WHERE tenant = $1"
+#define EARLIER " AND (created_at < $2 OR (created_at = $2 AND id < $3))"
+#define NEWEST " ORDER BY created_at DESC, id DESC LIMIT 1"
+
+DB_SQL(SELECT_ONE, SELECT " AND id = $2");
+DB_SQL(SELECT_HASH, SELECT " AND hash_key = $4" EARLIER NEWEST);
+DB_SQL(SELECT_HASH_SYSTEM,
+       SELECT " AND hash_key = $4 AND system_hash = $5" EARLIER NEWEST);
+DB_SQL(SELECT_REPLY, SELECT " AND reply_key = $4" EARLIER NEWEST);
+DB_SQL(SELECT_REPLY_SYSTEM,
+       SELECT " AND reply_key = $4 AND system_hash = $5" EARLIER NEWEST);
+DB_SQL(SELECT_LONGEST, SELECT " AND hash_key = ANY($4)" EARLIER
+                              " ORDER BY message_count DESC, created_at DESC,"
+                              " id DESC LIMIT 1");
+DB_SQL(SELECT_RESPONSE, SELECT " AND response_id = $4" EARLIER NEWEST);
+DB_SQL(SELECT_TASK,
+       SELECT " AND id = (SELECT t.request_id FROM request_tasks t WHERE"
+              " t.tenant = $1 AND t.prompt_key = $4 AND t.created_at >= $5 AND"
+              " (t.created_at < $2 OR (t.created_at = $2 AND t.request_id < "
+              "$3))"
+              " ORDER BY t.created_at DESC, t.request_id DESC LIMIT 1)");
+/* A reply that holds the needle has every one of its anchors. */
+DB_SQL(SELECT_ANCHORS,
+       SELECT " AND id = ANY($4)" EARLIER " AND created_at >= $5"
+              " ORDER BY created_at DESC, id DESC LIMIT 20");
+DB_SQL(SELECT_ANCHOR_IDS,
+       "SELECT request_id FROM request_anchors WHERE tenant = $1"
+       " AND day = ANY($2) AND anchor = ANY($3) GROUP BY request_id"
+       " HAVING COUNT(*) >= $4 LIMIT 10000");
+DB_SQL(SELECT_CHILD, SELECT " AND parent_id = $4 AND conversation_id = $5"
+                            " AND subtask_number IS NULL" EARLIER NEWEST);
+DB_SQL(SELECT_TWIN,
+       SELECT " AND parent_id = $4 AND conversation_id = $5"
+              " AND subtask_number IS NULL AND hash_key = $6" EARLIER NEWEST);
+DB_SQL(COUNT_SUBTASKS,
+       "SELECT COUNT(*) FROM requests WHERE tenant = $1" EARLIER
+       " AND conversation_id = $4 AND subtask_number IS NOT NULL");
+DB_SQL(SELECT_AFTER,
+       SELECT " AND (created_at > $2 OR (created_at = $2 AND id > $3))"
+              " ORDER BY created_at, id LIMIT $4");
+DB_SQL(SELECT_FIRST,
+       SELECT " AND chat_id = $2 ORDER BY created_at, id LIMIT 1");
+DB_SQL(SELECT_LIST,
+       SELECT EARLIER " ORDER BY created_at DESC, id DESC LIMIT $4");
+DB_SQL(SELECT_LIST_OF, SELECT " AND conversation_id = $5" EARLIER
+                              " ORDER BY created_at DESC, id DESC LIMIT $4");
+DB_SQL(SELECT_TREE,
+       SELECT " AND conversation_id = $2 ORDER BY created_at, id LIMIT 10000");
+DB_SQL(INSERT,
+       "INSERT INTO requests (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
+       " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
+       " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
+       " $35, $36, $37, $38, $39)");
+DB_SQL(UPDATE, "UPDATE requests SET conversation_id = $3, parent_id = $4,"
+               " branch = $5, strategy = $6, subtask_number = $7"
+               " WHERE tenant = $1 AND id = $2");
+DB_SQL(INSERT_TASK, "INSERT INTO request_tasks (tenant, prompt_key, created_at,"
+                    " request_id) VALUES ($1, $2, $3, $4)"
+                    " ON CONFLICT DO NOTHING");
+DB_SQL(INSERT_ANCHOR, "INSERT INTO request_anchors (tenant, day, anchor,"
+                      " request_id) VALUES ($1, $2, $3, $4)"
+                      " ON CONFLICT DO NOTHING");
+DB_SQL(INSERT_PREFIX, "INSERT INTO request_prefixes (tenant, chat_id, seq,"
+                      " prefix_key) VALUES ($1, $2, $3, $4)"
+                      " ON CONFLICT DO NOTHING");
+DB_SQL(SELECT_PREFIXES, "SELECT prefix_key FROM request_prefixes WHERE"
+                        " tenant = $1 AND chat_id = $2 AND seq > $3"
+                        " AND seq <= $4 ORDER BY seq");
+DB_SQL(MOVE_REQUESTS, "UPDATE requests SET conversation_id = $3"
+                      " WHERE tenant = $1 AND conversation_id = $2");
+DB_SQL(MOVE_CHATS, "UPDATE chats SET conversation_id = $3"
+                   " WHERE tenant = $1 AND conversation_id = $2");
+
+struct uuid request_key(const struct link_digest *digest)
+{
+    struct uuid key;
+
+    memcpy(key.b, digest->b, sizeof(key.b));
+    return key;
+}
+
+struct uuid request_reply_key(const struct link_digest *messages,
+                              const struct link_digest *reply)
+{
+    struct link_digest both;
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    sha256_add(&hash, messages->b, sizeof(messages->b));
+    sha256_add(&hash, reply->b, sizeof(reply->b));
+    sha256_get(&hash, both.b);
+    return request_key(&both);
+}
+
+/* --- rows ------------------------------------------------------------------
+ */
+
+static bool read_digest(const struct db_rows *rows, int column,
+                        struct link_digest *out)
+{
+    struct str bytes = db_get_bytes(rows, column);
+
+    if (bytes.len != sizeof(out->b)) {
+        return false;
+    }
+    memcpy(out->b, bytes.s, sizeof(out->b));
+    return true;
+}
+
+static int64_t int_or(const struct db_rows *rows, int column, int64_t missing)
+{
+    return db_is_null(rows, column) ? missing : db_get_int(rows, column);
+}
+
+static bool read_call(struct arena *arena, const struct db_rows *rows,
+                      struct request_call *out)
+{
+    out->status = db_get_int(rows, 27);
+    out->is_complete = db_get_int(rows, 30) != 0;
+    out->input_tokens = int_or(rows, 31, -1);
+    out->output_tokens = int_or(rows, 32, -1);
+    out->duration_ms = int_or(rows, 33, -1);
+    out->first_byte_ms = int_or(rows, 34, -1);
+    return rows_text(arena, rows, 14, &out->response_id) &&
+           rows_text(arena, rows, 22, &out->previous_id) &&
+           rows_text(arena, rows, 25, &out->api) &&
+           rows_text(arena, rows, 26, &out->model) &&
+           rows_text(arena, rows, 28, &out->stop_reason) &&
+           rows_text(arena, rows, 29, &out->error) &&
+           rows_text(arena, rows, 35, &out->session_hint);
+}
+
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct request *out = item;
+
+    out->id = db_get_uuid(rows, 0);
+    out->conversation_id = db_get_uuid(rows, 2);
+    out->parent_id = db_get_uuid(rows, 3);
+    out->chat_id = db_get_uuid(rows, 4);
+    out->message_count = db_get_int(rows, 7);
+    out->first_seq = db_get_int(rows, 8);
+    out->last_seq = db_get_int(rows, 9);
+    out->reply_seq = db_get_int(rows, 10);
+    out->subtask_number = db_get_int(rows, 11);
+    out->hash_key = db_get_uuid(rows, 12);
+    out->reply_key = db_get_uuid(rows, 13);
+    (void)read_digest(rows, 15, &out->current); /* never NULL */
+    out->has_parent_hash = read_digest(rows, 16, &out->parent);
+    out->has_system = read_digest(rows, 17, &out->system);
+    out->parent_reply_key = db_get_uuid(rows, 18);
+    out->grandparent_key = db_get_uuid(rows, 19);
+    out->grandparent_reply_key = db_get_uuid(rows, 20);
+    out->prompt_key = db_get_uuid(rows, 21);
+    out->is_summarising = db_get_int(rows, 23) != 0;
+    out->is_compact = db_get_int(rows, 24) != 0;
+    out->created_at_ms = db_get_int(rows, 36);
+    out->stored_at_ms = db_get_int(rows, 37);
+    return rows_text(arena, rows, 1, &out->user_id) &&
+           rows_text(arena, rows, 5, &out->branch) &&
+           rows_text(arena, rows, 6, &out->strategy) &&
+           read_call(arena, rows, &out->call);
+}
+
+static enum clew_status one(struct store_tx *tx, struct arena *arena,
+                            const struct db_sql *sql,
+                            const struct db_value *args, size_t n_args,
+                            struct request *out, struct clew_error *err)
+{
+    return rows_one(tx, arena, sql, args, n_args, row_of, out, sizeof(*out),
+                    "request", err);
+}
+
+static enum clew_status many(struct store_tx *tx, struct arena *arena,
+                             const struct db_sql *sql,
+                             const struct db_value *args, size_t n_args,
+                             struct request **out, size_t *out_count,
+                             struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct request), .fn = row_of};
+    enum clew_status status = rows_add(tx, &list, sql, args, n_args, err);
+
+    if (status == CLEW_OK) {
+        *out = list.items;
+        *out_count = list.count;
+    }
+    return status;
+}
+
+static struct db_value digest(const struct link_digest *value, bool has)
+{
+    return has ? db_bytes(value->b, sizeof(value->b)) : db_null();
+}
+
+static struct db_value count_or_null(int64_t value)
+{
+    return value >= 0 ? db_int(value) : db_null();
+}
+
+enum clew_status request_insert(struct store_tx *tx, const struct request *r,
+                                struct clew_error *err)
+{
+    const struct request_call *c = &r->call;
+
+    return db_exec(
+        tx, &INSERT,
+        DB_ARGS(
+            db_uuid(&r->id), db_text(r->user_id), db_uuid(&r->conversation_id),
+            db_uuid(&r->parent_id), db_uuid(&r->chat_id), db_text(r->branch),
+            db_text(r->strategy), db_int(r->message_count),
+            db_int(r->first_seq), db_int(r->last_seq),
+            rows_int_or_null(r->reply_seq), rows_int_or_null(r->subtask_number),
+            db_uuid(&r->hash_key), db_uuid(&r->reply_key),
+            db_text(c->response_id), digest(&r->current, true),
+            digest(&r->parent, r->has_parent_hash),
+            digest(&r->system, r->has_system), db_uuid(&r->parent_reply_key),
+            db_uuid(&r->grandparent_key), db_uuid(&r->grandparent_reply_key),
+            db_uuid(&r->prompt_key), db_text(c->previous_id),
+            db_int(r->is_summarising), db_int(r->is_compact), db_text(c->api),
+            db_text(c->model), rows_int_or_null(c->status),
+            db_text(c->stop_reason), db_text(c->error), db_int(c->is_complete),
+            count_or_null(c->input_tokens), count_or_null(c->output_tokens),
+            count_or_null(c->duration_ms), count_or_null(c->first_byte_ms),
+            db_text(c->session_hint), db_int(r->created_at_ms),
+            db_int(r->stored_at_ms)),
+        err);
+}
+
+enum clew_status request_update(struct store_tx *tx, const struct request *r,
+                                struct clew_error *err)
+{
+    return db_exec(tx, &UPDATE,
+                   DB_ARGS(db_uuid(&r->id), db_uuid(&r->conversation_id),
+                           db_uuid(&r->parent_id), db_text(r->branch),
+                           db_text(r->strategy),
+                           rows_int_or_null(r->subtask_number)),
+                   err);
+}
+
+/* --- finders ---------------------------------------------------------------
+ */
+
+#define BEFORE(before) db_int((before)->created_at_ms), db_uuid(&(before)->id)
+
+enum clew_status request_find(struct store_tx *tx, struct arena *arena,
+                              const struct uuid *id, struct request *out,
+                              struct clew_error *err)
+{
+    return one(tx, arena, &SELECT_ONE, DB_ARGS(db_uuid(id)), out, err);
+}
+
+enum clew_status request_find_hash(struct store_tx *tx, struct arena *arena,
+                                   const struct request *before,
+                                   const struct uuid *hash_key,
+                                   const struct link_digest *system,
+                                   struct request *out, struct clew_error *err)
+{
+    if (!system) {
+        return one(tx, arena, &SELECT_HASH,
+                   DB_ARGS(BEFORE(before), db_uuid(hash_key)), out, err);
+    }
+    return one(tx, arena, &SELECT_HASH_SYSTEM,
+               DB_ARGS(BEFORE(before), db_uuid(hash_key), digest(system, true)),
+               out, err);
+}
+
+enum clew_status request_find_reply(struct store_tx *tx, struct arena *arena,
+                                    const struct request *before,
+                                    const struct uuid *reply_key,
+                                    const struct link_digest *system,
+                                    struct request *out, struct clew_error *err)
+{
+    if (!system) {
+        return one(tx, arena, &SELECT_REPLY,
+                   DB_ARGS(BEFORE(before), db_uuid(reply_key)), out, err);
+    }
+    return one(
+        tx, arena, &SELECT_REPLY_SYSTEM,
+        DB_ARGS(BEFORE(before), db_uuid(reply_key), digest(system, true)), out,
+        err);
+}
+
+enum clew_status request_find_longest(struct store_tx *tx, struct arena *arena,
+                                      const struct request *before,
+                                      const struct uuid *keys, size_t count,
+                                      struct request *out,
+                                      struct clew_error *err)
+{
+    return one(tx, arena, &SELECT_LONGEST,
+               DB_ARGS(BEFORE(before), db_uuids(keys, count)), out, err);
+}
+
+enum clew_status request_find_response(struct store_tx *tx, struct arena *arena,
+                                       const struct request *before,
+                                       struct str response_id,
+                                       struct request *out,
+                                       struct clew_error *err)
+{
+    return one(tx, arena, &SELECT_RESPONSE,
+               DB_ARGS(BEFORE(before), db_text(response_id)), out, err);
+}
+
+enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
+                                   const struct request *before,
+                                   const struct uuid *prompt_key,
+                                   int64_t since_ms, struct request *out,
+                                   struct clew_error *err)
+{
+    return one(tx, arena, &SELECT_TASK,
+               DB_ARGS(BEFORE(before), db_uuid(prompt_key), db_int(since_ms)),
+               out, err);
+}
+
+/* Days since 1970, rounded down. */
+static int64_t day_of(int64_t time_ms)
+{
+    return time_ms / CLOCK_DAY_MS - (time_ms % CLOCK_DAY_MS < 0);
+}
+
+static bool id_row(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    (void)arena;
+    *(struct uuid *)item = db_get_uuid(rows, 0);
+    return true;
+}
+
+/* Days of one lookup: a week and the day it begins in. */
+#define MAX_DAYS 9
+
+enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
+                                      const struct request *before,
+                                      const int64_t *anchors, size_t count,
+                                      int64_t since_ms, struct request **out,
+                                      size_t *out_count, struct clew_error *err)
+{
+    struct rows_list ids = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
+    int64_t days[MAX_DAYS];
+    size_t n_days = 0;
+    enum clew_status status;
+
+    for (int64_t day = day_of(before->created_at_ms);
+         day >= day_of(since_ms) && n_days < MAX_DAYS; day--) {
+        days[n_days++] = day;
+    }
+    status = rows_add(tx, &ids, &SELECT_ANCHOR_IDS,
+                      DB_ARGS(db_ints(days, n_days), db_ints(anchors, count),
+                              db_int((int64_t)count)),
+                      err);
+    if (status != CLEW_OK || ids.count == 0) {
+        *out_count = 0;
+        return status;
+    }
+    return many(tx, arena, &SELECT_ANCHORS,
+                DB_ARGS(BEFORE(before), db_uuids(ids.items, ids.count),
+                        db_int(since_ms)),
+                out, out_count, err);
+}
+
+enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
+                                    const struct request *before,
+                                    const struct request *parent,
+                                    const struct uuid *hash_key,
+                                    struct request *out, struct clew_error *err)
+{
+    if (!hash_key) {
+        return one(tx, arena, &SELECT_CHILD,
+                   DB_ARGS(BEFORE(before), db_uuid(&parent->id),
+                           db_uuid(&parent->conversation_id)),
+                   out, err);
+    }
+    return one(tx, arena, &SELECT_TWIN,
+               DB_ARGS(BEFORE(before), db_uuid(&parent->id),
+                       db_uuid(&parent->conversation_id), db_uuid(hash_key)),
+               out, err);
+}
+
+enum clew_status request_count_subtasks(struct store_tx *tx,
+                                        const struct request *before,
+                                        const struct uuid *conversation_id,
+                                        int64_t *out_count,
+                                        struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &COUNT_SUBTASKS,
+                 DB_ARGS(BEFORE(before), db_uuid(conversation_id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        *out_count = db_get_int(&rows, 0);
+    }
+    return db_end(&rows, err);
+}
+
+enum clew_status request_list_after(struct store_tx *tx, struct arena *arena,
+                                    int64_t after_ms,
+                                    const struct uuid *after_id, int64_t limit,
+                                    struct request **out, size_t *out_count,
+                                    struct clew_error *err)
+{
+    /* a nil id binds NULL, and nothing is greater than that */
+    static const struct uuid lowest = {
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+
+    return many(tx, arena, &SELECT_AFTER,
+                DB_ARGS(db_int(after_ms),
+                        db_uuid(uuid_is_nil(after_id) ? &lowest : after_id),
+                        db_int(limit)),
+                out, out_count, err);
+}
+
+enum clew_status request_find_first(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *chat_id,
+                                    struct request *out, struct clew_error *err)
+{
+    return one(tx, arena, &SELECT_FIRST, DB_ARGS(db_uuid(chat_id)), out, err);
+}
+
+/* --- what a reply leaves ---------------------------------------------------
+ */
+
+enum clew_status request_add_task(struct store_tx *tx,
+                                  const struct request *request,
+                                  const struct uuid *prompt_key,
+                                  struct clew_error *err)
+{
+    return db_exec(tx, &INSERT_TASK,
+                   DB_ARGS(db_uuid(prompt_key), db_int(request->created_at_ms),
+                           db_uuid(&request->id)),
+                   err);
+}
+
+enum clew_status request_add_anchors(struct store_tx *tx,
+                                     const struct request *request,
+                                     const int64_t *anchors, size_t count,
+                                     struct clew_error *err)
+{
+    int64_t day = day_of(request->created_at_ms);
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        status = db_exec(
+            tx, &INSERT_ANCHOR,
+            DB_ARGS(db_int(day), db_int(anchors[i]), db_uuid(&request->id)),
+            err);
+    }
+    return status;
+}
+
+enum clew_status request_add_prefix(struct store_tx *tx,
+                                    const struct uuid *chat_id, int64_t seq,
+                                    const struct link_digest *prefix,
+                                    struct clew_error *err)
+{
+    struct uuid key = request_key(prefix);
+
+    return db_exec(tx, &INSERT_PREFIX,
+                   DB_ARGS(db_uuid(chat_id), db_int(seq), db_uuid(&key)), err);
+}
+
+enum clew_status request_prefixes(struct store_tx *tx, struct arena *arena,
+                                  const struct request *request,
+                                  struct uuid **out_keys, size_t *out_count,
+                                  struct clew_error *err)
+{
+    struct rows_list keys = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
+    struct chat_part *parts;
+    size_t n_parts;
+    enum clew_status status =
+        chat_line(tx, arena, &request->chat_id, &parts, &n_parts, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < n_parts; i++) {
+        int64_t after = parts[i].after_seq < request->first_seq - 1
+                            ? request->first_seq - 1
+                            : parts[i].after_seq;
+        int64_t to = parts[i].to_seq > request->last_seq ? request->last_seq
+                                                         : parts[i].to_seq;
+
+        if (after < to) {
+            status = rows_add(
+                tx, &keys, &SELECT_PREFIXES,
+                DB_ARGS(db_uuid(&parts[i].chat_id), db_int(after), db_int(to)),
+                err);
+        }
+    }
+    if (status == CLEW_OK) {
+        *out_keys = keys.items;
+        *out_count = keys.count;
+    }
+    return status;
+}
+
+enum clew_status request_move_conversation(struct store_tx *tx,
+                                           const struct uuid *from,
+                                           const struct uuid *to,
+                                           struct clew_error *err)
+{
+    enum clew_status status =
+        db_exec(tx, &MOVE_REQUESTS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return db_exec(tx, &MOVE_CHATS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+}
+
+/* --- whole operations ------------------------------------------------------
+ */
+
+struct read_work {
+    struct arena *arena;
+    const struct uuid *id;
+    const struct request_filter *filter;
+    struct request *out;
+    struct request *list;
+    size_t count;
+};
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct read_work *work = arg;
+
+    return request_find(tx, work->arena, work->id, work->out, err);
+}
+
+enum clew_status request_get(struct engine *engine, const struct scope *scope,
+                             struct arena *arena, const struct uuid *id,
+                             struct request *out, struct clew_error *err)
+{
+    struct read_work work = {.arena = arena, .id = id, .out = out};
+
+    return store_read(engine->store, scope, do_get, &work, err);
+}
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    static const struct uuid highest = {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                         0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                         0xFF, 0xFF, 0xFF, 0xFF}};
+    struct read_work *work = arg;
+    const struct request_filter *filter = work->filter;
+    const struct uuid *before_id =
+        uuid_is_nil(&filter->before_id) ? &highest : &filter->before_id;
+
+    if (uuid_is_nil(&filter->conversation_id)) {
+        return many(tx, work->arena, &SELECT_LIST,
+                    DB_ARGS(db_int(filter->before_ms), db_uuid(before_id),
+                            db_int(filter->limit)),
+                    &work->list, &work->count, err);
+    }
+    return many(tx, work->arena, &SELECT_LIST_OF,
+                DB_ARGS(db_int(filter->before_ms), db_uuid(before_id),
+                        db_int(filter->limit),
+                        db_uuid(&filter->conversation_id)),
+                &work->list, &work->count, err);
+}
+
+enum clew_status request_list(struct engine *engine, const struct scope *scope,
+                              struct arena *arena,
+                              const struct request_filter *filter,
+                              struct request **out, size_t *out_count,
+                              struct clew_error *err)
+{
+    struct read_work work = {.arena = arena, .filter = filter};
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.list;
+        *out_count = work.count;
+    }
+    return status;
+}
+
+static enum clew_status do_tree(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct read_work *work = arg;
+
+    return many(tx, work->arena, &SELECT_TREE, DB_ARGS(db_uuid(work->id)),
+                &work->list, &work->count, err);
+}
+
+enum clew_status request_tree(struct engine *engine, const struct scope *scope,
+                              struct arena *arena,
+                              const struct uuid *conversation_id,
+                              struct request **out, size_t *out_count,
+                              struct clew_error *err)
+{
+    struct read_work work = {.arena = arena, .id = conversation_id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_tree, &work, err);
+
+    if (status == CLEW_OK && work.count == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such conversation");
+    }
+    if (status == CLEW_OK) {
+        *out = work.list;
+        *out_count = work.count;
+    }
+    return status;
+}

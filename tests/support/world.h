@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * world.h - a store, a clock and two tenants, for tests of the engine.
+ *
+ * Runs on each backend: world_each() repeats a group of tests on SQLite and on
+ * a private PostgreSQL.
+ */
+#ifndef SUPPORT_WORLD_H
+#define SUPPORT_WORLD_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "store/store.h"
+
+#include <stddef.h>
+
+struct config;
+
+#define WORLD_NOW 1771200000000LL /* 2026-02-16T00:00:00Z */
+
+struct world {
+    struct engine engine;
+    struct clock clock;
+    struct config *config;
+    struct scope scope;
+    struct scope other; /* another tenant */
+    struct arena arena; /* emptied with the world */
+};
+
+/* The next world_open() uses this; "sqlite" or "postgres". */
+extern const char *world_backend;
+
+void world_open(struct world *world);
+void world_close(struct world *world);
+
+#endif
