@@ -57,6 +57,12 @@ CLEW_API int clew_status_exit(enum clew_status status);
 /* True if the same call may succeed when made again later. */
 CLEW_API bool clew_status_retryable(enum clew_status status);
 
+/* Drop a status on purpose; say why beside the call. */
+static inline void clew_ignore(enum clew_status status)
+{
+    (void)status;
+}
+
 /*
  * Words for a failure, filled by the layer that knows. Fixed size, owned by
  * the caller, optional everywhere (NULL is allowed). `code` is the status'

@@ -132,9 +132,9 @@ void feed_offer(struct engine *engine, const struct scope *scope,
 {
     if (work->n_docs > 0) {
         /* on failure the index catches up from the tables */
-        (void)index_offer(engine->indexes, scope->tenant,
-                          work->first_change - 1, work->end_change - 1,
-                          work->docs, work->n_docs, NULL);
+        clew_ignore(index_offer(engine->indexes, scope->tenant,
+                                work->first_change - 1, work->end_change - 1,
+                                work->docs, work->n_docs, NULL));
     }
 }
 

@@ -25,9 +25,7 @@ enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
             memset(item, 0, list->size);
         }
         if (!grown || !list->fn(list->arena, &rows, item)) {
-            if (db_end(&rows, NULL) != CLEW_OK) {
-                /* the lack of memory is what is reported */
-            }
+            clew_ignore(db_end(&rows, NULL)); /* no memory is reported */
             return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
         }
         list->items = grown;
