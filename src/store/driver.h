@@ -24,6 +24,7 @@ enum conn_role { CONN_READER, CONN_WRITER };
 enum conn_state {
     CONN_READY,   /* the transaction, if any, can go on */
     CONN_TX_LOST, /* usable after rollback(); nothing of it was kept */
+    CONN_CUT,     /* to be closed; nothing of the transaction was kept */
     CONN_LOST     /* to be closed; an unanswered commit may have happened */
 };
 

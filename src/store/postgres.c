@@ -192,7 +192,7 @@ static bool is_alive(struct conn *conn)
 static enum conn_state conn_state(struct conn *conn)
 {
     if (conn->is_lost) {
-        return CONN_LOST;
+        return conn->is_cut ? CONN_CUT : CONN_LOST;
     }
     return conn->is_tx_lost ? CONN_TX_LOST : CONN_READY;
 }

@@ -46,6 +46,7 @@ struct conn {
     bool is_write;   /* of the current transaction */
     bool is_tx_lost; /* the server gave the transaction up */
     bool is_lost;
+    bool is_cut; /* lost, and the server said so before it came to the commit */
     uint64_t n_prepared;
     struct stmt_cache cache;
     struct pending pending[POSTGRES_MAX_PENDING];

@@ -186,6 +186,10 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
             break;
         }
         own = settle(conn, entry, result, status == CLEW_OK ? err : &later);
+        /* The server's own last words, with statements still to come: it never
+         * came to the last one, which may be the commit. */
+        conn->is_cut = conn->is_lost && i + 2 < conn->n_pending &&
+                       PQresultErrorField(result, PG_DIAG_SQLSTATE);
         status = status == CLEW_OK ? own : status;
         if (entry->kind == PENDING_RUN) {
             PQclear(last);

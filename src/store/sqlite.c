@@ -176,8 +176,11 @@ static void conn_rollback(struct conn *conn)
         return;
     }
     sqlite_reset_all(conn);
-    if (!sqlite3_get_autocommit(conn->db)) {
-        (void)run(conn, &rollback, &ignored); /* conn_state() tells */
+    /* Once more by another way if there was no memory to prepare it; if that
+     * fails too, conn_state() tells. */
+    if (!sqlite3_get_autocommit(conn->db) &&
+        run(conn, &rollback, &ignored) != CLEW_OK) {
+        (void)sqlite3_exec(conn->db, "ROLLBACK", NULL, NULL, NULL);
     }
     conn->is_in_tx = false;
     if (conn->is_shared) {

@@ -102,7 +102,8 @@ static void run_job(struct writer *w, struct job *job, bool has_savepoint)
 /* May the same job succeed in a fresh transaction? */
 static bool is_transient(enum conn_state state, enum clew_status status)
 {
-    return state == CONN_LOST || (state == CONN_TX_LOST && status == CLEW_BUSY);
+    return state == CONN_CUT || state == CONN_LOST ||
+           (state == CONN_TX_LOST && status == CLEW_BUSY);
 }
 
 static bool commit_group(struct writer *w, struct job *const *jobs, size_t n)
@@ -137,13 +138,13 @@ static bool try_group(struct writer *w, struct job *const *jobs, size_t n)
     bool has_any = false;
 
     if (status != CLEW_OK) {
-        bool is_lost = w->ops->state(w->conn) == CONN_LOST;
+        bool is_again = is_transient(w->ops->state(w->conn), CLEW_OK);
 
         for (size_t i = 0; i < n; i++) {
             jobs[i]->status = CLEW_OK;
         }
         fail_all(jobs, n, status, &why);
-        return !is_lost;
+        return !is_again;
     }
     for (size_t i = 0; i < n; i++) {
         run_job(w, jobs[i], n > 1);
