@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.mjs - the program under test, on a folder and a port of its own.
+ *
+ * Every helper cleans up after itself: stop() ends the server orderly and says
+ * how it ended; what is still running when the tests end is killed, by its id.
+ */
+import { spawn, execFile } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const bin =
+  process.env.CLEW_BIN ?? path.join(here, "../../../build/clew");
+
+const running = new Set();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/* No setting of the machine reaches the program. */
+export function cleanEnv(folder, extra = {}) {
+  const env = { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8" };
+  for (const name of ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"]) {
+    if (process.env[name]) env[name] = process.env[name];
+  }
+  return { ...env, ...extra };
+}
+
+export function tempFolder() {
+  return fs.mkdtempSync(path.join(os.tmpdir(), "clew-test-"));
+}
+
+/*
+ * Start `clew serve`. Options: data (kept if given), store (a postgres URL),
+ * listen, args, env.
+ */
+export async function startServer(options = {}) {
+  const data = options.data ?? tempFolder();
+  const args = ["serve", "--data", data];
+  args.push("--listen", options.listen ?? "127.0.0.1:0");
+  if (options.store) args.push("--store", options.store);
+  args.push(...(options.args ?? []));
+  const child = spawn(bin, args, {
+    env: cleanEnv(data, options.env),
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  running.add(child);
+  let log = "";
+  child.stderr.setEncoding("utf8");
+  const ended = once(child, "exit").then(([code, signal]) => {
+    running.delete(child);
+    return { code, signal };
+  });
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on("data", (part) => {
+      log += part;
+      const line = /^listening on (\S+)$/m.exec(log);
+      if (line) resolve(line[1]);
+    });
+    ended.then(() => reject(new Error(`clew serve ended early:\n${log}`)));
+  });
+  const server = {
+    url,
+    data,
+    child,
+    store: options.store,
+    ended,
+    log: () => log,
+    /* SIGTERM, wait, remove the folder unless it was given. */
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      const how = await ended;
+      if (!options.data) fs.rmSync(data, { recursive: true, force: true });
+      return how;
+    },
+    /* Run a command on the same store. */
+    clew: (...words) => clew(data, options.store, ...words),
+    /* A key of a tenant: its text. */
+    async key(tenant, role = "admin") {
+      const made = await clew(
+        data, options.store, "keys", "create", "--tenant", tenant,
+        "--role", role, "--json");
+      return JSON.parse(made.stdout).key;
+    },
+    api: (key) => client(url, key),
+  };
+  return server;
+}
+
+/* Run the program to its end; rejects unless it exits with 0. */
+export function clew(data, store, ...words) {
+  const where = store ? ["--store", store] : [];
+  return promisify(execFile)(bin, [...words, "--data", data, ...where], {
+    env: cleanEnv(data),
+    maxBuffer: 1 << 28,
+  });
+}
+
+/*
+ * Calls as one key (or none). Each answers {status, headers, body}, the body
+ * parsed where it is JSON.
+ */
+export function client(url, key) {
+  async function call(method, target, body, headers = {}) {
+    const init = { method, headers: { ...headers } };
+    if (key) init.headers.authorization = `Bearer ${key}`;
+    if (body !== undefined) {
+      const isRaw = typeof body === "string" || body instanceof Uint8Array;
+      init.headers["content-type"] ??= "application/json";
+      init.body = isRaw ? body : JSON.stringify(body);
+    }
+    const answer = await fetch(url + target, init);
+    const text = await answer.text();
+    const type = answer.headers.get("content-type") ?? "";
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      body: type.startsWith("application/json") && text ? JSON.parse(text) : text,
+    };
+  }
+  return {
+    call,
+    get: (target, headers) => call("GET", target, undefined, headers),
+    post: (target, body, headers) => call("POST", target, body, headers),
+    patch: (target, body, headers) => call("PATCH", target, body, headers),
+  };
+}
