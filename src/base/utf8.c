@@ -199,6 +199,19 @@ size_t utf8_cut_chars(struct str text, size_t max_chars)
     return at;
 }
 
+size_t utf8_width(struct str text)
+{
+    size_t width = 0;
+
+    for (size_t at = 0; at < text.len;) {
+        int columns =
+            utf8proc_charwidth((utf8proc_int32_t)utf8_next(text, &at));
+
+        width += columns > 0 ? (size_t)columns : 0;
+    }
+    return width;
+}
+
 /*
  * True if `c` never combines with what stands before it, under any of the
  * normal forms: ASCII, kana, ideographs, Hangul syllables. Other characters

@@ -31,6 +31,8 @@ size_t utf8_count(struct str text);
 size_t utf8_cut(struct str text, size_t max_bytes);
 /* The same counted in code points. */
 size_t utf8_cut_chars(struct str text, size_t max_chars);
+/* Columns on a terminal: ideographs take two, combining marks none. */
+size_t utf8_width(struct str text);
 
 /*
  * Normal forms, in the arena; invalid bytes become U+FFFD first. ASCII input

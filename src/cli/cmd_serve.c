@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "cli/demo.h"
 #include "engine/engine.h"
 #include "http/server.h"
 
@@ -98,6 +99,9 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     if (status == CLEW_OK) {
         status = api_front_new(serving->engine, &serving->front, err);
     }
+    if (status == CLEW_OK && args_has(&cli->args, "demo")) {
+        status = demo_load(serving->engine, err);
+    }
     if (status == CLEW_OK) {
         server.arg = serving->front;
         status = server_open(&server, &serving->server, err);
@@ -164,6 +168,7 @@ static const struct arg_option serve_options[] = {
     {"tls-key", 0, "FILE", "server.tls_key", "PEM private key"},
     {"upstream", 0, "NAME=URL", "proxy.upstreams.*",
      "where the proxy sends what is for NAME; may be repeated"},
+    {"demo", 0, NULL, NULL, "load a few turns to look at; once only"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_fork.c - fork a chat, and see the tree that forks make.
+ */
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct arg_option fork_options[] = {
+    {"at", 0, "SEQ", NULL, "after this turn (default: the last)"},
+    {"title", 0, "TITLE", NULL, "title of the new chat"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static enum clew_status run_fork(struct cli *cli, struct clew_error *err)
+{
+    int64_t at_seq = -1;
+    json_t *answer = NULL;
+    json_t *body = json_object();
+    enum clew_status status =
+        args_int(&cli->args, "at", 0, INT64_MAX, &at_seq, err);
+
+    if (status == CLEW_OK &&
+        (!body || !cli_set_option(cli, body, "title", "title") ||
+         (at_seq >= 0 && !json_set_int(body, "at_seq", at_seq)))) {
+        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    if (status != CLEW_OK) {
+        json_decref(body);
+        return status;
+    }
+    status =
+        cli_call(cli, "POST",
+                 cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/fork"),
+                 body, &answer, err);
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        const json_t *chat = json_object_get(answer, "chat");
+
+        output_text(&cli->out, OUTPUT_NAME,
+                    str_of(cli_field(chat ? chat : answer, "id")));
+        (void)fputc('\n', cli->out.file);
+    }
+    json_decref(answer);
+    return status;
+}
+
+const struct command command_fork = {
+    .name = "fork",
+    .operands = "CHAT",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "start a chat that shares another's history up to a turn",
+    .example = "clew fork 0199c1d2-7a00-7000-8000-000000000001 --at 12",
+    .options = fork_options,
+    .run = run_fork,
+};
+
+static void show_node(struct cli *cli, const json_t *chat, const char *indent,
+                      const char *joint)
+{
+    json_int_t last = json_integer_value(json_object_get(chat, "last_seq"));
+    json_int_t fork = json_integer_value(json_object_get(chat, "fork_seq"));
+
+    (void)fprintf(cli->out.file, "%s%s", indent, joint);
+    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(chat, "id")));
+    (void)fprintf(cli->out.file, "  %lld-%lld  ",
+                  (long long)(last > fork ? fork + 1 : fork), (long long)last);
+    output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(chat, "title")), 60);
+    (void)fputc('\n', cli->out.file);
+}
+
+/* The chats whose parent is `parent`, each with its own below it. */
+static void show_children(struct cli *cli, const json_t *items,
+                          const char *parent, const char *indent, int depth)
+{
+    const json_t *last = NULL;
+    const json_t *chat;
+    size_t i;
+
+    json_array_foreach (items, i, chat) {
+        if (strcmp(cli_field(chat, "parent_id"), parent) == 0) {
+            last = chat;
+        }
+    }
+    json_array_foreach (items, i, chat) {
+        bool is_root = parent[0] == '\0';
+        const char *deeper;
+
+        if (strcmp(cli_field(chat, "parent_id"), parent) != 0) {
+            continue;
+        }
+        show_node(cli, chat, indent,
+                  is_root ? "" : (chat == last ? "└─ " : "├─ "));
+        deeper = arena_printf(&cli->arena, "%s%s", indent,
+                              is_root ? "" : (chat == last ? "   " : "│  "));
+        if (deeper && depth < LIMIT_FORK_DEPTH) {
+            show_children(cli, items, cli_field(chat, "id"), deeper, depth + 1);
+        }
+    }
+}
+
+static enum clew_status run_tree(struct cli *cli, struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status =
+        cli_call(cli, "GET",
+                 cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/tree"),
+                 NULL, &answer, err);
+
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        show_children(cli, json_object_get(answer, "items"), "", "", 0);
+    }
+    json_decref(answer);
+    return status;
+}
+
+const struct command command_tree = {
+    .name = "tree",
+    .operands = "CHAT",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "show the chats that share history with one",
+    .example = "clew tree 0199c1d2-7a00-7000-8000-000000000001",
+    .run = run_tree,
+};

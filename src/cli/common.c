@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * common.c - small things that several commands need. See cli.h.
+ */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Append with everything but letters, digits and "-_.~" as %XX. */
+static void append_encoded(struct buf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789-_.~";
+
+    for (; *text; text++) {
+        if (strchr(plain, *text)) {
+            (void)buf_append_char(out, *text); /* kept in the buffer */
+        } else {
+            (void)buf_printf(out, "%%%02X", (unsigned char)*text);
+        }
+    }
+}
+
+/* The buffer's text moves to the arena; NULL if anything failed. */
+static char *finish(struct cli *cli, struct buf *text)
+{
+    char *copy = NULL;
+
+    if (buf_status(text) == CLEW_OK) {
+        copy = arena_copy(&cli->arena, text->data, text->len);
+    }
+    buf_release(text);
+    return copy;
+}
+
+char *cli_path(struct cli *cli, const char *base, const char *id,
+               const char *tail)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    (void)buf_printf(&text, "%s/", base); /* checked in finish() */
+    append_encoded(&text, id);
+    (void)buf_append_cstr(&text, tail);
+    return finish(cli, &text);
+}
+
+char *cli_query(struct cli *cli, char *path, const char *name,
+                const char *value)
+{
+    struct buf text;
+
+    if (!path || !value) {
+        return path;
+    }
+    buf_init(&text, 1 << 20);
+    (void)buf_printf(&text, "%s%c%s=", path, strchr(path, '?') ? '&' : '?',
+                     name); /* checked in finish() */
+    append_encoded(&text, value);
+    return finish(cli, &text);
+}
+
+bool cli_set_option(const struct cli *cli, json_t *body, const char *field,
+                    const char *option)
+{
+    const char *value = args_str(&cli->args, option);
+
+    return !value || json_set_cstr(body, field, value);
+}
+
+const char *cli_field(const json_t *object, const char *field)
+{
+    const char *text = json_string_value(json_object_get(object, field));
+
+    return text ? text : "";
+}
+
+const char *cli_when(struct cli *cli, const json_t *object, const char *field)
+{
+    char text[OUTPUT_TIME_SIZE];
+    int64_t time_ms;
+    const char *copy;
+
+    if (!clock_parse(str_of(cli_field(object, field)), &time_ms)) {
+        return "";
+    }
+    output_time(time_ms, clock_now_ms(&clock_system), text);
+    copy = arena_string(&cli->arena, text);
+    return copy ? copy : "";
+}
+
+static enum clew_status read_stdin(struct cli *cli, size_t limit,
+                                   struct str *out, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    char part[65536];
+    struct buf text;
+    size_t n;
+
+    buf_init(&text, limit);
+    do {
+        n = fread(part, 1, sizeof(part), stdin);
+        status = buf_append(&text, part, n);
+    } while (n > 0 && status == CLEW_OK);
+    if (status == CLEW_OK) {
+        out->len = text.len;
+        out->s = finish(cli, &text);
+        status = out->s ? CLEW_OK : CLEW_NO_MEMORY;
+    }
+    buf_release(&text);
+    return status == CLEW_OK ? status
+                             : clew_fail(err, status,
+                                         "could not read the "
+                                         "standard input: %s",
+                                         clew_status_text(status));
+}
+
+enum clew_status cli_text(struct cli *cli, size_t operand, size_t limit,
+                          struct str *out, struct clew_error *err)
+{
+    const char *word = cli->args.operands[operand];
+
+    if (strcmp(word, "-") == 0) {
+        return read_stdin(cli, limit, out, err);
+    }
+    *out = str_of(word);
+    return CLEW_OK;
+}

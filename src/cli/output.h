@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.h - what people see: tables, colours, times, progress.
+ *
+ * Colour and progress bars appear only on a terminal, and no colour where
+ * NO_COLOR is set. Text from outside is printed without control characters,
+ * so that no stored message can drive the terminal.
+ * Thread-safety: none; the main thread prints.
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "base/str.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum output_style { OUTPUT_PLAIN, OUTPUT_BOLD, OUTPUT_DIM, OUTPUT_NAME };
+
+struct output {
+    FILE *file;
+    bool has_colour;
+    bool is_terminal;
+    size_t width; /* columns of the terminal, 80 elsewhere */
+};
+
+void output_init(struct output *out, FILE *file);
+/* Print a slice without control characters (tabs and newlines stay). */
+void output_text(const struct output *out, enum output_style style,
+                 struct str text);
+/* The same on one line, cut to `columns` with "…" at the end. */
+void output_line(const struct output *out, enum output_style style,
+                 struct str text, size_t columns);
+void output_json(const struct output *out, const json_t *json);
+
+/* "just now", "5 min ago", "3 h ago", "2 d ago", else the date. */
+#define OUTPUT_TIME_SIZE 32
+void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE]);
+
+/*
+ * A table: rows are arrays of `n_columns` strings. Columns are as wide as they
+ * need, the last is cut to the terminal. No header for no rows.
+ */
+struct output_column {
+    const char *title;
+    bool is_number; /* right-aligned */
+};
+void output_table(const struct output *out, const struct output_column *columns,
+                  size_t n_columns, const char *const *cells, size_t n_rows);
+
+/* Progress on stderr; silent unless that is a terminal. */
+struct progress {
+    const char *label;
+    int64_t total; /* 0 if it is not known */
+    int64_t done;
+    int64_t shown_ns;
+    bool is_shown;
+};
+void progress_begin(struct progress *progress, const char *label,
+                    int64_t total);
+void progress_add(struct progress *progress, int64_t more);
+void progress_end(struct progress *progress);
+
+#endif
