@@ -48,6 +48,9 @@ API_HANDLER(memories_retract);
 API_HANDLER(memories_lineage);
 API_HANDLER(memories_source);
 
+/* forget.c */
+API_HANDLER(forget_post);
+
 /* recall.c */
 API_HANDLER(recall_post);
 

@@ -36,15 +36,18 @@ const struct openapi_schema openapi_fields[] = {
      "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
     {"created_at", TIME},
     {"cursor", TEXT},
+    {"dry_run", BOOLEAN},
     {"explain", BOOLEAN},
     {"expires_at", TIME_OR_NULL},
     {"external_id", TEXT},
+    {"external_ids", LIST(TEXT)},
     {"id", ID},
     {"inactivity_minutes",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":525600}"},
     {"kinds", LIST("{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}")},
     {"limit",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
+    {"memory_ids", LIST(ID)},
     {"name", TEXT},
     {"prompt", TEXT},
     {"q", TEXT},
@@ -58,6 +61,7 @@ const struct openapi_schema openapi_fields[] = {
     {"tags", LIST(TEXT)},
     {"timezone", TEXT},
     {"title", TEXT},
+    {"turn_ids", LIST(ID)},
     {"turns", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":"
               "{\"type\":\"object\"}}"},
     {"until", TIME},
@@ -114,6 +118,8 @@ const struct openapi_schema openapi_objects[] = {
                                                               LIST(REF(
                                                                   "EpisodeUpdat"
                                                                   "e"))))},
+    {"Receipt", OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
+                       P("sha256", TEXT) "," P("dry_run", BOOLEAN))},
     {"Memory",
      OBJECT(
          P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) "," P("status", TEXT) "," P(

@@ -88,6 +88,12 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/memories/{id}/source", READ, memories_source,
      NULL, NULL, "The raw turns a memory comes from", "> [Turn]", 0},
 
+    /* --- forget --- */
+    {HTTP_POST, "/api/v1/forget", WRITE, forget_post,
+     FIELDS("turn_ids", "chat_id", "memory_ids", "user_id", "external_ids",
+            "dry_run"), NULL,
+     "Remove things and all that was derived from them", "> Receipt", 0},
+
     /* --- the server itself --- */
     {HTTP_GET, "/healthz", API_ROLE_NONE, meta_health, NULL, NULL,
      "Is the server well?", "> Health", 0},

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forget.c - collect, count, delete, leave tombstones. See forget.h.
+ *
+ * The ids to go are collected in a scratch table, so that everything after is a
+ * handful of set operations however much there is to forget.
+ */
+#include "engine/forget.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "index/index.h"
+#include "store/db.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- collecting ---------------------------------------------------------------- */
+
+#define ADD_TURNS                                                              \
+    "INSERT INTO forget_set (tenant, kind, id, chat_id, seq)"                  \
+    " SELECT tenant, 'turn', id, chat_id, seq FROM turns WHERE tenant = $1 AND "
+
+DB_SQL(ADD_TURN_IDS, ADD_TURNS "id = ANY($2)");
+DB_SQL(ADD_EXTERNAL, ADD_TURNS "external_id = ANY($2)");
+DB_SQL(ADD_CHAT_TURNS, ADD_TURNS "chat_id = $2");
+DB_SQL(ADD_USER_TURNS, ADD_TURNS "user_id = $2");
+DB_SQL(ADD_CHAT, "INSERT INTO forget_set (tenant, kind, id) SELECT tenant,"
+                 " 'chat', id FROM chats WHERE tenant = $1 AND id = $2");
+DB_SQL(ADD_USER_CHATS,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT tenant, 'chat', id"
+       " FROM chats WHERE tenant = $1 AND user_id = $2");
+DB_SQL(ADD_MEMORY_IDS,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT tenant, 'memory', id"
+       " FROM memories WHERE tenant = $1 AND id = ANY($2)");
+DB_SQL(ADD_USER_MEMORIES,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT tenant, 'memory', id"
+       " FROM memories WHERE tenant = $1 AND user_id = $2");
+/* What was extracted from a turn goes with it. */
+DB_SQL(ADD_DERIVED,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT m.tenant, 'memory',"
+       " m.id FROM memories m WHERE m.tenant = $1 AND m.origin = 'extracted'"
+       " AND EXISTS (SELECT 1 FROM memory_refs r JOIN forget_set f"
+       " ON f.tenant = r.tenant AND f.kind = 'turn' AND f.chat_id = r.chat_id"
+       " AND f.seq BETWEEN r.first_seq AND r.last_seq"
+       " WHERE r.tenant = $1 AND r.memory_id = m.id)"
+       " ON CONFLICT DO NOTHING");
+DB_SQL(COUNT_KIND,
+       "SELECT COUNT(*) FROM forget_set WHERE tenant = $1 AND kind = $2");
+DB_SQL(SELECT_SET, "SELECT kind, id FROM forget_set WHERE tenant = $1"
+                   " AND kind > $2 OR (tenant = $1 AND kind = $2 AND id > $3)"
+                   " ORDER BY kind, id LIMIT 10000");
+
+/* --- deleting ------------------------------------------------------------------ */
+
+#define OF(kind)                                                               \
+    " IN (SELECT id FROM forget_set WHERE tenant = $1 AND kind = '" kind "')"
+
+DB_SQL(DROP_SOURCES, "DELETE FROM memory_sources WHERE tenant = $1 AND"
+                     " (memory_id" OF("memory") " OR source_id" OF(
+                         "memory") ")");
+DB_SQL(DROP_REFS, "DELETE FROM memory_refs WHERE tenant = $1 AND"
+                  " (memory_id" OF("memory") " OR chat_id" OF("chat") ")");
+DB_SQL(DROP_ACCESS,
+       "DELETE FROM memory_access WHERE tenant = $1 AND memory_id" OF(
+           "memory"));
+DB_SQL(DROP_RESULTS,
+       "DELETE FROM agent_results WHERE tenant = $1 AND memory_id" OF(
+           "memory"));
+DB_SQL(DROP_IMPORTS, "DELETE FROM chat_memories WHERE tenant = $1 AND"
+                     " (memory_id" OF("memory") " OR chat_id" OF("chat") ")");
+DB_SQL(DROP_MEMORIES,
+       "DELETE FROM memories WHERE tenant = $1 AND id" OF("memory"));
+/* Titles and summaries may quote what goes. */
+DB_SQL(BLANK_CHATS,
+       "UPDATE chats SET summary = NULL, title = CASE WHEN"
+       " is_titled_by_user = 1 THEN title ELSE NULL END WHERE tenant = $1"
+       " AND id IN (SELECT chat_id FROM forget_set WHERE tenant = $1"
+       " AND kind = 'turn')");
+DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
+DB_SQL(DROP_PREFIXES,
+       "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
+DB_SQL(DROP_ANCHORS,
+       "DELETE FROM request_anchors WHERE tenant = $1 AND request_id IN"
+       " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
+DB_SQL(DROP_TASKS_OF_REQUESTS,
+       "DELETE FROM request_tasks WHERE tenant = $1 AND request_id IN"
+       " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
+DB_SQL(DROP_REQUESTS,
+       "DELETE FROM requests WHERE tenant = $1 AND chat_id" OF("chat"));
+DB_SQL(DROP_SESSIONS,
+       "DELETE FROM sessions WHERE tenant = $1 AND chat_id" OF("chat"));
+/* A chat that others fork from stays as an empty husk: their lines run
+ * through it. */
+DB_SQL(HUSK_CHATS,
+       "UPDATE chats SET title = NULL, summary = NULL, is_titled_by_user = 0"
+       " WHERE tenant = $1 AND id" OF("chat"));
+DB_SQL(DROP_CHATS,
+       "DELETE FROM chats WHERE tenant = $1 AND id" OF("chat") " AND id NOT IN"
+       " (SELECT parent_id FROM chats WHERE tenant = $1 AND parent_id IS NOT"
+       " NULL AND id NOT" OF("chat") ")");
+DB_SQL(LEAVE_TOMBSTONES,
+       "INSERT INTO tombstones (tenant, change_seq, kind, id, created_at)"
+       " SELECT tenant, $2 - 1 + ROW_NUMBER() OVER (ORDER BY kind, id), kind,"
+       " id, $3 FROM forget_set WHERE tenant = $1 AND kind <> 'chat'");
+DB_SQL(CLEAR_SET, "DELETE FROM forget_set WHERE tenant = $1");
+DB_SQL(DROP_USER, "DELETE FROM users WHERE tenant = $1 AND user_id = $2");
+DB_SQL(INSERT_RECEIPT,
+       "INSERT INTO forget_receipts (tenant, id, selector, counts, digest,"
+       " created_at) VALUES ($1, $2, $3, $4, $5, $6)");
+
+/* In this order: what points at a row goes before the row. */
+static const struct {
+    const struct db_sql *sql;
+    const char *name; /* in the receipt; NULL: not counted there */
+} cascade[] = {
+    {&DROP_SOURCES, "lineage_edges"},
+    {&DROP_REFS, "references"},
+    {&DROP_ACCESS, NULL},
+    {&DROP_RESULTS, NULL},
+    {&DROP_IMPORTS, NULL},
+    {&DROP_MEMORIES, "memories"},
+    {&BLANK_CHATS, NULL},
+    {&DROP_TURNS, "turns"},
+    {&DROP_PREFIXES, NULL},
+    {&DROP_ANCHORS, NULL},
+    {&DROP_TASKS_OF_REQUESTS, NULL},
+    {&DROP_REQUESTS, "requests"},
+    {&DROP_SESSIONS, "sessions"},
+    {&HUSK_CHATS, NULL},
+    {&DROP_CHATS, "chats"},
+};
+
+struct work {
+    struct engine *engine;
+    const struct forget_input *input;
+    int64_t now_ms;
+    const char *selector;
+    unsigned char digest[SHA256_SIZE];
+    struct forget_receipt *out;
+};
+
+/* Run a statement that must find as many rows as were named. */
+static enum clew_status collect(struct store_tx *tx, const struct db_sql *sql,
+                                struct db_value what, int64_t wanted,
+                                struct clew_error *err)
+{
+    int64_t count = 0;
+    enum clew_status status =
+        db_exec_count(tx, sql, DB_ARGS(what), &count, err);
+
+    if (status == CLEW_OK && wanted >= 0 && count != wanted) {
+        return clew_fail(err, CLEW_NOT_FOUND,
+                         "something named here does not exist");
+    }
+    return status;
+}
+
+static enum clew_status collect_user(struct store_tx *tx, struct str user_id,
+                                     struct clew_error *err)
+{
+    struct db_value user = db_text(user_id);
+    enum clew_status status = collect(tx, &ADD_USER_TURNS, user, -1, err);
+
+    if (status == CLEW_OK) {
+        status = collect(tx, &ADD_USER_CHATS, user, -1, err);
+    }
+    return status == CLEW_OK ? collect(tx, &ADD_USER_MEMORIES, user, -1, err)
+                             : status;
+}
+
+/* Fill the scratch table from the one selector that is set. */
+static enum clew_status collect_all(struct work *work, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    const struct forget_input *in = work->input;
+    enum clew_status status;
+
+    if (in->n_turn_ids > 0) {
+        work->selector = "turn_ids";
+        status =
+            collect(tx, &ADD_TURN_IDS, db_uuids(in->turn_ids, in->n_turn_ids),
+                    (int64_t)in->n_turn_ids, err);
+    } else if (in->n_external_ids > 0) {
+        work->selector = "external_ids";
+        status = collect(tx, &ADD_EXTERNAL,
+                         db_texts(in->external_ids, in->n_external_ids),
+                         (int64_t)in->n_external_ids, err);
+    } else if (in->n_memory_ids > 0) {
+        work->selector = "memory_ids";
+        status = collect(tx, &ADD_MEMORY_IDS,
+                         db_uuids(in->memory_ids, in->n_memory_ids),
+                         (int64_t)in->n_memory_ids, err);
+    } else if (!uuid_is_nil(&in->chat_id)) {
+        work->selector = "chat_id";
+        status = collect(tx, &ADD_CHAT, db_uuid(&in->chat_id), 1, err);
+        if (status == CLEW_OK) {
+            status =
+                collect(tx, &ADD_CHAT_TURNS, db_uuid(&in->chat_id), -1, err);
+        }
+    } else {
+        work->selector = "user_id";
+        status = collect_user(tx, in->user_id, err);
+    }
+    return status == CLEW_OK
+               ? db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err)
+               : status;
+}
+
+/* The digest over all kinds and ids, page by page. */
+static enum clew_status digest_set(struct work *work, struct store_tx *tx,
+                                   int64_t *out_docs, struct clew_error *err)
+{
+    static const struct uuid nil;
+    struct sha256 hash;
+    char kind[16] = "";
+    struct uuid id = nil;
+    size_t n;
+
+    sha256_init(&hash);
+    *out_docs = 0;
+    do {
+        struct db_value after = db_bytes(id.b, 16);
+        struct db_rows rows;
+        enum clew_status status;
+
+        after.type = DB_UUID; /* the nil id is a value here, not NULL */
+        status = db_query(tx, &SELECT_SET, DB_ARGS(db_cstr(kind), after), &rows,
+                          err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        for (n = 0; db_next(&rows); n++) {
+            struct str name = db_get_text(&rows, 0);
+
+            (void)snprintf(kind, sizeof(kind), "%.*s", (int)name.len, name.s);
+            id = db_get_uuid(&rows, 1);
+            sha256_add(&hash, kind, strlen(kind) + 1);
+            sha256_add(&hash, id.b, sizeof(id.b));
+            *out_docs += strcmp(kind, "chat") != 0;
+        }
+        status = db_end(&rows, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+    } while (n > 0);
+    sha256_get(&hash, work->digest);
+    hex_format(work->digest, sizeof(work->digest), work->out->sha256);
+    return CLEW_OK;
+}
+
+static void add_count(struct forget_receipt *out, const char *name,
+                      int64_t count)
+{
+    out->counts[out->n_counts].name = name;
+    out->counts[out->n_counts++].count = count;
+}
+
+/* A dry run counts what is collected. */
+static enum clew_status count_set(struct work *work, struct store_tx *tx,
+                                  struct clew_error *err)
+{
+    static const char *const kinds[][2] = {
+        {"turn", "turns"}, {"memory", "memories"}, {"chat", "chats"}};
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < 3 && status == CLEW_OK; i++) {
+        struct db_rows rows;
+
+        status = db_query(tx, &COUNT_KIND, DB_ARGS(db_cstr(kinds[i][0])), &rows,
+                          err);
+        if (status == CLEW_OK) {
+            add_count(work->out, kinds[i][1],
+                      db_next(&rows) ? db_get_int(&rows, 0) : 0);
+            status = db_end(&rows, err);
+        }
+    }
+    return status;
+}
+
+static enum clew_status delete_all(struct work *work, struct store_tx *tx,
+                                   int64_t n_docs, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    int64_t first = 0;
+
+    if (n_docs > 0) {
+        status = db_take_changes(tx, n_docs, &first, err);
+    }
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &LEAVE_TOMBSTONES,
+                         DB_ARGS(db_int(first), db_int(work->now_ms)), err);
+    }
+    for (size_t i = 0;
+         i < sizeof(cascade) / sizeof(cascade[0]) && status == CLEW_OK; i++) {
+        int64_t count = 0;
+
+        status = db_exec_count(tx, cascade[i].sql, DB_NO_ARGS, &count, err);
+        if (status == CLEW_OK && cascade[i].name) {
+            add_count(work->out, cascade[i].name, count);
+        }
+    }
+    if (status == CLEW_OK && work->input->user_id.s) {
+        status = db_exec(tx, &DROP_USER, DB_ARGS(db_text(work->input->user_id)),
+                         err);
+    }
+    return status;
+}
+
+static enum clew_status write_receipt(struct work *work, struct store_tx *tx,
+                                      struct clew_error *err)
+{
+    struct forget_receipt *out = work->out;
+    struct buf counts;
+    enum clew_status status;
+
+    out->id = uuid_new(work->now_ms);
+    buf_init(&counts, 4096);
+    for (size_t i = 0; i < out->n_counts; i++) {
+        (void)buf_printf(&counts, "%c\"%s\":%lld", i ? ',' : '{',
+                         out->counts[i].name, (long long)out->counts[i].count);
+    }
+    (void)buf_append_char(&counts, '}');
+    status = buf_status(&counts);
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &INSERT_RECEIPT,
+                         DB_ARGS(db_uuid(&out->id), db_cstr(work->selector),
+                                 db_text(buf_str(&counts)),
+                                 db_bytes(work->digest, SHA256_SIZE),
+                                 db_int(work->now_ms)),
+                         err);
+    }
+    buf_release(&counts);
+    return status;
+}
+
+static enum clew_status do_forget(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct work *work = arg;
+    int64_t n_docs = 0;
+    enum clew_status status;
+
+    memset(work->out, 0, sizeof(*work->out));
+    status = collect_all(work, tx, err);
+    if (status == CLEW_OK) {
+        status = digest_set(work, tx, &n_docs, err);
+    }
+    if (status == CLEW_OK && work->input->is_dry_run) {
+        status = count_set(work, tx, err);
+    } else if (status == CLEW_OK) {
+        status = delete_all(work, tx, n_docs, err);
+        if (status == CLEW_OK) {
+            status = write_receipt(work, tx, err);
+        }
+    }
+    return status == CLEW_OK ? db_exec(tx, &CLEAR_SET, DB_NO_ARGS, err)
+                             : status;
+}
+
+enum clew_status forget_run(struct engine *engine, const struct scope *scope,
+                            struct arena *arena,
+                            const struct forget_input *input,
+                            struct forget_receipt *out, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .input = input,
+                        .now_ms = clock_now_ms(engine->clock),
+                        .out = out};
+    struct index_view *view = NULL;
+    int given = (input->n_turn_ids > 0) + (input->n_external_ids > 0) +
+                (input->n_memory_ids > 0) + !uuid_is_nil(&input->chat_id) +
+                (input->user_id.s != NULL);
+    enum clew_status status;
+
+    (void)arena;
+    if (given != 1) {
+        return clew_fail(err, CLEW_INVALID,
+                         "name exactly one of turn_ids, external_ids, "
+                         "memory_ids, chat_id and user_id");
+    }
+    status = store_write(engine->store, scope, do_forget, &work, err);
+    if (status != CLEW_OK || input->is_dry_run) {
+        return status;
+    }
+    /* the rows are gone; now their terms and vectors in the index's files */
+    status = index_view_open(engine->indexes, scope->tenant, &view, err);
+    index_view_close(view);
+    return status == CLEW_OK
+               ? index_purge(engine->indexes, scope->tenant, err)
+               : status;
+}
