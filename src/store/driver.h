@@ -94,6 +94,9 @@ struct driver_ops {
     /* A transaction that no other migration overlaps. */
     enum clew_status (*begin_migration)(struct conn *conn,
                                         struct clew_error *err);
+    /* Called in it before the first change, if there is one to make. */
+    enum clew_status (*start_changes)(struct conn *conn,
+                                      struct clew_error *err);
     /* Several statements without parameters. */
     enum clew_status (*script)(struct conn *conn, const char *text,
                                struct clew_error *err);

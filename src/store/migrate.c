@@ -19,6 +19,8 @@
 
 /* Text of one migration with its types filled in. */
 #define MAX_SCRIPT_BYTES (1024u * 1024)
+/* Attempts that end in CLEW_BUSY. */
+#define MAX_TRIES 5
 
 struct migration {
     int64_t number;
@@ -172,23 +174,15 @@ static enum clew_status apply(struct store_tx *tx, const struct migration *m,
         err);
 }
 
-/* Inside the migration's transaction: look again, then apply what is missing.
- */
+/* Make all changes, in order. */
 static enum clew_status apply_missing(struct store_tx *tx,
+                                      const bool is_applied[N_MIGRATIONS],
                                       struct clew_error *err)
 {
-    bool is_applied[N_MIGRATIONS] = {false};
-    bool is_new = false;
     struct buf system_tables;
-    enum clew_status status = tx->ops->is_new(tx->conn, &is_new, err);
+    enum clew_status status = tx->ops->start_changes(tx->conn, err);
 
     buf_init(&system_tables, MAX_SCRIPT_BYTES);
-    if (status == CLEW_OK && is_new) {
-        status = run_script(tx, str_of(create_table), err);
-    }
-    if (status == CLEW_OK) {
-        status = read_applied(tx, is_applied, err);
-    }
     for (size_t i = 0; i < N_MIGRATIONS && status == CLEW_OK; i++) {
         if (!is_applied[i]) {
             status = apply(tx, &migrations[i], err);
@@ -204,12 +198,42 @@ static enum clew_status apply_missing(struct store_tx *tx,
     return status;
 }
 
+static bool has_all(const bool is_applied[N_MIGRATIONS])
+{
+    for (size_t i = 0; i < N_MIGRATIONS; i++) {
+        if (!is_applied[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Inside the migration's transaction: look again, another program may have
+ * been first. */
+static enum clew_status look_and_apply(struct store_tx *tx,
+                                       struct clew_error *err)
+{
+    bool is_applied[N_MIGRATIONS] = {false};
+    bool is_new = false;
+    enum clew_status status = tx->ops->is_new(tx->conn, &is_new, err);
+
+    if (status == CLEW_OK && is_new) {
+        status = run_script(tx, str_of(create_table), err);
+    }
+    if (status == CLEW_OK) {
+        status = read_applied(tx, is_applied, err);
+    }
+    if (status == CLEW_OK && !has_all(is_applied)) {
+        status = apply_missing(tx, is_applied, err);
+    }
+    return status;
+}
+
 static enum clew_status is_complete(struct store_tx *tx, bool *out_complete,
                                     struct clew_error *err)
 {
     bool is_applied[N_MIGRATIONS] = {false};
     bool is_new = false;
-    bool has_all = true;
     enum clew_status status = tx->ops->begin(tx->conn, false, err);
 
     if (status != CLEW_OK) {
@@ -223,10 +247,25 @@ static enum clew_status is_complete(struct store_tx *tx, bool *out_complete,
         status = read_applied(tx, is_applied, err);
     }
     tx->ops->rollback(tx->conn);
-    for (size_t i = 0; i < N_MIGRATIONS; i++) {
-        has_all = has_all && is_applied[i];
+    *out_complete = has_all(is_applied);
+    return status;
+}
+
+static enum clew_status migrate_once(const struct driver_ops *ops,
+                                     struct conn *conn, struct clew_error *err)
+{
+    struct store_tx tx = {.ops = ops, .conn = conn, .is_write = true};
+    enum clew_status status = ops->begin_migration(conn, err);
+
+    if (status == CLEW_OK) {
+        status = look_and_apply(&tx, err);
     }
-    *out_complete = has_all;
+    if (status == CLEW_OK) {
+        status = ops->commit(conn, err);
+    }
+    if (status != CLEW_OK) {
+        ops->rollback(conn);
+    }
     return status;
 }
 
@@ -234,27 +273,22 @@ enum clew_status migrate(const struct driver_ops *ops, struct conn *conn,
                          bool is_read_only, struct clew_error *err)
 {
     struct store_tx look = {.ops = ops, .conn = conn};
-    struct store_tx tx = {.ops = ops, .conn = conn, .is_write = true};
-    bool has_all = false;
-    enum clew_status status = is_complete(&look, &has_all, err);
+    bool is_done = false;
+    enum clew_status status = is_complete(&look, &is_done, err);
 
-    if (status != CLEW_OK || has_all) {
+    if (status != CLEW_OK || is_done) {
         return status;
     }
     if (is_read_only) {
         return clew_fail(err, CLEW_CONFLICT,
                          "the store must be upgraded before it can be read");
     }
-    status = ops->begin_migration(conn, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    status = apply_missing(&tx, err);
-    if (status == CLEW_OK) {
-        status = ops->commit(conn, err);
-    }
-    if (status != CLEW_OK) {
-        ops->rollback(conn);
+    /* Changing tables may deadlock with programs that are using them. */
+    for (int i = 0; i < MAX_TRIES; i++) {
+        status = migrate_once(ops, conn, err);
+        if (status != CLEW_BUSY) {
+            break;
+        }
     }
     return status;
 }

@@ -329,6 +329,7 @@ const struct driver_ops postgres_driver = {
     .get_bytes = postgres_get_bytes,
     .is_new = postgres_is_new,
     .begin_migration = postgres_begin_migration,
+    .start_changes = postgres_start_changes,
     .script = postgres_script,
     .end_migration = postgres_end_migration,
     .backup = backup,

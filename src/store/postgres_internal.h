@@ -107,6 +107,8 @@ enum clew_status postgres_is_new(struct conn *conn, bool *out_new,
                                  struct clew_error *err);
 enum clew_status postgres_begin_migration(struct conn *conn,
                                           struct clew_error *err);
+enum clew_status postgres_start_changes(struct conn *conn,
+                                        struct clew_error *err);
 enum clew_status postgres_end_migration(struct conn *conn,
                                         const char *system_tables,
                                         struct clew_error *err);

@@ -15,12 +15,14 @@
 /* Any number will do, as long as it stays the same. */
 #define LOCK_NUMBER "7164511"
 
+static const char exclude_others[] =
+    "SET LOCAL statement_timeout = 0;"
+    "SET LOCAL lock_timeout = 0;"
+    "SELECT pg_advisory_xact_lock(" LOCK_NUMBER ")";
+
 /* A data change in a migration concerns all tenants, so the owner steps out of
  * the fence for the length of the transaction. */
 static const char lower_fence[] =
-    "SET LOCAL statement_timeout = 0;"
-    "SET LOCAL lock_timeout = 0;"
-    "SELECT pg_advisory_xact_lock(" LOCK_NUMBER ");"
     "DO $do$ DECLARE t text; BEGIN FOR t IN "
     "SELECT c.oid::regclass::text FROM pg_class c "
     "WHERE c.relnamespace = current_schema()::regnamespace "
@@ -121,8 +123,13 @@ enum clew_status postgres_begin_migration(struct conn *conn,
     }
     conn->is_in_tx = true;
     conn->is_write = true;
-    status = postgres_script(conn, lower_fence, err);
-    return status;
+    return postgres_script(conn, exclude_others, err);
+}
+
+enum clew_status postgres_start_changes(struct conn *conn,
+                                        struct clew_error *err)
+{
+    return postgres_script(conn, lower_fence, err);
 }
 
 enum clew_status postgres_end_migration(struct conn *conn,

@@ -345,6 +345,13 @@ static enum clew_status begin_migration(struct conn *conn,
     return conn_begin(conn, true, err);
 }
 
+static enum clew_status start_changes(struct conn *conn, struct clew_error *err)
+{
+    (void)conn;
+    (void)err;
+    return CLEW_OK;
+}
+
 static enum clew_status end_migration(struct conn *conn,
                                       const char *system_tables,
                                       struct clew_error *err)
@@ -407,6 +414,7 @@ const struct driver_ops sqlite_driver = {
     .get_bytes = sqlite_get_bytes,
     .is_new = is_new,
     .begin_migration = begin_migration,
+    .start_changes = start_changes,
     .script = script,
     .end_migration = end_migration,
     .backup = sqlite_backup,
