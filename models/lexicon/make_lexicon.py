@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build lexicon.bin: what clew knows of English words before it reads any.
 
-usage: make_lexicon.py CORPUS.txt.gz WORDNET_FOLDER OUT.bin
+usage: make_lexicon.py CORPUS.txt.gz WORDNET_FOLDER --words > WORDS.txt
+       make_lexicon.py CORPUS.txt.gz WORDNET_FOLDER COUNTS.tsv OUT.bin
 
 Reads the corpus (one text a line), WordNet 3.0's dict files (Debian package
-wordnet-base) and the lists beside this script. The layout is described in
+wordnet-base), the lists beside this script, and what count_tokens.mjs makes
+of the words. The layout is described in
 src/text/lexicon.h and must be changed together with it. Deterministic: the
 same inputs give the same bytes. Needs libstemmer (through ctypes), no other
 package.
@@ -175,6 +177,26 @@ def read_lists():
     return stops, names, brands
 
 
+def read_counts(path):
+    """Per word: tokens of word, " word", Word, " Word" by two encodings."""
+    counts = {}
+    for line in open(path, encoding="utf-8"):
+        word, *numbers = line.rstrip("\n").split("\t")
+        numbers = list(map(int, numbers))
+        counts[word] = list(zip(numbers[::2], numbers[1::2]))
+    return counts
+
+
+def pack_counts(counts):
+    """Two bits a form: the larger count (3 = three or more), and the sum of
+    both less two (3 = five or more)."""
+    largest = total = 0
+    for i, (a, b) in enumerate(counts):
+        largest |= min(max(a, b), 4) - 1 << 2 * i
+        total |= min(a + b - 2, 3) << 2 * i
+    return largest, total
+
+
 def fnv1a(data):
     h = 0xCBF29CE484222325
     for byte in data:
@@ -183,7 +205,7 @@ def fnv1a(data):
 
 
 def main():
-    corpus, folder, out_path = sys.argv[1:]
+    corpus, folder, *rest = sys.argv[1:]
     stem = stemmer()
     lines, df, count, middle, capital = read_corpus(corpus, stem)
     wordnet = WordNet(folder)
@@ -208,6 +230,10 @@ def main():
               if w.isalpha() and w.isascii() and wordnet.tags[pos][w] > 1}
     stems = {stem(w) for w in words if " " not in w}
     pool, index = bytearray(), []
+    if rest == ["--words"]:
+        print("\n".join(sorted(words)))
+        return
+    counts, out_path = read_counts(rest[0]), rest[1]
 
     def idf(s):
         return round(math.log((lines + 1) / (df[s] + 1)) * 4096)
@@ -228,12 +254,13 @@ def main():
         raw, raw_root = word.encode(), root.encode()
         cap = capital[word] / middle[word] if middle[word] else 0
         record = struct.pack(
-            "<BBBBBBBBHHH", len(raw),
+            "<BBBBBBBBHHHBB", len(raw),
             len(raw_root), 1 if raw.startswith(raw_root) else 0,
             round(noun * 255), round(verb * 255), round(cap * 255),
             min(255, round(16 * math.log2(1 + middle[word]))),
             KINDS[kinds.get(word, "")] | flags << 4,
-            mask, idf(root), idf(word))
+            mask, idf(root), idf(word),
+            *pack_counts(counts.get(word, [(4, 4)] * 4)))
         index.append((fnv1a(raw), len(pool)))
         pool += record + raw
         if not raw.startswith(raw_root):

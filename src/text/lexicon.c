@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 24
-#define RECORD_BYTES 14
+#define RECORD_BYTES 16
 #define IDF_SCALE 4096.0f
 /* ln(170,405): the background has 170,404 lines. */
 #define MAX_IDF 12.045934f
@@ -49,6 +49,8 @@ static void read_record(const unsigned char *p, struct lex_word *out)
     out->flags = p[7] >> 4;
     out->stop_mask = u16_at(p + 8);
     out->idf = (float)u16_at(p + 10) / IDF_SCALE;
+    out->token_max = p[14];
+    out->token_sum = p[15];
     out->stem_idf = (float)u16_at(p + 12) / IDF_SCALE;
 }
 

@@ -46,6 +46,13 @@ struct lex_word {
     uint8_t capital; /* of uses inside a sentence */
     uint8_t flags;   /* enum lex_flags */
     uint8_t kind;    /* enum lex_kind */
+    /*
+     * Tokens an LLM makes of the word, two bits each for "word", " word",
+     * "Word", " Word": the larger of two encodings less one (3 = four or
+     * more), and the sum of both less two (3 = five or more).
+     */
+    uint8_t token_max;
+    uint8_t token_sum;
     float idf;       /* of the stem */
     float stem_idf;  /* of the word itself taken as a stem */
 };
