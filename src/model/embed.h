@@ -11,11 +11,13 @@
 #ifndef MODEL_EMBED_H
 #define MODEL_EMBED_H
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define EMBED_MAX_DIM 4096
 
@@ -45,5 +47,13 @@ enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /* NULL and the shared static model are no-ops. */
 void embed_free(struct embedder *embedder);
+
+/* Append a vector as a JSON array whose numbers read back as the same floats.
+ */
+enum clew_status embed_write_json(const float *vector, size_t dim,
+                                  struct buf *out) CLEW_MUST_CHECK;
+/* `clew model embed`: one text a line in, one JSON array a line out. */
+enum clew_status embed_lines(struct embedder *embedder, FILE *in, FILE *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
