@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall.c - the steps of a recall in order; highlights.
+ */
+#include "engine/recall.h"
+
+#include "engine/recall_internal.h"
+#include "model/embed.h"
+#include "text/analysis.h"
+#include "vec/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum clew_status out_of_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
+}
+
+/* The query's terms without repeats, at most LIMIT_QUERY_TERMS. */
+static enum clew_status take_terms(struct recall_query *query,
+                                   struct arena *arena,
+                                   const struct tokens *tokens,
+                                   struct clew_error *err)
+{
+    struct str *terms = NULL;
+    size_t count = 0;
+
+    if (terms_of(arena, tokens, &terms, &count) != CLEW_OK) {
+        return out_of_memory(err);
+    }
+    query->terms = arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->terms));
+    query->hashes =
+        arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->hashes));
+    if (!query->terms || !query->hashes) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < count && query->n_terms < LIMIT_QUERY_TERMS; i++) {
+        uint64_t hash = index_term_hash(terms[i]);
+        size_t k = 0;
+
+        while (k < query->n_terms && query->hashes[k] != hash) {
+            k++;
+        }
+        if (k == query->n_terms) {
+            query->terms[k] = terms[i];
+            query->hashes[k] = hash;
+            query->n_terms++;
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status take_vector(struct recall_query *query,
+                                    struct arena *arena, size_t dim,
+                                    struct embedder *embedder,
+                                    struct clew_error *err)
+{
+    float *vector;
+    enum clew_status status;
+
+    if (!embedder || dim == 0 || embedder->dim != dim) {
+        return CLEW_OK;
+    }
+    vector = arena_zero(arena, dim, sizeof(*vector));
+    query->vector = arena_zero(arena, dim, 1);
+    query->planes = arena_zero(arena, VEC_PLANES, VEC_BIT_BYTES(dim));
+    if (!vector || !query->vector || !query->planes) {
+        return out_of_memory(err);
+    }
+    status = embed_run(embedder, &query->request->query, 1, vector, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    query->scale = vec_quantise(vector, dim, query->vector);
+    if (query->scale > 0) {
+        query->dim = dim;
+        vec_query_planes(query->vector, dim, query->planes);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status analyse(struct recall_query *query, struct arena *arena,
+                                const struct index_view *view,
+                                struct embedder *embedder,
+                                struct clew_error *err)
+{
+    const struct recall_request *request = query->request;
+    struct analysis_options options = {.time_ms = request->at_ms,
+                                       .timezone = request->timezone};
+    struct analysis analysis;
+    enum clew_status status =
+        analysis_run(arena, request->query, &options, &analysis, err);
+
+    if (status == CLEW_OK) {
+        status = take_terms(query, arena, &analysis.tokens, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < analysis.n_dates && i < RECALL_RANGES; i++) {
+        query->ranges[i].from_ms = analysis.dates[i].from_ms;
+        query->ranges[i].to_ms = analysis.dates[i].to_ms;
+        query->n_ranges++;
+    }
+    return take_vector(query, arena, view->dim, embedder, err);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct recall_item *x = a;
+    const struct recall_item *y = b;
+
+    if (x->score < y->score || x->score > y->score) {
+        return x->score > y->score ? -1 : 1;
+    }
+    if (x->created_at_ms != y->created_at_ms) {
+        return x->created_at_ms > y->created_at_ms ? -1 : 1;
+    }
+    return uuid_cmp(&x->id, &y->id);
+}
+
+/* Add a population's items to the result. */
+static enum clew_status add_items(struct recall_result *out,
+                                  struct arena *arena,
+                                  const struct population *pop,
+                                  struct clew_error *err)
+{
+    struct recall_item *items =
+        arena_zero(arena, out->count + pop->n_items + 1, sizeof(*items));
+
+    if (!items) {
+        return out_of_memory(err);
+    }
+    if (out->count) {
+        memcpy(items, out->items, out->count * sizeof(*items));
+    }
+    if (pop->n_items) {
+        memcpy(items + out->count, pop->items, pop->n_items * sizeof(*items));
+    }
+    out->items = items;
+    out->count += pop->n_items;
+    return CLEW_OK;
+}
+
+/* Everything of one kind: reach, find, score, gather. */
+static enum clew_status run_kind(const struct index_view *view,
+                                 const struct recall_query *query,
+                                 struct arena *arena, enum index_kind kind,
+                                 uint32_t wanted, struct recall_result *out,
+                                 struct clew_error *err)
+{
+    struct population pop;
+    enum clew_status status =
+        population_init(&pop, arena, view, query, kind, err);
+
+    if (status != CLEW_OK || pop.size == 0) {
+        return status;
+    }
+    status = recall_find(&pop, query->request->limit, err);
+    if (status == CLEW_OK) {
+        status = recall_score(&pop, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out->n_scanned += pop.n_live;
+    out->n_candidates += pop.n_items;
+    if (wanted & (1u << kind)) {
+        status = add_items(out, arena, &pop, err);
+    }
+    if (status == CLEW_OK && kind == INDEX_TURN && wanted & RECALL_CHAT) {
+        status = recall_chats(&pop, err);
+        if (status == CLEW_OK) {
+            status = add_items(out, arena, &pop, err);
+        }
+    }
+    return status;
+}
+
+enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
+                            struct arena *arena,
+                            const struct recall_request *request,
+                            struct recall_result *out, struct clew_error *err)
+{
+    struct recall_query query = {.request = request};
+    struct recall_result result = {0};
+    uint32_t wanted = request->kinds
+                          ? request->kinds
+                          : RECALL_TURN | RECALL_MEMORY | RECALL_EPISODE;
+    enum clew_status status;
+
+    if (request->limit == 0 || request->limit > RECALL_MAX_LIMIT) {
+        return clew_fail_field(err, "limit", "must be 1 to %d",
+                               RECALL_MAX_LIMIT);
+    }
+    status = analyse(&query, arena, view, embedder, err);
+    for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
+        bool is_wanted = wanted & (1u << kind) ||
+                         (kind == INDEX_TURN && wanted & RECALL_CHAT);
+
+        if (is_wanted) {
+            status = run_kind(view, &query, arena, (enum index_kind)kind,
+                              wanted, &result, err);
+        }
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (result.count) {
+        qsort(result.items, result.count, sizeof(*result.items), compare_items);
+    }
+    result.count =
+        result.count < request->limit ? result.count : request->limit;
+    result.terms = query.terms;
+    result.n_terms = query.n_terms;
+    *out = result;
+    return CLEW_OK;
+}
+
+static bool is_term(const struct recall_result *result, struct str stem)
+{
+    for (size_t i = 0; i < result->n_terms; i++) {
+        if (str_eq(result->terms[i], stem)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status recall_highlight(struct arena *arena,
+                                  const struct recall_result *result,
+                                  struct str text, size_t max,
+                                  struct recall_span **out_spans,
+                                  size_t *out_count)
+{
+    struct recall_span *spans = NULL;
+    size_t cap = 0;
+    size_t n = 0;
+    struct tokens tokens;
+    enum clew_status status = tokens_of(arena, text, &tokens);
+
+    for (size_t i = 0; status == CLEW_OK && i < tokens.count && n < max; i++) {
+        const struct token *token = &tokens.items[i];
+
+        if (token->kind == TOKEN_PUNCT || !is_term(result, token->stem)) {
+            continue;
+        }
+        if (n > 0 && token->from <= spans[n - 1].to) {
+            /* overlapping bigrams and parts become one span */
+            spans[n - 1].to =
+                token->to > spans[n - 1].to ? token->to : spans[n - 1].to;
+            continue;
+        }
+        spans = arena_grow(arena, spans, n, &cap, sizeof(*spans));
+        if (!spans) {
+            return CLEW_NO_MEMORY;
+        }
+        spans[n++] = (struct recall_span){token->from, token->to};
+    }
+    if (status == CLEW_OK) {
+        *out_spans = spans;
+        *out_count = n;
+    }
+    return status;
+}

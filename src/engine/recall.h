@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall.h - a question's life up to the ranked list: candidates, score.
+ *
+ * Pure ranking over a view of the index: no rows are read. Candidates come from
+ * terms, vectors and time; each is scored by its own words and those of its
+ * neighbours, by vector, by time and by priors that depend on the kind of
+ * talk. Rows, lineage (superseded) and packing are the caller's next steps; who
+ * filters rows further (type, tag, status) asks for more than it needs.
+ * The answer depends only on the documents, the request and the model: not on
+ * segments, backend or wall clock.
+ * Thread-safety: pure functions on a view owned by the caller.
+ */
+#ifndef ENGINE_RECALL_H
+#define ENGINE_RECALL_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "index/index.h"
+
+struct embedder;
+
+enum recall_kinds {
+    RECALL_TURN = 1 << 0,
+    RECALL_MEMORY = 1 << 1,
+    RECALL_EPISODE = 1 << 2,
+    RECALL_CHAT = 1 << 3 /* whole chats, ranked by their turns */
+};
+
+/* A fork's line of history: the chat itself up to INT64_MAX, its parent up to
+ * the fork, and so on. */
+struct recall_line {
+    struct uuid chat;
+    int64_t max_seq; /* inclusive */
+};
+
+struct recall_request {
+    struct str query;                /* cut to LIMIT_QUERY_TERMS terms */
+    struct str user;                 /* empty = all users of the tenant */
+    struct str timezone;             /* of the one who asks; empty = UTC */
+    const struct recall_line *lines; /* only these chats; n_lines 0 = all */
+    size_t n_lines;
+    uint32_t kinds; /* enum recall_kinds, or 0 for turns, memories, episodes */
+    size_t limit;   /* 1 to RECALL_MAX_LIMIT */
+    int64_t since_ms; /* created_at >= since; INT64_MIN = open */
+    int64_t until_ms; /* created_at < until; INT64_MAX = open */
+    /* As of: only documents with created_at <= at, which is also "now" for
+     * recency and relative dates. */
+    int64_t at_ms;
+};
+#define RECALL_MAX_LIMIT 5000
+
+/* Where a score comes from; they add up to `score`. */
+struct recall_parts {
+    float lexical;   /* own words */
+    float neighbour; /* words of the turns around it */
+    float vector;    /* own vector */
+    float window;    /* vectors of the turns around it */
+    float time;      /* the dates asked for */
+    float prior;     /* length, question, answer, speaker */
+};
+
+struct recall_item {
+    uint32_t kind;    /* one of enum recall_kinds */
+    struct uuid id;   /* of the chat for RECALL_CHAT */
+    struct uuid chat; /* nil if it has none */
+    int64_t seq;
+    int64_t created_at_ms; /* for a chat: of its best turn */
+    struct uuid best_turn; /* RECALL_CHAT: the turn that speaks for it */
+    double score;          /* about 0 to 1, higher is better */
+    struct recall_parts parts;
+};
+
+struct recall_result {
+    struct recall_item *items; /* best first; ties by newest, then id */
+    size_t count;
+    size_t n_scanned;    /* documents in reach */
+    size_t n_candidates; /* documents scored in full */
+    struct str *terms;   /* what was searched by, for highlights */
+    size_t n_terms;
+};
+
+/* `embedder` may be NULL (no vectors) and must be the model of the index. */
+enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
+                            struct arena *arena,
+                            const struct recall_request *request,
+                            struct recall_result *out,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+/* A stretch of a text that matched, in bytes. */
+struct recall_span {
+    uint32_t from;
+    uint32_t to;
+};
+/* Where `text` holds one of the result's terms, in order, at most `max`. */
+enum clew_status recall_highlight(struct arena *arena,
+                                  const struct recall_result *result,
+                                  struct str text, size_t max,
+                                  struct recall_span **out_spans,
+                                  size_t *out_count) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall_internal.h - what the steps of a recall hand to each other.
+ *
+ * recall.c       the steps in order
+ * recall_pop.c   which documents are in reach, and their statistics
+ * recall_find.c  candidates by terms, vectors and time
+ * recall_score.c the full score of each candidate
+ * recall_chat.c  chats from their turns
+ * Thread-safety: none; everything belongs to one recall.
+ */
+#ifndef ENGINE_RECALL_INTERNAL_H
+#define ENGINE_RECALL_INTERNAL_H
+
+#include "base/limits.h"
+#include "engine/recall.h"
+#include "index/view.h"
+
+/* Terms that are scored; of a longer query the rarest ones. */
+#define RECALL_TERMS 48
+#define RECALL_RANGES 8
+/* tf2 above this counts as this. */
+#define RECALL_MAX_TF 31
+/* Turns around a turn that speak for it, see `offsets`. */
+#define RECALL_WINDOW 4
+
+/* The question, analysed. */
+struct recall_query {
+    const struct recall_request *request;
+    struct str *terms; /* without repeats */
+    uint64_t *hashes;
+    size_t n_terms;
+    size_t dim; /* 0 = no vector */
+    int8_t *vector;
+    float scale;
+    uint64_t *planes;
+    struct index_range ranges[RECALL_RANGES]; /* dates asked about */
+    size_t n_ranges;
+};
+
+/* A stretch of one segment that is in reach. */
+struct slice {
+    const struct segment *segment;
+    uint32_t first;
+    uint32_t end;
+    size_t base; /* position of `first` among all in reach */
+};
+
+struct recall_term {
+    uint64_t hash;
+    uint64_t count;         /* live documents in reach that have it */
+    float weight;           /* its rarity, as a part of the whole query's */
+    struct postings *lists; /* per slice; count 0 where it has none */
+};
+
+/* A document that is scored, or speaks for one that is. */
+struct slot {
+    uint32_t slice;
+    uint32_t doc;
+    float cosine;
+    bool is_candidate;
+    uint8_t length; /* code */
+    uint8_t flags;
+};
+
+/* A chat's stretch in one slice. */
+struct run {
+    size_t slice;
+    uint32_t first;
+    uint32_t end;
+};
+#define RECALL_RUNS 32
+
+/* Everything of one kind that is in reach, and what is found in it. */
+struct population {
+    struct arena *arena;
+    const struct recall_query *query;
+    enum index_kind kind;
+    struct slice *slices;
+    size_t n_slices;
+    size_t size;   /* documents in the slices, removed ones too */
+    size_t n_live; /* without the removed */
+    float avg_length;
+    struct recall_term *terms; /* rarest first */
+    size_t n_terms;
+    /* saturation[tf2][length code]: what a term gives, 0 to 1 + k1 */
+    float (*saturation)[256];
+    float cosine_mean; /* of the query with the documents in reach */
+    float cosine_std;
+    uint64_t *marks;      /* one bit per position: has a slot */
+    uint64_t *candidates; /* one bit per position: is scored */
+    uint32_t *ranks;      /* slots before each word of marks */
+    struct slot *slots;   /* in order of position */
+    size_t n_slots;
+    uint8_t *tf2;                        /* n_slots rows of n_terms */
+    const struct segment_chat *run_chat; /* whose runs these are */
+    struct run runs[RECALL_RUNS];
+    size_t n_runs;
+    struct recall_item *items;
+    uint32_t *item_slots;
+    size_t n_items;
+};
+
+/* recall_pop.c */
+enum clew_status population_init(struct population *pop, struct arena *arena,
+                                 const struct index_view *view,
+                                 const struct recall_query *query,
+                                 enum index_kind kind,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* True if the request's times and the tombstones let it be seen. */
+bool population_allows(const struct population *pop, const struct slice *slice,
+                       uint32_t doc);
+/* The slice that holds a position. */
+size_t population_slice_of(const struct population *pop, size_t position);
+/*
+ * Positions of the turns around one: previous, next, before that, after that;
+ * SIZE_MAX where there is none. Only what the request may see.
+ */
+void population_neighbours(struct population *pop, size_t slice, uint32_t doc,
+                           size_t out[RECALL_WINDOW]);
+
+/* recall_find.c: mark candidates. */
+enum clew_status recall_find(struct population *pop, size_t limit,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* recall_score.c: slots, then items with their scores, unsorted. */
+enum clew_status recall_score(struct population *pop,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* recall_chat.c: the items of turns become items of chats. */
+enum clew_status recall_chats(struct population *pop,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+static inline void mark_set(uint64_t *bits, size_t position)
+{
+    bits[position / 64] |= (uint64_t)1 << (position % 64);
+}
+
+static inline bool mark_get(const uint64_t *bits, size_t position)
+{
+    return bits[position / 64] >> (position % 64) & 1;
+}
+
+#endif

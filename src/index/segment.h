@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * segment.h - an immutable part of an index, in memory or mapped from a file.
+ *
+ * One format for both: a header, columns with one entry per document, tables of
+ * users and chats, postings, terms. Documents are ordered by kind, user, chat
+ * and seq: a user's turns are one stretch, a turn's neighbours lie beside it.
+ * The only thing that changes is the set of removed documents, kept beside the
+ * bytes and only ever added to.
+ *
+ * Opening checks the header and the tables; columns are checked where they are
+ * read. No byte pattern makes a reader leave the segment. Little-endian only.
+ * Thread-safety: shared, counted; removing is atomic.
+ */
+#ifndef INDEX_SEGMENT_H
+#define INDEX_SEGMENT_H
+
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "index/index.h"
+#include "index/postings.h"
+
+#include <stdatomic.h>
+
+#define SEGMENT_MAGIC "CLEWSEG"
+#define SEGMENT_VERSION 1u
+
+/* Who a document belongs to: the start of the SHA-256 of the user id. */
+struct user_key {
+    uint8_t b[16];
+};
+struct user_key user_key_of(struct str user);
+
+enum segment_part {
+    PART_USERS,    /* struct segment_user, by kind and key */
+    PART_CHATS,    /* struct segment_chat, by kind, user and id */
+    PART_CHAT_IDS, /* u32 chat numbers, by id */
+    PART_DOCS,     /* struct segment_doc */
+    PART_TIMES,    /* i64 created_at_ms */
+    PART_LENGTHS,  /* u8 length_code() */
+    PART_FLAGS,    /* u8 enum index_flags */
+    PART_DATES,    /* struct index_range */
+    PART_IDS,      /* u32 document numbers, by id */
+    PART_VECTORS,  /* i8, dim per document */
+    PART_SCALES,   /* f32; 0 = no vector */
+    PART_BITS,     /* VEC_BIT_BYTES(dim) per document */
+    PART_POSTINGS, /* lists, then POSTINGS_PAD bytes */
+    PART_TERMS,    /* struct segment_term, by hash */
+    PART_BUCKETS,  /* u32: first term whose hash starts with these bits */
+    N_PARTS
+};
+
+struct segment_user {
+    struct user_key key;
+    uint32_t kind;
+    uint32_t first_doc;
+    uint32_t end_doc;
+    uint32_t first_chat;
+    uint32_t end_chat;
+    uint32_t unused;
+    uint64_t length_sum; /* content tokens */
+};
+
+struct segment_chat {
+    struct uuid id;
+    uint32_t user; /* number in PART_USERS */
+    uint32_t first_doc;
+    uint32_t end_doc;
+    uint32_t unused;
+    uint64_t length_sum; /* content tokens */
+};
+
+struct segment_doc {
+    struct uuid id;
+    int64_t seq;
+    int64_t change_seq;
+    uint64_t speaker;
+    uint32_t chat; /* number in PART_CHATS */
+    uint32_t length;
+    uint32_t first_date;
+    uint32_t n_dates;
+};
+
+struct segment_term {
+    uint64_t hash;
+    uint64_t offset; /* in PART_POSTINGS */
+    uint32_t count;  /* documents */
+    uint32_t n_chats;
+};
+
+struct segment_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t dim;
+    uint64_t model; /* hash of the model id */
+    uint32_t analyser;
+    uint32_t n_docs;
+    uint32_t n_users;
+    uint32_t n_chats;
+    uint32_t n_terms;
+    uint32_t n_dates;
+    uint32_t bucket_bits;
+    uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
+    struct {
+        uint64_t offset;
+        uint64_t size;
+    } parts[N_PARTS];
+    uint64_t body_sum;   /* checksum() of everything after the header */
+    uint64_t header_sum; /* of the header up to here */
+};
+
+struct segment {
+    atomic_uint refs;
+    const uint8_t *base;
+    size_t size;
+    bool is_mapped;
+    uint64_t file_id; /* name of its file, 0 while only in memory */
+    const struct segment_header *head;
+    const struct segment_user *users;
+    const struct segment_chat *chats;
+    const uint32_t *chat_ids;
+    const struct segment_doc *docs;
+    const int64_t *times;
+    const uint8_t *lengths;
+    const uint8_t *flags;
+    const struct index_range *dates;
+    const uint32_t *ids;
+    const int8_t *vectors;
+    const float *scales;
+    const uint64_t *bits;
+    const uint8_t *postings;
+    const struct segment_term *terms;
+    const uint32_t *buckets;
+    _Atomic uint64_t *removed; /* one bit per document */
+    atomic_uint n_removed;
+    uint32_t n_removed_saved; /* as the manifest has it; the writer's */
+    uint64_t removed_file;    /* generation of its .gone file, 0 = none */
+};
+
+/* What a file must match to be used. */
+struct segment_kind {
+    uint64_t model;
+    uint32_t dim;
+    uint32_t analyser;
+};
+
+/*
+ * Make a segment of bytes from alloc_bytes() (is_mapped false) or mmap(); it
+ * takes ownership of them on success. CLEW_CORRUPT if they are no segment.
+ */
+enum clew_status segment_open(const uint8_t *base, size_t size, bool is_mapped,
+                              const struct segment_kind *kind,
+                              struct segment **out_segment,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+struct segment *segment_ref(struct segment *segment);
+/* The last one frees or unmaps. NULL is a no-op. */
+void segment_unref(struct segment *segment);
+
+/* CLEW_CORRUPT unless the checksum of the body is right. */
+enum clew_status segment_check(const struct segment *segment,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+static inline bool segment_is_removed(const struct segment *segment,
+                                      uint32_t doc)
+{
+    return atomic_load_explicit(&segment->removed[doc / 64],
+                                memory_order_relaxed) >>
+               (doc % 64) &
+           1;
+}
+/* True if it was there until now. */
+bool segment_remove(struct segment *segment, uint32_t doc);
+
+/* The document with this id, or false. Finds removed ones too. */
+bool segment_find_id(const struct segment *segment, const struct uuid *id,
+                     uint32_t *out_doc);
+bool segment_find_term(const struct segment *segment, uint64_t hash,
+                       struct postings *out_list, uint32_t *out_n_chats);
+/* The stretch of a user's documents of a kind; empty if there are none. */
+const struct segment_user *segment_find_user(const struct segment *segment,
+                                             enum index_kind kind,
+                                             const struct user_key *key);
+/* The chat of a kind, or NULL; the user is known or any. */
+const struct segment_chat *segment_find_chat(const struct segment *segment,
+                                             enum index_kind kind,
+                                             const struct segment_user *user,
+                                             const struct uuid *id);
+/* The chat of a document, or NULL if the segment is damaged. */
+const struct segment_chat *segment_chat_of(const struct segment *segment,
+                                           uint32_t doc);
+/* The first document of a kind, and the one after its last. */
+uint32_t segment_kind_first(const struct segment *segment,
+                            enum index_kind kind);
+uint32_t segment_kind_end(const struct segment *segment, enum index_kind kind);
+enum index_kind segment_kind_of(const struct segment *segment, uint32_t doc);
+/* Dates a document mentions; the count comes back. */
+size_t segment_dates(const struct segment *segment, uint32_t doc,
+                     const struct index_range **out_dates);
+
+/* A length in one byte: exact to 63, then in steps of about 3 %. */
+uint8_t length_code(uint32_t length);
+/* The length a code stands for. */
+float length_of_code(uint8_t code);
+
+/* A fast 64-bit checksum: finds damage, not forgery. */
+uint64_t checksum(const uint8_t *bytes, size_t len);
+
+#endif

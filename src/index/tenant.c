@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tenant.c - load, feed, flush, merge and purge one tenant's index.
+ */
+#include "index/tenant.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "index/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Documents read from the source at a time. */
+#define LOAD_DOCS 2000u
+/* Memory for one such batch. */
+#define LOAD_ARENA_BYTES (1024u * 1024 * 1024)
+/* Files of about the same size that are merged into one. */
+#define MERGE_FILES 4u
+/* More files than this are merged whatever their size. */
+#define MAX_FILES 24u
+
+enum clew_status tenant_new(struct tenant_home *home, int64_t id,
+                            struct tenant **out, struct clew_error *err)
+{
+    struct tenant *t = alloc_zero(1, sizeof(*t));
+
+    if (!t) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not open an index");
+    }
+    t->home = home;
+    t->id = id;
+    t->next_file_id = 1;
+    (void)pthread_mutex_init(&t->lock, NULL); /* cannot fail on Linux */
+    (void)pthread_cond_init(&t->idle, NULL);
+    *out = t;
+    return CLEW_OK;
+}
+
+void tenant_free(struct tenant *tenant)
+{
+    if (!tenant) {
+        return;
+    }
+    tenant_unload(tenant);
+    (void)pthread_mutex_destroy(&tenant->lock);
+    (void)pthread_cond_destroy(&tenant->idle);
+    alloc_free(tenant);
+}
+
+static bool dir_of(const struct tenant *t, char out[MANIFEST_PATH_BYTES])
+{
+    int n;
+
+    if (!t->home->dir) {
+        return false;
+    }
+    n = snprintf(out, MANIFEST_PATH_BYTES, "%s/%" PRId64, t->home->dir, t->id);
+    return n > 0 && n < MANIFEST_PATH_BYTES - 64;
+}
+
+/* True if this process may write files: it has, or now gets, the lock. */
+static bool may_write(struct tenant *t)
+{
+    struct tenant_home *home = t->home;
+
+    if (!home->dir) {
+        return false;
+    }
+    if (!atomic_load(&home->is_writer) && home->lock_fd >= 0 &&
+        flock(home->lock_fd, LOCK_EX | LOCK_NB) == 0) {
+        atomic_store(&home->is_writer, true);
+    }
+    return atomic_load(&home->is_writer);
+}
+
+size_t tenant_memory_docs(const struct tenant *tenant)
+{
+    size_t total = 0;
+
+    for (size_t i = tenant->n_files; i < tenant->count; i++) {
+        total += tenant->segments[i]->head->n_docs;
+    }
+    return total;
+}
+
+uint64_t tenant_heap_bytes(const struct tenant *tenant)
+{
+    uint64_t total = sizeof(*tenant);
+
+    for (size_t i = 0; i < tenant->count; i++) {
+        const struct segment *s = tenant->segments[i];
+
+        total += sizeof(*s) + s->head->n_docs / 8 + 8;
+        total += s->is_mapped ? 0 : s->size;
+    }
+    return total;
+}
+
+uint64_t tenant_mapped_bytes(const struct tenant *tenant)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < tenant->count; i++) {
+        total += tenant->segments[i]->is_mapped ? tenant->segments[i]->size : 0;
+    }
+    return total;
+}
+
+void tenant_unload(struct tenant *tenant)
+{
+    for (size_t i = 0; i < tenant->count; i++) {
+        segment_unref(tenant->segments[i]);
+    }
+    alloc_free((void *)tenant->segments);
+    tenant->segments = NULL;
+    tenant->count = 0;
+    tenant->cap = 0;
+    tenant->n_files = 0;
+    tenant->through = 0;
+    tenant->saved_through = 0;
+    tenant->is_loaded = false;
+    tenant->generation++;
+}
+
+enum clew_status tenant_load(struct tenant *tenant, struct clew_error *err)
+{
+    char dir[MANIFEST_PATH_BYTES];
+    struct manifest m = {0};
+    enum clew_status status = CLEW_NOT_FOUND;
+
+    /* a writer may sweep files away between reading the manifest and opening
+     * them: look again before giving up */
+    for (int i = 0; i < 3 && dir_of(tenant, dir); i++) {
+        status = manifest_load(dir, &tenant->home->kind, &m, err);
+        if (status != CLEW_CORRUPT || may_write(tenant)) {
+            break;
+        }
+    }
+    if (status == CLEW_NO_MEMORY) {
+        return status;
+    }
+    tenant_unload(tenant);
+    tenant->is_loaded = true;
+    if (status == CLEW_CORRUPT) {
+        tenant->n_rebuilds++;
+        if (may_write(tenant)) {
+            manifest_clear(dir);
+        }
+    }
+    if (status == CLEW_OK) {
+        tenant->segments = m.segments;
+        tenant->count = m.count;
+        tenant->cap = m.count;
+        tenant->n_files = m.count;
+        tenant->through = m.through;
+        tenant->saved_through = m.through;
+        tenant->next_file_id = m.next_file_id;
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status reserve(struct tenant *t, size_t more,
+                                struct clew_error *err)
+{
+    struct segment **segments;
+    size_t cap = t->count + more + 8;
+
+    if (t->count + more <= t->cap) {
+        return CLEW_OK;
+    }
+    segments = alloc_array((void *)t->segments, cap, sizeof(*segments));
+    if (!segments) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not grow an index");
+    }
+    t->segments = segments;
+    t->cap = cap;
+    return CLEW_OK;
+}
+
+/* Replace the last `n` segments by one (NULL: by nothing). */
+static void replace_last(struct tenant *t, size_t n, struct segment *merged)
+{
+    for (size_t i = t->count - n; i < t->count; i++) {
+        segment_unref(t->segments[i]);
+    }
+    t->count -= n;
+    if (merged) {
+        t->segments[t->count++] = merged;
+    }
+}
+
+/* Merge small segments at the end of the list until sizes halve. */
+static void fold_memory(struct tenant *t)
+{
+    for (;;) {
+        size_t n = 1;
+        size_t docs;
+        struct segment *merged;
+
+        if (t->count - t->n_files < 2) {
+            return;
+        }
+        docs = t->segments[t->count - 1]->head->n_docs;
+        while (n < t->count - t->n_files &&
+               t->segments[t->count - 1 - n]->head->n_docs <= 2 * docs) {
+            docs += t->segments[t->count - 1 - n]->head->n_docs;
+            n++;
+        }
+        /* failing to merge only costs speed */
+        if (n < 2 || build_merge(&t->home->kind, t->segments + t->count - n, n,
+                                 NULL, &merged, NULL) != CLEW_OK) {
+            return;
+        }
+        replace_last(t, n, merged);
+    }
+}
+
+static int compare_doc_refs(const void *a, const void *b)
+{
+    const struct index_doc *x = *(const struct index_doc *const *)a;
+    const struct index_doc *y = *(const struct index_doc *const *)b;
+    int order = uuid_cmp(&x->id, &y->id);
+
+    return order ? order
+                 : (x->change_seq < y->change_seq
+                        ? -1
+                        : x->change_seq > y->change_seq);
+}
+
+/* Keep only the last word on each id; the live ones first. */
+static size_t latest_of(const struct index_doc **refs, size_t count,
+                        size_t *out_live)
+{
+    size_t n = 0;
+    size_t live = 0;
+
+    qsort((void *)refs, count, sizeof(*refs), compare_doc_refs);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 == count || !uuid_eq(&refs[i]->id, &refs[i + 1]->id)) {
+            refs[n++] = refs[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!refs[i]->is_removed) {
+            const struct index_doc *swap = refs[live];
+
+            refs[live++] = refs[i];
+            refs[i] = swap;
+        }
+    }
+    *out_live = live;
+    return n;
+}
+
+/* Take the ids out of every segment there is. */
+static void remove_old(struct tenant *t, const struct index_doc *const *refs,
+                       size_t count)
+{
+    for (size_t s = 0; s < t->count; s++) {
+        for (size_t i = 0; i < count; i++) {
+            uint32_t doc;
+
+            if (segment_find_id(t->segments[s], &refs[i]->id, &doc)) {
+                (void)segment_remove(t->segments[s], doc);
+            }
+        }
+    }
+}
+
+enum clew_status tenant_apply(struct tenant *tenant,
+                              const struct index_doc *docs, size_t count,
+                              int64_t through, struct clew_error *err)
+{
+    const struct index_doc **refs = NULL;
+    struct segment *segment = NULL;
+    enum clew_status status;
+    size_t n_live;
+    size_t n;
+
+    if (count == 0) {
+        tenant->through = through;
+        return CLEW_OK;
+    }
+    status = reserve(tenant, 1, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    refs = alloc_array(NULL, count, sizeof(*refs));
+    if (!refs) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not add to an index");
+    }
+    for (size_t i = 0; i < count; i++) {
+        refs[i] = &docs[i];
+    }
+    n = latest_of(refs, count, &n_live);
+    status = build_docs(&tenant->home->kind, refs, n_live, &segment, err);
+    if (status == CLEW_OK) {
+        remove_old(tenant, refs, n);
+        if (segment) {
+            tenant->segments[tenant->count++] = segment;
+        }
+        tenant->through = through;
+        fold_memory(tenant);
+    }
+    alloc_free((void *)refs);
+    return status;
+}
+
+/* A reader's own tail has grown: take the writer's files if they are newer. */
+static enum clew_status follow_writer(struct tenant *t, struct clew_error *err)
+{
+    char dir[MANIFEST_PATH_BYTES];
+
+    if (may_write(t) || !dir_of(t, dir) ||
+        manifest_peek(dir, &t->home->kind) <= t->saved_through) {
+        return CLEW_OK;
+    }
+    return tenant_load(t, err);
+}
+
+enum clew_status tenant_catch_up(struct tenant *tenant, int64_t latest,
+                                 struct clew_error *err)
+{
+    const struct index_source *source = &tenant->home->source;
+    enum clew_status status = CLEW_OK;
+    struct arena arena;
+
+    arena_init(&arena, LOAD_ARENA_BYTES);
+    while (status == CLEW_OK && tenant->through < latest) {
+        struct index_doc *docs = NULL;
+        size_t count = 0;
+        int64_t through = tenant->through;
+
+        arena_clear(&arena);
+        status = source->load(source->arg, tenant->id, tenant->through,
+                              LOAD_DOCS, &arena, &docs, &count, &through, err);
+        if (status != CLEW_OK) {
+            break;
+        }
+        if (through <= tenant->through) {
+            through = latest; /* nothing is left */
+        }
+        status = tenant_apply(tenant, docs, count, through, err);
+        if (status == CLEW_OK &&
+            tenant_memory_docs(tenant) >= TENANT_FLUSH_DOCS) {
+            status = may_write(tenant) ? tenant_flush(tenant, NULL)
+                                       : follow_writer(tenant, err);
+            /* a full disk must not stop the search */
+            status = status == CLEW_UNAVAILABLE ? CLEW_OK : status;
+        }
+    }
+    arena_release(&arena);
+    return status;
+}
+
+static enum clew_status save(struct tenant *t, struct clew_error *err)
+{
+    char dir[MANIFEST_PATH_BYTES];
+    struct manifest m = {.through = t->saved_through,
+                         .next_file_id = t->next_file_id,
+                         .keep_file_id = t->is_merging ? t->merge_file_id : 0,
+                         .segments = t->segments,
+                         .count = t->n_files};
+
+    if (!dir_of(t, dir)) {
+        return clew_fail(err, CLEW_INTERNAL, "index folder name too long");
+    }
+    return manifest_save(dir, &t->home->kind, &m, err);
+}
+
+/* A path for a new segment file, in a folder that exists. */
+static enum clew_status new_path(struct tenant *t, uint64_t *out_id,
+                                 char out[MANIFEST_PATH_BYTES],
+                                 struct clew_error *err)
+{
+    char dir[MANIFEST_PATH_BYTES];
+
+    if (!dir_of(t, dir) || !manifest_segment_path(dir, t->next_file_id, out)) {
+        return clew_fail(err, CLEW_INTERNAL, "index folder name too long");
+    }
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not make an index folder: %s", strerror(errno));
+    }
+    *out_id = t->next_file_id++;
+    return CLEW_OK;
+}
+
+static bool has_unsaved_removals(const struct tenant *t)
+{
+    for (size_t i = 0; i < t->n_files; i++) {
+        if (t->segments[i]->n_removed_saved !=
+            atomic_load(&t->segments[i]->n_removed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status tenant_flush(struct tenant *tenant, struct clew_error *err)
+{
+    char path[MANIFEST_PATH_BYTES];
+    struct segment *merged = NULL;
+    size_t n = tenant->count - tenant->n_files;
+    enum clew_status status = CLEW_OK;
+    int64_t saved = tenant->saved_through;
+    uint64_t id;
+
+    if (!may_write(tenant) ||
+        (n == 0 && tenant->through == tenant->saved_through &&
+         !has_unsaved_removals(tenant))) {
+        return CLEW_OK;
+    }
+    status = new_path(tenant, &id, path, err);
+    if (status == CLEW_OK && n > 0) {
+        status =
+            build_merge(&tenant->home->kind, tenant->segments + tenant->n_files,
+                        n, path, &merged, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    replace_last(tenant, n, merged);
+    if (merged) {
+        merged->file_id = id;
+        tenant->n_files++;
+    }
+    tenant->saved_through = tenant->through;
+    status = save(tenant, err);
+    if (status != CLEW_OK) {
+        /* the file stays mapped and is named by the next save */
+        tenant->saved_through = saved;
+    }
+    return status;
+}
+
+void tenant_drop(struct tenant *tenant)
+{
+    char dir[MANIFEST_PATH_BYTES];
+
+    tenant_unload(tenant);
+    if (may_write(tenant) && dir_of(tenant, dir)) {
+        manifest_clear(dir);
+    }
+}
+
+static enum clew_status rewrite(struct tenant *t, size_t i,
+                                struct clew_error *err)
+{
+    char path[MANIFEST_PATH_BYTES];
+    bool is_file = i < t->n_files;
+    struct segment *clean = NULL;
+    uint64_t id = 0;
+    enum clew_status status = is_file ? new_path(t, &id, path, err) : CLEW_OK;
+
+    if (status == CLEW_OK) {
+        status = build_merge(&t->home->kind, t->segments + i, 1,
+                             is_file ? path : NULL, &clean, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    segment_unref(t->segments[i]);
+    t->segments[i] = clean;
+    if (clean) {
+        clean->file_id = id;
+        return CLEW_OK;
+    }
+    memmove(t->segments + i, t->segments + i + 1,
+            (t->count - i - 1) * sizeof(*t->segments));
+    t->count--;
+    t->n_files -= is_file;
+    return CLEW_OK;
+}
+
+enum clew_status tenant_purge(struct tenant *tenant, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    bool has_rewritten = false;
+
+    while (tenant->is_merging) {
+        (void)pthread_cond_wait(&tenant->idle, &tenant->lock);
+    }
+    for (size_t i = tenant->count; i-- > 0 && status == CLEW_OK;) {
+        if (atomic_load(&tenant->segments[i]->n_removed) > 0 &&
+            (i >= tenant->n_files || may_write(tenant))) {
+            has_rewritten = has_rewritten || i < tenant->n_files;
+            status = rewrite(tenant, i, err);
+        }
+    }
+    if (status == CLEW_OK && has_rewritten) {
+        status = save(tenant, err);
+    }
+    return status;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct segment *x = *(struct segment *const *)a;
+    const struct segment *y = *(struct segment *const *)b;
+
+    return x->head->n_docs < y->head->n_docs
+               ? -1
+               : x->head->n_docs > y->head->n_docs;
+}
+
+/*
+ * Which files to merge next: MERGE_FILES of about one size (the largest not
+ * above the sum of the others), or one that is more than a third removed. They
+ * are moved to the end of the files; how many comes back.
+ */
+static size_t choose(struct tenant *t)
+{
+    size_t n = t->n_files;
+
+    qsort((void *)t->segments, n, sizeof(*t->segments), compare_sizes);
+    for (size_t i = 0; i < n; i++) {
+        struct segment *s = t->segments[i];
+
+        if (atomic_load(&s->n_removed) > s->head->n_docs / 3) {
+            t->segments[i] = t->segments[n - 1];
+            t->segments[n - 1] = s;
+            return 1;
+        }
+    }
+    for (size_t i = 0; i + MERGE_FILES <= n; i++) {
+        struct segment *set[MERGE_FILES];
+        uint64_t others = 0;
+
+        memcpy((void *)set, (void *)(t->segments + i), sizeof(set));
+        for (size_t k = 0; k + 1 < MERGE_FILES; k++) {
+            others += set[k]->head->n_docs;
+        }
+        if (set[MERGE_FILES - 1]->head->n_docs <= others || n > MAX_FILES) {
+            memmove((void *)(t->segments + i),
+                    (void *)(t->segments + i + MERGE_FILES),
+                    (n - i - MERGE_FILES) * sizeof(*t->segments));
+            memcpy((void *)(t->segments + n - MERGE_FILES), (void *)set,
+                   sizeof(set));
+            return MERGE_FILES;
+        }
+    }
+    return 0;
+}
+
+/* What was removed from the inputs while they were being merged. */
+static void replay_removals(struct segment *merged, struct segment **inputs,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct segment *s = inputs[i];
+
+        for (uint32_t doc = 0; merged && doc < s->head->n_docs; doc++) {
+            uint32_t there;
+
+            if (segment_is_removed(s, doc) &&
+                segment_find_id(merged, &s->docs[doc].id, &there) &&
+                merged->docs[there].change_seq == s->docs[doc].change_seq) {
+                (void)segment_remove(merged, there);
+            }
+        }
+    }
+}
+
+/* Put the merged segment in the place of its inputs, if they are all there. */
+static enum clew_status install(struct tenant *t, struct segment **inputs,
+                                size_t n, struct segment *merged,
+                                struct clew_error *err)
+{
+    size_t kept = 0;
+
+    replay_removals(merged, inputs, n);
+    for (size_t i = 0; i < t->count; i++) {
+        bool is_input = false;
+
+        for (size_t k = 0; k < n; k++) {
+            is_input = is_input || t->segments[i] == inputs[k];
+        }
+        if (is_input) {
+            segment_unref(t->segments[i]);
+            t->n_files--;
+        } else {
+            t->segments[kept++] = t->segments[i];
+        }
+    }
+    t->count = kept;
+    if (merged) {
+        memmove((void *)(t->segments + t->n_files + 1),
+                (void *)(t->segments + t->n_files),
+                (t->count - t->n_files) * sizeof(*t->segments));
+        t->segments[t->n_files++] = merged;
+        t->count++;
+    }
+    return save(t, err);
+}
+
+enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
+                              struct clew_error *err)
+{
+    struct segment *inputs[MERGE_FILES];
+    char path[MANIFEST_PATH_BYTES];
+    struct segment *merged = NULL;
+    enum clew_status status = CLEW_OK;
+    uint64_t generation;
+    uint64_t id = 0;
+    size_t n = 0;
+
+    *out_more = false;
+    (void)pthread_mutex_lock(&tenant->lock);
+    if (tenant->is_loaded && !tenant->is_merging && may_write(tenant)) {
+        n = choose(tenant);
+    }
+    if (n > 0) {
+        status = new_path(tenant, &id, path, err);
+    }
+    if (n == 0 || status != CLEW_OK) {
+        (void)pthread_mutex_unlock(&tenant->lock);
+        return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        inputs[i] = segment_ref(tenant->segments[tenant->n_files - n + i]);
+    }
+    tenant->is_merging = true;
+    tenant->merge_file_id = id;
+    generation = tenant->generation;
+    (void)pthread_mutex_unlock(&tenant->lock);
+
+    status = build_merge(&tenant->home->kind, inputs, n, path, &merged, err);
+
+    (void)pthread_mutex_lock(&tenant->lock);
+    tenant->is_merging = false;
+    (void)pthread_cond_broadcast(&tenant->idle);
+    if (status == CLEW_OK && generation == tenant->generation) {
+        if (merged) {
+            merged->file_id = id;
+        }
+        status = install(tenant, inputs, n, merged, err);
+        *out_more = status == CLEW_OK;
+    } else {
+        segment_unref(merged);
+        (void)unlink(path); /* swept with the next save otherwise */
+    }
+    (void)pthread_mutex_unlock(&tenant->lock);
+    for (size_t i = 0; i < n; i++) {
+        segment_unref(inputs[i]);
+    }
+    return status;
+}

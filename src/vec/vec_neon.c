@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vec_neon.c - the kernels for 64-bit Arm: NEON everywhere, and the dot product
+ * instruction where the processor has it.
+ */
+#include "vec/vec_internal.h"
+
+#if defined(__aarch64__)
+
+#include <arm_neon.h>
+#include <sys/auxv.h>
+
+/* Bit of AT_HWCAP that says the processor has SDOT. */
+#define HWCAP_BIT_DOTPROD (1ul << 20)
+
+static int32_t tail_i8(const int8_t *a, const int8_t *b, size_t from,
+                       size_t dim)
+{
+    int32_t sum = 0;
+
+    for (size_t i = from; i < dim; i++) {
+        sum += (int32_t)a[i] * b[i];
+    }
+    return sum;
+}
+
+static int32_t neon_dot_i8(const int8_t *a, const int8_t *b, size_t dim)
+{
+    int32x4_t sum = vdupq_n_s32(0);
+    size_t i = 0;
+
+    for (; i + 16 <= dim; i += 16) {
+        int8x16_t x = vld1q_s8(a + i);
+        int8x16_t y = vld1q_s8(b + i);
+
+        sum = vpadalq_s16(sum, vmull_s8(vget_low_s8(x), vget_low_s8(y)));
+        sum = vpadalq_s16(sum, vmull_high_s8(x, y));
+    }
+    return vaddvq_s32(sum) + tail_i8(a, b, i, dim);
+}
+
+static void neon_scan_i8(const int8_t *query, const int8_t *rows, size_t n_rows,
+                         size_t dim, int32_t *out)
+{
+    for (size_t i = 0; i < n_rows; i++) {
+        out[i] = neon_dot_i8(query, rows + i * dim, dim);
+    }
+}
+
+/* Weighted bit counts of 16 bytes: -64 to 56 each. */
+static inline int8x16_t count16(const uint8_t *planes, size_t stride,
+                                const uint8_t *row)
+{
+    uint8x16_t bits = vld1q_u8(row);
+    uint8x16_t two = vdupq_n_u8(2);
+    uint8x16_t top = vcntq_u8(vandq_u8(vld1q_u8(planes + 3 * stride), bits));
+    uint8x16_t sum = vcntq_u8(vandq_u8(vld1q_u8(planes + 2 * stride), bits));
+
+    sum =
+        vmlaq_u8(vcntq_u8(vandq_u8(vld1q_u8(planes + stride), bits)), sum, two);
+    sum = vmlaq_u8(vcntq_u8(vandq_u8(vld1q_u8(planes), bits)), sum, two);
+    return vreinterpretq_s8_u8(vmlsq_u8(sum, top, vdupq_n_u8(8)));
+}
+
+static int32_t count_row(const uint8_t *planes, const uint8_t *row,
+                         size_t bytes)
+{
+    int32_t sum = 0;
+    size_t i = 0;
+
+    for (; i + 32 <= bytes; i += 32) {
+        int8x16_t low = count16(planes + i, bytes, row + i);
+
+        sum += vaddlvq_s8(
+            vaddq_s8(low, count16(planes + i + 16, bytes, row + i + 16)));
+    }
+    for (; i + 8 <= bytes; i += 8) {
+        for (size_t p = 0; p < VEC_PLANES; p++) {
+            uint8x8_t x =
+                vand_u8(vld1_u8(planes + p * bytes + i), vld1_u8(row + i));
+            int32_t count = (int32_t)vaddv_u8(vcnt_u8(x));
+
+            sum += p == VEC_PLANES - 1 ? -count * 8 : count * (1 << p);
+        }
+    }
+    return sum;
+}
+
+static void neon_scan_bits(const uint64_t *planes, const uint64_t *rows,
+                           size_t n_rows, size_t words, int32_t *out)
+{
+    const uint8_t *row = (const uint8_t *)rows;
+    size_t bytes = words * 8;
+
+    for (size_t i = 0; i < n_rows; i++, row += bytes) {
+        out[i] = count_row((const uint8_t *)planes, row, bytes);
+    }
+}
+
+#pragma GCC push_options
+#pragma GCC target("arch=armv8.2-a+dotprod")
+
+static int32_t sdot_dot_i8(const int8_t *a, const int8_t *b, size_t dim)
+{
+    int32x4_t s0 = vdupq_n_s32(0);
+    int32x4_t s1 = s0;
+    size_t i = 0;
+
+    for (; i + 32 <= dim; i += 32) {
+        s0 = vdotq_s32(s0, vld1q_s8(a + i), vld1q_s8(b + i));
+        s1 = vdotq_s32(s1, vld1q_s8(a + i + 16), vld1q_s8(b + i + 16));
+    }
+    return vaddvq_s32(vaddq_s32(s0, s1)) + tail_i8(a, b, i, dim);
+}
+
+/* Four rows at a time share the loads of the query. */
+static void sdot_scan_i8(const int8_t *query, const int8_t *rows, size_t n_rows,
+                         size_t dim, int32_t *out)
+{
+    size_t whole = dim & ~(size_t)15;
+    size_t i = 0;
+
+    for (; i + 4 <= n_rows; i += 4) {
+        const int8_t *r = rows + i * dim;
+        int32x4_t s0 = vdupq_n_s32(0);
+        int32x4_t s1 = s0;
+        int32x4_t s2 = s0;
+        int32x4_t s3 = s0;
+
+        for (size_t k = 0; k < whole; k += 16) {
+            int8x16_t q = vld1q_s8(query + k);
+
+            s0 = vdotq_s32(s0, q, vld1q_s8(r + k));
+            s1 = vdotq_s32(s1, q, vld1q_s8(r + dim + k));
+            s2 = vdotq_s32(s2, q, vld1q_s8(r + 2 * dim + k));
+            s3 = vdotq_s32(s3, q, vld1q_s8(r + 3 * dim + k));
+        }
+        out[i] = vaddvq_s32(s0) + tail_i8(query, r, whole, dim);
+        out[i + 1] = vaddvq_s32(s1) + tail_i8(query, r + dim, whole, dim);
+        out[i + 2] = vaddvq_s32(s2) + tail_i8(query, r + 2 * dim, whole, dim);
+        out[i + 3] = vaddvq_s32(s3) + tail_i8(query, r + 3 * dim, whole, dim);
+    }
+    for (; i < n_rows; i++) {
+        out[i] = sdot_dot_i8(query, rows + i * dim, dim);
+    }
+}
+
+#pragma GCC pop_options
+
+static const struct vec_ops neon = {"neon", neon_dot_i8, neon_scan_i8,
+                                    neon_scan_bits};
+static const struct vec_ops dotprod = {"dotprod", sdot_dot_i8, sdot_scan_i8,
+                                       neon_scan_bits};
+
+const struct vec_ops *vec_ops_neon(void)
+{
+    return &neon;
+}
+
+const struct vec_ops *vec_ops_dotprod(void)
+{
+    return getauxval(AT_HWCAP) & HWCAP_BIT_DOTPROD ? &dotprod : NULL;
+}
+
+#else
+
+const struct vec_ops *vec_ops_neon(void)
+{
+    return NULL;
+}
+
+const struct vec_ops *vec_ops_dotprod(void)
+{
+    return NULL;
+}
+
+#endif
