@@ -19,7 +19,7 @@
 DB_SQL_SYSTEM(SELECT_TENANT, "SELECT tenant FROM tenants WHERE name = $1");
 DB_SQL_SYSTEM(INSERT_TENANT,
               "INSERT INTO tenants (tenant, name, created_at, change_seq)"
-              " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants"
+              " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants WHERE 1 = 1"
               " ON CONFLICT (name) DO NOTHING");
 
 /* mkdir -p with 0700 for what is new. */

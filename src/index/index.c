@@ -109,7 +109,7 @@ void index_set_close(struct index_set *set)
 
         if (t && t->is_loaded) {
             (void)pthread_mutex_lock(&t->lock);
-            (void)tenant_flush(t, NULL); /* else read again from the source */
+            clew_ignore(tenant_flush(t, NULL)); /* else read again from the source */
             (void)pthread_mutex_unlock(&t->lock);
         }
         tenant_free(t);
@@ -231,7 +231,7 @@ static void evict(struct index_set *set, const struct tenant *keep)
             continue;
         }
         if (!t->is_merging) {
-            (void)tenant_flush(t, NULL); /* else read again from the source */
+            clew_ignore(tenant_flush(t, NULL)); /* else read again from the source */
             tenant_unload(t);
             charge(set, t);
         }
@@ -257,7 +257,7 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
         /* without a background worker memory must not grow for ever */
         if (status == CLEW_OK &&
             tenant_memory_docs(t) >= 4 * TENANT_FLUSH_DOCS) {
-            (void)tenant_flush(t, NULL);
+            clew_ignore(tenant_flush(t, NULL));
         }
         charge(set, t);
     }
