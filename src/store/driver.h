@@ -108,6 +108,8 @@ struct driver_ops {
 
     enum clew_status (*backup)(struct driver *driver, const char *path,
                                struct clew_error *err);
+    /* Outside of transactions, on a writer's connection. */
+    enum clew_status (*scrub)(struct conn *conn, struct clew_error *err);
     /* Inside a read transaction of the system. */
     enum clew_status (*check)(struct conn *conn, struct clew_error *err);
 };

@@ -207,6 +207,7 @@ static enum clew_status conn_begin(struct conn *conn, bool is_write,
         conn->is_in_tx = true;
         conn->is_write = is_write;
         conn->is_tx_lost = false;
+        conn->kept_tenant = -1;
     }
     return status;
 }
@@ -218,12 +219,14 @@ static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
     enum clew_status status = CLEW_OK;
 
     (void)snprintf(text, sizeof(text), "%lld", (long long)tenant);
+    conn->tenant = tenant;
     if (has_savepoint) {
         status = postgres_send(conn, &savepoint, NULL, 0, err);
     }
-    if (status == CLEW_OK) {
-        status = postgres_send(conn, &announce, DB_ARGS(db_cstr(text)), err);
+    if (status != CLEW_OK || conn->kept_tenant == tenant) {
+        return status; /* an earlier part of the group did the rest */
     }
+    status = postgres_send(conn, &announce, DB_ARGS(db_cstr(text)), err);
     if (status == CLEW_OK && conn->is_write && tenant > 0) {
         status =
             postgres_send(conn, &lock_tenant, DB_ARGS(db_int(tenant)), err);
@@ -241,6 +244,8 @@ static enum clew_status conn_leave(struct conn *conn, bool is_kept,
     }
     if (!is_kept) { /* whatever was still under way is undone as well */
         status = postgres_send(conn, &rollback_job, NULL, 0, err);
+    } else {
+        conn->kept_tenant = conn->tenant;
     }
     if (status == CLEW_OK) {
         status = postgres_send(conn, &release_job, NULL, 0, err);
@@ -333,5 +338,6 @@ const struct driver_ops postgres_driver = {
     .script = postgres_script,
     .end_migration = postgres_end_migration,
     .backup = backup,
+    .scrub = postgres_scrub,
     .check = postgres_check,
 };

@@ -43,7 +43,11 @@ struct conn {
     struct driver *driver;
     PGconn *pg;
     bool is_in_tx;
-    bool is_write;   /* of the current transaction */
+    bool is_write; /* of the current transaction */
+    /* The tenant whose part runs, and the one that was announced (and locked)
+     * in parts that were kept; -1 if none. */
+    int64_t tenant;
+    int64_t kept_tenant;
     bool is_tx_lost; /* the server gave the transaction up */
     bool is_lost;
     bool is_cut; /* lost, and the server said so before it came to the commit */
@@ -112,6 +116,7 @@ enum clew_status postgres_start_changes(struct conn *conn,
 enum clew_status postgres_end_migration(struct conn *conn,
                                         const char *system_tables,
                                         struct clew_error *err);
+enum clew_status postgres_scrub(struct conn *conn, struct clew_error *err);
 enum clew_status postgres_check(struct conn *conn, struct clew_error *err);
 
 #endif

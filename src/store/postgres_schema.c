@@ -58,6 +58,12 @@ DB_SQL_SYSTEM(look_for_tables,
               "FROM information_schema.columns "
               "WHERE table_schema = current_schema() "
               "AND table_name IN ('schema_migrations', 'tenants', 'turns')");
+DB_SQL_SYSTEM(list_tables,
+              "SELECT string_agg(c.oid::regclass::text, ', ') FROM pg_class c "
+              "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1 "
+              "AND a.attname = 'tenant' "
+              "WHERE c.relnamespace = current_schema()::regnamespace "
+              "AND c.relkind IN ('r', 'p')");
 DB_SQL_SYSTEM(count_open_tables,
               "SELECT COUNT(*) FROM pg_class c JOIN pg_attribute a "
               "ON a.attrelid = c.oid AND a.attnum = 1 "
@@ -147,6 +153,37 @@ enum clew_status postgres_end_migration(struct conn *conn,
     if (status != CLEW_OK) {
         status = clew_fail(err, status, "could not migrate");
     } else {
+        status = postgres_script(conn, text.data, err);
+    }
+    buf_release(&text);
+    return status;
+}
+
+/* VACUUM stands alone, so a list of all tables is made first. */
+enum clew_status postgres_scrub(struct conn *conn, struct clew_error *err)
+{
+    struct buf text;
+    void *rows = NULL;
+    bool has_row = false;
+    enum clew_status status =
+        postgres_query(conn, &list_tables, NULL, 0, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    buf_init(&text, 65536);
+    (void)postgres_rows_next(rows, &has_row, err); /* cannot fail */
+    buf_append_cstr(&text, "VACUUM (INDEX_CLEANUP ON) ");
+    buf_append_str(&text, postgres_get_bytes(rows, 0));
+    postgres_rows_end(rows);
+    status = buf_status(&text);
+    if (status != CLEW_OK) {
+        status = clew_fail(err, status, "could not list the tables");
+    }
+    if (status == CLEW_OK) {
+        status = postgres_script(conn, "SET statement_timeout = 0", err);
+    }
+    if (status == CLEW_OK) {
         status = postgres_script(conn, text.data, err);
     }
     buf_release(&text);

@@ -363,6 +363,19 @@ static enum clew_status end_migration(struct conn *conn,
 
 _Static_assert(SQLITE_APPLICATION_ID == 1131177335, "the literal above");
 
+static enum clew_status scrub(struct conn *conn, struct clew_error *err)
+{
+    int rc;
+
+    if (conn->is_shared) {
+        return CLEW_OK; /* no log, and deleted rows are overwritten */
+    }
+    rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+                                   NULL, NULL);
+    return rc == SQLITE_OK ? CLEW_OK
+                           : sqlite_fail(conn->db, rc, "empty the log", err);
+}
+
 static enum clew_status check(struct conn *conn, struct clew_error *err)
 {
     void *rows = NULL;
@@ -418,5 +431,6 @@ const struct driver_ops sqlite_driver = {
     .script = script,
     .end_migration = end_migration,
     .backup = sqlite_backup,
+    .scrub = scrub,
     .check = check,
 };

@@ -365,6 +365,27 @@ enum clew_status store_backup(struct store *store, const char *path,
     return status;
 }
 
+enum clew_status store_scrub(struct store *store, struct clew_error *err)
+{
+    struct clew_error own;
+    struct conn *conn = NULL;
+    enum clew_status status;
+
+    if (store->is_read_only) {
+        return clew_fail(err, CLEW_FORBIDDEN, "the store is open for reading");
+    }
+    status = store->ops->conn_open(store->driver, CONN_WRITER, &conn, &own);
+    if (status == CLEW_OK) {
+        status = store->ops->scrub(conn, &own);
+        store->ops->conn_close(conn);
+    }
+    if (status != CLEW_OK && err) {
+        *err = own;
+        err->status = status;
+    }
+    return status;
+}
+
 static enum clew_status run_check(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {

@@ -95,6 +95,14 @@ bool store_is_healthy(struct store *store);
  * (SQLite). CLEW_UNSUPPORTED on PostgreSQL: its own tools do that. */
 enum clew_status store_backup(struct store *store, const char *path,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Drop what the backend still holds of deleted rows: SQLite's log is written
+ * back and emptied, PostgreSQL's tables are vacuumed. For after a forget; may
+ * take long. CLEW_BUSY if readers of the old state do not end in time. Backups
+ * and archived logs are the operator's.
+ */
+enum clew_status store_scrub(struct store *store,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* The backend's own consistency check (integrity_check, amcheck where there).
  */
 enum clew_status store_check(struct store *store,

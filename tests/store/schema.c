@@ -345,6 +345,40 @@ static void deleted_text_leaves_the_file(struct env *env)
     assert_false(file_contains(path, secret));
 }
 
+/* A vacuumed table without rows has no pages left. */
+static int pages_of_probe(const char *url)
+{
+    PGconn *pg = PQconnectdb(url);
+    PGresult *result = PQexec(pg, "SELECT pg_relation_size('probe') / 8192");
+    int n_pages = PQresultStatus(result) == PGRES_TUPLES_OK
+                      ? atoi(PQgetvalue(result, 0, 0))
+                      : -1;
+
+    PQclear(result);
+    PQfinish(pg);
+    return n_pages;
+}
+
+static void scrubbing_removes_what_was_deleted_at_once(struct env *env)
+{
+    const struct db_sql *sql = &forget_probe;
+    char path[200];
+
+    assert_ok(store_write(env->store, &tenant_1, add_secret, NULL, ERR));
+    assert_ok(store_write(env->store, &tenant_1, run_sql, &sql, ERR));
+    assert_ok(store_scrub(env->store, ERR));
+    if (env->backend == BACKEND_SQLITE) {
+        file_of(env, path, sizeof(path));
+        assert_false(file_contains(path, secret));
+        (void)snprintf(path, sizeof(path), "%s/clew.db-wal", env->folder);
+        assert_false(file_contains(path, secret));
+    }
+    if (env->backend == BACKEND_POSTGRES) {
+        assert_int_equal(pages_of_probe(env->location), 0);
+    }
+    assert_ok(probe_add(env->store, &tenant_1, 1, ERR));
+}
+
 const struct store_case schema_cases[] = {
     STORE_CASE(a_second_open_changes_nothing, ON_FILES),
     STORE_CASE(a_newer_schema_is_refused, ON_FILES),
@@ -359,5 +393,6 @@ const struct store_case schema_cases[] = {
     STORE_CASE(what_must_exist_is_not_made, ON_SQLITE),
     STORE_CASE(files_are_for_the_owner_only, ON_SQLITE),
     STORE_CASE(deleted_text_leaves_the_file, ON_SQLITE),
+    STORE_CASE(scrubbing_removes_what_was_deleted_at_once, ON_ALL),
     {NULL, NULL, 0},
 };
