@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entity.c - names, files, addresses, amounts and numbers of a text.
+ *
+ * By shape (capitals inside a sentence, paths, addresses), by the lexicon's
+ * names, by the speaker's name and the names the user's history uses. Each
+ * name comes once, where it is first met.
+ */
+#include "text/analysis_internal.h"
+
+#include "text/chars.h"
+
+#include <string.h>
+
+/* Words of a name; longer runs of capitals are headings. */
+#define NAME_WORDS 6
+/* Numbers and codes weigh less than names (share of the largest idf). */
+#define CODE_WEIGHT 0.6f
+/* Capital in this share of the background's uses: written so for a reason. */
+#define MOSTLY_CAPITAL 140
+#define SURELY_CAPITAL 200
+/* 16 log2(1 + 4): met more than three times. */
+#define MET_OFTEN 37
+/* A joined key is built here; longer names are cut. */
+#define KEY_BYTES 160
+
+struct finder {
+    struct arena *arena;
+    struct analysis *analysis;
+    const struct analysis_options *options;
+    const struct token *items;
+    size_t n;
+    size_t cap;
+    uint32_t *seen; /* hash table over entities, index + 1 */
+    size_t seen_mask;
+    bool is_out_of_memory;
+};
+
+/* ---- keeping ---- */
+
+static struct str without_possessive(struct str word)
+{
+    if (str_ends(word, STR("'s"))) {
+        word.len -= 2;
+    } else if (str_ends(word, STR("'"))) {
+        word.len -= 1;
+    }
+    return word;
+}
+
+/* Rehash when half full; false on OOM. */
+static bool grow_seen(struct finder *f)
+{
+    size_t size = f->seen ? (f->seen_mask + 1) * 2 : 64;
+    uint32_t *table;
+
+    if (f->seen && f->analysis->n_entities * 2 < f->seen_mask) {
+        return true;
+    }
+    table = arena_zero(f->arena, size, sizeof(*table));
+    if (!table) {
+        return false;
+    }
+    for (size_t e = 0; e < f->analysis->n_entities; e++) {
+        size_t i = str_hash(f->analysis->entities[e].key) & (size - 1);
+
+        while (table[i]) {
+            i = (i + 1) & (size - 1);
+        }
+        table[i] = (uint32_t)e + 1;
+    }
+    f->seen = table;
+    f->seen_mask = size - 1;
+    return true;
+}
+
+static void keep(struct finder *f, enum entity_kind kind, struct str key,
+                 size_t first, size_t end, float weight)
+{
+    struct analysis *a = f->analysis;
+    struct entity *entity;
+    size_t i;
+    uint32_t to = f->items[first].to;
+
+    if (key.len == 0 || f->is_out_of_memory) {
+        return;
+    }
+    if (!grow_seen(f)) {
+        f->is_out_of_memory = true;
+        return;
+    }
+    for (i = str_hash(key) & f->seen_mask; f->seen[i];
+         i = (i + 1) & f->seen_mask) {
+        if (str_eq(a->entities[f->seen[i] - 1].key, key)) {
+            return;
+        }
+    }
+    entity = arena_grow(f->arena, a->entities, a->n_entities, &f->cap,
+                        sizeof(*a->entities));
+    if (!entity) {
+        f->is_out_of_memory = true;
+        return;
+    }
+    a->entities = entity;
+    entity = &a->entities[a->n_entities++];
+    f->seen[i] = (uint32_t)a->n_entities;
+    for (size_t t = first; t < end; t++) {
+        to = f->items[t].to > to ? f->items[t].to : to;
+    }
+    *entity = (struct entity){
+        .kind = kind,
+        .key = key,
+        .span = {f->items[first].from, to, (uint32_t)first, (uint32_t)end},
+        .weight = weight,
+    };
+    entity->text = str_sub(a->text, entity->span.from, to);
+}
+
+/* ---- codes and numbers ---- */
+
+static bool has_extension(struct str name)
+{
+    static const char *const extensions[] = {
+        "c",    "h",    "py",   "js",   "ts",   "tsx",  "jsx",  "java", "go",
+        "rs",   "rb",   "php",  "cpp",  "hpp",  "cc",   "cs",   "sh",   "md",
+        "txt",  "pdf",  "doc",  "docx", "xls",  "xlsx", "ppt",  "pptx", "csv",
+        "json", "yaml", "yml",  "toml", "xml",  "html", "css",  "sql",  "png",
+        "jpg",  "jpeg", "gif",  "svg",  "zip",  "gz",   "tar",  "log",  "conf",
+        "cfg",  "ini",  "env",  "db",   "mp3",  "mp4",  "lock", "swift", "kt",
+        "ipynb", "so",  "exe",  "bin",  "tex",  "vue",  "scss", "lua",  "pl"};
+    size_t dot = name.len;
+
+    while (dot > 0 && name.s[dot - 1] != '.') {
+        dot--;
+    }
+    if (dot < 1 || dot == name.len) {
+        return false;
+    }
+    name = str_sub(name, dot, name.len);
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+        if (str_eq(name, str_of(extensions[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t count_char(struct str text, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        n += text.s[i] == c;
+    }
+    return n;
+}
+
+static bool is_file(struct str name)
+{
+    bool has_letters = false;
+
+    for (size_t i = 0; i < name.len && !has_letters; i++) {
+        has_letters = name.s[i] >= 'a' && name.s[i] <= 'z';
+    }
+    if (!has_letters) {
+        return false;
+    }
+    return has_extension(name) || name.s[0] == '/' || name.s[0] == '~' ||
+           str_starts(name, STR("./")) || str_starts(name, STR("../")) ||
+           count_char(name, '/') >= 2 || count_char(name, '\\') >= 1 ||
+           (name.s[0] == '.' && name.len > 2);
+}
+
+static bool is_digits(struct str text)
+{
+    bool has_digit = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        bool is_digit = text.s[i] >= '0' && text.s[i] <= '9';
+
+        has_digit |= is_digit;
+        if (!is_digit && !strchr(".,:-/", text.s[i])) {
+            return false;
+        }
+    }
+    return has_digit;
+}
+
+static bool is_unit(struct str word)
+{
+    static const char *const units[] = {
+        "km",      "m",      "cm",      "mm",     "miles",  "mile",   "kg",
+        "g",       "lbs",    "pounds",  "grams",  "liters", "litres", "ml",
+        "l",       "gb",     "mb",      "kb",     "tb",     "ms",     "percent",
+        "dollars", "dollar", "euros",   "euro",   "bucks",  "usd",    "eur",
+        "gbp",     "yen",    "degrees", "mph",    "kmh",    "hz",     "ghz",
+        "mhz",     "inches", "feet",    "ft",     "years",  "days",   "weeks",
+        "months",  "hours",  "minutes", "seconds", "calories", "watts", "k",
+        "million", "billion", "thousand", "px",   "times",  "people"};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (str_eq(word, str_of(units[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The number at `i` with its currency or unit; returns the end. */
+static size_t number_at(struct finder *f, size_t i)
+{
+    const struct token *token = &f->items[i];
+    bool has_sign = i > 0 && f->items[i - 1].kind == TOKEN_SYMBOL &&
+                    f->items[i - 1].to == token->from;
+    size_t first = has_sign ? i - 1 : i;
+    size_t end = i + 1;
+    struct str key;
+    const struct token *next;
+    char *copy;
+
+    while (end < f->n && f->items[end].flags & TOKEN_PART) {
+        end++;
+    }
+    next = end < f->n ? &f->items[end] : NULL;
+    if (next && ((next->kind == TOKEN_SYMBOL && next->from == token->to) ||
+                 (next->kind == TOKEN_WORD && is_unit(next->folded)))) {
+        has_sign = true;
+        end++;
+    }
+    if (!has_sign) {
+        keep(f, ENTITY_NUMBER, token->folded, i, end,
+             CODE_WEIGHT * lexicon_max_idf());
+        return end;
+    }
+    key = str_sub(f->analysis->text, f->items[first].from,
+                  f->items[end - 1].to > token->to ? f->items[end - 1].to
+                                                   : token->to);
+    copy = arena_copy(f->arena, key.s, key.len);
+    if (!copy) {
+        f->is_out_of_memory = true;
+        return end;
+    }
+    for (size_t k = 0; k < key.len; k++) {
+        copy[k] = (char)(copy[k] >= 'A' && copy[k] <= 'Z' ? copy[k] | 0x20
+                                                          : copy[k]);
+    }
+    keep(f, ENTITY_AMOUNT, (struct str){copy, key.len}, first, end,
+         CODE_WEIGHT * lexicon_max_idf());
+    return end;
+}
+
+static enum entity_kind kind_of_lex(uint8_t kind)
+{
+    switch ((enum lex_kind)kind) {
+    case LEX_PERSON:
+        return ENTITY_PERSON;
+    case LEX_PLACE:
+        return ENTITY_PLACE;
+    case LEX_ORGANISATION:
+        return ENTITY_ORGANISATION;
+    case LEX_PRODUCT:
+        return ENTITY_PRODUCT;
+    case LEX_NO_NAME:
+        break;
+    }
+    return ENTITY_NAME;
+}
+
+static enum entity_kind code_kind(const struct token *token)
+{
+    struct str code = token->folded;
+    size_t at = str_find(code, STR("@"), 0);
+    struct lex_word word;
+
+    if (token_lookup(token, &word) && word.kind != LEX_NO_NAME) {
+        return kind_of_lex(word.kind); /* iPhone */
+    }
+    if (str_find(code, STR("://"), 0) != SIZE_MAX ||
+        str_starts(code, STR("www."))) {
+        return ENTITY_URL;
+    }
+    if (at == 0) {
+        return ENTITY_PERSON; /* a mention */
+    }
+    if (at != SIZE_MAX && str_find(code, STR("."), at) != SIZE_MAX) {
+        return ENTITY_EMAIL;
+    }
+    if (is_file(code)) {
+        return ENTITY_FILE;
+    }
+    if (is_digits(code)) {
+        return ENTITY_NUMBER;
+    }
+    return token->flags & TOKEN_CAPITAL ? ENTITY_NAME : ENTITY_NUMBER;
+}
+
+static size_t code_at(struct finder *f, size_t i)
+{
+    const struct token *token = &f->items[i];
+    enum entity_kind kind = code_kind(token);
+    size_t end = i + 1;
+
+    /* 10GB, $5k: an amount written in one */
+    if (kind == ENTITY_NUMBER && token->folded.s[0] >= '0' &&
+        token->folded.s[0] <= '9' && i + 2 < f->n &&
+        f->items[i + 1].flags & TOKEN_PART &&
+        f->items[i + 2].flags & TOKEN_PART &&
+        is_unit(f->items[i + 2].folded)) {
+        kind = ENTITY_AMOUNT;
+    }
+    while (end < f->n && f->items[end].flags & TOKEN_PART) {
+        end++;
+    }
+    keep(f, kind, token->folded, i, end,
+         kind == ENTITY_NUMBER ? CODE_WEIGHT * lexicon_max_idf()
+                               : lexicon_max_idf());
+    return end;
+}
+
+/* ---- names ---- */
+
+static bool is_word_token(const struct token *token)
+{
+    return token->kind == TOKEN_WORD && !(token->flags & TOKEN_PART);
+}
+
+/* Lower-case words inside a name: University of Oxford, Ludwig van ... */
+static bool is_link(const struct token *token)
+{
+    static const char *const links[] = {"of", "de", "da", "di", "van", "von",
+                                        "der", "la", "del", "al", "bin"};
+
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        if (str_eq(token->folded, str_of(links[i]))) {
+            return token->flags & TOKEN_LOWER_START;
+        }
+    }
+    return false;
+}
+
+/* Is the capital of this token a reason to call it a name? */
+static bool is_name_word(const struct token *token)
+{
+    struct lex_word word;
+    bool is_found;
+
+    if (!(token->flags & TOKEN_CAPITAL) || token->flags & TOKEN_STOP ||
+        token->flags & TOKEN_IN_FENCE ||
+        (token->kind != TOKEN_WORD && token->kind != TOKEN_CODE)) {
+        return false;
+    }
+    if (token->kind == TOKEN_CODE) {
+        return !memchr(token->folded.s, '/', token->folded.len) &&
+               !memchr(token->folded.s, '.', token->folded.len) &&
+               !memchr(token->folded.s, '_', token->folded.len) &&
+               !memchr(token->folded.s, '@', token->folded.len);
+    }
+    if (!(token->flags & TOKEN_SENTENCE_START)) {
+        return !(token->flags & TOKEN_CHAT);
+    }
+    if (token->flags & TOKEN_CHAT) {
+        return false;
+    }
+    is_found = lexicon_find(without_possessive(token->folded),
+                            str_hash(without_possessive(token->folded)), &word);
+    if (!is_found || !(word.flags & LEX_SEEN)) {
+        return true;
+    }
+    return word.kind != LEX_NO_NAME || word.capital >= MOSTLY_CAPITAL;
+}
+
+/* First word of a sentence before a name: "Golden Gate", not "Ask Anna". */
+static bool may_lead(const struct token *token)
+{
+    struct lex_word word;
+
+    return token->flags & TOKEN_CAPITAL &&
+           !(token->flags & (TOKEN_STOP | TOKEN_CHAT)) &&
+           token->kind == TOKEN_WORD && token_lookup(token, &word) &&
+           word.flags & LEX_TAGGED && word.verb < 80 && word.capital >= 40;
+}
+
+static bool is_title_word(struct str word)
+{
+    return str_eq(word, STR("mr")) || str_eq(word, STR("mrs")) ||
+           str_eq(word, STR("ms")) || str_eq(word, STR("dr")) ||
+           str_eq(word, STR("prof")) || str_eq(word, STR("sir")) ||
+           str_eq(word, STR("professor")) || str_eq(word, STR("doctor"));
+}
+
+static bool ends_in(struct str word, const char *const *list)
+{
+    for (size_t i = 0; list[i]; i++) {
+        if (str_eq(word, str_of(list[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct name {
+    size_t first; /* tokens */
+    size_t end;
+    struct str words[NAME_WORDS * 2];
+    size_t n_words;
+    struct str key;
+};
+
+static enum entity_kind kind_by_words(const struct finder *f,
+                                      const struct name *name)
+{
+    static const char *const firms[] = {
+        "inc",  "corp", "ltd",  "gmbh", "llc",   "university", "college",
+        "bank", "institute", "foundation", "company", "school", "hospital",
+        "ministry", "department", "association", "committee", "studio",
+        "labs", "club", "church", NULL};
+    static const char *const places[] = {
+        "city",   "street", "park",   "lake",    "river", "island", "beach",
+        "county", "airport", "avenue", "road",   "square", "bridge", "valley",
+        "mountain", "mountains", "bay", "station", "museum", "hotel",
+        "canyon", "forest", "falls", NULL};
+    static const char *const place_heads[] = {"mount", "lake", "port", "fort",
+                                              "saint", "san", "los", "las",
+                                              NULL};
+    struct str last = name->words[name->n_words - 1];
+    const struct token *before =
+        name->first > 0 ? &f->items[name->first - 1] : NULL;
+    const struct token *after =
+        name->end < f->n ? &f->items[name->end] : NULL;
+
+    if ((before && str_eq(before->folded, STR("project"))) ||
+        str_eq(last, STR("project")) ||
+        str_eq(name->words[0], STR("project")) ||
+        (after && str_eq(after->folded, STR("project")))) {
+        return ENTITY_PROJECT;
+    }
+    if (ends_in(last, firms) ||
+        (name->n_words > 2 && ends_in(name->words[0], firms))) {
+        return ENTITY_ORGANISATION;
+    }
+    if (name->n_words > 1 &&
+        (ends_in(last, places) || ends_in(name->words[0], place_heads))) {
+        return ENTITY_PLACE;
+    }
+    if (is_title_word(name->words[0])) {
+        return ENTITY_PERSON;
+    }
+    return ENTITY_NAME;
+}
+
+static enum entity_kind kind_of_name(const struct finder *f,
+                                     const struct name *name)
+{
+    struct lex_word word;
+    enum entity_kind kind;
+    const struct token *before =
+        name->first > 0 ? &f->items[name->first - 1] : NULL;
+
+    if (str_ieq(f->options->speaker, name->key)) {
+        return ENTITY_PERSON;
+    }
+    if (lexicon_find(name->key, str_hash(name->key), &word) &&
+        word.kind != LEX_NO_NAME) {
+        return kind_of_lex(word.kind);
+    }
+    kind = kind_by_words(f, name);
+    if (kind != ENTITY_NAME) {
+        return kind;
+    }
+    if (lexicon_find(name->words[0], str_hash(name->words[0]), &word) &&
+        word.kind == LEX_PERSON) {
+        return ENTITY_PERSON;
+    }
+    /* "in Xanten": a word nobody knows after a preposition of place */
+    if (before && name->n_words == 1 &&
+        !(f->items[name->first].flags & (TOKEN_KNOWN | TOKEN_ALL_CAPS)) &&
+        f->items[name->first].kind == TOKEN_WORD &&
+        (str_eq(before->folded, STR("in")) ||
+         str_eq(before->folded, STR("near")))) {
+        return ENTITY_PLACE;
+    }
+    return ENTITY_NAME;
+}
+
+static float name_weight(const struct name *name)
+{
+    float best = 0;
+
+    for (size_t i = 0; i < name->n_words; i++) {
+        struct lex_word word;
+        float idf = lexicon_max_idf();
+
+        if (lexicon_find(name->words[i], str_hash(name->words[i]), &word)) {
+            idf = word.idf;
+        }
+        best = idf > best ? idf : best;
+    }
+    return best;
+}
+
+/* The words joined by single spaces, in the arena. */
+static bool make_key(struct finder *f, struct name *name)
+{
+    char key[KEY_BYTES];
+    size_t len = 0;
+
+    if (name->n_words == 1) {
+        name->key = name->words[0];
+        return true;
+    }
+    for (size_t i = 0; i < name->n_words; i++) {
+        struct str word = name->words[i];
+
+        if (len + word.len + 1 > sizeof(key)) {
+            break;
+        }
+        if (len > 0) {
+            key[len++] = ' ';
+        }
+        memcpy(key + len, word.s, word.len);
+        len += word.len;
+    }
+    name->key = arena_str(f->arena, (struct str){key, len});
+    return name->key.s != NULL;
+}
+
+/* May the name go on from token `i` to the next one? */
+static bool goes_on(const struct finder *f, size_t i, size_t next)
+{
+    struct str gap = str_sub(f->analysis->text, f->items[i].to,
+                             f->items[next].from);
+
+    return gap.len <= 2 && (str_eq(gap, STR(" ")) || str_eq(gap, STR(". "))) &&
+           !(f->items[next].flags & (TOKEN_BREAK | TOKEN_AFTER_LINE));
+}
+
+static size_t skip_parts(const struct finder *f, size_t i)
+{
+    i++;
+    while (i < f->n && f->items[i].flags & TOKEN_PART) {
+        i++;
+    }
+    return i;
+}
+
+/* "Dr." and initials: the full stop is a token between. */
+static size_t skip_dot(const struct finder *f, size_t i, size_t next)
+{
+    const struct token *token = &f->items[i];
+
+    if (next < f->n && f->items[next].kind == TOKEN_PUNCT &&
+        str_eq(f->items[next].folded, STR(".")) &&
+        (token->folded.len == 1 || is_title_word(token->folded)) &&
+        next + 1 < f->n && f->items[next + 1].flags & TOKEN_CAPITAL) {
+        return next + 1;
+    }
+    return next;
+}
+
+/* Dates are in order: look by halving. */
+static bool is_date_word(const struct finder *f, size_t i)
+{
+    size_t low = 0;
+    size_t high = f->analysis->n_dates;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const struct span *span = &f->analysis->dates[mid].span;
+
+        if (i < span->first_token) {
+            high = mid;
+        } else if (i >= span->end_token) {
+            low = mid + 1;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Weekdays and months are dates, also where nothing could be resolved. */
+static bool is_calendar_word(const struct token *token)
+{
+    static const char *const names[] = {
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+        "sunday", "january", "february", "march", "april", "june", "july",
+        "august", "september", "october", "november", "december", "mondays",
+        "fridays", "saturdays", "sundays", NULL};
+
+    return ends_in(token->folded, names);
+}
+
+static bool begins_name(const struct finder *f, size_t i)
+{
+    const struct token *token = &f->items[i];
+    size_t next = skip_parts(f, i);
+
+    if (is_date_word(f, i) || is_calendar_word(token)) {
+        return false;
+    }
+    if (is_name_word(token)) {
+        return true;
+    }
+    return may_lead(token) && next < f->n && goes_on(f, i, next) &&
+           is_name_word(&f->items[next]);
+}
+
+static void read_name(struct finder *f, size_t i, struct name *name)
+{
+    name->first = i;
+    name->n_words = 0;
+    for (;;) {
+        struct str word = f->items[i].folded;
+        bool is_possessive = str_ends(word, STR("'s"));
+        size_t next;
+
+        name->words[name->n_words++] = without_possessive(word);
+        name->end = skip_parts(f, i);
+        next = skip_dot(f, i, name->end);
+        if (is_possessive || name->n_words >= NAME_WORDS || next >= f->n ||
+            !goes_on(f, i, next) || is_date_word(f, next)) {
+            return;
+        }
+        if (is_link(&f->items[next])) {
+            size_t after = next + 1;
+
+            if (after >= f->n || !is_name_word(&f->items[after]) ||
+                !goes_on(f, next, after)) {
+                return;
+            }
+            name->words[name->n_words++] = f->items[next].folded;
+            next = after;
+        } else if (!is_name_word(&f->items[next]) ||
+                   is_calendar_word(&f->items[next])) {
+            return;
+        }
+        i = next;
+    }
+}
+
+static size_t name_at(struct finder *f, size_t i)
+{
+    struct name name;
+    enum entity_kind kind;
+
+    read_name(f, i, &name);
+    if (!make_key(f, &name)) {
+        f->is_out_of_memory = true;
+        return name.end;
+    }
+    kind = kind_of_name(f, &name);
+    if (name.n_words == 1 && name.key.len < 2 && kind == ENTITY_NAME) {
+        return name.end;
+    }
+    keep(f, kind, name.key, name.first, name.end, name_weight(&name));
+    return name.end;
+}
+
+/* Does `name` follow from token `i` on, word by word? Its end, or 0. */
+static size_t matches_name(const struct finder *f, size_t i, struct str name)
+{
+    struct str word;
+
+    while (str_split(&name, ' ', &word)) {
+        if (i >= f->n ||
+            !str_eq(without_possessive(f->items[i].folded), word)) {
+            return 0;
+        }
+        i = skip_parts(f, i);
+    }
+    return i;
+}
+
+/* A name of the user's history or the speaker's own; its end, or 0. */
+static size_t known_name_end(const struct finder *f, size_t i, struct str word)
+{
+    size_t best = 0;
+
+    for (size_t k = 0; k < f->options->n_known_names; k++) {
+        struct str name = f->options->known_names[k];
+
+        if (name.len >= word.len && name.s[0] == word.s[0] &&
+            memcmp(name.s, word.s, word.len) == 0 &&
+            (name.len == word.len || name.s[word.len] == ' ')) {
+            size_t end = matches_name(f, i, name);
+
+            best = end > best ? end : best;
+        }
+    }
+    if (best == 0 && str_ieq(f->options->speaker, word)) {
+        return i + 1;
+    }
+    return best;
+}
+
+/* A lower-case word that is a name all the same: "london", a known name. */
+static size_t lower_name_at(struct finder *f, size_t i)
+{
+    const struct token *token = &f->items[i];
+    struct str word = without_possessive(token->folded);
+    struct lex_word entry = {0};
+    bool is_found;
+    size_t end;
+
+    if (!is_word_token(token) || token->flags & (TOKEN_STOP | TOKEN_CHAT) ||
+        word.len < 2) {
+        return i + 1;
+    }
+    is_found = lexicon_find(word, str_hash(word), &entry);
+    end = known_name_end(f, i, word);
+    if (end) {
+        struct name name = {.first = i, .end = end};
+
+        for (size_t t = i; t < end && name.n_words < NAME_WORDS;
+             t = skip_parts(f, t)) {
+            name.words[name.n_words++] =
+                without_possessive(f->items[t].folded);
+        }
+        if (!make_key(f, &name)) {
+            f->is_out_of_memory = true;
+            return end;
+        }
+        keep(f,
+             str_ieq(f->options->speaker, name.key) ? ENTITY_PERSON
+                                                    : kind_of_lex(entry.kind),
+             name.key, i, end, lexicon_max_idf());
+        return end;
+    }
+    if (is_found && token->flags & TOKEN_KNOWN && !is_calendar_word(token) &&
+        entry.capital >= SURELY_CAPITAL && entry.capital_log >= MET_OFTEN) {
+        keep(f, kind_of_lex(entry.kind), word, i, i + 1, entry.idf);
+    }
+    return i + 1;
+}
+
+static void keep_dates(struct finder *f)
+{
+    for (size_t i = 0; i < f->analysis->n_dates; i++) {
+        const struct date *date = &f->analysis->dates[i];
+        size_t len = date->text.len < KEY_BYTES ? date->text.len : KEY_BYTES;
+        char *key = arena_copy(f->arena, date->text.s, len);
+
+        if (!key) {
+            f->is_out_of_memory = true;
+            return;
+        }
+        for (size_t k = 0; k < len; k++) {
+            key[k] = (char)(key[k] >= 'A' && key[k] <= 'Z' ? key[k] | 0x20
+                                                           : key[k]);
+        }
+        keep(f, ENTITY_DATE, (struct str){key, len}, date->span.first_token,
+             date->span.end_token, CODE_WEIGHT * lexicon_max_idf());
+    }
+}
+
+static size_t step(struct finder *f, size_t i, size_t *next_date)
+{
+    const struct analysis *a = f->analysis;
+    const struct token *token = &f->items[i];
+
+    while (*next_date < a->n_dates &&
+           a->dates[*next_date].span.end_token <= i) {
+        (*next_date)++;
+    }
+    if (*next_date < a->n_dates &&
+        i >= a->dates[*next_date].span.first_token) {
+        return a->dates[*next_date].span.end_token;
+    }
+    if (token->flags & TOKEN_PART || token->kind == TOKEN_PUNCT) {
+        return i + 1;
+    }
+    if (token->kind == TOKEN_NUMBER) {
+        return number_at(f, i);
+    }
+    if (token->flags & TOKEN_CAPITAL && begins_name(f, i)) {
+        return name_at(f, i);
+    }
+    if (token->kind == TOKEN_CODE) {
+        return code_at(f, i);
+    }
+    return lower_name_at(f, i);
+}
+
+bool entities_of(struct arena *arena, const struct analysis_options *options,
+                 struct analysis *analysis)
+{
+    struct finder f = {.arena = arena,
+                       .analysis = analysis,
+                       .options = options,
+                       .items = analysis->tokens.items,
+                       .n = analysis->tokens.count};
+    size_t next_date = 0;
+
+    keep_dates(&f);
+    for (size_t i = 0; i < f.n && !f.is_out_of_memory;) {
+        i = step(&f, i, &next_date);
+    }
+    return !f.is_out_of_memory;
+}

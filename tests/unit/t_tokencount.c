@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_tokencount.c - estimates and bounds against counts that the encodings
+ * cl100k and o200k really gave (npm package gpt-tokenizer 4.0.0).
+ */
+#include "support/test.h"
+
+#include "text/analysis.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *text;
+    size_t cl100k;
+    size_t o200k;
+} cases[] = {
+#include "tokencount_cases.inc"
+};
+
+static void the_bound_is_never_below_the_real_count(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        size_t bound = text_token_bound(str_of(cases[i].text));
+
+        if (bound < cases[i].cl100k || bound < cases[i].o200k) {
+            fail_msg("case %zu: bound %zu, real %zu and %zu", i, bound,
+                     cases[i].cl100k, cases[i].o200k);
+        }
+    }
+}
+
+static void the_estimate_is_near_over_all_prose_and_code(void **state)
+{
+    double estimate = 0;
+    double real = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (strlen(cases[i].text) > 60) {
+            estimate += (double)text_token_estimate(str_of(cases[i].text));
+            real += (double)(cases[i].cl100k + cases[i].o200k) / 2;
+        }
+    }
+    assert_true(estimate > real * 0.95);
+    assert_true(estimate < real * 1.05);
+}
+
+static void nothing_has_no_tokens(void **state)
+{
+    (void)state;
+    assert_int_equal(text_token_estimate(STR("")), 0);
+    assert_int_equal(text_token_bound(STR("")), 0);
+    assert_int_equal(text_token_estimate(STR(" ")), 1);
+}
+
+static void a_megabyte_of_anything_is_bounded_by_its_bytes(void **state)
+{
+    static char text[1 << 20];
+    static const char fills[] = {'a', ' ', '\n', '.', '0', (char)0xe4};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fills); i++) {
+        struct str all = {text, sizeof(text)};
+
+        memset(text, fills[i], sizeof(text));
+        assert_true(text_token_bound(all) >= text_token_estimate(all) / 2);
+        assert_true(text_token_bound(all) <= 3 * sizeof(text));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bound_is_never_below_the_real_count),
+        cmocka_unit_test(the_estimate_is_near_over_all_prose_and_code),
+        cmocka_unit_test(nothing_has_no_tokens),
+        cmocka_unit_test(a_megabyte_of_anything_is_bounded_by_its_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
