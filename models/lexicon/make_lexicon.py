@@ -215,11 +215,12 @@ def main():
     kinds.update(brands)
     # a name that is mostly a common word is left to the other rules
     for name in names:
-        if capital[name] * 2 >= middle[name]:
+        tagged = sum(wordnet.tags[pos][name] for pos in ENDINGS)
+        if capital[name] * 2 >= middle[name] or tagged <= 2:
             kinds.setdefault(name, "person")
     for name in list(kinds):
         if middle[name] >= 20 and capital[name] * 3 < middle[name] \
-                and name not in brands:
+                and name not in brands and name not in names:
             del kinds[name]
 
     words = {w for w in count if df[stem(w)] >= MIN_DF and len(w) <= 24}

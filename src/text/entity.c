@@ -364,7 +364,9 @@ static bool is_name_word(const struct token *token)
     is_found = lexicon_find(without_possessive(token->folded),
                             str_hash(without_possessive(token->folded)), &word);
     if (!is_found || !(word.flags & LEX_SEEN)) {
-        return true;
+        /* an unknown verb form begins a sentence more often than a name */
+        return !str_ends(token->folded, STR("ing")) &&
+               !str_ends(token->folded, STR("ed"));
     }
     return word.kind != LEX_NO_NAME || word.capital >= MOSTLY_CAPITAL;
 }
@@ -557,27 +559,6 @@ static size_t skip_dot(const struct finder *f, size_t i, size_t next)
     return next;
 }
 
-/* Dates are in order: look by halving. */
-static bool is_date_word(const struct finder *f, size_t i)
-{
-    size_t low = 0;
-    size_t high = f->analysis->n_dates;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct span *span = &f->analysis->dates[mid].span;
-
-        if (i < span->first_token) {
-            high = mid;
-        } else if (i >= span->end_token) {
-            low = mid + 1;
-        } else {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Weekdays and months are dates, also where nothing could be resolved. */
 static bool is_calendar_word(const struct token *token)
 {
@@ -595,7 +576,7 @@ static bool begins_name(const struct finder *f, size_t i)
     const struct token *token = &f->items[i];
     size_t next = skip_parts(f, i);
 
-    if (is_date_word(f, i) || is_calendar_word(token)) {
+    if (token_in_date(f->analysis, i) || is_calendar_word(token)) {
         return false;
     }
     if (is_name_word(token)) {
@@ -618,7 +599,7 @@ static void read_name(struct finder *f, size_t i, struct name *name)
         name->end = skip_parts(f, i);
         next = skip_dot(f, i, name->end);
         if (is_possessive || name->n_words >= NAME_WORDS || next >= f->n ||
-            !goes_on(f, i, next) || is_date_word(f, next)) {
+            !goes_on(f, i, next) || token_in_date(f->analysis, next)) {
             return;
         }
         if (is_link(&f->items[next])) {

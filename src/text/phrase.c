@@ -17,6 +17,8 @@
 /* A topic is found in the first phrases, among the best keywords, or not. */
 #define TOPIC_PHRASES 200
 #define REPEAT_KEYWORDS 64
+/* Who is spoken to is a topic only if there is no other. */
+#define VOCATIVE_WEIGHT 0.1f
 /* Share of verb uses from which a word is taken as a verb. */
 #define VERB_SHARE 150
 
@@ -58,10 +60,14 @@ static bool is_link(struct str word)
 }
 
 /* Verbs without meaning of their own; chat words and stop words are others. */
-static enum role role_of(const struct token *token)
+static enum role role_of(const struct analysis *a, size_t i)
 {
+    const struct token *token = &a->tokens.items[i];
     struct lex_word word;
 
+    if (a->n_dates && token_in_date(a, i)) {
+        return ROLE_END; /* when is not what */
+    }
     if (token->kind == TOKEN_CODE) {
         return ROLE_NOUN;
     }
@@ -128,9 +134,21 @@ static float word_score(const struct token *token)
     return idf;
 }
 
+/* "identity check", "the run": a verb's form that is also a noun's. */
+static bool is_verb_as_noun(const struct token *token)
+{
+    struct lex_word word;
+
+    return !(token->flags & (TOKEN_STOP | TOKEN_CHAT)) &&
+           !str_ends(token->folded, STR("s")) &&
+           !str_ends(token->folded, STR("ed")) &&
+           !str_ends(token->folded, STR("ing")) &&
+           token_lookup(token, &word) && word.noun >= 60;
+}
+
 /* Read words from `i`; false if no noun is among them. Ends after the noun. */
 static bool read_core(const struct analysis *a, size_t i, size_t end,
-                      struct phrase *out)
+                      bool has_det, struct phrase *out)
 {
     size_t after_noun = 0;
     size_t n_words = 0;
@@ -139,8 +157,12 @@ static bool read_core(const struct analysis *a, size_t i, size_t end,
     out->first = i;
     while (i < end && n_words < PHRASE_WORDS) {
         const struct token *token = &a->tokens.items[i];
-        enum role role = role_of(token);
+        enum role role = role_of(a, i);
 
+        if (role == ROLE_VERB && (n_words > 0 || has_det) &&
+            is_verb_as_noun(token)) {
+            role = ROLE_NOUN;
+        }
         if (role != ROLE_NOUN && role != ROLE_MODIFIER) {
             break;
         }
@@ -170,23 +192,43 @@ static void extend(const struct analysis *a, size_t end, struct phrase *phrase)
     struct phrase tail;
     bool is_of;
 
-    if (link >= end || role_of(&a->tokens.items[link]) != ROLE_LINK) {
+    if (link >= end || role_of(a, link) != ROLE_LINK) {
         return;
     }
     is_of = str_eq(a->tokens.items[link].folded, STR("of"));
     from = next_token(a, link);
-    if (from < end && role_of(&a->tokens.items[from]) == ROLE_DET) {
+    if (from < end && role_of(a, from) == ROLE_DET) {
         from = next_token(a, from);
         if (!is_of) {
             return;
         }
     }
-    if (from >= end || !read_core(a, from, end, &tail) || tail.first != from ||
+    if (from >= end || !read_core(a, from, end, false, &tail) || tail.first != from ||
         (!is_of && !(a->tokens.items[from].flags & TOKEN_CAPITAL))) {
         return;
     }
     phrase->end = tail.end;
     phrase->score += 0.5f * tail.score;
+}
+
+/* "Thanks, Maria!", "Hey Mel": the person spoken to is no topic. */
+static bool is_vocative(const struct analysis *a, size_t sentence,
+                        size_t end, const struct phrase *phrase)
+{
+    const struct token *before =
+        phrase->det > sentence ? &a->tokens.items[phrase->det - 1] : NULL;
+
+    for (size_t i = phrase->det; i < phrase->end; i++) {
+        if (!(a->tokens.items[i].flags & TOKEN_CAPITAL)) {
+            return false;
+        }
+    }
+    if (before && before->kind != TOKEN_PUNCT &&
+        !(before->flags & TOKEN_CHAT)) {
+        return false;
+    }
+    return phrase->end >= end ||
+           a->tokens.items[phrase->end].kind == TOKEN_PUNCT;
 }
 
 /* The next phrase of tokens [*at, end); `*at` moves past it. */
@@ -201,10 +243,10 @@ static bool next_phrase(const struct analysis *a, size_t *at, size_t end,
             *at = i + 1;
             continue;
         }
-        if (role_of(&a->tokens.items[i]) == ROLE_DET) {
+        if (role_of(a, i) == ROLE_DET) {
             i = next_token(a, i);
         }
-        if (i < end && read_core(a, i, end, out)) {
+        if (i < end && read_core(a, i, end, i != det, out)) {
             out->det = det;
             extend(a, end, out);
             *at = out->end;
@@ -235,7 +277,7 @@ static bool comes_first(const struct analysis *a, size_t first, size_t det)
     for (size_t i = first; i < det; i++) {
         const struct token *token = &a->tokens.items[i];
 
-        if (token->kind == TOKEN_WORD && role_of(token) == ROLE_VERB &&
+        if (token->kind == TOKEN_WORD && role_of(a, i) == ROLE_VERB &&
             !(token->flags & TOKEN_CHAT)) {
             return false;
         }
@@ -258,8 +300,11 @@ struct str analysis_subject(const struct analysis *analysis,
     while (next_phrase(analysis, &at, end, &phrase)) {
         if (!has_best && !sentence->is_question &&
             comes_first(analysis, sentence->span.first_token, phrase.det) &&
-            at < end && role_of(&analysis->tokens.items[at]) == ROLE_VERB) {
+            at < end && role_of(analysis, at) == ROLE_VERB) {
             return slice(analysis, phrase.det, phrase.end);
+        }
+        if (is_vocative(analysis, sentence->span.first_token, end, &phrase)) {
+            phrase.score *= VOCATIVE_WEIGHT;
         }
         if (!has_best || phrase.score > best.score) {
             best = phrase;
@@ -300,6 +345,10 @@ struct str analysis_topic(const struct analysis *analysis)
         while (!sentence->is_code && n_phrases++ < TOPIC_PHRASES &&
                next_phrase(analysis, &at, sentence->span.end_token, &phrase)) {
             phrase.score *= repeats(analysis, &phrase);
+            if (is_vocative(analysis, sentence->span.first_token,
+                            sentence->span.end_token, &phrase)) {
+                phrase.score *= VOCATIVE_WEIGHT;
+            }
             if (!has_best || phrase.score > best.score) {
                 best = phrase;
                 has_best = true;
