@@ -68,8 +68,12 @@ static void show_node(struct cli *cli, const json_t *chat, const char *indent,
 
     (void)fprintf(cli->out.file, "%s%s", indent, joint);
     output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(chat, "id")));
-    (void)fprintf(cli->out.file, "  %lld-%lld  ",
-                  (long long)(last > fork ? fork + 1 : fork), (long long)last);
+    if (last > fork) {
+        (void)fprintf(cli->out.file, "  %lld-%lld  ", (long long)(fork + 1),
+                      (long long)last);
+    } else {
+        (void)fprintf(cli->out.file, "  at %lld  ", (long long)fork);
+    }
     output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(chat, "title")), 60);
     (void)fputc('\n', cli->out.file);
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: on a data folder and against a scripted server.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+const bin = process.env.CLEW_BIN;
+const env = { PATH: process.env.PATH, HOME: '/nonexistent', NO_COLOR: '1' };
+let dir;
+
+before(() => { dir = mkdtempSync(join(tmpdir(), 'clew-cli-')); });
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+function clew(args, { input = '', vars = {} } = {}) {
+    return spawnSync(bin, args,
+        { input, encoding: 'utf8', env: { ...env, ...vars } });
+}
+
+// The same while this process answers: the event loop must go on.
+function clewAsync(args, vars = {}) {
+    return new Promise((resolve) => {
+        const child = spawn(bin, args, { env: { ...env, ...vars } });
+        let stdout = '';
+        let stderr = '';
+        child.stdout.on('data', (part) => { stdout += part; });
+        child.stderr.on('data', (part) => { stderr += part; });
+        child.on('close', (status) => resolve({ status, stdout, stderr }));
+    });
+}
+
+function onData(args, options) {
+    const run = clew([...args, '--data', dir, '--json'], options);
+    assert.equal(run.status, 0, run.stderr);
+    return run.stdout ? JSON.parse(run.stdout) : null;
+}
+
+test('help lists every command and each explains itself', () => {
+    const help = clew(['help']);
+    assert.equal(help.status, 0);
+    const names = [...help.stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)]
+        .map((match) => match[1]);
+    assert.ok(names.length >= 15, names.join());
+    for (const name of names) {
+        const one = clew([...name.split(' '), '--help']);
+        assert.equal(one.status, 0);
+        assert.match(one.stdout, new RegExp(`usage: clew ${name}`));
+        assert.match(one.stdout, /example:\n {2}clew /);
+    }
+});
+
+test('completion scripts are valid shell', () => {
+    const script = clew(['completion', 'bash']);
+    const check = spawnSync('bash', ['-n'], { input: script.stdout });
+    assert.equal(check.status, 0, String(check.stderr));
+    const words = spawnSync('bash', ['-c',
+        `${script.stdout}\nCOMP_WORDS=(clew keys ''); COMP_CWORD=2; cd /; ` +
+        '_clew; printf "%s\\n" "${COMPREPLY[@]}"'], { encoding: 'utf8' });
+    for (const word of ['create', 'list', 'revoke']) {
+        assert.ok(words.stdout.split('\n').includes(word), words.stdout);
+    }
+});
+
+test('a mistake exits with the code of its status', () => {
+    assert.equal(clew(['nonsense']).status, 2);
+    assert.equal(clew(['turn']).status, 2);
+    assert.equal(clew(['turn', 'x', '--odd']).status, 2);
+    assert.equal(clew(['config', '--set', 'no.such=1']).status, 2);
+    assert.equal(clew(['config', '--config', '/nowhere.yaml']).status, 4);
+    assert.equal(clew(['turn', 'x', '--url', 'http://127.0.0.1:1']).status, 11);
+    const id = '0199c1d2-7a00-7000-8000-000000000001';
+    const run = clew(['tree', id, '--data', dir, '--json']);
+    assert.equal(run.status, 4);
+    assert.equal(JSON.parse(run.stderr).error.code, 'NOT_FOUND');
+});
+
+test('config says where a value came from', () => {
+    const shown = JSON.parse(clew(['config', '--json', '--set',
+        'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);
+    assert.deepEqual(shown['llm.model'], { value: 'x', from: 'command line' });
+    assert.deepEqual(shown['llm.key'], { value: '***', from: 'CLEW_LLM_KEY' });
+    assert.equal(shown['chats.inactivity_minutes'].value, 30);
+});
+
+test('a turn is kept, found, forked and shown as a tree', () => {
+    const first = onData(['turn', '--user', 'ada', 'the lighthouse is red']);
+    const chat = first.turn.chat_id;
+    const second = onData(['turn', '--user', 'ada', '--chat', chat,
+        '--role', 'assistant', '-'], { input: 'noted: a red\nlighthouse' });
+    assert.equal(second.turn.seq, 2);
+    assert.equal(second.turn.text, 'noted: a red\nlighthouse');
+
+    const found = onData(['recall', '--user', 'ada', 'lighthouse', '-l', '1']);
+    assert.equal(found.items.length, 1);
+    assert.match(found.items[0].text, /lighthouse/);
+
+    const fork = clew(['fork', chat, '--at', '1', '--data', dir]);
+    assert.equal(fork.status, 0, fork.stderr);
+    const child = fork.stdout.trim();
+    const tree = clew(['tree', child, '--data', dir]).stdout;
+    assert.match(tree, new RegExp(`^${chat}  1-2  .*\\n└─ ${child}  at 1`));
+    assert.equal(onData(['history', child]).items.length, 1);
+    assert.equal(onData(['chats', '--user', 'ada']).items.length, 2);
+    assert.equal(onData(['chats', '--user', 'nobody']).items.length, 0);
+});
+
+test('a key is shown once, listed and revoked', () => {
+    const own = mkdtempSync(join(tmpdir(), 'clew-keys-'));
+    try {
+        const made = JSON.parse(clew(['keys', 'create', '--data', own,
+            '--tenant', 'acme', '--role', 'read', '--json']).stdout);
+        assert.match(made.key, /^clew_[0-9a-f]{16}_[0-9a-f]{64}$/);
+        assert.equal(made.tenant, 'acme');
+        assert.equal(made.role, 'read');
+        const list = clew(['keys', 'list', '--data', own]).stdout;
+        assert.match(list, new RegExp(`${made.id} +acme +read`));
+        assert.ok(!list.includes(made.key.slice(-64)));
+        assert.equal(clew(['keys', 'revoke', made.id, '--data', own]).status, 0);
+        assert.equal(clew(['keys', 'revoke', made.id, '--data', own]).status, 4);
+        assert.equal(clew(['keys', 'list', '--url', 'http://127.0.0.1:1'])
+            .status, 2);
+    } finally {
+        rmSync(own, { recursive: true, force: true });
+    }
+});
+
+test('a backup is a sound store of its own and overwrites nothing', () => {
+    onData(['turn', '--user', 'eve', 'kept in the copy']);
+    const copy = mkdtempSync(join(tmpdir(), 'clew-copy-'));
+    try {
+        const file = join(copy, 'clew.db');
+        assert.equal(clew(['backup', file, '--data', dir]).status, 0);
+        assert.equal(clew(['backup', file, '--data', dir]).status, 5);
+        assert.equal(clew(['verify', '--data', copy]).status, 0);
+        const found = JSON.parse(clew(['recall', 'copy', '--user', 'eve',
+            '--data', copy, '--json']).stdout);
+        assert.equal(found.items[0].text, 'kept in the copy');
+    } finally {
+        rmSync(copy, { recursive: true, force: true });
+    }
+});
+
+test('many processes write to one folder at once and lose nothing', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'clew-many-'));
+    try {
+        assert.equal(clew(['turn', '--user', 'u', 'first', '--data', own])
+            .status, 0);
+        const runs = await Promise.all(Array.from({ length: 12 }, (_, i) =>
+            clewAsync(['turn', '--user', 'u', `number ${i}`, '--data', own])));
+        for (const run of runs) {
+            assert.equal(run.status, 0, run.stderr);
+        }
+        const chats = JSON.parse(clew(['chats', '--data', own, '--json'])
+            .stdout).items;
+        assert.equal(chats.reduce((sum, c) => sum + c.last_seq, 0), 13);
+        assert.equal(clew(['verify', '--data', own]).status, 0);
+    } finally {
+        rmSync(own, { recursive: true, force: true });
+    }
+});
+
+test('with --url the same commands talk to a server', async () => {
+    const seen = [];
+    const server = createServer((request, response) => {
+        let body = '';
+        request.on('data', (part) => { body += part; });
+        request.on('end', () => {
+            seen.push({ url: request.url, method: request.method, body,
+                key: request.headers.authorization });
+            response.setHeader('content-type', 'application/json');
+            response.end(JSON.stringify({ items: [{ id: 'c1', last_seq: 3,
+                title: 'evil \u001b[2J title' }], next_cursor: 'n1' }));
+        });
+    });
+    await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+    const url = `http://127.0.0.1:${server.address().port}/`;
+    try {
+        const run = await clewAsync(['chats', '--user', 'a b&c'],
+            { CLEW_URL: url, CLEW_KEY: 'clew_k' });
+        assert.equal(run.status, 0, run.stderr);
+        assert.equal(seen[0].url, '/api/v1/chats?limit=50&user_id=a%20b%26c');
+        assert.equal(seen[0].key, 'Bearer clew_k');
+        assert.match(run.stdout, /c1 +3/);
+        assert.ok(!run.stdout.includes('\u001b'));
+        assert.match(run.stderr, /--cursor n1/);
+        await clewAsync(['fork', 'x/../y', '--at', '4', '--url', url]);
+        assert.equal(seen[1].url, '/api/v1/chats/x%2F..%2Fy/fork');
+        assert.deepEqual(JSON.parse(seen[1].body), { at_seq: 4 });
+    } finally {
+        await new Promise((done) => { server.close(done); });
+    }
+});
