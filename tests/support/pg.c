@@ -190,7 +190,7 @@ static void wait_until_up(void)
         if (waitpid(server, NULL, WNOHANG) == server) {
             break;
         }
-        (void)nanosleep(&pause, NULL);
+        (void)nanosleep(&pause, NULL); /* poll */
     }
     (void)fprintf(stderr, "postgres for tests: no answer, see %s/log\n", dir);
     exit(1);

@@ -321,7 +321,7 @@ static void streams_are_sent_and_freed(void **state)
     /* The free happens just after the last byte left. */
     for (int i = 0; i < 5000 && atomic_load(&world.n_freed_streams) == before;
          i++) {
-        (void)usleep(1000);
+        (void)usleep(1000); /* poll */
     }
     assert_int_equal(atomic_load(&world.n_freed_streams), before + 1);
 }
@@ -346,7 +346,7 @@ static void a_trickling_client_is_cut_off(void **state)
     (void)state;
     say(fd, "POST / HTTP/1.1\r\n" HEAD "Content-Length: 1000\r\n\r\n");
     for (int i = 0; i < 100 && n == 1; i++) {
-        (void)usleep(100000);
+        (void)usleep(100000); /* poll */
         n = send(fd, "x", 1, MSG_NOSIGNAL);
     }
     assert_int_equal(n, -1);
