@@ -28,10 +28,6 @@ enum clew_status chats_post(struct api_call *call, struct clew_error *err)
         json_get_str(call->body, "user_id", JSON_REQUIRED, LIMIT_NAME_BYTES,
                      &input.user_id, err);
 
-    if (status == CLEW_OK && input.user_id.len == 0) {
-        status =
-            clew_fail_field(err, "user_id", "\"user_id\" must not be empty");
-    }
     if (status == CLEW_OK) {
         status = json_get_str(call->body, "channel", JSON_OPTIONAL,
                               LIMIT_NAME_BYTES, &input.channel, err);

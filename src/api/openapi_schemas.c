@@ -31,6 +31,7 @@ const struct openapi_schema openapi_fields[] = {
     {"channel", TEXT},
     {"chat_id", ID},
     {"consolidates", LIST(ID)},
+    {"context", TEXT},
     {"content",
      "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":"
      "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
@@ -58,12 +59,15 @@ const struct openapi_schema openapi_fields[] = {
     {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
     {"session_id", ID},
     {"since", TIME},
+    {"status", TEXT},
+    {"tag", TEXT},
     {"tags", LIST(TEXT)},
     {"timezone", TEXT},
     {"title", TEXT},
     {"turn_ids", LIST(ID)},
     {"turns", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":"
               "{\"type\":\"object\"}}"},
+    {"type", TEXT},
     {"until", TIME},
     {"user_id", TEXT},
     {NULL, NULL},

@@ -309,6 +309,10 @@ enum clew_status json_get_str(const json_t *object, const char *field,
     if (need == JSON_REQUIRED && json_string_length(value) == 0) {
         return clew_fail_field(err, field, "\"%s\" is empty", field);
     }
+    if (memchr(json_string_value(value), '\0', json_string_length(value))) {
+        return clew_fail_field(err, field, "\"%s\" must not contain NUL",
+                               field);
+    }
     out->s = json_string_value(value);
     out->len = json_string_length(value);
     return CLEW_OK;

@@ -45,7 +45,8 @@ enum clew_status json_check_fields(const json_t *object,
 
 /*
  * Readers. A missing or null field leaves `*out` as it was and is an error only
- * if `is_required`. A value of another type, or out of range, is CLEW_INVALID.
+ * if `is_required`. A value of another type, or out of range, is CLEW_INVALID,
+ * and so is a string with a NUL: no store keeps one.
  */
 enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 
