@@ -67,48 +67,52 @@ static bool is_better(const struct hit *a, const struct hit *b)
 }
 
 /* Move the best `want` to the front (quickselect). */
-static void best_cut(struct best *best)
+static void select_best(struct hit *a, ptrdiff_t count, ptrdiff_t want)
 {
-    struct hit *a = best->items;
-    size_t low = 0;
-    size_t high = best->count;
+    ptrdiff_t low = 0;
+    ptrdiff_t high = count - 1;
 
-    if (best->count <= best->want) {
-        return;
-    }
-    while (high - low > 1) {
+    while (low < high) {
         struct hit pivot = a[low + (high - low) / 2];
-        size_t i = low;
-        size_t j = high - 1;
+        ptrdiff_t i = low;
+        ptrdiff_t j = high;
 
-        for (;;) {
+        while (i <= j) {
             while (is_better(&a[i], &pivot)) {
                 i++;
             }
             while (is_better(&pivot, &a[j])) {
                 j--;
             }
-            if (i >= j) {
-                break;
-            }
-            struct hit swap = a[i];
+            if (i <= j) {
+                struct hit swap = a[i];
 
-            a[i++] = a[j];
-            a[j--] = swap;
+                a[i++] = a[j];
+                a[j--] = swap;
+            }
         }
-        if (j + 1 == best->want) {
-            break;
-        }
-        if (j + 1 > best->want) {
-            high = j + 1;
+        if (want <= j) {
+            high = j;
+        } else if (want >= i) {
+            low = i;
         } else {
-            low = j + 1;
+            return;
         }
     }
+}
+
+static void best_cut(struct best *best)
+{
+    if (best->count <= best->want) {
+        return;
+    }
+    select_best(best->items, (ptrdiff_t)best->count, (ptrdiff_t)best->want);
     best->count = best->want;
-    best->floor = a[0].score;
+    best->floor = best->items[0].score;
     for (size_t i = 1; i < best->count; i++) {
-        best->floor = a[i].score < best->floor ? a[i].score : best->floor;
+        best->floor = best->items[i].score < best->floor
+                          ? best->items[i].score
+                          : best->floor;
     }
 }
 

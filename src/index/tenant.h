@@ -67,9 +67,9 @@ enum clew_status tenant_apply(struct tenant *tenant,
 /* Read from the source up to `latest`. */
 enum clew_status tenant_catch_up(struct tenant *tenant, int64_t latest,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* Write memory to a file and save the manifest; nothing if it may not. */
-enum clew_status tenant_flush(struct tenant *tenant,
-                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Write memory to a file and save the manifest; nothing if it may not. What
+ * cannot be written stays in memory, so the result may be ignored. */
+enum clew_status tenant_flush(struct tenant *tenant, struct clew_error *err);
 enum clew_status tenant_purge(struct tenant *tenant,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /* Everything gone, files too. */
