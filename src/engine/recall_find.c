@@ -17,13 +17,15 @@
 #include <string.h>
 
 /* So few documents are all scored. */
-#define SCORE_ALL 2048u
-/* Candidates by terms and by vectors, at least. */
-#define N_LEXICAL 600u
-#define N_VECTOR 600u
-#define N_TIME 300u
+#define SCORE_ALL 1024u
+/* Candidates by terms, by vectors and by time, at least. */
+#define N_LEXICAL 256u
+#define N_VECTOR 192u
+#define N_TIME 192u
 /* The best by terms whose neighbours become candidates. */
-#define N_SPREAD 300u
+#define N_SPREAD 128u
+/* What the sign bits let through to the int8 comparison. */
+#define N_SHORTLIST 512u
 /* Postings read before common terms are left to the candidates. */
 #define POSTINGS_BUDGET 400000u
 /* Above this many documents the sign bits find a shortlist first. */
@@ -110,9 +112,8 @@ static void best_cut(struct best *best)
     best->count = best->want;
     best->floor = best->items[0].score;
     for (size_t i = 1; i < best->count; i++) {
-        best->floor = best->items[i].score < best->floor
-                          ? best->items[i].score
-                          : best->floor;
+        best->floor = best->items[i].score < best->floor ? best->items[i].score
+                                                         : best->floor;
     }
 }
 
@@ -385,14 +386,42 @@ static float sample_mean(const struct population *pop)
     return n ? sum / (float)n : 0;
 }
 
+/* The cosines of a shortlist; the best of them. */
+static void rerank(const struct population *pop, const struct best *shortlist,
+                   struct best *best)
+{
+    const struct recall_query *query = pop->query;
+
+    for (size_t i = 0; i < shortlist->count; i++) {
+        size_t position = shortlist->items[i].position;
+        const struct slice *slice =
+            &pop->slices[population_slice_of(pop, position)];
+        size_t doc = slice->first + (position - slice->base);
+        const struct segment *s = slice->segment;
+        float cosine = (float)vec_ops()->dot_i8(query->vector,
+                                                s->vectors + doc * query->dim,
+                                                query->dim) *
+                       s->scales[doc];
+
+        if (cosine > best->floor) {
+            best_add(best, cosine, position);
+        }
+    }
+}
+
 static enum clew_status find_by_vector(struct population *pop, size_t want,
                                        struct clew_error *err)
 {
+    size_t n_shortlist = want > N_SHORTLIST / 2 ? want * 2 : N_SHORTLIST;
     struct moments m = {0};
+    struct best shortlist;
     struct best best;
     enum clew_status status = best_init(&best, pop->arena, want, err);
     bool is_full = pop->n_live <= FULL_SCAN;
 
+    if (status == CLEW_OK) {
+        status = best_init(&shortlist, pop->arena, n_shortlist, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -400,12 +429,14 @@ static enum clew_status find_by_vector(struct population *pop, size_t want,
         if (is_full) {
             scan_full(pop, &pop->slices[i], &best, &m);
         } else {
-            scan_bits(pop, &pop->slices[i], &best, &m);
+            scan_bits(pop, &pop->slices[i], &shortlist, &m);
         }
     }
     set_moments(pop, &m, is_full ? 1 : bit_factor(pop->query));
     if (!is_full) {
         pop->cosine_mean = sample_mean(pop);
+        best_cut(&shortlist);
+        rerank(pop, &shortlist, &best);
     }
     add_hits(pop, &best);
     return CLEW_OK;

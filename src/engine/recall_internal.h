@@ -90,6 +90,7 @@ struct population {
     uint64_t *marks;      /* one bit per position: has a slot */
     uint64_t *candidates; /* one bit per position: is scored */
     uint32_t *ranks;      /* slots before each word of marks */
+    size_t *around;       /* RECALL_WINDOW positions per candidate */
     struct slot *slots;   /* in order of position */
     size_t n_slots;
     uint8_t *tf2;                        /* n_slots rows of n_terms */

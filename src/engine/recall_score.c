@@ -78,17 +78,28 @@ static enum clew_status make_slots(struct population *pop,
                                    struct clew_error *err)
 {
     size_t words = (pop->size + 63) / 64;
+    size_t n_candidates = 0;
     size_t slice = 0;
     size_t position;
     size_t n = 0;
 
+    for (size_t w = 0; w < words; w++) {
+        n_candidates += (size_t)__builtin_popcountll(pop->candidates[w]);
+    }
+    pop->around = arena_alloc(pop->arena, (n_candidates + 1) * RECALL_WINDOW *
+                                              sizeof(*pop->around));
+    if (!pop->around) {
+        return out_of_memory(err);
+    }
+    n_candidates = 0;
     memcpy(pop->marks, pop->candidates, words * sizeof(*pop->marks));
     FOR_EACH_MARK(pop, pop->candidates, position)
     {
-        size_t around[RECALL_WINDOW];
+        size_t *around = pop->around + n_candidates++ * RECALL_WINDOW;
 
         if (pop->kind != INDEX_TURN) {
-            break;
+            memset(around, 0xff, RECALL_WINDOW * sizeof(*around));
+            continue;
         }
         while (slice + 1 < pop->n_slices &&
                pop->slices[slice + 1].base <= position) {
@@ -241,22 +252,6 @@ static float guard_of(const struct slot *slot)
     return length > GUARD_LENGTH ? GUARD_LENGTH / length : 1;
 }
 
-/* Slots of the turns around one; SIZE_MAX where there is none. */
-static void find_around(struct population *pop, const struct slot *slot,
-                        size_t out[RECALL_WINDOW])
-{
-    if (pop->kind != INDEX_TURN) {
-        for (int k = 0; k < RECALL_WINDOW; k++) {
-            out[k] = SIZE_MAX;
-        }
-        return;
-    }
-    population_neighbours(pop, slot->slice, slot->doc, out);
-    for (int k = 0; k < RECALL_WINDOW; k++) {
-        out[k] = out[k] == SIZE_MAX ? SIZE_MAX : slot_of(pop, out[k]);
-    }
-}
-
 static void score_words(const struct population *pop, size_t slot,
                         const size_t around[RECALL_WINDOW],
                         struct recall_parts *out)
@@ -373,8 +368,9 @@ static float score_prior(const struct population *pop, const struct slot *slot,
     return prior;
 }
 
+/* `positions`: of the turns around it, SIZE_MAX where there is none. */
 static void score_slot(struct population *pop, size_t slot,
-                       struct recall_item *out)
+                       const size_t *positions, struct recall_item *out)
 {
     const struct slot *at = &pop->slots[slot];
     const struct segment *s = pop->slices[at->slice].segment;
@@ -382,7 +378,10 @@ static void score_slot(struct population *pop, size_t slot,
     struct recall_parts *parts = &out->parts;
     size_t around[RECALL_WINDOW];
 
-    find_around(pop, at, around);
+    for (int k = 0; k < RECALL_WINDOW; k++) {
+        around[k] =
+            positions[k] == SIZE_MAX ? SIZE_MAX : slot_of(pop, positions[k]);
+    }
     score_words(pop, slot, around, parts);
     score_vectors(pop, slot, around, parts);
     parts->time = score_time(pop, at);
@@ -414,14 +413,19 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
     }
     fill_slots(pop);
     fill_terms(pop);
+    const size_t *around = pop->around;
+
     for (size_t i = 0; i < pop->n_slots; i++) {
+        if (!pop->slots[i].is_candidate) {
+            continue;
+        }
         /* a neighbour of a match may lie outside the times asked for */
-        if (pop->slots[i].is_candidate &&
-            population_allows(pop, &pop->slices[pop->slots[i].slice],
+        if (population_allows(pop, &pop->slices[pop->slots[i].slice],
                               pop->slots[i].doc)) {
             pop->item_slots[pop->n_items] = (uint32_t)i;
-            score_slot(pop, i, &pop->items[pop->n_items++]);
+            score_slot(pop, i, around, &pop->items[pop->n_items++]);
         }
+        around += RECALL_WINDOW;
     }
     return CLEW_OK;
 }

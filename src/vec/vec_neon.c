@@ -86,12 +86,47 @@ static int32_t count_row(const uint8_t *planes, const uint8_t *row,
     return sum;
 }
 
+/* 256 dimensions, the shipped model's: the planes stay in registers. */
+static void scan_bits_256(const uint8_t *planes, const uint8_t *row,
+                          size_t n_rows, int32_t *out)
+{
+    const uint8x16_t two = vdupq_n_u8(2);
+    const uint8x16_t eight = vdupq_n_u8(8);
+    uint8x16_t low[VEC_PLANES];
+    uint8x16_t high[VEC_PLANES];
+
+    for (size_t p = 0; p < VEC_PLANES; p++) {
+        low[p] = vld1q_u8(planes + 32 * p);
+        high[p] = vld1q_u8(planes + 32 * p + 16);
+    }
+    for (size_t i = 0; i < n_rows; i++, row += 32) {
+        uint8x16_t a = vld1q_u8(row);
+        uint8x16_t b = vld1q_u8(row + 16);
+        /* both halves at once: counts of up to 16 a byte, -128 to 112 */
+        uint8x16_t c0 = vaddq_u8(vcntq_u8(vandq_u8(low[0], a)),
+                                 vcntq_u8(vandq_u8(high[0], b)));
+        uint8x16_t c1 = vaddq_u8(vcntq_u8(vandq_u8(low[1], a)),
+                                 vcntq_u8(vandq_u8(high[1], b)));
+        uint8x16_t c2 = vaddq_u8(vcntq_u8(vandq_u8(low[2], a)),
+                                 vcntq_u8(vandq_u8(high[2], b)));
+        uint8x16_t c3 = vaddq_u8(vcntq_u8(vandq_u8(low[3], a)),
+                                 vcntq_u8(vandq_u8(high[3], b)));
+        uint8x16_t sum = vmlaq_u8(c0, vmlaq_u8(c1, c2, two), two);
+
+        out[i] = vaddlvq_s8(vreinterpretq_s8_u8(vmlsq_u8(sum, c3, eight)));
+    }
+}
+
 static void neon_scan_bits(const uint64_t *planes, const uint64_t *rows,
                            size_t n_rows, size_t words, int32_t *out)
 {
     const uint8_t *row = (const uint8_t *)rows;
     size_t bytes = words * 8;
 
+    if (bytes == 32) {
+        scan_bits_256((const uint8_t *)planes, row, n_rows, out);
+        return;
+    }
     for (size_t i = 0; i < n_rows; i++, row += bytes) {
         out[i] = count_row((const uint8_t *)planes, row, bytes);
     }
