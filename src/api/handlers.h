@@ -51,6 +51,11 @@ API_HANDLER(memories_source);
 /* forget.c */
 API_HANDLER(forget_post);
 
+/* link.c */
+API_HANDLER(link_post);
+API_HANDLER(requests_list);
+API_HANDLER(conversations_get);
+
 /* recall.c */
 API_HANDLER(recall_post);
 

@@ -35,6 +35,7 @@ const struct openapi_schema openapi_fields[] = {
     {"content",
      "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":"
      "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
+    {"conversation_id", ID},
     {"created_at", TIME},
     {"cursor", TEXT},
     {"dry_run", BOOLEAN},
@@ -49,18 +50,23 @@ const struct openapi_schema openapi_fields[] = {
     {"limit",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
     {"memory_ids", LIST(ID)},
+    {"messages", LIST("{\"type\":\"object\"}")},
+    {"model", TEXT},
     {"name", TEXT},
     {"prompt", TEXT},
     {"q", TEXT},
     {"query", TEXT},
     {"read_only", BOOLEAN},
     {"refines", ID},
+    {"request_id", ID},
     {"resolution", TEXT},
+    {"response", ANY},
     {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
     {"session_id", ID},
     {"since", TIME},
     {"status", TEXT},
     {"tag", TEXT},
+    {"system", ANY},
     {"tags", LIST(TEXT)},
     {"timezone", TEXT},
     {"title", TEXT},
@@ -73,6 +79,15 @@ const struct openapi_schema openapi_fields[] = {
     {NULL, NULL},
 };
 
+#define LINK_FIELDS                                                            \
+    P("request_id", ID)                                                        \
+    "," P("conversation_id", ID) "," P("parent_request_id", ID_OR_NULL) "," P( \
+        "branch_id", TEXT) "," P("chat_id", ID) "," P("strategy", TEXT) "," P( \
+        "current_message_hash", TEXT) "," P("parent_message_hash",             \
+                                            TEXT_OR_NULL) "," P(               \
+        "system_hash", TEXT_OR_NULL) "," P("is_subtask", BOOLEAN) "," P(       \
+        "message_count", COUNT)
+
 const struct openapi_schema openapi_objects[] = {
     {"Error",
      OBJECT(P("error",
@@ -81,6 +96,15 @@ const struct openapi_schema openapi_objects[] = {
                                                               TEXT))))},
     {"Health",
      OBJECT(P("status", TEXT) "," P("version", TEXT) "," P("store", TEXT))},
+    {"Link", OBJECT(LINK_FIELDS)},
+    {"Request",
+     OBJECT(LINK_FIELDS "," P("model", TEXT_OR_NULL) "," P(
+         "status", ANY) "," P("input_tokens", ANY) "," P("output_tokens",
+                                                         ANY) "," P(
+         "duration_ms", ANY) "," P("created_at", TIME))},
+    {"Conversation",
+     OBJECT(P("id", ID) "," P("requests", LIST(REF("Request"))) "," P(
+         "branches", LIST(REF("Chat"))))},
     {"Turn",
      OBJECT(
          P("id", ID) "," P("chat_id", ID) "," P("session_id", ID) "," P("seq", COUNT) "," P("user_id", TEXT) "," P("role", TEXT) "," P("name", TEXT_OR_NULL) "," P(

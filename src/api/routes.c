@@ -88,6 +88,19 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/memories/{id}/source", READ, memories_source,
      NULL, NULL, "The raw turns a memory comes from", "> [Turn]", 0},
 
+    /* --- conversations --- */
+    {HTTP_POST, "/api/v1/link", WRITE, link_post,
+     FIELDS("messages", "system", "request_id", "created_at", "response",
+            "user_id", "chat_id", "model"), NULL,
+     "Place a call to an LLM in its conversation and store what is new",
+     "messages > Link", 0},
+    {HTTP_GET, "/api/v1/requests", READ, requests_list, NULL,
+     FIELDS("conversation_id", PAGE),
+     "List captured calls, newest first", "> [Request]", 0},
+    {HTTP_GET, "/api/v1/conversations/{id}", READ, conversations_get, NULL,
+     NULL, "Read a conversation's tree of calls and branches",
+     "> Conversation", 0},
+
     /* --- forget --- */
     {HTTP_POST, "/api/v1/forget", WRITE, forget_post,
      FIELDS("turn_ids", "chat_id", "memory_ids", "user_id", "external_ids",

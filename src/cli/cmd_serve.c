@@ -13,6 +13,7 @@
 #include "cli/demo.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "proxy/proxy.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +30,7 @@
 struct serving {
     struct engine *engine;
     struct api_front *front;
+    struct proxy *proxy;
     struct server *server;
     int signals; /* signalfd */
 };
@@ -87,13 +89,14 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
         .tls_cert = text_or_null(cli, "server.tls_cert"),
         .tls_key = text_or_null(cli, "server.tls_key"),
         .allowed_hosts = text_or_null(cli, "server.allowed_hosts"),
-        .handler = api_front_handle,
+        .handler = proxy_handle,
         .max_connections =
             (int)config_int(cli->config, "server.max_connections"),
         .idle_ms =
             config_int(cli->config, "server.request_timeout_seconds") * 1000,
         .max_body_bytes = (size_t)config_int(cli->config, "limits.body_bytes"),
     };
+    struct proxy_options proxy = {.next = api_front_handle};
     enum clew_status status = engine_open(&engine, &serving->engine, err);
 
     if (status == CLEW_OK) {
@@ -103,7 +106,11 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
         status = demo_load(serving->engine, err);
     }
     if (status == CLEW_OK) {
-        server.arg = serving->front;
+        proxy.next_arg = serving->front;
+        status = proxy_open(serving->engine, &proxy, &serving->proxy, err);
+    }
+    if (status == CLEW_OK) {
+        server.arg = serving->proxy;
         status = server_open(&server, &serving->server, err);
     }
     return status;
@@ -135,6 +142,7 @@ static void wait_for_end(const struct serving *serving)
 static void stop(struct serving *serving)
 {
     server_close(serving->server, DRAIN_MS);
+    proxy_close(serving->proxy);
     api_front_free(serving->front);
     engine_close(serving->engine);
     if (serving->signals >= 0) {

@@ -513,6 +513,26 @@ static int64_t next_time(int64_t now_ms)
     return next;
 }
 
+/* Everything that needs no transaction. */
+static enum clew_status prepare(struct work *work, struct clew_error *err)
+{
+    const struct link_input *input = work->input;
+    struct request *request = &work->plan->request;
+    enum clew_status status =
+        link_plan_make(work->arena, input, work->plan, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    request->created_at_ms = input->created_at_ms == LINK_NOW
+                                 ? next_time(work->now_ms)
+                                 : input->created_at_ms;
+    request->stored_at_ms = work->now_ms;
+    request->id =
+        uuid_is_nil(&input->id) ? uuid_new(request->created_at_ms) : input->id;
+    return CLEW_OK;
+}
+
 enum clew_status link_request(struct engine *engine, const struct scope *scope,
                               struct arena *arena,
                               const struct link_input *input,
@@ -526,21 +546,74 @@ enum clew_status link_request(struct engine *engine, const struct scope *scope,
                         .plan = &plan,
                         .now_ms = clock_now_ms(engine->clock),
                         .out = &result};
-    enum clew_status status = link_plan_make(arena, input, &plan, err);
+    enum clew_status status = prepare(&work, err);
 
-    if (status != CLEW_OK) {
-        return status;
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, do_link, &work, err);
     }
-    plan.request.created_at_ms = input->created_at_ms == LINK_NOW
-                                     ? next_time(work.now_ms)
-                                     : input->created_at_ms;
-    plan.request.stored_at_ms = work.now_ms;
-    plan.request.id = uuid_is_nil(&input->id)
-                          ? uuid_new(plan.request.created_at_ms)
-                          : input->id;
-    status = store_write(engine->store, scope, do_link, &work, err);
     if (status == CLEW_OK) {
         *out = result;
     }
     return status;
+}
+
+struct batch {
+    struct work *works;
+    enum clew_status *prepared; /* before the transaction */
+    enum clew_status *statuses;
+    size_t count;
+};
+
+/* Statuses that concern one call and leave the transaction as it was. */
+static bool is_own_fault(enum clew_status status)
+{
+    return status == CLEW_CONFLICT || status == CLEW_NOT_FOUND ||
+           status == CLEW_INVALID;
+}
+
+static enum clew_status do_batch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct batch *batch = arg;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->statuses[i] = batch->prepared[i];
+        if (batch->prepared[i] == CLEW_OK) {
+            batch->statuses[i] = do_link(tx, &batch->works[i], err);
+        }
+        if (batch->statuses[i] != CLEW_OK &&
+            !is_own_fault(batch->statuses[i])) {
+            if (batch->prepared[i] == CLEW_OK) {
+                return batch->statuses[i];
+            }
+        }
+    }
+    return CLEW_OK;
+}
+
+enum clew_status link_requests(struct engine *engine, const struct scope *scope,
+                               struct arena *arena,
+                               const struct link_input *inputs, size_t count,
+                               struct link_result *out,
+                               enum clew_status *out_statuses,
+                               struct clew_error *err)
+{
+    struct batch batch = {.statuses = out_statuses, .count = count};
+    struct link_plan *plans = arena_zero(arena, count, sizeof(*plans));
+
+    batch.works = arena_zero(arena, count, sizeof(*batch.works));
+    batch.prepared = arena_zero(arena, count, sizeof(*batch.prepared));
+    if (!plans || !batch.works || !batch.prepared) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        batch.works[i] = (struct work){.engine = engine,
+                                       .arena = arena,
+                                       .input = &inputs[i],
+                                       .plan = &plans[i],
+                                       .now_ms = clock_now_ms(engine->clock),
+                                       .out = &out[i]};
+        batch.prepared[i] = prepare(&batch.works[i], err);
+    }
+    return store_write(engine->store, scope, do_batch, &batch, err);
 }

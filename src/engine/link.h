@@ -60,4 +60,16 @@ enum clew_status link_request(struct engine *engine, const struct scope *scope,
                               struct link_result *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * Link several calls in one transaction, in this order. What is wrong with one
+ * (bad messages, a known id) is told in its `statuses` and stops no other; the
+ * return value is that of the transaction.
+ */
+enum clew_status link_requests(struct engine *engine, const struct scope *scope,
+                               struct arena *arena,
+                               const struct link_input *inputs, size_t count,
+                               struct link_result *out,
+                               enum clew_status *out_statuses,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
 #endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * headers.c - see headers.h.
+ */
+#include "proxy/headers.h"
+
+#include <string.h>
+
+/* RFC 9110, section 7.6.1, and the older names. */
+static const char *const hop_by_hop[] = {
+    "connection", "keep-alive",          "proxy-authenticate",
+    "te",         "proxy-authorization", "proxy-connection",
+    "trailer",    "transfer-encoding",   "upgrade",
+    NULL};
+/* Written anew for the upstream: the body was unpacked, the host is another. */
+static const char *const own_up[] = {
+    "host", "content-length", "expect", "content-encoding", "accept-encoding",
+    NULL};
+/* Written anew for the client. */
+static const char *const own_down[] = {"content-length", "date", "x-request-id",
+                                       NULL};
+
+static bool is_one_of(struct str name, const char *const *names)
+{
+    for (; *names; names++) {
+        if (str_ieq(name, str_of(*names))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is it named in a Connection header? */
+static bool is_named(struct str name, struct str connection)
+{
+    struct str part;
+
+    while (str_split(&connection, ',', &part)) {
+        if (str_ieq(str_trim(part), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct str headers_find(const struct http_header *headers, size_t count,
+                        const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_ieq(headers[i].name, str_of(name))) {
+            return headers[i].value;
+        }
+    }
+    return (struct str){NULL, 0};
+}
+
+/* A header value must not start another header. */
+static bool is_clean(struct str value)
+{
+    return !memchr(value.s, '\n', value.len) &&
+           !memchr(value.s, '\r', value.len) &&
+           !memchr(value.s, '\0', value.len);
+}
+
+enum clew_status headers_up(const struct http_request *request,
+                            struct http_header **out, size_t *out_count,
+                            struct clew_error *err)
+{
+    struct str connection = http_header_of(request, "connection");
+    struct str encoding = http_header_of(request, "accept-encoding");
+    struct http_header *kept =
+        arena_zero(request->arena, request->n_headers + 4, sizeof(*kept));
+    size_t count = 0;
+
+    if (!kept) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < request->n_headers; i++) {
+        const struct http_header *header = &request->headers[i];
+
+        if (is_one_of(header->name, hop_by_hop) ||
+            is_one_of(header->name, own_up) ||
+            str_istarts(header->name, STR("x-clew-")) ||
+            is_named(header->name, connection) || !is_clean(header->value)) {
+            continue;
+        }
+        kept[count++] = *header;
+    }
+    /* only what the capture can unpack */
+    if (str_ifind(encoding, STR("gzip"), 0) != SIZE_MAX) {
+        kept[count++] =
+            (struct http_header){STR("Accept-Encoding"), STR("gzip")};
+    }
+    /* what libcurl would add by itself is switched off by an empty value */
+    kept[count++] = (struct http_header){STR("Expect:"), STR("")};
+    if (!http_header_of(request, "accept").s) {
+        kept[count++] = (struct http_header){STR("Accept:"), STR("")};
+    }
+    if (!http_header_of(request, "content-type").s) {
+        kept[count++] = (struct http_header){STR("Content-Type:"), STR("")};
+    }
+    *out = kept;
+    *out_count = count;
+    return CLEW_OK;
+}
+
+enum clew_status headers_down(const struct http_request *request,
+                              const struct http_header *headers, size_t count,
+                              struct http_response *response,
+                              struct clew_error *err)
+{
+    struct str connection = headers_find(headers, count, "connection");
+
+    for (size_t i = 0; i < count; i++) {
+        enum clew_status status;
+
+        if (is_one_of(headers[i].name, hop_by_hop) ||
+            is_one_of(headers[i].name, own_down) ||
+            is_named(headers[i].name, connection)) {
+            continue;
+        }
+        status = http_response_header(request, response, headers[i].name.s,
+                                      headers[i].value.s);
+        if (status != CLEW_OK) {
+            return clew_fail(err, status, "out of memory");
+        }
+    }
+    return CLEW_OK;
+}

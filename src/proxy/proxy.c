@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy.c - a call's way through the proxy. See proxy.h.
+ *
+ * route, authenticate, choose the upstream, inject, send, pass the answer back
+ * as it comes, hand the record over when the last byte is out.
+ */
+#include "proxy/proxy.h"
+
+#include "api/api.h"
+#include "api/auth.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "proxy/headers.h"
+#include "proxy/record.h"
+#include "proxy/upstream.h"
+#include "proxy/wire.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An answer up to this length whose length is known is sent in one piece. */
+#define WHOLE_BYTES (64 * 1024)
+
+struct proxy {
+    struct engine *engine;
+    struct proxy_options options;
+    struct upstreams upstreams;
+    struct wire_pool *wires;
+    struct recorder *recorder;
+    bool is_injecting;
+    pthread_mutex_t lock; /* guards known, next_known */
+    /* who was let in lately: for when the store cannot be asked */
+    struct known {
+        unsigned char key[SHA256_SIZE];
+        struct scope scope;
+        bool is_used;
+    } known[64];
+    size_t next_known;
+};
+
+/* One call on its way. Lives until the answer is sent. */
+struct call {
+    struct proxy *proxy;
+    const struct http_request *request;
+    struct str path; /* from "/v1" on */
+    struct str key;  /* of the path; s == NULL if there is none */
+    struct scope scope;
+    struct wire *wire;
+    struct record *record; /* NULL if it is not captured */
+    struct buf body;       /* with injected context, if any */
+    int64_t began_ns;
+    bool is_whole; /* the upstream ended it in good order */
+};
+
+/* --- who and where ---------------------------------------------------------
+ */
+
+static bool split_path(struct call *call)
+{
+    struct str path = call->request->path;
+
+    if (str_starts(path, STR("/key/"))) {
+        size_t end = str_find(path, STR("/"), 5);
+
+        if (end == SIZE_MAX) {
+            return false;
+        }
+        call->key = str_sub(path, 5, end);
+        path = str_sub(path, end, path.len);
+    }
+    call->path = path;
+    return str_starts(path, STR("/v1/"));
+}
+
+static const char *route_of(const struct call *call)
+{
+    static const char *const routes[] = {"/v1/messages", "/v1/chat/completions",
+                                         "/v1/responses"};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (str_eq(call->path, str_of(routes[i]))) {
+            return routes[i];
+        }
+    }
+    return "/v1/*";
+}
+
+static bool is_captured(const struct call *call, enum canon_api *out_api)
+{
+    static const struct {
+        const char *path;
+        enum canon_api api;
+    } captured[] = {{"/v1/messages", CANON_ANTHROPIC},
+                    {"/v1/chat/completions", CANON_CHAT},
+                    {"/v1/responses", CANON_RESPONSES}};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (str_eq(call->path, str_of(captured[i].path))) {
+            *out_api = captured[i].api;
+            return call->request->method == HTTP_POST;
+        }
+    }
+    return false;
+}
+
+static void key_digest(const struct call *call, unsigned char out[SHA256_SIZE])
+{
+    struct str key = http_header_of(call->request, "x-clew-key");
+
+    sha256_of(key.s ? key : call->key, out);
+}
+
+static void remember(struct call *call)
+{
+    struct proxy *proxy = call->proxy;
+    unsigned char key[SHA256_SIZE];
+    size_t i = 0;
+
+    key_digest(call, key);
+    (void)pthread_mutex_lock(&proxy->lock);
+    while (i < 64 && !(proxy->known[i].is_used &&
+                       sha256_equal(proxy->known[i].key, key))) {
+        i++;
+    }
+    if (i == 64) {
+        i = proxy->next_known++ % 64;
+    }
+    proxy->known[i].is_used = true;
+    proxy->known[i].scope = call->scope;
+    memcpy(proxy->known[i].key, key, sizeof(key));
+    (void)pthread_mutex_unlock(&proxy->lock);
+}
+
+static bool recognise(struct call *call)
+{
+    struct proxy *proxy = call->proxy;
+    unsigned char key[SHA256_SIZE];
+    bool is_known = false;
+
+    key_digest(call, key);
+    (void)pthread_mutex_lock(&proxy->lock);
+    for (size_t i = 0; i < 64 && !is_known; i++) {
+        if (proxy->known[i].is_used && sha256_equal(proxy->known[i].key, key)) {
+            call->scope = proxy->known[i].scope;
+            is_known = true;
+        }
+    }
+    (void)pthread_mutex_unlock(&proxy->lock);
+    return is_known;
+}
+
+static enum clew_status authenticate(struct call *call, struct clew_error *err)
+{
+    static const struct api_route keyed = {.path = "/key/{key}/v1/{rest*}",
+                                           .flags = API_PROXY_KEY};
+    struct api_call api = {.engine = call->proxy->engine,
+                           .arena = call->request->arena,
+                           .request = call->request,
+                           .route = &keyed,
+                           .params = {call->key}};
+    enum clew_status status = auth_call(&api, err);
+
+    if (status == CLEW_OK && api.role < API_ROLE_WRITE) {
+        return clew_fail(err, CLEW_FORBIDDEN,
+                         "this key's role does not permit that");
+    }
+    if (status == CLEW_OK) {
+        call->scope = api.scope;
+        remember(call);
+        return CLEW_OK;
+    }
+    /* the store is down: whoever was known goes on */
+    return clew_status_retryable(status) && recognise(call) ? CLEW_OK : status;
+}
+
+/* --- what is recorded ------------------------------------------------------
+ */
+
+static void begin_record(struct call *call, enum canon_api api)
+{
+    const struct http_request *request = call->request;
+    struct str chat = http_header_of(request, "x-clew-chat");
+    struct str user = http_header_of(request, "x-clew-user");
+    struct str session = http_header_of(request, "x-claude-code-session-id");
+    struct record *record;
+
+    if (call->proxy->options.is_without_capture) {
+        return;
+    }
+    record = record_new();
+    if (!record) {
+        return;
+    }
+    record->tenant = call->scope.tenant;
+    record->created_at_ms = clock_now_ms(call->proxy->engine->clock);
+    record->id = uuid_new(record->created_at_ms);
+    record->api = api;
+    record->first_byte_ms = -1;
+    (void)uuid_parse(chat, &record->chat_id); /* anything else is no chat */
+    /* a failure stays in its buffer and is looked at here */
+    (void)buf_append_str(&record->user_id, user.s ? user : STR(""));
+    (void)buf_append_str(&record->session, session.s ? session : STR(""));
+    (void)buf_append_str(&record->request, request->body);
+    if (buf_status(&record->request) != CLEW_OK ||
+        buf_status(&record->user_id) != CLEW_OK) {
+        record_free(record);
+        return;
+    }
+    call->record = record;
+}
+
+static void end_record(struct call *call)
+{
+    struct record *record = call->record;
+
+    call->record = NULL;
+    if (record) {
+        record->duration_ms = (clock_mono_ns() - call->began_ns) / 1000000;
+        record->is_whole = call->is_whole;
+        recorder_take(call->proxy->recorder, record);
+    }
+}
+
+static void keep(struct call *call, const char *bytes, size_t len)
+{
+    struct record *record = call->record;
+
+    if (!record || record->is_cut) {
+        return;
+    }
+    if (record->first_byte_ms < 0) {
+        record->first_byte_ms = (clock_mono_ns() - call->began_ns) / 1000000;
+    }
+    record->is_cut = buf_append(&record->reply, bytes, len) != CLEW_OK;
+}
+
+static void free_call(void *arg)
+{
+    struct call *call = arg;
+
+    wire_close(call->wire);
+    end_record(call);
+    buf_release(&call->body);
+    alloc_free(call);
+}
+
+/* --- the way up ------------------------------------------------------------
+ */
+
+static bool wants_context(const struct call *call)
+{
+    struct str header = http_header_of(call->request, "x-clew-inject");
+
+    if (!call->proxy->options.inject) {
+        return false;
+    }
+    if (header.s) {
+        return str_ieq(header, STR("on"));
+    }
+    return call->proxy->is_injecting;
+}
+
+/* The body to send: the client's own, or with context in it. */
+static struct str body_of(struct call *call, enum canon_api api)
+{
+    const struct http_request *request = call->request;
+    const struct proxy_options *options = &call->proxy->options;
+    struct inject_place place;
+    struct buf context;
+    struct buf fence;
+    struct clew_error err;
+    struct str body = request->body;
+
+    buf_init(&context, LIMIT_BODY_BYTES);
+    buf_init(&fence, LIMIT_BODY_BYTES);
+    if (inject_find(api, body, request->arena, &place) &&
+        options->inject(options->inject_arg, &call->scope,
+                        http_header_of(request, "x-clew-user"),
+                        call->record && !uuid_is_nil(&call->record->chat_id)
+                            ? &call->record->chat_id
+                            : NULL,
+                        place.text, request->arena, &context,
+                        &err) == CLEW_OK &&
+        context.len > 0 && inject_fence(buf_str(&context), &fence) == CLEW_OK &&
+        inject_apply(api, body, &place, buf_str(&fence), &call->body) ==
+            CLEW_OK) {
+        body = buf_str(&call->body);
+    }
+    buf_release(&context);
+    buf_release(&fence);
+    return body;
+}
+
+static enum clew_status send_up(struct call *call, struct wire_answer *answer,
+                                struct clew_error *err)
+{
+    const struct http_request *request = call->request;
+    const struct upstream *upstream =
+        upstream_for(&call->proxy->upstreams, request, call->path);
+    struct wire_request up = {.method = request->method, .body = request->body};
+    struct http_header *headers;
+    enum canon_api api;
+    enum clew_status status;
+
+    if (!upstream) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such upstream");
+    }
+    if (is_captured(call, &api)) {
+        begin_record(call, api);
+        if (wants_context(call)) {
+            up.body = body_of(call, api);
+        }
+    }
+    status = headers_up(request, &headers, &up.n_headers, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    up.headers = headers;
+    up.is_plain = upstream->is_plain;
+    up.url = arena_printf(
+        request->arena, "%s%.*s%s%.*s", upstream->base, (int)call->path.len,
+        call->path.s, request->query.len ? "?" : "", (int)request->query.len,
+        request->query.len ? request->query.s : "");
+    if (!up.url) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    return wire_open(call->proxy->wires, request->arena, &up, &call->wire,
+                     answer, err);
+}
+
+/* --- the way down ----------------------------------------------------------
+ */
+
+static ptrdiff_t read_down(void *arg, char *out, size_t cap)
+{
+    struct call *call = arg;
+    ptrdiff_t n = wire_read(call->wire, out, cap);
+
+    if (n > 0) {
+        keep(call, out, (size_t)n);
+    } else {
+        call->is_whole = n == 0;
+    }
+    return n;
+}
+
+static void note_answer(struct call *call, const struct wire_answer *answer)
+{
+    struct str type =
+        headers_find(answer->headers, answer->n_headers, "content-type");
+    struct str encoding =
+        headers_find(answer->headers, answer->n_headers, "content-encoding");
+
+    if (call->record) {
+        call->record->status = answer->status;
+        call->record->is_stream = str_istarts(type, STR("text/event-stream"));
+        call->record->is_packed = str_ieq(encoding, STR("gzip"));
+    }
+}
+
+/* A short answer of known length goes out with that length. */
+static bool send_whole(struct call *call, const struct wire_answer *answer,
+                       struct http_response *response)
+{
+    char block[16 * 1024];
+    ptrdiff_t n;
+
+    if (answer->content_length < 0 || answer->content_length > WHOLE_BYTES) {
+        return false;
+    }
+    while ((n = read_down(call, block, sizeof(block))) > 0) {
+        if (buf_append(&response->body, block, (size_t)n) != CLEW_OK) {
+            call->is_whole = false;
+            break;
+        }
+    }
+    return true;
+}
+
+static void send_down(struct call *call, const struct wire_answer *answer,
+                      struct http_response *response)
+{
+    struct clew_error err = {0};
+    enum clew_status status;
+
+    note_answer(call, answer);
+    response->status = answer->status;
+    status = headers_down(call->request, answer->headers, answer->n_headers,
+                          response, &err);
+    if (status != CLEW_OK) {
+        http_response_error(call->request, response, status, &err);
+        free_call(call);
+        return;
+    }
+    if (send_whole(call, answer, response)) {
+        if (!call->is_whole) { /* half an answer is none */
+            response->body.len = 0;
+            (void)clew_fail(&err, CLEW_UPSTREAM, "the upstream broke off");
+            http_response_error(call->request, response, CLEW_UPSTREAM, &err);
+        }
+        free_call(call);
+        return;
+    }
+    response->stream = (struct http_stream){read_down, free_call, call};
+}
+
+void proxy_handle(void *arg, const struct http_request *request,
+                  struct http_response *response)
+{
+    struct proxy *proxy = arg;
+    struct wire_answer answer;
+    struct clew_error err = {0};
+    struct call *call = alloc_zero(1, sizeof(*call));
+    enum clew_status status = CLEW_NO_MEMORY;
+
+    if (call) {
+        call->proxy = proxy;
+        call->request = request;
+        call->began_ns = clock_mono_ns();
+        buf_init(&call->body, 2 * (size_t)LIMIT_BODY_BYTES);
+        if (!split_path(call)) {
+            free_call(call);
+            proxy->options.next(proxy->options.next_arg, request, response);
+            return;
+        }
+        response->route = route_of(call);
+        status = authenticate(call, &err);
+    }
+    if (status == CLEW_OK) {
+        status = send_up(call, &answer, &err);
+    }
+    if (status == CLEW_OK) {
+        send_down(call, &answer, response);
+        return;
+    }
+    if (status == CLEW_UPSTREAM || status == CLEW_TIMEOUT) {
+        log_event(LOG_WARN, "proxy", "upstream",
+                  "id=%s status=%s reason=\"%s\"", request->id,
+                  clew_status_code(status), err.message);
+    }
+    http_response_error(request, response, status, &err);
+    if (call) {
+        free_call(call);
+    }
+}
+
+/* --- open and close --------------------------------------------------------
+ */
+
+static enum clew_status open_recorder(struct proxy *proxy,
+                                      struct clew_error *err)
+{
+    const struct config *config = proxy->engine->config;
+    char dir[PATH_MAX];
+    struct recorder_options options = {
+        .spool_dir = dir,
+        .queue_bytes = (size_t)config_int(config, "proxy.queue_bytes"),
+        .spool_bytes = config_int(config, "proxy.spool_bytes"),
+        .retry_ms = 1000,
+    };
+    int len = snprintf(dir, sizeof(dir), "%s/spool", proxy->engine->data_dir);
+
+    if (len < 0 || (size_t)len >= sizeof(dir)) {
+        return clew_fail(err, CLEW_INVALID, "the data folder's path is long");
+    }
+    return recorder_open(proxy->engine, &options, &proxy->recorder, err);
+}
+
+enum clew_status proxy_open(struct engine *engine,
+                            const struct proxy_options *options,
+                            struct proxy **out_proxy, struct clew_error *err)
+{
+    struct proxy *proxy = alloc_zero(1, sizeof(*proxy));
+    struct wire_options wires;
+    enum clew_status status;
+
+    if (!proxy) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    proxy->engine = engine;
+    proxy->options = *options;
+    proxy->is_injecting = config_bool(engine->config, "proxy.inject");
+    (void)pthread_mutex_init(&proxy->lock, NULL);
+    wires.connect_timeout_ms =
+        config_int(engine->config, "proxy.connect_timeout_ms");
+    wires.idle_timeout_ms = config_int(engine->config, "proxy.idle_timeout_ms");
+    status = upstreams_load(&proxy->upstreams, engine->config, err);
+    if (status == CLEW_OK) {
+        status = wire_pool_new(&wires, &proxy->wires, err);
+    }
+    if (status == CLEW_OK) {
+        status = open_recorder(proxy, err);
+    }
+    if (status != CLEW_OK) {
+        proxy_close(proxy);
+        return status;
+    }
+    *out_proxy = proxy;
+    return CLEW_OK;
+}
+
+void proxy_close(struct proxy *proxy)
+{
+    if (!proxy) {
+        return;
+    }
+    recorder_close(proxy->recorder);
+    wire_pool_free(proxy->wires);
+    upstreams_release(&proxy->upstreams);
+    (void)pthread_mutex_destroy(&proxy->lock);
+    alloc_free(proxy);
+}
+
+void proxy_stats(struct proxy *proxy, struct recorder_stats *out)
+{
+    recorder_stats(proxy->recorder, out);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy.h - the LLM proxy: pass calls on, keep what passed.
+ *
+ * Answers /v1/… and /key/<clew key>/v1/…; every other path goes to the next
+ * handler. Calls of POST /v1/messages, /v1/chat/completions and /v1/responses
+ * are captured; the rest passes. The client's provider key is forwarded and
+ * kept nowhere. A failing store or a full spool never fails a call.
+ *
+ * Headers of its own: x-clew-key, x-clew-user, x-clew-chat, x-clew-inject
+ * (on/off), x-clew-upstream (a configured name).
+ * Thread-safety: safe after proxy_open().
+ */
+#ifndef PROXY_PROXY_H
+#define PROXY_PROXY_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "http/http.h"
+#include "proxy/inject.h"
+#include "proxy/recorder.h"
+
+struct engine;
+struct proxy;
+
+struct proxy_options {
+    http_handler next; /* for all other paths */
+    void *next_arg;
+    inject_fn inject; /* NULL: nothing is ever injected */
+    void *inject_arg;
+    bool is_without_capture; /* for measuring */
+};
+
+/* Reads proxy.* of the engine's configuration. The caller proxy_close()s it
+ * after the server. */
+enum clew_status proxy_open(struct engine *engine,
+                            const struct proxy_options *options,
+                            struct proxy **out_proxy,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+void proxy_close(struct proxy *proxy);
+/* An http_handler; `arg` is the struct proxy. */
+void proxy_handle(void *arg, const struct http_request *request,
+                  struct http_response *response);
+void proxy_stats(struct proxy *proxy, struct recorder_stats *out);
+
+#endif

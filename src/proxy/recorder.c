@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorder.c - queue, thread and spool. See recorder.h.
+ *
+ * Order matters: a call must be stored before the one that continues it. So
+ * there is one thread, and as long as anything waits in the spool, what comes
+ * in goes behind it.
+ */
+#include "proxy/recorder.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/link.h"
+#include "proxy/record.h"
+#include "proxy/spool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Records linked in one transaction. */
+#define BATCH 64
+
+struct recorder {
+    struct engine *engine;
+    struct recorder_options options;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t changed;
+    struct record *head;
+    struct record *tail;
+    size_t n_queued;
+    size_t queued_bytes;
+    size_t n_busy; /* taken by the thread, not stored yet */
+    struct spool spool;
+    bool is_closing;
+    bool is_store_down;
+    struct recorder_stats stats;
+};
+
+/* --- with the lock held ----------------------------------------------------
+ */
+
+static void lose(struct recorder *r, struct record *record)
+{
+    r->stats.n_lost++;
+    record_free(record);
+}
+
+/* Write a record to the spool; it is gone afterwards, either way. */
+static void to_spool(struct recorder *r, struct record *record)
+{
+    struct buf bytes;
+    struct clew_error err;
+
+    buf_init(&bytes, 2 * (size_t)LIMIT_BODY_BYTES);
+    if (record_write(record, &bytes) != CLEW_OK ||
+        spool_add(&r->spool, buf_str(&bytes), &err) != CLEW_OK) {
+        lose(r, record);
+    } else {
+        r->stats.n_spooled++;
+        record_free(record);
+    }
+    buf_release(&bytes);
+}
+
+static void push(struct recorder *r, struct record *record)
+{
+    record->next = NULL;
+    if (r->tail) {
+        r->tail->next = record;
+    } else {
+        r->head = record;
+    }
+    r->tail = record;
+    r->n_queued++;
+    r->queued_bytes += record_size(record);
+}
+
+static struct record *pop(struct recorder *r)
+{
+    struct record *record = r->head;
+
+    r->head = record->next;
+    r->tail = r->head ? r->tail : NULL;
+    r->n_queued--;
+    r->queued_bytes -= record_size(record);
+    return record;
+}
+
+void recorder_take(struct recorder *r, struct record *record)
+{
+    (void)pthread_mutex_lock(&r->lock);
+    if (r->spool.n_files > 0 ||
+        r->queued_bytes + record_size(record) > r->options.queue_bytes) {
+        while (r->head && r->spool.n_files == 0) {
+            to_spool(r, pop(r)); /* what came before goes before */
+        }
+        to_spool(r, record);
+    } else {
+        push(r, record);
+    }
+    (void)pthread_cond_broadcast(&r->changed);
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
+/* --- the thread ------------------------------------------------------------
+ */
+
+/* One batch on its way: records of one tenant, in order. */
+struct batch {
+    struct record *records[BATCH];
+    int64_t numbers[BATCH]; /* of spool files; 0 = from memory */
+    size_t count;
+};
+
+/* The oldest files, as long as they are of one tenant. */
+static void take_from_spool(struct recorder *r, struct batch *batch)
+{
+    struct buf bytes;
+    struct clew_error err;
+    int64_t number = 0;
+
+    buf_init(&bytes, 2 * (size_t)LIMIT_BODY_BYTES);
+    while (batch->count < BATCH &&
+           spool_next(&r->spool, number, &bytes, &number, &err) == CLEW_OK) {
+        struct record *record;
+
+        if (record_read(buf_str(&bytes), &record, &err) != CLEW_OK) {
+            spool_drop(&r->spool, number); /* damaged: no use to keep it */
+            r->stats.n_lost++;
+            continue;
+        }
+        if (batch->count > 0 && record->tenant != batch->records[0]->tenant) {
+            record_free(record);
+            break;
+        }
+        batch->numbers[batch->count] = number;
+        batch->records[batch->count++] = record;
+    }
+    buf_release(&bytes);
+}
+
+static void take_batch(struct recorder *r, struct batch *batch)
+{
+    batch->count = 0;
+    if (r->head) { /* older than whatever is in the spool */
+        int64_t tenant = r->head->tenant;
+
+        while (r->head && batch->count < BATCH && r->head->tenant == tenant) {
+            batch->numbers[batch->count] = 0;
+            batch->records[batch->count++] = pop(r);
+        }
+    } else if (r->spool.n_files > 0) {
+        take_from_spool(r, batch);
+    }
+    r->n_busy = batch->count;
+}
+
+/* Read and link a batch without the lock. */
+static enum clew_status store(struct recorder *r, const struct batch *batch,
+                              struct recorder_stats *gain)
+{
+    struct record_call calls[BATCH];
+    struct link_input inputs[BATCH];
+    struct link_result results[BATCH];
+    enum clew_status statuses[BATCH];
+    struct scope scope = {.tenant = batch->records[0]->tenant};
+    struct clew_error err = {0};
+    struct arena arena;
+    size_t n = 0;
+    enum clew_status status = CLEW_OK;
+
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    for (size_t i = 0; i < batch->count; i++) {
+        status = record_parse(batch->records[i], &arena, &calls[i], &err);
+        if (status == CLEW_OK) {
+            inputs[n++] = calls[i].input;
+        } else {
+            gain->n_refused++;
+        }
+    }
+    status = CLEW_OK;
+    if (n > 0) {
+        status = link_requests(r->engine, &scope, &arena, inputs, n, results,
+                               statuses, &err);
+    }
+    for (size_t i = 0; i < n && status == CLEW_OK; i++) {
+        gain->n_refused += statuses[i] != CLEW_OK;
+        gain->n_stored += statuses[i] == CLEW_OK;
+        gain->linked += statuses[i] == CLEW_OK &&
+                        !uuid_is_nil(&results[i].request.parent_id);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        record_call_release(&calls[i]);
+    }
+    arena_release(&arena);
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "proxy", "capture",
+                  "status=%s records=%zu reason=\"%s\"",
+                  clew_status_code(status), batch->count, err.message);
+    }
+    return status;
+}
+
+/* The store did not take it: keep what can be kept, in order. */
+static void put_back(struct recorder *r, struct batch *batch,
+                     enum clew_status status)
+{
+    bool is_passing = clew_status_retryable(status);
+
+    r->is_store_down = is_passing;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!is_passing) {
+            /* it will never be taken */
+            if (batch->numbers[i]) {
+                spool_drop(&r->spool, batch->numbers[i]);
+            }
+            lose(r, batch->records[i]);
+        } else if (batch->numbers[i]) {
+            record_free(batch->records[i]); /* its file is still there */
+        } else {
+            to_spool(r, batch->records[i]);
+        }
+    }
+    while (is_passing && r->head) {
+        to_spool(r, pop(r));
+    }
+}
+
+static void settle(struct recorder *r, struct batch *batch,
+                   const struct recorder_stats *gain)
+{
+    r->is_store_down = false;
+    r->stats.n_stored += gain->n_stored;
+    r->stats.n_refused += gain->n_refused;
+    r->stats.linked += gain->linked;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->numbers[i]) {
+            spool_drop(&r->spool, batch->numbers[i]);
+        }
+        record_free(batch->records[i]);
+    }
+}
+
+static void wait_ms(struct recorder *r, int64_t ms)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_cond_timedwait(&r->changed, &r->lock, &until);
+}
+
+static bool has_work(const struct recorder *r)
+{
+    return r->head || r->spool.n_files > 0;
+}
+
+static void *run(void *arg)
+{
+    struct recorder *r = arg;
+
+    (void)pthread_mutex_lock(&r->lock);
+    for (;;) {
+        struct recorder_stats gain = {0};
+        struct batch batch;
+        enum clew_status status;
+
+        while (!has_work(r) && !r->is_closing) {
+            (void)pthread_cond_wait(&r->changed, &r->lock);
+        }
+        if (!has_work(r) || (r->is_closing && r->is_store_down)) {
+            break;
+        }
+        take_batch(r, &batch);
+        if (batch.count == 0) {
+            if (r->spool.n_files > 0) { /* the folder was meddled with */
+                r->spool.n_files = 0;
+                r->spool.n_bytes = 0;
+            }
+            continue;
+        }
+        (void)pthread_mutex_unlock(&r->lock);
+        status = store(r, &batch, &gain);
+        (void)pthread_mutex_lock(&r->lock);
+        if (status == CLEW_OK) {
+            settle(r, &batch, &gain);
+        } else {
+            put_back(r, &batch, status);
+        }
+        r->n_busy = 0;
+        (void)pthread_cond_broadcast(&r->changed);
+        if (r->is_store_down && !r->is_closing) {
+            wait_ms(r, r->options.retry_ms);
+        }
+    }
+    while (r->head) {
+        to_spool(r, pop(r));
+    }
+    (void)pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+/* --- from outside ----------------------------------------------------------
+ */
+
+enum clew_status recorder_open(struct engine *engine,
+                               const struct recorder_options *options,
+                               struct recorder **out_recorder,
+                               struct clew_error *err)
+{
+    struct recorder *r = alloc_zero(1, sizeof(*r));
+    pthread_condattr_t attr;
+    enum clew_status status;
+
+    if (!r) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    r->engine = engine;
+    r->options = *options;
+    status =
+        spool_open(&r->spool, options->spool_dir, options->spool_bytes, err);
+    if (status != CLEW_OK) {
+        spool_close(&r->spool);
+        alloc_free(r);
+        return status;
+    }
+    (void)pthread_mutex_init(&r->lock, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&r->changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    if (pthread_create(&r->thread, NULL, run, r) != 0) {
+        spool_close(&r->spool);
+        alloc_free(r);
+        return clew_fail(err, CLEW_UNAVAILABLE, "could not start a thread");
+    }
+    (void)pthread_setname_np(r->thread, "clew-recorder");
+    *out_recorder = r;
+    return CLEW_OK;
+}
+
+void recorder_close(struct recorder *r)
+{
+    if (!r) {
+        return;
+    }
+    (void)pthread_mutex_lock(&r->lock);
+    r->is_closing = true;
+    (void)pthread_cond_broadcast(&r->changed);
+    (void)pthread_mutex_unlock(&r->lock);
+    (void)pthread_join(r->thread, NULL);
+    spool_close(&r->spool);
+    (void)pthread_cond_destroy(&r->changed);
+    (void)pthread_mutex_destroy(&r->lock);
+    alloc_free(r);
+}
+
+void recorder_stats(struct recorder *r, struct recorder_stats *out)
+{
+    (void)pthread_mutex_lock(&r->lock);
+    *out = r->stats;
+    out->n_waiting =
+        (int64_t)r->n_queued + (int64_t)r->n_busy + r->spool.n_files;
+    (void)pthread_mutex_unlock(&r->lock);
+}
+
+int recorder_drain(struct recorder *r, int64_t timeout_ms)
+{
+    int64_t until_ns = clock_mono_ns() + timeout_ms * 1000000;
+    bool is_empty;
+
+    (void)pthread_mutex_lock(&r->lock);
+    while ((has_work(r) || r->n_busy > 0) && clock_mono_ns() < until_ns) {
+        wait_ms(r, 50);
+    }
+    is_empty = !has_work(r) && r->n_busy == 0;
+    (void)pthread_mutex_unlock(&r->lock);
+    return is_empty;
+}

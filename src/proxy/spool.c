@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool.c - see spool.h.
+ */
+#include "proxy/spool.h"
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool path_of(const struct spool *spool, int64_t number,
+                    const char *ending, char out[PATH_MAX])
+{
+    int len = snprintf(out, PATH_MAX, "%s/%020lld%s", spool->dir,
+                       (long long)number, ending);
+
+    return len > 0 && len < PATH_MAX;
+}
+
+/* Count the files left by an earlier run; remove half-written ones. */
+static void look(struct spool *spool)
+{
+    DIR *dir = opendir(spool->dir);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        struct str name = str_of(entry->d_name);
+        char path[PATH_MAX];
+        struct stat stat_buf;
+        int64_t number;
+
+        if (str_ends(name, STR(".part"))) {
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+            continue;
+        }
+        if (!str_ends(name, STR(".call")) ||
+            !str_parse_int(str_sub(name, 0, name.len - 5), &number) ||
+            !path_of(spool, number, ".call", path) ||
+            stat(path, &stat_buf) != 0) {
+            continue;
+        }
+        spool->n_files++;
+        spool->n_bytes += stat_buf.st_size;
+        if (number < spool->first) {
+            spool->first = number;
+        }
+        if (number >= spool->next) {
+            spool->next = number + 1;
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+}
+
+enum clew_status spool_open(struct spool *spool, const char *dir,
+                            int64_t limit_bytes, struct clew_error *err)
+{
+    memset(spool, 0, sizeof(*spool));
+    spool->limit_bytes = limit_bytes;
+    spool->first = INT64_MAX;
+    spool->next = 1;
+    spool->dir = alloc_string(dir);
+    if (!spool->dir) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not make the folder \"%.200s\": %s", dir,
+                         strerror(errno));
+    }
+    look(spool);
+    if (spool->first == INT64_MAX) {
+        spool->first = spool->next;
+    }
+    return CLEW_OK;
+}
+
+void spool_close(struct spool *spool)
+{
+    alloc_free(spool->dir);
+    spool->dir = NULL;
+}
+
+static bool write_all(int fd, struct str bytes)
+{
+    size_t at = 0;
+
+    while (at < bytes.len) {
+        ssize_t n = write(fd, bytes.s + at, bytes.len - at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        at += (size_t)n;
+    }
+    return true;
+}
+
+enum clew_status spool_add(struct spool *spool, struct str bytes,
+                           struct clew_error *err)
+{
+    char part[PATH_MAX];
+    char path[PATH_MAX];
+    bool is_ok;
+    int fd;
+
+    if (spool->n_bytes + (int64_t)bytes.len > spool->limit_bytes) {
+        return clew_fail(err, CLEW_TOO_LARGE, "the spool is full");
+    }
+    if (!path_of(spool, spool->next, ".part", part) ||
+        !path_of(spool, spool->next, ".call", path)) {
+        return clew_fail(err, CLEW_UNAVAILABLE, "the spool's path is too long");
+    }
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    is_ok = fd >= 0 && write_all(fd, bytes);
+    if (fd >= 0) {
+        is_ok = close(fd) == 0 && is_ok;
+    }
+    if (!is_ok || rename(part, path) != 0) {
+        (void)unlink(part);
+        return clew_fail(err, CLEW_UNAVAILABLE, "could not write the spool: %s",
+                         strerror(errno));
+    }
+    spool->next++;
+    spool->n_files++;
+    spool->n_bytes += (int64_t)bytes.len;
+    return CLEW_OK;
+}
+
+static enum clew_status read_all(int fd, struct buf *out)
+{
+    char block[65536];
+    ssize_t n;
+
+    while ((n = read(fd, block, sizeof(block))) > 0) {
+        if (buf_append(out, block, (size_t)n) != CLEW_OK) {
+            return buf_status(out);
+        }
+    }
+    return n == 0 ? CLEW_OK : CLEW_UNAVAILABLE;
+}
+
+enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
+                            int64_t *out_number, struct clew_error *err)
+{
+    char path[PATH_MAX];
+    int64_t from = after + 1 > spool->first ? after + 1 : spool->first;
+
+    for (int64_t number = from; number < spool->next; number++) {
+        enum clew_status status;
+        int fd;
+
+        if (!path_of(spool, number, ".call", path)) {
+            break;
+        }
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) {
+            continue; /* a gap left by an earlier run */
+        }
+        buf_clear(out);
+        status = read_all(fd, out);
+        (void)close(fd);
+        *out_number = number;
+        return status == CLEW_OK
+                   ? CLEW_OK
+                   : clew_fail(err, status, "could not read the spool");
+    }
+    return CLEW_NOT_FOUND;
+}
+
+void spool_drop(struct spool *spool, int64_t number)
+{
+    char path[PATH_MAX];
+    struct stat stat_buf;
+
+    if (path_of(spool, number, ".call", path) && stat(path, &stat_buf) == 0 &&
+        unlink(path) == 0) {
+        spool->n_files--;
+        spool->n_bytes -= stat_buf.st_size;
+    }
+    if (number == spool->first || spool->n_files == 0) {
+        spool->first = number + 1;
+    }
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spool.h - records waiting in files, oldest first.
+ *
+ * One file per record, named by a growing number, written beside and renamed,
+ * so that a crash leaves whole files only. The total is bounded.
+ * Thread-safety: none; the recorder's lock guards it.
+ */
+#ifndef PROXY_SPOOL_H
+#define PROXY_SPOOL_H
+
+#include "base/buf.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdint.h>
+
+struct spool {
+    char *dir;
+    int64_t limit_bytes;
+    int64_t n_bytes;
+    int64_t n_files;
+    int64_t first; /* lowest number there may be */
+    int64_t next;  /* number of the next file */
+};
+
+/* Make the folder and look at what it holds. */
+enum clew_status spool_open(struct spool *spool, const char *dir,
+                            int64_t limit_bytes,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+void spool_close(struct spool *spool);
+/* CLEW_TOO_LARGE if it is full, CLEW_UNAVAILABLE if the disk does not take
+ * it. */
+enum clew_status spool_add(struct spool *spool, struct str bytes,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* The bytes of the oldest record with a number over `after`; CLEW_NOT_FOUND if
+ * there is none. It stays until spool_drop(number). */
+enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
+                            int64_t *out_number,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+void spool_drop(struct spool *spool, int64_t number);
+
+#endif
