@@ -218,8 +218,8 @@ static enum clew_status read_reply(const struct record *record,
     }
     out->response = reply_take(&reply);
     status = canon_reply_of(out->response, &out->reply);
-    call->is_complete = record->is_whole && reply.is_complete &&
-                        !record->is_cut && !reply.is_cut;
+    call->is_complete = record->is_whole && record->status < 400 &&
+                        reply.is_complete && !record->is_cut && !reply.is_cut;
     call->error = error_of(record, &reply, out->response);
     if (call->error.s) {
         call->error = arena_str(arena, call->error);
