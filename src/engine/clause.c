@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clause.c - find the stretch of a sentence that says who does what.
+ *
+ * Openers and chatter are skipped, leading time adverbials kept, and the
+ * subject must be the speaker: said ("I", "my dog"), implied ("Went to ...")
+ * or affected ("The group has made me ..."). Text in brackets, fences and
+ * quoted lines is somebody else's.
+ */
+#include "engine/extract_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define FIRST_PERSON "i i'm i've i'd i'll we we're we've we'd we'll my our"
+#define AFFECTED "me my"
+#define PRONOUNS                                                               \
+    "it it's its that that's this these those they they're he "                \
+    "he's she she's there there's here here's what what's who "                \
+    "which you you're your you've how why if so not no nothing "               \
+    "let's thanks thank glad sorry love happy good great nice "                \
+    "sounds looks congrats can't hope hoping looking everyone "                \
+    "everything something anything someone yes yeah wow when "                 \
+    "all just any each both one some their his her its mostly"
+
+static bool is_bracketed(const struct extraction *x,
+                         const struct intent_word *word)
+{
+    return word->from > 0 && x->turn->text.s[word->from - 1] == '[';
+}
+
+/* Inside a fence or on a quoted line: not the speaker's own words. */
+static bool is_foreign(struct str text, size_t at)
+{
+    size_t line = at;
+    size_t fences = 0;
+
+    while (line > 0 && text.s[line - 1] != '\n') {
+        line--;
+    }
+    if (text.s[line] == '>' || text.s[line] == '|') {
+        return true;
+    }
+    for (size_t i = str_find(text, STR("```"), 0); i < at;
+         i = str_find(text, STR("```"), i + 3)) {
+        fences++;
+    }
+    return fences % 2 == 1;
+}
+
+/* "by the way", "to be honest": words to skip, 0 if none. */
+static size_t chatter_at(const struct intent_piece *piece, size_t at)
+{
+    static const char *const phrases[] = {"by the way",
+                                          "you know",
+                                          "i mean",
+                                          "to be honest",
+                                          "in fact",
+                                          "guess what",
+                                          "for me",
+                                          "on that note",
+                                          "of course",
+                                          "at least",
+                                          "on a different note",
+                                          "good news",
+                                          "as you know",
+                                          "great news",
+                                          "you know what",
+                                          "like i said",
+                                          "for example",
+                                          "best of all",
+                                          "on another note",
+                                          "some news",
+                                          "since we last chatted",
+                                          "since we last spoke",
+                                          "i must say"};
+
+    for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+        const char *p = phrases[i];
+        size_t n = 0;
+
+        while (*p && at + n < piece->n_words) {
+            size_t len = strcspn(p, " ");
+
+            if (piece->words[at + n].len != len ||
+                memcmp(piece->words[at + n].s, p, len) != 0) {
+                break;
+            }
+            n++;
+            p += len;
+            p += *p == ' ';
+        }
+        if (!*p) {
+            return n;
+        }
+    }
+    /* "I think we should", but not "I think about" */
+    if (at + 3 < piece->n_words && word_is(&piece->words[at], "i") &&
+        word_any(&piece->words[at + 1], "think guess believe") &&
+        word_any(&piece->words[at + 2], FIRST_PERSON)) {
+        return 2;
+    }
+    return 0;
+}
+
+static size_t skip_openers(const struct intent_piece *piece)
+{
+    size_t at = piece->body;
+
+    while (at + 2 < piece->n_words) {
+        const struct intent_word *word = &piece->words[at];
+        size_t n = chatter_at(piece, at);
+
+        if (n > 0) {
+            at += n;
+        } else if (word_any(word, "and but so also plus anyway though because "
+                                  "then man btw besides honestly yup "
+                                  "haha lol ha")) {
+            at++;
+        } else if (word->has_comma && word->is_capital && at < 3 &&
+                   !word_any(word, FIRST_PERSON " yesterday today recently "
+                                                "lately tomorrow")) {
+            at++;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+/* "I wanted to tell you I joined ...": what is told, not the telling. */
+static size_t skip_announcement(const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *words = piece->words;
+
+    for (size_t i = at + 1; i + 4 < piece->n_words && i < at + 9; i++) {
+        size_t next = i + 2;
+
+        if (!word_any(&words[i + 1], "you know") ||
+            !word_any(&words[i], "tell you")) {
+            continue;
+        }
+        next += word_is(&words[next], "that");
+        if (word_any(&words[next], FIRST_PERSON)) {
+            return next;
+        }
+    }
+    return at;
+}
+
+/*
+ * The subject behind a leading adverbial ("Last week I ...", "After the show,
+ * we ..."), or `at` itself.
+ */
+static size_t skip_adverbial(const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *words = piece->words;
+    bool is_time =
+        word_any(&words[at], "last this next yesterday today tomorrow recently "
+                             "lately currently nowadays sometimes once two "
+                             "three few earlier tonight now");
+    bool is_phrase =
+        word_any(&words[at], "in on at after before during since when while "
+                             "for over with as every every a by to from "
+                             "growing until thanks through besides apart "
+                             "despite aside given like unlike unfortunately "
+                             "luckily fortunately");
+
+    if (!is_time && !is_phrase) {
+        return at;
+    }
+    for (size_t i = at + 1; i < piece->n_words && i < at + 9; i++) {
+        if (!word_any(&words[i], FIRST_PERSON)) {
+            continue;
+        }
+        if (words[i - 1].has_comma || (is_time && i <= at + 4) ||
+            word_any(&words[i - 1],
+                     "ago week weekend month year day night morning summer "
+                     "winter spring fall time")) {
+            return i;
+        }
+        if (is_phrase && word_any(&words[at], "when while since as until")) {
+            continue; /* "when I was ten, we moved" */
+        }
+        return at;
+    }
+    return at;
+}
+
+static size_t trim_end(const struct extraction *x,
+                       const struct intent_piece *piece, size_t from)
+{
+    size_t end = piece->n_words;
+
+    for (size_t i = from; i < end; i++) {
+        if (is_bracketed(x, &piece->words[i])) {
+            end = i;
+        }
+    }
+    for (size_t i = from + 3; i + 1 < end; i++) {
+        if ((word_any(&piece->words[i], "take check look") &&
+             word_any(&piece->words[i + 1], "a it this at out")) ||
+            word_is(&piece->words[i], "here's")) {
+            end = i; /* "..., take a look" */
+        }
+    }
+    /* a name called at the end, and words that only close */
+    if (end > from + 3 && piece->words[end - 1].is_capital &&
+        piece->words[end - 2].has_comma &&
+        str_istarts(x->other, str_of(piece->words[end - 1].s))) {
+        end--;
+    }
+    while (end > from + 2 &&
+           word_any(&piece->words[end - 1],
+                    "right haha lol though too anyway okay yeah ok so and but "
+                    "or because btw")) {
+        end--;
+    }
+    return end;
+}
+
+static bool ends_in_ing(const struct intent_word *word)
+{
+    return word->len > 4 && memcmp(word->s + word->len - 3, "ing", 3) == 0;
+}
+
+/* "Researching agencies": no verb of its own, so the speaker is doing it. */
+static bool is_bare_progress(const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *words = piece->words;
+
+    if (word_any(&words[at], "being having seeing knowing thing nothing "
+                             "everything something anything feeling hoping "
+                             "looking sounding loving speaking wishing sending "
+                             "amazing exciting interesting")) {
+        return false;
+    }
+    for (size_t i = at + 1; i < piece->n_words; i++) {
+        size_t len = words[i].len;
+
+        if (word_any(&words[i], "is are was were has have been can could will "
+                                "would makes make does do isn't wasn't aren't "
+                                "let lets helps gives keeps brings reminds "
+                                "inspires takes feels me") ||
+            (len > 2 && memcmp(words[i].s + len - 2, "'s", 2) == 0 &&
+             !words[i].is_capital) ||
+            word_is_past(&words[i])) {
+            return words[i - 1].has_comma && i > at + 2;
+        }
+    }
+    return piece->n_words > at + 3;
+}
+
+/* "Went to ...", "Researching ...", "Just got ...": the speaker, unsaid. */
+static bool is_elided(const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *word = &piece->words[at];
+
+    if (word_any(word, "just finally recently also still already currently") &&
+        at + 1 < piece->n_words) {
+        word++;
+        if (ends_in_ing(word) && !word_any(word, "thing something nothing")) {
+            return at + 3 < piece->n_words;
+        }
+    }
+    if (ends_in_ing(word)) {
+        return is_bare_progress(piece, at);
+    }
+    if (strchr(word->s, '-')) {
+        return false; /* "a much-needed break" */
+    }
+    if (word_any(word, "got going have keep") && at + 1 < piece->n_words &&
+        word_is(word + 1, "to") && !word_is(word, "going")) {
+        return false; /* "gotta keep going": an exhortation */
+    }
+    if (word_is(word, "been")) {
+        return at + 1 < piece->n_words &&
+               word + 1 < piece->words + piece->n_words && word[1].len > 4 &&
+               (memcmp(word[1].s + word[1].len - 3, "ing", 3) == 0);
+    }
+    if (word_any(word, "had got gone going") ||
+        (word_is_past(word) &&
+         !word_any(word, "was were said thought loved need led excited tired "
+                         "pleased relieved interested inspired amazed thrilled "
+                         "blessed stressed"))) {
+        return word - piece->words < (long)piece->n_words - 2;
+    }
+    return false;
+}
+
+/* "We all need ...": an opinion about everybody. */
+static bool speaks_for_all(const struct intent_word *subject)
+{
+    return (word_is(subject, "we") &&
+            word_any(subject + 1, "all can need should must have could will "
+                                  "often never always")) ||
+           (word_is(subject, "we'll"));
+}
+
+/* A verb with the ending of the third person: studies, goes, runs. */
+static bool is_third_person(const struct intent_word *word)
+{
+    static const char *const endings[] = {"s", "es", "ies"};
+    char base[48];
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t cut = strlen(endings[i]);
+        struct intent_word stem = {.s = base};
+
+        if (word->len <= cut + 1 || word->len >= sizeof(base) ||
+            memcmp(word->s + word->len - cut, endings[i], cut) != 0) {
+            continue;
+        }
+        stem.len = (uint16_t)(word->len - cut);
+        memcpy(base, word->s, stem.len);
+        if (cut == 3) {
+            base[stem.len++] = 'y';
+        }
+        base[stem.len] = '\0';
+        if (intent_is_verb(&stem)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "My family, exercise, and friends, for sure": no verb, no statement. */
+static bool has_verb(const struct clause *clause)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    if (!word_any(&words[clause->subject], "my our")) {
+        return true;
+    }
+    for (size_t i = clause->subject + 1; i < clause->end; i++) {
+        size_t len = words[i].len;
+
+        if (intent_is_aux(&words[i]) || word_is_past(&words[i]) ||
+            intent_is_verb(&words[i]) || is_third_person(&words[i]) ||
+            word_any(&words[i], "love like want need feel seem been loves "
+                                "likes wants means lives needs") ||
+            (len > 2 && memcmp(words[i].s + len - 2, "'s", 2) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "The colors make me calm": which colours, only an earlier turn knows. */
+static bool is_definite(const struct clause *clause)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    return word_any(&words[clause->first],
+                    "the this that these those even though although because "
+                    "for thanks such another other being") &&
+           words_content(words, clause->first, clause->end) < 5;
+}
+
+bool clause_of(const struct extraction *x, const struct intent_piece *piece,
+               struct clause *out)
+{
+    const struct intent_word *words = piece->words;
+    size_t first;
+
+    if (piece->end == '?' || piece->n_words < 3 || is_bracketed(x, &words[0]) ||
+        is_foreign(x->turn->text, words[0].from)) {
+        return false;
+    }
+    first = skip_announcement(piece, skip_openers(piece));
+    *out = (struct clause){.piece = piece,
+                           .first = first,
+                           .subject = skip_adverbial(piece, first),
+                           .end = trim_end(x, piece, first)};
+    if (out->subject + 2 >= out->end || out->end - first < 3 ||
+        out->end - first > EXTRACT_MAX_WORDS) {
+        return false;
+    }
+    if (word_any(&words[out->subject], FIRST_PERSON)) {
+        return !speaks_for_all(&words[out->subject]) && has_verb(out);
+    }
+    /* "Anthony and I went" */
+    if (out->end > first + 3 && words[first].is_capital &&
+        word_is(&words[first + 1], "and") &&
+        word_any(&words[first + 2], "i my")) {
+        out->subject = first;
+        return true;
+    }
+    out->subject = first;
+    if (is_elided(piece, first)) {
+        out->is_elided = true;
+        return true;
+    }
+    return !word_any(&words[first], PRONOUNS) && !is_definite(out) &&
+           !word_is_past(&words[first]) &&
+           words_have(words, first + 1, out->end, AFFECTED) &&
+           !words_have(words, first, out->end, "you your you're");
+}
+
+/*
+ * Does a noun come before `at` that a pronoun there may mean? A clause of its
+ * own ("..., it was fun") takes the nearest; inside a clause two are wanted.
+ */
+static bool has_antecedent(const struct clause *clause, size_t at)
+{
+    const struct intent_word *words = clause->piece->words;
+    bool is_new_clause =
+        at > 0 && (words[at - 1].has_comma ||
+                   word_any(&words[at - 1], "and but so because when while"));
+    size_t n = 0;
+
+    for (size_t i = clause->subject + 1; i < at; i++) {
+        n += !word_is_generic(&words[i]);
+    }
+    return n >= (is_new_clause ? 1u : 2u);
+}
+
+/* "this apple pie" names it; "this city", "made this" do not. */
+static bool points_elsewhere(const struct clause *clause, size_t i)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    if (word_is(&words[i], "that") && i > 0 && i + 1 < clause->end &&
+        (word_is_generic(&words[i + 1]) || words[i + 1].is_capital)) {
+        return false; /* a conjunction: "that I", "that was" */
+    }
+    if (i + 1 >= clause->end) {
+        return true;
+    }
+    if (word_any(&words[i + 1],
+                 "week weekend month year summer winter spring fall morning "
+                 "afternoon evening season time semester")) {
+        return false;
+    }
+    return word_is_generic(&words[i + 1]) || i + 2 >= clause->end ||
+           word_is_generic(&words[i + 2]);
+}
+
+bool clause_stands_alone(const struct clause *clause)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    for (size_t i = clause->first; i < clause->end; i++) {
+        bool is_last = i + 1 == clause->end;
+
+        if (word_any(&words[i], "this these those that") &&
+            points_elsewhere(clause, i)) {
+            return false;
+        }
+        if (word_any(&words[i], "it it's it'll them him her he he's she she's "
+                                "they they're they've") &&
+            !has_antecedent(clause, i)) {
+            return false;
+        }
+        if (word_any(&words[i], "here there") &&
+            !(i + 1 < clause->end &&
+              word_any(&words[i + 1], "is are was were for to")) &&
+            words_names(words, clause->subject, i) == 0) {
+            return false;
+        }
+        if (word_any(&words[i], "one ones another") && is_last &&
+            !has_antecedent(clause, i)) {
+            return false;
+        }
+        if (word_is(&words[i], "another") && !is_last &&
+            word_any(&words[i + 1], "at in on for from and")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void clause_bytes(const struct clause *clause, uint32_t *out_from,
+                  uint32_t *out_to)
+{
+    *out_from = clause->piece->words[clause->first].from;
+    *out_to = clause->piece->words[clause->end - 1].to;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * extract_fact.c - statements about the speaker that are worth keeping.
+ *
+ * A fact has a first-person subject, a verb that says something, enough
+ * content of its own, and no pronoun that only an earlier turn explains. A
+ * second sentence that goes on about the same thing ("They're calm.") is told
+ * along with the first, where its pronoun has its noun.
+ */
+#include "engine/extract_internal.h"
+
+#include <string.h>
+
+/* Content words, names and numbers a statement needs; more for a mood. */
+#define SCORE_FLOOR 2
+#define SOFT_SCORE_FLOOR 4
+/* A sentence of at most this score goes along with the one before it. */
+#define LITTLE 4
+#define MERGED_MAX_WORDS 32
+/* What "something" and "someone" must be made up for with. */
+#define VAGUE_FLOOR 5
+/* Facts of one turn: the best ones. */
+#define MAX_FACTS 2
+
+/* Verbs and adjectives that tell a mood or an opinion, not a fact. */
+#define SOFT                                                                   \
+    "think guess hope feel felt wish know knew believe agree understand see "  \
+    "wonder mean bet suppose appreciate remember can can't could couldn't "    \
+    "would wouldn't should shouldn't might must will won't thought hear "      \
+    "heard "                                                                   \
+    "glad sorry sure happy excited thrilled proud grateful thankful okay "     \
+    "fine "                                                                    \
+    "good great curious impressed amazed ready feeling stoked honored "        \
+    "pumped blessed doing so always totally"
+/* Never a fact, however long. */
+#define EMPTY                                                                  \
+    "forget wait promise imagine talk agree bet mean guess wonder hear "       \
+    "appreciate look looking"
+
+struct fact {
+    struct clause clause;
+    const struct intent_piece *tail; /* sentence told along, NULL if none */
+    struct clause tail_clause;
+    size_t score;
+};
+
+/* The first word that says what is done: past subject, auxiliaries, adverbs. */
+static size_t head_of(const struct clause *c)
+{
+    const struct intent_word *words = c->piece->words;
+    size_t i = c->subject + !c->is_elided;
+
+    while (i + 1 < c->end &&
+           (word_is_adverb(&words[i]) || strchr(words[i].s, '%') ||
+            word_any(&words[i], "am was is are have had been has do did were "
+                                "a an the not be being gonna so very"))) {
+        i++;
+    }
+    return i;
+}
+
+static bool speaks_to_other(const struct clause *c)
+{
+    return words_have(c->piece->words, c->first, c->end,
+                      "you your you're you've you'll you'd yours yourself");
+}
+
+static bool is_self_clause(const struct clause *c)
+{
+    return word_any(&c->piece->words[c->subject],
+                    "i i'm i've i'd i'll we we're we've we'd we'll") ||
+           c->is_elided;
+}
+
+static size_t score_of(const struct clause *c)
+{
+    const struct intent_word *words = c->piece->words;
+    size_t score = words_content(words, c->first, c->end);
+
+    score += words_names(words, c->first, c->end) > 0;
+    score += words_numbers(words, c->first, c->end) > 0;
+    return score;
+}
+
+static bool is_fact(const struct clause *c, size_t *out_score)
+{
+    const struct intent_word *words = c->piece->words;
+    const struct intent_word *head = &words[head_of(c)];
+    size_t score = score_of(c);
+    bool is_soft = is_self_clause(c) && word_any(head, SOFT);
+
+    *out_score = score;
+    if (is_self_clause(c) && word_any(head, EMPTY)) {
+        return false;
+    }
+    if (speaks_to_other(c)) {
+        return false;
+    }
+    if (score < VAGUE_FLOOR &&
+        words_have(words, c->first, c->end, "something someone somewhere")) {
+        return false;
+    }
+    if (word_any(&words[c->subject], "i'll we'll i'd we'd") || is_soft) {
+        if (score < SOFT_SCORE_FLOOR) {
+            return false;
+        }
+    }
+    return score >= SCORE_FLOOR && clause_stands_alone(c);
+}
+
+/* "They're calm and low-maintenance." behind "I'm drawn to turtles." */
+static bool goes_on(const struct extraction *x,
+                    const struct intent_piece *piece, struct clause *out)
+{
+    const struct intent_word *words = piece->words;
+    size_t end = piece->n_words;
+
+    if (piece->end == '?' || piece->n_words < 4 || piece->n_words > 22 ||
+        !word_any(&words[piece->body], "it it's they they're he he's she "
+                                       "she's its their") ||
+        words_have(words, 0, end, "you your you're")) {
+        return false;
+    }
+    for (size_t i = 0; i < end; i++) {
+        if (words[i].from > 0 && x->turn->text.s[words[i].from - 1] == '[') {
+            end = i;
+        }
+    }
+    *out = (struct clause){.piece = piece,
+                           .first = piece->body,
+                           .subject = piece->body,
+                           .end = end};
+    return end > piece->body + 3 && words_content(words, piece->body, end) >= 2;
+}
+
+static enum clew_status summarise(const struct extraction *x,
+                                  const struct fact *fact, struct buf *out)
+{
+    uint32_t from;
+    uint32_t to;
+    enum clew_status status = rewrite_clause(x, &fact->clause, true, out);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    clause_bytes(&fact->clause, &from, &to);
+    status = rewrite_date(x, from, to, out);
+    if (status == CLEW_OK && fact->tail) {
+        (void)buf_append_cstr(out, "; "); /* checked with buf_status */
+        status = rewrite_clause(x, &fact->tail_clause, false, out);
+    }
+    (void)buf_append_char(out, '.'); /* checked with buf_status */
+    return status == CLEW_OK ? buf_status(out) : status;
+}
+
+static enum clew_status add_fact(struct extraction *x, const struct fact *fact)
+{
+    struct buf text;
+    struct extract_item *item;
+    enum clew_status status;
+    uint32_t from;
+    uint32_t to;
+
+    buf_init(&text, 4096);
+    status = summarise(x, fact, &text);
+    if (status == CLEW_TOO_LARGE) {
+        buf_release(&text);
+        return CLEW_OK; /* no sentence of knowledge is that long */
+    }
+    item = status == CLEW_OK ? extract_add(x, EXTRACT_FACT, "fact-self",
+                                           fact->score >= 5 ? 0.8f : 0.7f)
+                             : NULL;
+    if (item) {
+        item->summary = arena_str(x->arena, buf_str(&text));
+        clause_bytes(&fact->clause, &from, &to);
+        extract_cite_add(item, 0, from, to);
+        if (fact->tail) {
+            clause_bytes(&fact->tail_clause, &from, &to);
+            extract_cite_add(item, 0, from, to);
+        }
+        extract_settle_event(x, item, &fact->clause);
+    }
+    buf_release(&text);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return item && item->summary.s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+/* Keep the best few, in the order they were said. */
+static void keep(struct fact *best, size_t *n, const struct fact *fact)
+{
+    size_t worst = 0;
+
+    if (*n < MAX_FACTS) {
+        best[(*n)++] = *fact;
+        return;
+    }
+    for (size_t i = 1; i < *n; i++) {
+        worst = best[i].score < best[worst].score ? i : worst;
+    }
+    if (best[worst].score < fact->score) {
+        memmove(best + worst, best + worst + 1,
+                (*n - worst - 1) * sizeof(*best));
+        best[*n - 1] = *fact;
+    }
+}
+
+/* A question or an instruction states nothing, but "I want ..." does. */
+static bool asks(const struct extraction *x, size_t i)
+{
+    const struct intent *intent = x->turn->intent;
+
+    if (i >= intent->n_segments) {
+        return false;
+    }
+    return intent->segments[i].act == INTENT_QUESTION ||
+           (intent->segments[i].act == INTENT_REQUEST &&
+            (strcmp(intent->segments[i].rule, "imperative") == 0 ||
+             strcmp(intent->segments[i].rule, "please") == 0 ||
+             strcmp(intent->segments[i].rule, "lets") == 0 ||
+             strcmp(intent->segments[i].rule, "remind-me") == 0 ||
+             strcmp(intent->segments[i].rule, "dont") == 0));
+}
+
+/*
+ * A statement right behind that would not be worth keeping by itself, but
+ * tells more about the first: "We roast marshmallows." It goes along.
+ */
+static bool adds_little(const struct extraction *x, size_t i, struct fact *fact)
+{
+    size_t score;
+    size_t n_words = fact->clause.end - fact->clause.first;
+
+    return !asks(x, i) &&
+           clause_of(x, &x->pieces.items[i], &fact->tail_clause) &&
+           is_self_clause(&fact->tail_clause) && !fact->tail_clause.is_elided &&
+           n_words + fact->tail_clause.end - fact->tail_clause.first <=
+               MERGED_MAX_WORDS &&
+           is_fact(&fact->tail_clause, &score) && score <= LITTLE;
+}
+
+enum clew_status extract_facts(struct extraction *x)
+{
+    struct fact best[MAX_FACTS];
+    size_t n = 0;
+
+    if (x->turn->role != EXTRACT_USER && x->turn->speaker.len == 0) {
+        return CLEW_OK; /* an assistant says nothing about itself */
+    }
+    for (size_t i = 0; i < x->pieces.count; i++) {
+        struct fact fact = {.tail = NULL};
+
+        if (asks(x, i) || !clause_of(x, &x->pieces.items[i], &fact.clause) ||
+            !is_fact(&fact.clause, &fact.score)) {
+            continue;
+        }
+        if (i + 1 < x->pieces.count &&
+            (goes_on(x, &x->pieces.items[i + 1], &fact.tail_clause) ||
+             adds_little(x, i + 1, &fact))) {
+            fact.tail = &x->pieces.items[i + 1];
+            i++;
+        }
+        keep(best, &n, &fact);
+    }
+    for (size_t i = 0; i < n; i++) {
+        enum clew_status status = add_fact(x, &best[i]);
+
+        if (status != CLEW_OK) {
+            return status;
+        }
+    }
+    return CLEW_OK;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * extract_internal.h - what the files of extraction share.
+ *
+ * clause.c finds the stretches of a turn that say something about somebody,
+ * rewrite.c puts them into the third person, extract_<type>.c decide what
+ * they are, extract.c runs them in order.
+ */
+#ifndef ENGINE_EXTRACT_INTERNAL_H
+#define ENGINE_EXTRACT_INTERNAL_H
+
+#include "base/buf.h"
+#include "engine/extract.h"
+#include "model/intent_words.h"
+
+/* Longest summary in words; longer sentences are not one piece of knowledge. */
+#define EXTRACT_MAX_WORDS 45
+
+/* Everything the steps for one turn need. */
+struct extraction {
+    struct arena *arena;
+    const struct extract_input *input;
+    const struct extract_turn *turn;
+    struct intent_pieces pieces;
+    struct str self;  /* who speaks, as written in summaries */
+    struct str other; /* who is spoken to */
+    struct extract *out;
+    size_t cap_items;
+};
+
+/* Words [first, end) of a piece that make one statement. */
+struct clause {
+    const struct intent_piece *piece;
+    size_t first;   /* first word kept: after openers */
+    size_t subject; /* index of the subject's first word */
+    size_t end;
+    bool is_elided; /* "Went to ...": the subject is the speaker, unsaid */
+};
+
+/* --- word classes (word_class.c) -------------------------------------------
+ */
+
+bool word_is(const struct intent_word *word, const char *text);
+/* Any of a space-separated list. */
+bool word_any(const struct intent_word *word, const char *list);
+bool word_is_past(const struct intent_word *word);
+bool word_is_adverb(const struct intent_word *word);
+/* Says nothing by itself: function words, fillers, vague nouns. */
+bool word_is_generic(const struct intent_word *word);
+/* Content words in [first, end): each counted once. */
+size_t words_content(const struct intent_word *words, size_t first, size_t end);
+/* Names (capitals inside a sentence) and numbers in [first, end). */
+size_t words_names(const struct intent_word *words, size_t first, size_t end);
+size_t words_numbers(const struct intent_word *words, size_t first, size_t end);
+bool words_have(const struct intent_word *words, size_t first, size_t end,
+                const char *list);
+
+/* --- steps ------------------------------------------------------------------
+ */
+
+/* First-person statement at the head of a piece; false if it is none. */
+bool clause_of(const struct extraction *x, const struct intent_piece *piece,
+               struct clause *out);
+/* True if nothing in the clause needs another sentence to be understood. */
+bool clause_stands_alone(const struct clause *clause);
+
+/* The clause in the third person, appended; `is_first` = subject unnamed yet.
+ */
+enum clew_status rewrite_clause(const struct extraction *x,
+                                const struct clause *clause, bool is_first,
+                                struct buf *out) CLEW_MUST_CHECK;
+/* " (on 2023-05-07)" if a date expression lies in the bytes [from, to). */
+enum clew_status rewrite_date(const struct extraction *x, uint32_t from,
+                              uint32_t to, struct buf *out) CLEW_MUST_CHECK;
+/* The date expression in [from, to) with the finest grain, or NULL. */
+const struct date *extract_date_in(const struct extraction *x, uint32_t from,
+                                   uint32_t to);
+
+struct extract_item *extract_add(struct extraction *x, enum extract_type type,
+                                 const char *rule, float confidence);
+void extract_cite_add(struct extract_item *item, size_t back, uint32_t from,
+                      uint32_t to);
+/* Byte range of words [first, end). */
+void clause_bytes(const struct clause *clause, uint32_t *out_from,
+                  uint32_t *out_to);
+
+enum clew_status extract_facts(struct extraction *x) CLEW_MUST_CHECK;
+enum clew_status extract_answer(struct extraction *x) CLEW_MUST_CHECK;
+enum clew_status extract_decisions(struct extraction *x) CLEW_MUST_CHECK;
+enum clew_status extract_efforts(struct extraction *x) CLEW_MUST_CHECK;
+/* Make a fact an event if it has a date and a past or planned action. */
+void extract_settle_event(const struct extraction *x, struct extract_item *item,
+                          const struct clause *clause);
+enum clew_status extract_reminders(struct extraction *x) CLEW_MUST_CHECK;
+
+#endif
