@@ -31,6 +31,8 @@ struct stems {
 struct artifact {
     char *text;
     char *turn;
+    const char *user;
+    size_t ordinal; /* within its turn */
     const char *rule;
     enum extract_type type;
     struct stems stems;
@@ -106,7 +108,7 @@ static struct artifact *artifacts;
 static size_t n_artifacts;
 
 static void keep(const struct extract_item *item, const json_t *turns,
-                 size_t at)
+                 size_t at, const char *user, size_t ordinal)
 {
     struct artifact *a = &artifacts[n_artifacts++];
     char text[8192];
@@ -118,6 +120,8 @@ static void keep(const struct extract_item *item, const json_t *turns,
              item->summary.s);
     a->text = strdup(text);
     a->rule = item->rule;
+    a->user = user;
+    a->ordinal = ordinal;
     a->type = item->type;
     a->turn = strdup(
         json_string_value(json_object_get(json_array_get(turns, at), "text")));
@@ -129,7 +133,8 @@ static void keep(const struct extract_item *item, const json_t *turns,
 }
 
 /* All turns of a store, chat by chat, with up to eight turns of history. */
-static void extract_store(struct arena *arena, const json_t *turns)
+static void extract_store(struct arena *arena, const json_t *turns,
+                          const char *user)
 {
     size_t n = json_array_size(turns);
     struct extract_turn *all = calloc(n, sizeof(*all));
@@ -185,7 +190,7 @@ static void extract_store(struct arena *arena, const json_t *turns)
             exit(1);
         }
         for (size_t k = 0; k < got.n_items; k++) {
-            keep(&got.items[k], turns, i);
+            keep(&got.items[k], turns, i, user, k);
         }
     }
     free(all);
@@ -263,6 +268,37 @@ static void print_rules(void)
     }
 }
 
+/* A sample without repeats, the same for the same seed. */
+static bool print_sample(const char *count_text, const char *seed_text)
+{
+    static bool is_taken[MAX_ITEMS];
+    int64_t count = 0;
+    int64_t seed = 0;
+
+    if (!str_parse_int(str_of(count_text), &count) ||
+        !str_parse_int(str_of(seed_text), &seed) ||
+        count > (int64_t)n_artifacts) {
+        return false;
+    }
+    while (count > 0) {
+        size_t at;
+        const struct artifact *a;
+
+        seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+        at = (size_t)(seed >> 4) % n_artifacts;
+        a = &artifacts[at];
+        if (is_taken[at]) {
+            continue;
+        }
+        is_taken[at] = true;
+        count--;
+        printf("%s/%s/%zu [%s] %s %s\n     <- %s\n", a->user, a->cited[0],
+               a->ordinal, a->rule, a->is_matching ? "m" : "-", a->text,
+               a->turn);
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     json_t *recall = argc > 2 ? json_load_file(argv[1], 0, NULL) : NULL;
@@ -295,7 +331,7 @@ int main(int argc, char **argv)
         json_t *obs;
 
         start = clock_mono_ns();
-        extract_store(&arena, turns);
+        extract_store(&arena, turns, user);
         spent += clock_mono_ns() - start;
         n_turns += json_array_size(turns);
         json_array_foreach (items, k, obs) {
@@ -309,25 +345,9 @@ int main(int argc, char **argv)
     for (i = 0; i < n_artifacts; i++) {
         n_matching += artifacts[i].is_matching;
     }
-    if (argc > 5 && strcmp(argv[3], "--print") == 0) {
-        int64_t count = 0;
-        int64_t seed = 0;
-
-        if (!str_parse_int(str_of(argv[4]), &count) ||
-            !str_parse_int(str_of(argv[5]), &seed)) {
-            return 2;
-        }
-        for (int64_t k = 0; k < count; k++) {
-            size_t at;
-            const struct artifact *a;
-
-            seed = (seed * 1103515245 + 12345) & 0x7fffffff;
-            at = (size_t)(seed >> 4) % n_artifacts;
-            a = &artifacts[at];
-
-            printf("#%zu %s [%s] %s %s\n     <- %s\n", at, a->cited[0], a->rule,
-                   a->is_matching ? "m" : "-", a->text, a->turn);
-        }
+    if (argc > 5 && strcmp(argv[3], "--print") == 0 &&
+        !print_sample(argv[4], argv[5])) {
+        return 2;
     }
     printf("covered %.3f matching %.3f artifacts %zu per 100 turns %.1f "
            "(%.1f us a turn)\n",

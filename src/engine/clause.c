@@ -103,6 +103,17 @@ static size_t chatter_at(const struct intent_piece *piece, size_t at)
     return 0;
 }
 
+/* The word behind the next comma, if one comes soon; else 0. */
+static size_t skip_to_comma(const struct intent_piece *piece, size_t at)
+{
+    for (size_t i = at; i < piece->n_words && i < at + 6; i++) {
+        if (piece->words[i].has_comma) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
 static size_t skip_openers(const struct intent_piece *piece)
 {
     size_t at = piece->body;
@@ -117,6 +128,8 @@ static size_t skip_openers(const struct intent_piece *piece)
                                   "then man btw besides honestly yup "
                                   "haha lol ha")) {
             at++;
+        } else if (word_is(word, "speaking") && skip_to_comma(piece, at)) {
+            at = skip_to_comma(piece, at);
         } else if (word->has_comma && word->is_capital && at < 3 &&
                    !word_any(word, FIRST_PERSON " yesterday today recently "
                                                 "lately tomorrow")) {
@@ -198,9 +211,13 @@ static size_t trim_end(const struct extraction *x,
         }
     }
     for (size_t i = from + 3; i + 1 < end; i++) {
-        if ((word_any(&piece->words[i], "take check look") &&
-             word_any(&piece->words[i + 1], "a it this at out")) ||
-            word_is(&piece->words[i], "here's")) {
+        const struct intent_word *word = &piece->words[i];
+
+        if ((word_is(word, "take") && i + 2 < end && word_is(word + 1, "a") &&
+             word_is(word + 2, "look")) ||
+            (word_is(word, "check") && word_any(word + 1, "it this out")) ||
+            (word_is(word, "look") && word_any(word + 1, "at")) ||
+            word_is(word, "here's")) {
             end = i; /* "..., take a look" */
         }
     }
@@ -241,7 +258,8 @@ static bool is_bare_progress(const struct intent_piece *piece, size_t at)
         if (word_any(&words[i], "is are was were has have been can could will "
                                 "would makes make does do isn't wasn't aren't "
                                 "let lets helps gives keeps brings reminds "
-                                "inspires takes feels me") ||
+                                "inspires takes feels me must should might "
+                                "may needs feel") ||
             (len > 2 && memcmp(words[i].s + len - 2, "'s", 2) == 0 &&
              !words[i].is_capital) ||
             word_is_past(&words[i])) {
@@ -282,15 +300,25 @@ static bool is_elided(const struct intent_piece *piece, size_t at)
         (word_is_past(word) &&
          !word_any(word, "was were said thought loved need led excited tired "
                          "pleased relieved interested inspired amazed thrilled "
-                         "blessed stressed"))) {
+                         "blessed stressed mixed"))) {
         return word - piece->words < (long)piece->n_words - 2;
     }
     return false;
 }
 
+/* "Hopefully I can ...", said without the first word, would be a lie. */
+static bool is_hedged(const struct intent_piece *piece, size_t first)
+{
+    return words_have(piece->words, 0, first,
+                      "maybe perhaps hopefully if probably unless");
+}
+
 /* "We all need ...": an opinion about everybody. */
 static bool speaks_for_all(const struct intent_word *subject)
 {
+    if (word_is(subject, "our") && word_any(subject + 2, "can should must")) {
+        return true;
+    }
     return (word_is(subject, "we") &&
             word_any(subject + 1, "all can need should must have could will "
                                   "often never always")) ||
@@ -373,6 +401,7 @@ bool clause_of(const struct extraction *x, const struct intent_piece *piece,
                            .subject = skip_adverbial(piece, first),
                            .end = trim_end(x, piece, first)};
     if (out->subject + 2 >= out->end || out->end - first < 3 ||
+        is_hedged(piece, first) ||
         out->end - first > EXTRACT_MAX_WORDS) {
         return false;
     }

@@ -25,17 +25,17 @@
 /* Verbs and adjectives that tell a mood or an opinion, not a fact. */
 #define SOFT                                                                   \
     "think guess hope feel felt wish know knew believe agree understand see "  \
-    "wonder mean bet suppose appreciate remember can can't could couldn't "    \
-    "would wouldn't should shouldn't might must will won't thought hear "      \
-    "heard "                                                                   \
-    "glad sorry sure happy excited thrilled proud grateful thankful okay "     \
-    "fine "                                                                    \
+    "wonder mean bet suppose appreciate remember thought hear heard glad "     \
+    "sorry sure happy excited thrilled proud grateful thankful okay fine "     \
     "good great curious impressed amazed ready feeling stoked honored "        \
     "pumped blessed doing so always totally"
+#define MODALS                                                                 \
+    "can can't could couldn't would wouldn't should shouldn't might must "     \
+    "will won't i'd we'd i'll we'll"
 /* Never a fact, however long. */
 #define EMPTY                                                                  \
     "forget wait promise imagine talk agree bet mean guess wonder hear "       \
-    "appreciate look looking"
+    "appreciate look looking recommend suggest"
 
 struct fact {
     struct clause clause;
@@ -52,6 +52,7 @@ static size_t head_of(const struct clause *c)
 
     while (i + 1 < c->end &&
            (word_is_adverb(&words[i]) || strchr(words[i].s, '%') ||
+            word_any(&words[i], MODALS) ||
             word_any(&words[i], "am was is are have had been has do did were "
                                 "a an the not be being gonna so very"))) {
         i++;
@@ -87,11 +88,16 @@ static bool is_fact(const struct clause *c, size_t *out_score)
     const struct intent_word *words = c->piece->words;
     const struct intent_word *head = &words[head_of(c)];
     size_t score = score_of(c);
-    bool is_soft = is_self_clause(c) && word_any(head, SOFT);
+    bool is_soft = is_self_clause(c) &&
+                   (word_any(head, SOFT) ||
+                    words_have(words, c->subject, head_of(c), MODALS));
 
     *out_score = score;
-    if (is_self_clause(c) && word_any(head, EMPTY)) {
-        return false;
+    if (is_self_clause(c) &&
+        (word_any(head, EMPTY) ||
+         (word_any(head, "love like loved enjoy") && head + 1 < words + c->end &&
+          word_any(head + 1, "the how that all your this these those it")))) {
+        return false; /* "I love the way it looks": a reaction */
     }
     if (speaks_to_other(c)) {
         return false;
@@ -100,10 +106,8 @@ static bool is_fact(const struct clause *c, size_t *out_score)
         words_have(words, c->first, c->end, "something someone somewhere")) {
         return false;
     }
-    if (word_any(&words[c->subject], "i'll we'll i'd we'd") || is_soft) {
-        if (score < SOFT_SCORE_FLOOR) {
-            return false;
-        }
+    if (is_soft && score < SOFT_SCORE_FLOOR) {
+        return false;
     }
     return score >= SCORE_FLOOR && clause_stands_alone(c);
 }

@@ -394,6 +394,9 @@ enum clew_status rewrite_clause(const struct extraction *x,
 
     if (clause->is_elided) {
         put_elided_subject(&r);
+    } else if (words[clause->first].from > 0 &&
+               x->turn->text.s[words[clause->first].from - 1] == '"') {
+        put(&r, "\"");
     }
     for (size_t i = clause->first; i < clause->end; i++) {
         if (i > clause->first) {
