@@ -385,24 +385,18 @@ static bool is_definite(const struct clause *clause)
            words_content(words, clause->first, clause->end) < 5;
 }
 
-bool clause_of(const struct extraction *x, const struct intent_piece *piece,
-               struct clause *out)
+static bool clause_from(const struct extraction *x,
+                        const struct intent_piece *piece, size_t first,
+                        struct clause *out)
 {
     const struct intent_word *words = piece->words;
-    size_t first;
 
-    if (piece->end == '?' || piece->n_words < 3 || is_bracketed(x, &words[0]) ||
-        is_foreign(x->turn->text, words[0].from)) {
-        return false;
-    }
-    first = skip_announcement(piece, skip_openers(piece));
     *out = (struct clause){.piece = piece,
                            .first = first,
                            .subject = skip_adverbial(piece, first),
                            .end = trim_end(x, piece, first)};
     if (out->subject + 2 >= out->end || out->end - first < 3 ||
-        is_hedged(piece, first) ||
-        out->end - first > EXTRACT_MAX_WORDS) {
+        is_hedged(piece, first) || out->end - first > EXTRACT_MAX_WORDS) {
         return false;
     }
     if (word_any(&words[out->subject], FIRST_PERSON)) {
@@ -424,6 +418,29 @@ bool clause_of(const struct extraction *x, const struct intent_piece *piece,
            !word_is_past(&words[first]) &&
            words_have(words, first + 1, out->end, AFFECTED) &&
            !words_have(words, first, out->end, "you your you're");
+}
+
+bool clause_of(const struct extraction *x, const struct intent_piece *piece,
+               struct clause *out)
+{
+    const struct intent_word *words = piece->words;
+
+    if (piece->end == '?' || piece->n_words < 3 || is_bracketed(x, &words[0]) ||
+        is_foreign(x->turn->text, words[0].from)) {
+        return false;
+    }
+    if (clause_from(x, piece, skip_announcement(piece, skip_openers(piece)),
+                    out)) {
+        return true;
+    }
+    /* "That looks great - I've been wanting to go": the second half */
+    for (size_t i = 1; i + 3 < piece->n_words; i++) {
+        if (words[i - 1].has_comma && word_any(&words[i], FIRST_PERSON) &&
+            clause_from(x, piece, i, out)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
@@ -448,6 +465,7 @@ static bool has_antecedent(const struct clause *clause, size_t at)
 static bool points_elsewhere(const struct clause *clause, size_t i)
 {
     const struct intent_word *words = clause->piece->words;
+    size_t n = 0;
 
     if (word_is(&words[i], "that") && i > 0 && i + 1 < clause->end &&
         (word_is_generic(&words[i + 1]) || words[i + 1].is_capital)) {
@@ -458,11 +476,13 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
     }
     if (word_any(&words[i + 1],
                  "week weekend month year summer winter spring fall morning "
-                 "afternoon evening season time semester")) {
+                 "afternoon evening season time semester next past coming")) {
         return false;
     }
-    return word_is_generic(&words[i + 1]) || i + 2 >= clause->end ||
-           word_is_generic(&words[i + 2]);
+    for (size_t k = i + 1; k < clause->end && k < i + 5; k++) {
+        n += !word_is_generic(&words[k]);
+    }
+    return n < 2;
 }
 
 bool clause_stands_alone(const struct clause *clause)

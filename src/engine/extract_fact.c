@@ -95,7 +95,8 @@ static bool is_fact(const struct clause *c, size_t *out_score)
     *out_score = score;
     if (is_self_clause(c) &&
         (word_any(head, EMPTY) ||
-         (word_any(head, "love like loved enjoy") && head + 1 < words + c->end &&
+         (word_any(head, "love like loved enjoy") &&
+          head + 1 < words + c->end &&
           word_any(head + 1, "the how that all your this these those it")))) {
         return false; /* "I love the way it looks": a reaction */
     }
