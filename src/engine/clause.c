@@ -296,6 +296,10 @@ static bool is_elided(const struct intent_piece *piece, size_t at)
                word + 1 < piece->words + piece->n_words && word[1].len > 4 &&
                (memcmp(word[1].s + word[1].len - 3, "ing", 3) == 0);
     }
+    if (word_is(word, "going") && word + 2 < piece->words + piece->n_words &&
+        word_is(word + 2, "be")) {
+        return false; /* "gonna be a great night": it will be */
+    }
     if (word_any(word, "had got gone going") ||
         (word_is_past(word) &&
          !word_any(word, "was were said thought loved need led excited tired "
@@ -364,7 +368,8 @@ static bool has_verb(const struct clause *clause)
         size_t len = words[i].len;
 
         if (intent_is_aux(&words[i]) || word_is_past(&words[i]) ||
-            intent_is_verb(&words[i]) || is_third_person(&words[i]) ||
+            (intent_is_verb(&words[i]) && !intent_is_noun_verb(&words[i])) ||
+            is_third_person(&words[i]) ||
             word_any(&words[i], "love like want need feel seem been loves "
                                 "likes wants means lives needs") ||
             (len > 2 && memcmp(words[i].s + len - 2, "'s", 2) == 0)) {
@@ -467,7 +472,12 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
     const struct intent_word *words = clause->piece->words;
     size_t n = 0;
 
+    bool is_object =
+        i > 0 && word_any(&words[i - 1], "like of on in at by with from for to "
+                                         "near about after");
+
     if (word_is(&words[i], "that") && i > 0 && i + 1 < clause->end &&
+        !is_object &&
         (word_is_generic(&words[i + 1]) || words[i + 1].is_capital)) {
         return false; /* a conjunction: "that I", "that was" */
     }
@@ -507,7 +517,10 @@ bool clause_stands_alone(const struct clause *clause)
             words_names(words, clause->subject, i) == 0) {
             return false;
         }
-        if (word_any(&words[i], "one ones another") && is_last &&
+        if (word_any(&words[i], "ones afterward afterwards")) {
+            return false;
+        }
+        if (word_any(&words[i], "one another") && is_last &&
             !has_antecedent(clause, i)) {
             return false;
         }

@@ -210,10 +210,11 @@ static bool put_person(struct rewriting *r, size_t at)
 {
     const struct intent_word *word = &r->clause->piece->words[at];
     const struct person *p = NULL;
-    bool is_joined = at > r->clause->first + 1 && word_is(word, "i") &&
-                     word_is(word - 1, "and") &&
-                     (word[-2].is_capital || (at > r->clause->first + 2 &&
-                                              word_any(word - 3, "my our")));
+    bool is_joined =
+        at > r->clause->first + 1 && word_is(word, "i") &&
+        word_is(word - 1, "and") &&
+        ((word[-2].is_capital && at <= r->clause->first + 3) ||
+         (at > r->clause->first + 2 && word_any(word - 3, "my our")));
     bool is_again = r->is_named && !is_joined;
 
     for (size_t i = 0; i < sizeof(persons) / sizeof(persons[0]); i++) {
