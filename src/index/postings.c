@@ -150,7 +150,7 @@ static void unpack_tfs(const uint8_t *bytes, uint32_t width, uint32_t count,
         uint16_t window;
 
         memcpy(&window, bytes + at / 8, sizeof(window));
-        out[i] = (uint8_t)(window >> (at % 8) & mask);
+        out[i] = (uint8_t)((uint32_t)window >> (at % 8) & mask);
     }
 }
 

@@ -8,6 +8,8 @@
  */
 #include "store/driver.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -109,22 +111,53 @@ static bool uses_first(const char *text)
     }
 }
 
+/* What one backend would keep and the other refuse is refused by both. */
+static enum clew_status check_text(const char *text, size_t len,
+                                   struct clew_error *err)
+{
+    if (len > 0 && memchr(text, '\0', len)) {
+        return clew_fail(err, CLEW_INVALID, "text must not contain NUL");
+    }
+    if (len > 0 && !utf8_is_valid((struct str){text, len})) {
+        return clew_fail(err, CLEW_INVALID, "text must be UTF-8");
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status check_list(const struct db_value *value,
+                                   struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (value->len > MAX_LIST_ITEMS) {
+        return clew_fail(err, CLEW_TOO_LARGE, "too many items at once");
+    }
+    for (size_t i = 0; value->type == DB_TEXTS && i < value->len; i++) {
+        struct str text = ((const struct str *)value->p)[i];
+
+        if (status == CLEW_OK) {
+            status = check_text(text.s, text.len, err);
+        }
+    }
+    return status;
+}
+
 static enum clew_status check_value(const struct db_value *value,
                                     struct clew_error *err)
 {
+    bool is_list = value->type == DB_UUIDS || value->type == DB_INTS ||
+                   value->type == DB_TEXTS;
+
+    if (!is_list && value->len > MAX_VALUE_BYTES) {
+        return clew_fail(err, CLEW_TOO_LARGE, "a value is too large to store");
+    }
     switch (value->type) {
     case DB_TEXT:
-        if (value->p && memchr(value->p, '\0', value->len)) {
-            return clew_fail(err, CLEW_INVALID, "text must not contain NUL");
-        }
-        break;
+        return check_text(value->p, value->len, err);
     case DB_UUIDS:
     case DB_INTS:
     case DB_TEXTS:
-        if (value->len > MAX_LIST_ITEMS) {
-            return clew_fail(err, CLEW_TOO_LARGE, "too many ids at once");
-        }
-        return CLEW_OK;
+        return check_list(value, err);
     case DB_REAL:
         if (isnan(value->r)) { /* SQLite would make it NULL */
             return clew_fail(err, CLEW_INVALID, "a real must be a number");
@@ -135,9 +168,6 @@ static enum clew_status check_value(const struct db_value *value,
     case DB_BYTES:
     case DB_UUID:
         break;
-    }
-    if (value->len > MAX_VALUE_BYTES) {
-        return clew_fail(err, CLEW_TOO_LARGE, "a value is too large to store");
     }
     return CLEW_OK;
 }

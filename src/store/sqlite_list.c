@@ -19,7 +19,7 @@ struct list {
         int64_t i;
         struct uuid id;
         struct str text; /* the bytes follow the items */
-    } items[]; /* by type; the widest member sets the step */
+    } items[];           /* by type; the widest member sets the step */
 };
 
 struct cursor {
@@ -185,8 +185,8 @@ static size_t text_bytes(const struct db_value *value)
 int sqlite_list_bind(sqlite3_stmt *stmt, int at, const struct db_value *value)
 {
     size_t step = sizeof(((struct list *)NULL)->items[0]);
-    struct list *list = alloc_bytes(sizeof(*list) + value->len * step +
-                                    text_bytes(value));
+    struct list *list =
+        alloc_bytes(sizeof(*list) + value->len * step + text_bytes(value));
     char *bytes;
 
     if (!list) {
@@ -203,7 +203,9 @@ int sqlite_list_bind(sqlite3_stmt *stmt, int at, const struct db_value *value)
         } else {
             struct str text = ((const struct str *)value->p)[i];
 
-            memcpy(bytes, text.s, text.len);
+            if (text.len > 0) {
+                memcpy(bytes, text.s, text.len);
+            }
             list->items[i].text = (struct str){bytes, text.len};
             bytes += text.len;
         }

@@ -408,45 +408,87 @@ static void *write_stubbornly(void *arg)
     return NULL;
 }
 
-static void
-nothing_acknowledged_is_lost_when_the_server_crashes(struct env *env)
+static void start_writers(struct stubborn *writers, struct store *const *stores,
+                          int n_stores, atomic_bool *must_stop)
 {
-    struct stubborn writers[N_WRITERS];
-    atomic_bool must_stop = false;
-    int64_t n_acknowledged = 0;
-    int64_t n_refused = 0;
-
     for (int i = 0; i < N_WRITERS; i++) {
-        writers[i] = (struct stubborn){.store = env->store,
+        writers[i] = (struct stubborn){.store = stores[i % n_stores],
                                        .first_id = (int64_t)i * MAX_IDS,
-                                       .must_stop = &must_stop};
+                                       .must_stop = must_stop};
         assert_int_equal(pthread_create(&writers[i].thread, NULL,
                                         write_stubbornly, &writers[i]),
                          0);
     }
-    for (int round = 0; round < 3; round++) {
-        int64_t before = probe_count(env->store, &tenant_1);
+}
 
-        while (probe_count(env->store, &tenant_1) < before + 100) {
-            continue;
-        }
-        pg_stop(true);
-        pg_start();
-    }
-    atomic_store(&must_stop, true);
+/* All that was acknowledged is there, and at most one per writer besides. */
+static void stop_and_check_writers(struct stubborn *writers,
+                                   struct store *store, atomic_bool *must_stop)
+{
+    int64_t n_acknowledged = 0;
+    int64_t n_refused = 0;
+
+    atomic_store(must_stop, true);
     for (int i = 0; i < N_WRITERS; i++) {
         (void)pthread_join(writers[i].thread, NULL);
         n_acknowledged += writers[i].n_acknowledged;
         n_refused += writers[i].n_refused;
         for (int64_t j = 0; j < writers[i].n_acknowledged; j += 10) {
-            assert_true(
-                probe_has(env->store, &tenant_1, writers[i].first_id + j));
+            assert_true(probe_has(store, &tenant_1, writers[i].first_id + j));
         }
     }
     assert_true(n_refused > 0);
-    /* At most one per writer is kept without having been acknowledged. */
-    assert_in_range(probe_count(env->store, &tenant_1), n_acknowledged,
+    assert_in_range(probe_count(store, &tenant_1), n_acknowledged,
                     n_acknowledged + N_WRITERS);
+}
+
+static void wait_for_more(struct store *store, int64_t n_more)
+{
+    int64_t before = probe_count(store, &tenant_1);
+
+    while (probe_count(store, &tenant_1) < before + n_more) {
+        continue;
+    }
+}
+
+static void
+nothing_acknowledged_is_lost_when_the_server_crashes(struct env *env)
+{
+    struct stubborn writers[N_WRITERS];
+    atomic_bool must_stop = false;
+
+    start_writers(writers, &env->store, 1, &must_stop);
+    for (int round = 0; round < 3; round++) {
+        wait_for_more(env->store, 100);
+        pg_stop(true);
+        pg_start();
+    }
+    stop_and_check_writers(writers, env->store, &must_stop);
+}
+
+/* Two stores, as two processes, know both servers by their URL. */
+static void a_promoted_standby_is_found(struct env *env)
+{
+    struct stubborn writers[N_WRITERS];
+    struct store *stores[2] = {NULL, NULL};
+    struct store_options options = {0};
+    atomic_bool must_stop = false;
+    char url[300];
+
+    pg_start_pair();
+    pg_pair_url(env->location, url, sizeof(url));
+    options.location = url;
+    assert_ok(store_open(&options, &stores[0], ERR));
+    assert_ok(store_open(&options, &stores[1], ERR));
+    start_writers(writers, stores, 2, &must_stop);
+    wait_for_more(stores[0], 100);
+    pg_fail_over();
+    wait_for_more(stores[0], 100);
+    wait_for_more(stores[1], 100);
+    stop_and_check_writers(writers, stores[0], &must_stop);
+    store_close(stores[0]);
+    store_close(stores[1]);
+    pg_end_pair();
 }
 
 const struct store_case fault_cases[] = {
@@ -462,5 +504,6 @@ const struct store_case fault_cases[] = {
     STORE_CASE(a_server_that_is_down_is_unavailable, ON_POSTGRES),
     STORE_CASE(nothing_acknowledged_is_lost_when_the_server_crashes,
                ON_POSTGRES),
+    STORE_CASE(a_promoted_standby_is_found, ON_POSTGRES),
     {NULL, NULL, 0},
 };

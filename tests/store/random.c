@@ -57,7 +57,10 @@ static struct step draw(unsigned *seed)
     int n_words = rand_r(seed) % 4;
 
     for (int i = 0; i < n_words; i++) {
-        (void)strcat(step.t, words[rand_r(seed) % 8]);
+        size_t len = strlen(step.t);
+
+        (void)snprintf(step.t + len, sizeof(step.t) - len, "%s",
+                       words[rand_r(seed) % 8]);
     }
     for (size_t i = 0; i < step.n_list; i++) {
         step.list[i] = rand_r(seed) % N_IDS;
@@ -175,7 +178,7 @@ static void digest_of(struct store *store, char out[SHA256_HEX_SIZE])
 static void both_backends_do_the_same(struct env *env)
 {
     const char *chosen = getenv("CLEW_TEST_SEED");
-    unsigned first = chosen ? (unsigned)atoi(chosen) : 1;
+    unsigned first = chosen ? (unsigned)strtoul(chosen, NULL, 10) : 1;
     struct env lite;
     char digests[2][SHA256_HEX_SIZE];
 

@@ -351,7 +351,7 @@ static int pages_of_probe(const char *url)
     PGconn *pg = PQconnectdb(url);
     PGresult *result = PQexec(pg, "SELECT pg_relation_size('probe') / 8192");
     int n_pages = PQresultStatus(result) == PGRES_TUPLES_OK
-                      ? atoi(PQgetvalue(result, 0, 0))
+                      ? (int)strtol(PQgetvalue(result, 0, 0), NULL, 10)
                       : -1;
 
     PQclear(result);

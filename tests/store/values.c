@@ -19,6 +19,8 @@ DB_SQL(but_ids, "SELECT id FROM probe WHERE tenant = $1 AND id <> ALL($2) "
                 "ORDER BY id");
 DB_SQL(by_uuids, "SELECT id FROM probe WHERE tenant = $1 AND b = ANY($2) "
                  "AND i >= $3 ORDER BY id LIMIT $4");
+DB_SQL(by_texts, "SELECT id FROM probe WHERE tenant = $1 AND t = ANY($2) "
+                 "ORDER BY id");
 DB_SQL(sums, "SELECT SUM(i), COUNT(*), AVG(i), MAX(r), SUM(r), "
              "EXISTS (SELECT 1 FROM probe WHERE tenant = $1), 1 "
              "FROM probe WHERE tenant = $1");
@@ -252,6 +254,75 @@ static void text_with_nul_is_refused(struct env *env)
                      CLEW_INVALID);
 }
 
+struct list_look {
+    const struct db_sql *sql;
+    struct db_value args[3];
+    size_t n_args;
+    size_t n_rows;
+    int64_t first;
+    int64_t last;
+};
+
+static enum clew_status look_up(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct list_look *look = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, look->sql, look->args, look->n_args, &rows, err);
+
+    look->n_rows = 0;
+    while (db_next(&rows)) {
+        look->last = db_get_int(&rows, 0);
+        if (look->n_rows++ == 0) {
+            look->first = look->last;
+        }
+    }
+    return status == CLEW_OK ? db_end(&rows, err) : status;
+}
+
+static void text_that_is_not_utf8_is_refused(struct env *env)
+{
+    static const char *const bad[] = {"\xff", "a\xc3", "\xed\xa0\x80",
+                                      "\xc0\x80", "\xf4\x90\x80\x80"};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct str text = str_of(bad[i]);
+        struct row row = {1,         db_null(), db_null(), db_text(text),
+                          db_null(), check_text};
+        struct list_look look = {
+            .sql = &by_texts, .args = {db_texts(&text, 1)}, .n_args = 1};
+
+        assert_int_equal(store_write(env->store, &tenant_1, put, &row, ERR),
+                         CLEW_INVALID);
+        assert_int_equal(store_read(env->store, &tenant_1, look_up, &look, ERR),
+                         CLEW_INVALID);
+    }
+}
+
+static void lists_of_texts_hold_any_text(struct env *env)
+{
+    static const char *const texts[] = {"",        "a",    "{b}",
+                                        "\"c,d\"", "NULL", "\xe4\xb8\xad"};
+    struct str list[6];
+
+    for (int i = 0; i < 6; i++) {
+        struct row row = {i,         db_null(), db_null(), db_cstr(texts[i]),
+                          db_null(), check_text};
+
+        put_and_check(env, &row);
+        list[i] = str_of(texts[i]);
+    }
+    list[0] = (struct str){NULL, 0};
+    for (size_t n = 0; n <= 6; n++) {
+        struct list_look look = {
+            .sql = &by_texts, .args = {db_texts(list, n)}, .n_args = 1};
+
+        assert_ok(store_read(env->store, &tenant_1, look_up, &look, ERR));
+        assert_int_equal(look.n_rows, n);
+    }
+}
+
 static void check_bytes(const struct db_rows *rows, const struct row *row)
 {
     struct str bytes = db_get_bytes(rows, 3);
@@ -290,33 +361,6 @@ static void a_value_over_the_limit_is_refused(struct env *env)
 
     assert_int_equal(store_write(env->store, &tenant_1, put, &row, ERR),
                      CLEW_TOO_LARGE);
-}
-
-struct list_look {
-    const struct db_sql *sql;
-    struct db_value args[3];
-    size_t n_args;
-    size_t n_rows;
-    int64_t first;
-    int64_t last;
-};
-
-static enum clew_status look_up(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct list_look *look = arg;
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, look->sql, look->args, look->n_args, &rows, err);
-
-    look->n_rows = 0;
-    while (db_next(&rows)) {
-        look->last = db_get_int(&rows, 0);
-        if (look->n_rows++ == 0) {
-            look->first = look->last;
-        }
-    }
-    return status == CLEW_OK ? db_end(&rows, err) : status;
 }
 
 static struct uuid uuid_of(int64_t n)
@@ -464,6 +508,8 @@ const struct store_case value_cases[] = {
     STORE_CASE(a_parameter_may_change_its_type, ON_ALL),
     STORE_CASE(text_keeps_every_character, ON_ALL),
     STORE_CASE(text_with_nul_is_refused, ON_ALL),
+    STORE_CASE(text_that_is_not_utf8_is_refused, ON_ALL),
+    STORE_CASE(lists_of_texts_hold_any_text, ON_ALL),
     STORE_CASE(bytes_of_32_mib_come_back, ON_ALL),
     STORE_CASE(a_value_over_the_limit_is_refused, ON_ALL),
     STORE_CASE(lists_hold_none_one_or_thousands, ON_ALL),

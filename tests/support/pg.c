@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <glob.h>
 #include <libpq-fe.h>
+#include <poll.h>
 #include <pwd.h>
 #include <grp.h>
 #include <signal.h>
@@ -18,12 +19,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static char dir[64];
 static char bin[256];
 static pid_t server;
+static pid_t standby;
 static pid_t owner_of_dir;
 static int n_databases;
 
@@ -123,12 +124,22 @@ static int remove_one(const char *path, const struct stat *info, int kind,
     return remove(path);
 }
 
+static void stop_server(pid_t *pid, bool is_crash)
+{
+    if (*pid > 0) {
+        (void)kill(*pid, is_crash ? SIGQUIT : SIGINT);
+        (void)waitpid(*pid, NULL, 0);
+        *pid = 0;
+    }
+}
+
 static void clean_up(void)
 {
     if (getpid() != owner_of_dir) {
         return; /* a child of the test */
     }
-    pg_stop(true);
+    stop_server(&standby, true);
+    stop_server(&server, true);
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -154,52 +165,77 @@ static void make_cluster(void)
     run(line);
 }
 
-static PGconn *admin(const char *database)
+/* A connection as superuser to the server whose socket is in `where`. */
+static PGconn *admin(const char *where, const char *database)
 {
     char text[160];
 
-    (void)snprintf(text, sizeof(text), "host=%s user=admin dbname=%s", dir,
+    (void)snprintf(text, sizeof(text), "host=%s user=admin dbname=%s", where,
                    database);
     return PQconnectdb(text);
 }
 
-static void admin_exec(const char *sql)
+/* The first value a statement gives, "" if none. Exits on failure. */
+static void admin_exec(const char *where, const char *sql, char *out,
+                       size_t size)
 {
-    PGconn *pg = admin("postgres");
+    PGconn *pg = admin(where, "postgres");
     PGresult *result = PQexec(pg, sql);
+    bool has_rows = PQresultStatus(result) == PGRES_TUPLES_OK;
 
-    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+    if (!has_rows && PQresultStatus(result) != PGRES_COMMAND_OK) {
         (void)fprintf(stderr, "postgres for tests: %s\n", PQerrorMessage(pg));
         exit(1);
     }
+    (void)snprintf(out, size, "%s",
+                   has_rows && PQntuples(result) > 0 ? PQgetvalue(result, 0, 0)
+                                                     : "");
     PQclear(result);
     PQfinish(pg);
 }
 
-static void wait_until_up(void)
+static void wait_until_up(const char *where, pid_t pid)
 {
     for (int i = 0; i < 3000; i++) {
-        PGconn *pg = admin("postgres");
+        PGconn *pg = admin(where, "postgres");
         bool is_up = PQstatus(pg) == CONNECTION_OK;
-        struct timespec pause = {.tv_nsec = 10000000};
 
         PQfinish(pg);
         if (is_up) {
             return;
         }
-        if (waitpid(server, NULL, WNOHANG) == server) {
+        if (waitpid(pid, NULL, WNOHANG) == pid) {
             break;
         }
-        (void)nanosleep(&pause, NULL); /* poll */
+        (void)poll(NULL, 0, 10); /* it tells nobody when it is up */
     }
     (void)fprintf(stderr, "postgres for tests: no answer, see %s/log\n", dir);
     exit(1);
 }
 
+/* Start a server on a data folder and wait for it. `standbys` are those it
+ * waits for at each commit. */
+static pid_t start_server(const char *data, const char *where,
+                          const char *standbys)
+{
+    char line[512];
+    pid_t pid;
+
+    (void)snprintf(line, sizeof(line),
+                   "%s/postgres -D %s/%s -k %s -c listen_addresses= "
+                   "-c fsync=%s -c max_connections=200 "
+                   "-c shared_buffers=32MB -c synchronous_standby_names=%s",
+                   bin, dir, data, where,
+                   getenv("CLEW_TEST_PG_FSYNC") ? "on" : "off", standbys);
+    pid = spawn(line);
+    wait_until_up(where, pid);
+    return pid;
+}
+
 void pg_start(void)
 {
     bool is_first = dir[0] == '\0';
-    char line[512];
+    char ignored[8];
 
     if (server > 0) {
         return;
@@ -207,36 +243,83 @@ void pg_start(void)
     if (is_first) {
         make_cluster();
     }
-    (void)snprintf(line, sizeof(line),
-                   "%s/postgres -D %s/data -k %s -c listen_addresses= "
-                   "-c fsync=%s -c max_connections=200 "
-                   "-c shared_buffers=32MB",
-                   bin, dir, dir, getenv("CLEW_TEST_PG_FSYNC") ? "on" : "off");
-    server = spawn(line);
-    wait_until_up();
+    server = start_server("data", dir, "");
     if (is_first) {
-        admin_exec("CREATE ROLE clew LOGIN");
+        admin_exec(dir, "CREATE ROLE clew LOGIN", ignored, sizeof(ignored));
     }
 }
 
 void pg_stop(bool is_crash)
 {
-    if (server > 0) {
-        (void)kill(server, is_crash ? SIGQUIT : SIGINT);
-        (void)waitpid(server, NULL, 0);
-        server = 0;
+    stop_server(&server, is_crash);
+}
+
+static void standby_dir(char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s/standby.sock", dir);
+}
+
+void pg_start_pair(void)
+{
+    const struct passwd *user = ordinary_user();
+    char line[512];
+    char where[96];
+    char state[16] = "";
+
+    pg_start();
+    standby_dir(where, sizeof(where));
+    if (mkdir(where, 0700) != 0 ||
+        (user && chown(where, user->pw_uid, user->pw_gid) != 0)) {
+        die("a folder for the standby");
     }
+    (void)snprintf(line, sizeof(line),
+                   "%s/pg_basebackup -h %s -U admin -D %s/standby -R -X stream "
+                   "-c fast --no-sync",
+                   bin, dir, dir);
+    run(line);
+    stop_server(&server, false);
+    server = start_server("data", dir, "*");
+    standby = start_server("standby", where, "");
+    while (strcmp(state, "sync") != 0) {
+        admin_exec(dir, "SELECT sync_state FROM pg_stat_replication", state,
+                   sizeof(state));
+    }
+}
+
+void pg_pair_url(const char *url, char *out, size_t size)
+{
+    char where[96];
+
+    standby_dir(where, sizeof(where));
+    (void)snprintf(out, size, "%s,%s", url, where);
+}
+
+void pg_fail_over(void)
+{
+    char where[96];
+    char ignored[8];
+
+    stop_server(&server, true);
+    standby_dir(where, sizeof(where));
+    admin_exec(where, "SELECT pg_promote(true)", ignored, sizeof(ignored));
+}
+
+void pg_end_pair(void)
+{
+    stop_server(&standby, true);
+    pg_start();
 }
 
 void pg_new_database(char *out, size_t size)
 {
     char sql[96];
+    char ignored[8];
 
     pg_start();
     n_databases++;
     (void)snprintf(sql, sizeof(sql), "CREATE DATABASE t%d OWNER clew",
                    n_databases);
-    admin_exec(sql);
+    admin_exec(dir, sql, ignored, sizeof(ignored));
     (void)snprintf(out, size, "postgres://clew@/t%d?host=%s", n_databases, dir);
 }
 

@@ -19,6 +19,15 @@ void pg_start(void);
 void pg_stop(bool is_crash);
 /* Make an empty database owned by an ordinary role; its URL goes to `out`. */
 void pg_new_database(char *out, size_t size);
+/*
+ * A synchronous standby beside it, and the URL of a database that names both.
+ * pg_fail_over() kills the first and promotes the second; pg_end_pair() goes
+ * back to the first alone (what the second got meanwhile is lost).
+ */
+void pg_start_pair(void);
+void pg_pair_url(const char *url, char *out, size_t size);
+void pg_fail_over(void);
+void pg_end_pair(void);
 /* The URL of the same database for the superuser. */
 void pg_admin_url(const char *url, char *out, size_t size);
 
