@@ -21,8 +21,8 @@ static bool is_one_of(uint32_t c, const uint32_t *list, size_t n)
 static void note_end(struct str text, const struct token *token,
                      struct sentence *sentence)
 {
-    static const uint32_t questions[] = {'?', 0x061f, 0xff1f, 0x2047, 0x2048,
-                                         0x2049, 0x037e};
+    static const uint32_t questions[] = {'?',    0x061f, 0xff1f, 0x2047,
+                                         0x2048, 0x2049, 0x037e};
     static const uint32_t shouts[] = {'!', 0xff01, 0x203c};
     uint32_t len;
     uint32_t c = char_decode(text, token->from, &len);
@@ -35,11 +35,10 @@ static void note_end(struct str text, const struct token *token,
 }
 
 /* Question and exclamation marks count at the end, before closing quotes. */
-static void read_end(const struct analysis *analysis,
-                     struct sentence *sentence)
+static void read_end(const struct analysis *analysis, struct sentence *sentence)
 {
-    for (uint32_t i = sentence->span.end_token;
-         i > sentence->span.first_token; i--) {
+    for (uint32_t i = sentence->span.end_token; i > sentence->span.first_token;
+         i--) {
         const struct token *token = &analysis->tokens.items[i - 1];
 
         if (token->kind == TOKEN_SYMBOL) {
@@ -87,8 +86,8 @@ static bool sentences_of(struct arena *arena, struct analysis *analysis)
     for (size_t i = 0; i < tokens->count; i++) {
         n += tokens->items[i].flags & TOKEN_BREAK ? 1 : 0;
     }
-    analysis->sentences = arena_zero(arena, n + 1,
-                                     sizeof(*analysis->sentences));
+    analysis->sentences =
+        arena_zero(arena, n + 1, sizeof(*analysis->sentences));
     if (!analysis->sentences) {
         return false;
     }

@@ -30,15 +30,15 @@ struct sentence {
     struct span span;
     bool is_question; /* ends in a question mark of any script */
     bool is_exclaimed;
-    bool is_code;     /* a fenced block, as one sentence */
+    bool is_code; /* a fenced block, as one sentence */
 };
 
 struct keyword {
     struct str stem;
-    struct str word;  /* first surface form, folded */
-    float idf;        /* ln((N+1)/(df+1)) of the shipped background list */
-    uint16_t count;   /* times in this text */
-    bool is_noun;     /* by the shipped list, or unknown to it */
+    struct str word; /* first surface form, folded */
+    float idf;       /* ln((N+1)/(df+1)) of the shipped background list */
+    uint16_t count;  /* times in this text */
+    bool is_noun;    /* by the shipped list, or unknown to it */
 };
 
 enum entity_kind {
@@ -97,9 +97,9 @@ struct analysis {
 };
 
 struct analysis_options {
-    int64_t time_ms;      /* the turn's own time, for relative dates */
-    struct str timezone;  /* IANA name or "+02:00"; empty = UTC */
-    struct str speaker;   /* name of who speaks; empty if unknown */
+    int64_t time_ms;     /* the turn's own time, for relative dates */
+    struct str timezone; /* IANA name or "+02:00"; empty = UTC */
+    struct str speaker;  /* name of who speaks; empty if unknown */
     /* Names the user's own history uses (people, projects), folded; NULL ok. */
     const struct str *known_names;
     size_t n_known_names;

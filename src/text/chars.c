@@ -16,14 +16,13 @@
 #define CU CHAR_CURRENCY
 
 const uint8_t char_ascii[128] = {
-    IG, IG, IG, IG, IG, IG, IG, IG, IG, SP, LF, SP, SP, SP, IG, IG,
-    IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG,
-    SP, PU, PU, PU, CU, PU, PU, PU, PU, PU, PU, PU, PU, PU, PU, PU,
-    DI, DI, DI, DI, DI, DI, DI, DI, DI, DI, PU, PU, PU, PU, PU, PU,
-    PU, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP,
-    UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, PU, PU, PU, PU, PU,
-    PU, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO,
-    LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, PU, PU, PU, PU, IG,
+    IG, IG, IG, IG, IG, IG, IG, IG, IG, SP, LF, SP, SP, SP, IG, IG, IG, IG, IG,
+    IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, IG, SP, PU, PU, PU, CU, PU,
+    PU, PU, PU, PU, PU, PU, PU, PU, PU, PU, DI, DI, DI, DI, DI, DI, DI, DI, DI,
+    DI, PU, PU, PU, PU, PU, PU, PU, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP,
+    UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, UP, PU, PU, PU, PU,
+    PU, PU, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO, LO,
+    LO, LO, LO, LO, LO, LO, LO, LO, LO, PU, PU, PU, PU, IG,
 };
 
 uint32_t char_decode(struct str text, size_t at, uint32_t *out_len)
@@ -129,8 +128,8 @@ enum char_class char_class_of(uint32_t c)
         return CHAR_EMOJI;
     }
     class = by_category(c);
-    if (is_han(c) && (class == CHAR_LOWER || class == CHAR_MARK ||
-                      class == CHAR_DIGIT)) {
+    if (is_han(c) &&
+        (class == CHAR_LOWER || class == CHAR_MARK || class == CHAR_DIGIT)) {
         return CHAR_HAN;
     }
     if (is_spaceless(c) && (class == CHAR_LOWER || class == CHAR_MARK)) {

@@ -19,9 +19,9 @@ enum char_class {
     CHAR_LOWER, /* also letters without case */
     CHAR_UPPER,
     CHAR_DIGIT,
-    CHAR_MARK,   /* combining: belongs to the letter before */
-    CHAR_HAN,    /* Han and kana: no spaces between words */
-    CHAR_SEA,    /* Thai, Lao, Khmer, Myanmar: no spaces, with marks */
+    CHAR_MARK, /* combining: belongs to the letter before */
+    CHAR_HAN,  /* Han and kana: no spaces between words */
+    CHAR_SEA,  /* Thai, Lao, Khmer, Myanmar: no spaces, with marks */
     CHAR_HANGUL,
     CHAR_EMOJI,
     CHAR_CURRENCY,
@@ -31,7 +31,8 @@ enum char_class {
 
 extern const uint8_t char_ascii[128];
 
-/* Decode at `at` < text.len; `*out_len` bytes (1 for an invalid one, U+FFFD). */
+/* Decode at `at` < text.len; `*out_len` bytes (1 for an invalid one, U+FFFD).
+ */
 uint32_t char_decode(struct str text, size_t at, uint32_t *out_len);
 /* The class of a code point past ASCII. */
 enum char_class char_class_of(uint32_t c);

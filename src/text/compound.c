@@ -55,8 +55,8 @@ static bool lower_at(const struct scan *scan, size_t at)
 static bool is_elision(const struct scan *scan, const struct extent *extent,
                        size_t at, uint32_t len)
 {
-    static const char *const articles[] = {"l",    "d",    "j",  "m",   "t",
-                                           "s",    "n",    "c",  "qu",  "un",
+    static const char *const articles[] = {"l",    "d",    "j",   "m",   "t",
+                                           "s",    "n",    "c",   "qu",  "un",
                                            "dell", "nell", "all", "sull"};
     struct str head = {scan->lower + extent->from, at - extent->from};
     uint32_t c;
@@ -94,7 +94,8 @@ static uint32_t join_apostrophe(const struct scan *scan, struct extent *extent,
     return len;
 }
 
-/* "done.Next" is two sentences; "node.js", "Foo.Bar" and "3.5" are one token. */
+/* "done.Next" is two sentences; "node.js", "Foo.Bar" and "3.5" are one token.
+ */
 static uint32_t join_dot(const struct scan *scan, struct extent *extent,
                          size_t at)
 {
@@ -181,10 +182,11 @@ static uint32_t join(const struct scan *scan, struct extent *extent, size_t at,
         return goes_on ? len : 0;
     case '/':
     case '\\':
-        goes_on = goes_on || (at + 1 < scan->text.len &&
-                              (scan->text.s[at + 1] == '.' ||
-                               scan->text.s[at + 1] == '_') &&
-                              word_at(scan, at + 2));
+        goes_on =
+            goes_on ||
+            (at + 1 < scan->text.len &&
+             (scan->text.s[at + 1] == '.' || scan->text.s[at + 1] == '_') &&
+             word_at(scan, at + 2));
         extent->slashes += goes_on;
         return goes_on ? 1 : 0;
     case '@':
@@ -233,8 +235,8 @@ static void measure(const struct scan *scan, struct extent *extent)
             }
             note_char(extent, class, before);
             extent->has_wide |= c >= 0x80;
-        } else if (class == CHAR_IGNORE && len > 1 &&
-                   word_at(scan, at + len) && c != 0xfffd) {
+        } else if (class == CHAR_IGNORE && len > 1 && word_at(scan, at + len) &&
+                   c != 0xfffd) {
             extent->has_wide = true; /* soft hyphen, joiners: dropped later */
         } else {
             len = join(scan, extent, at, c, len);

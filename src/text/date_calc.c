@@ -34,9 +34,8 @@ bool day_of(int64_t year, int64_t month, int64_t day, int64_t *out)
 
 struct when when_days(int64_t from_day, int64_t to_day, enum date_grain grain)
 {
-    return (struct when){.from = from_day * DAY,
-                         .to = to_day * DAY,
-                         .grain = grain};
+    return (struct when){
+        .from = from_day * DAY, .to = to_day * DAY, .grain = grain};
 }
 
 /* First day of a month; months may run over years. */
@@ -221,9 +220,16 @@ static int64_t nth_weekday(int64_t year, int month, int weekday, int n)
     return day;
 }
 
-enum { HOLIDAY_EASTER = 1, HOLIDAY_GOOD_FRIDAY, HOLIDAY_THANKSGIVING,
-       HOLIDAY_BLACK_FRIDAY, HOLIDAY_LABOR, HOLIDAY_MEMORIAL, HOLIDAY_MOTHERS,
-       HOLIDAY_FATHERS };
+enum {
+    HOLIDAY_EASTER = 1,
+    HOLIDAY_GOOD_FRIDAY,
+    HOLIDAY_THANKSGIVING,
+    HOLIDAY_BLACK_FRIDAY,
+    HOLIDAY_LABOR,
+    HOLIDAY_MEMORIAL,
+    HOLIDAY_MOTHERS,
+    HOLIDAY_FATHERS
+};
 
 int64_t holiday_day(int64_t holiday, int64_t year)
 {

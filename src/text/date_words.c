@@ -325,8 +325,7 @@ static bool read_numeric_date(struct str text, struct date_item *item)
     size_t at = na;
     char sep;
 
-    if (na == 0 || na == 3 || at >= text.len ||
-        !strchr("-/.", text.s[at])) {
+    if (na == 0 || na == 3 || at >= text.len || !strchr("-/.", text.s[at])) {
         return false;
     }
     sep = text.s[at];
@@ -415,8 +414,8 @@ static void read_number(struct str text, struct date_item *item)
     if (!str_parse_int(text, &value) || value < 0 || text.len > 4) {
         return;
     }
-    set(item, text.len == 4 && value >= 1900 && value < 2100 ? DC_YEAR
-                                                             : DC_NUMBER,
+    set(item,
+        text.len == 4 && value >= 1900 && value < 2100 ? DC_YEAR : DC_NUMBER,
         value, 1);
 }
 

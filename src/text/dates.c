@@ -34,11 +34,11 @@ static struct date_ref ref_of(const struct analysis_options *options)
 static bool is_trigger(const struct date_item *item)
 {
     static const bool triggers[DC_END + 1] = {
-        [DC_MONTH] = true,   [DC_WEEKDAY] = true, [DC_WEEKDAYS] = true,
-        [DC_UNIT] = true,    [DC_YEAR] = true,    [DC_DECADE] = true,
-        [DC_QUARTER] = true, [DC_TIME] = true,    [DC_DATE] = true,
-        [DC_MOMENT] = true,  [DC_DAYS] = true,    [DC_TODAY] = true,
-        [DC_TONIGHT] = true, [DC_DAYPART] = true, [DC_SEASON] = true,
+        [DC_MONTH] = true,   [DC_WEEKDAY] = true,  [DC_WEEKDAYS] = true,
+        [DC_UNIT] = true,    [DC_YEAR] = true,     [DC_DECADE] = true,
+        [DC_QUARTER] = true, [DC_TIME] = true,     [DC_DATE] = true,
+        [DC_MOMENT] = true,  [DC_DAYS] = true,     [DC_TODAY] = true,
+        [DC_TONIGHT] = true, [DC_DAYPART] = true,  [DC_SEASON] = true,
         [DC_HOLIDAY] = true, [DC_MERIDIEM] = true, [DC_OCLOCK] = true,
         [DC_AGO] = true,     [DC_ORDINAL] = true,
     };
@@ -138,15 +138,16 @@ static bool is_word(const struct token *token, const char *const *list)
 static enum date_tense tense_from(const struct tokens *tokens, size_t from)
 {
     static const char *const past[] = {
-        "was",  "were",  "did",   "had",  "went", "got",   "met",  "saw",
-        "made", "took",  "came",  "said", "told", "felt",  "gave", "bought",
-        "left", "began", "found", "ran",  "ate",  "didn't", "wasn't", "won",
-        "lost", "spent", "wrote", "read", "been", "flew",  "drove", "caught",
-        "held", "kept",  "sent",  "sold", "taught", "broke", "brought", NULL};
+        "was",    "were",   "did",   "had",     "went",  "got",   "met",
+        "saw",    "made",   "took",  "came",    "said",  "told",  "felt",
+        "gave",   "bought", "left",  "began",   "found", "ran",   "ate",
+        "didn't", "wasn't", "won",   "lost",    "spent", "wrote", "read",
+        "been",   "flew",   "drove", "caught",  "held",  "kept",  "sent",
+        "sold",   "taught", "broke", "brought", NULL};
     static const char *const future[] = {
-        "will",  "i'll", "we'll", "you'll", "he'll",  "she'll", "they'll",
-        "shall", "it'll", "going", "gonna", "let's",  "plan",   "planning",
-        "won't", "should", "can",  "could", "must",   "schedule", NULL};
+        "will",  "i'll",   "we'll", "you'll", "he'll", "she'll",   "they'll",
+        "shall", "it'll",  "going", "gonna",  "let's", "plan",     "planning",
+        "won't", "should", "can",   "could",  "must",  "schedule", NULL};
     bool has_past = false;
     bool has_future = false;
 
@@ -159,10 +160,10 @@ static enum date_tense tense_from(const struct tokens *tokens, size_t from)
         if (token->kind != TOKEN_WORD) {
             continue;
         }
-        has_past |= is_word(token, past) ||
-                    (token->folded.len > 4 &&
-                     str_ends(token->folded, STR("ed")) &&
-                     !str_ends(token->folded, STR("eed")));
+        has_past |=
+            is_word(token, past) ||
+            (token->folded.len > 4 && str_ends(token->folded, STR("ed")) &&
+             !str_ends(token->folded, STR("eed")));
         has_future |= is_word(token, future);
     }
     return has_future ? TENSE_FUTURE : has_past ? TENSE_PAST : TENSE_NONE;
@@ -175,9 +176,8 @@ static bool is_in_range(int64_t ms)
 
 static bool to_date(struct str text, const struct tokens *tokens,
                     const struct analysis_options *options,
-                    const struct date_item *first,
-                    const struct date_item *last, struct when when,
-                    struct date *out)
+                    const struct date_item *first, const struct date_item *last,
+                    struct when when, struct date *out)
 {
     const struct token *from = &tokens->items[first->token];
     size_t end = last->token + 1;

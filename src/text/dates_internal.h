@@ -3,7 +3,8 @@
  * dates_internal.h - what the files of the date reader share.
  *
  * date_words.c says what a token can mean, date_calc.c does the calendar,
- * date_parse.c is the grammar, dates.c walks the text.
+ * date_which.c and date_rules.c read single dates, date_parse.c puts them
+ * together, dates.c walks the text.
  */
 #ifndef TEXT_DATES_INTERNAL_H
 #define TEXT_DATES_INTERNAL_H
@@ -14,7 +15,7 @@
 enum date_class {
     DC_OTHER,
     DC_MONTH,
-    DC_WEEKDAY, /* 0 = Monday */
+    DC_WEEKDAY,  /* 0 = Monday */
     DC_WEEKDAYS, /* "Fridays" */
     DC_UNIT,
     DC_NUMBER,  /* a count: digits, "three", "a", "couple", "few" */
@@ -80,8 +81,14 @@ enum date_unit {
     DU_CENTURY
 };
 
-enum date_part { DP_MORNING, DP_AFTERNOON, DP_EVENING, DP_NIGHT, DP_NOON,
-                 DP_MIDNIGHT };
+enum date_part {
+    DP_MORNING,
+    DP_AFTERNOON,
+    DP_EVENING,
+    DP_NIGHT,
+    DP_NOON,
+    DP_MIDNIGHT
+};
 
 struct date_item {
     enum date_class class;
@@ -89,10 +96,10 @@ struct date_item {
     int64_t extra;
     uint32_t token;
     bool is_capital;
-    bool is_short;  /* an abbreviation like Sat or Mar */
-    bool is_risky;  /* also a common word: may, march, sun, fall, second */
-    bool starts;    /* first word of its sentence */
-    bool breaks;    /* a sentence begins here */
+    bool is_short; /* an abbreviation like Sat or Mar */
+    bool is_risky; /* also a common word: may, march, sun, fall, second */
+    bool starts;   /* first word of its sentence */
+    bool breaks;   /* a sentence begins here */
 };
 
 enum date_tense { TENSE_NONE, TENSE_PAST, TENSE_FUTURE };
@@ -150,8 +157,67 @@ struct when when_daypart(int64_t day, enum date_part part);
 /* First, second or third third of a range: 0, 1, 2. */
 struct when when_third(struct when whole, int third);
 
+/* ---- reading items ---- */
+static inline const struct date_item *date_item_at(const struct date_parser *p,
+                                                   size_t at)
+{
+    return &p->items[at < p->n ? at : p->n];
+}
+
+static inline enum date_class date_class_at(const struct date_parser *p,
+                                            size_t at)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    return item->class;
+}
+
+static inline bool date_is(const struct date_parser *p, size_t at,
+                           enum date_class class)
+{
+    return date_class_at(p, at) == class;
+}
+
+static inline void date_skip(const struct date_parser *p, size_t *at,
+                             enum date_class class)
+{
+    *at += date_is(p, *at, class);
+}
+
+static inline bool date_is_preposition(enum date_class class)
+{
+    return class == DC_IN || class == DC_ON || class == DC_LAST ||
+           class == DC_NEXT || class == DC_THIS || class == DC_SINCE ||
+           class == DC_UNTIL || class == DC_BY || class == DC_EARLY ||
+           class == DC_MID || class == DC_LATE || class == DC_OF ||
+           class == DC_FROM || class == DC_BETWEEN || class == DC_BEFORE ||
+           class == DC_AFTER || class == DC_PAST;
+}
+
+static inline enum date_class date_class_before(const struct date_parser *p,
+                                                size_t at)
+{
+    return at == 0 || date_item_at(p, at)->breaks ? DC_END
+                                                  : date_class_at(p, at - 1);
+}
+
+/* ---- rules: match at `*at`, which moves past the words ---- */
+/* Of a yearly range, the year that is meant when none is said. */
+int64_t date_year_for(const struct date_ref *ref, struct when this_year);
+/* The day of a weekday after last, this or next (DC_ON: none of them). */
+int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
+                          enum date_class which);
+struct when date_weekend_by(const struct date_ref *ref, enum date_class which);
+struct when date_holiday_in(int64_t holiday, int64_t year);
+/* A count: 3, three, a, a couple of, a few, twenty five. */
+bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out);
+/* three weeks ago, in two days, 5 minutes from now, two Fridays ago */
+bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out);
+/* last, this, next and what follows: Thursday, week, May, summer, 3 days */
+bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out);
+/* One day, month, year ... as it is said. */
+bool date_base(const struct date_parser *p, size_t *at, struct when *out);
 /* The expression at `*at`, which moves past it. */
-bool date_parse(const struct date_parser *parser, size_t *at,
-                struct when *out);
+bool date_parse(const struct date_parser *parser, size_t *at, struct when *out);
 
 #endif

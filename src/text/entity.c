@@ -6,7 +6,7 @@
  * names, by the speaker's name and the names the user's history uses. Each
  * name comes once, where it is first met.
  */
-#include "text/analysis_internal.h"
+#include "text/entity_internal.h"
 
 #include "text/chars.h"
 
@@ -14,8 +14,6 @@
 
 /* Words of a name; longer runs of capitals are headings. */
 #define NAME_WORDS 6
-/* Numbers and codes weigh less than names (share of the largest idf). */
-#define CODE_WEIGHT 0.6f
 /* Capital in this share of the background's uses: written so for a reason. */
 #define MOSTLY_CAPITAL 140
 #define SURELY_CAPITAL 200
@@ -23,18 +21,6 @@
 #define MET_OFTEN 37
 /* A joined key is built here; longer names are cut. */
 #define KEY_BYTES 160
-
-struct finder {
-    struct arena *arena;
-    struct analysis *analysis;
-    const struct analysis_options *options;
-    const struct token *items;
-    size_t n;
-    size_t cap;
-    uint32_t *seen; /* hash table over entities, index + 1 */
-    size_t seen_mask;
-    bool is_out_of_memory;
-};
 
 /* ---- keeping ---- */
 
@@ -74,7 +60,7 @@ static bool grow_seen(struct finder *f)
     return true;
 }
 
-static void keep(struct finder *f, enum entity_kind kind, struct str key,
+void entity_keep(struct finder *f, enum entity_kind kind, struct str key,
                  size_t first, size_t end, float weight)
 {
     struct analysis *a = f->analysis;
@@ -116,207 +102,6 @@ static void keep(struct finder *f, enum entity_kind kind, struct str key,
     entity->text = str_sub(a->text, entity->span.from, to);
 }
 
-/* ---- codes and numbers ---- */
-
-static bool has_extension(struct str name)
-{
-    static const char *const extensions[] = {
-        "c",    "h",    "py",   "js",   "ts",   "tsx",  "jsx",  "java", "go",
-        "rs",   "rb",   "php",  "cpp",  "hpp",  "cc",   "cs",   "sh",   "md",
-        "txt",  "pdf",  "doc",  "docx", "xls",  "xlsx", "ppt",  "pptx", "csv",
-        "json", "yaml", "yml",  "toml", "xml",  "html", "css",  "sql",  "png",
-        "jpg",  "jpeg", "gif",  "svg",  "zip",  "gz",   "tar",  "log",  "conf",
-        "cfg",  "ini",  "env",  "db",   "mp3",  "mp4",  "lock", "swift", "kt",
-        "ipynb", "so",  "exe",  "bin",  "tex",  "vue",  "scss", "lua",  "pl"};
-    size_t dot = name.len;
-
-    while (dot > 0 && name.s[dot - 1] != '.') {
-        dot--;
-    }
-    if (dot < 1 || dot == name.len) {
-        return false;
-    }
-    name = str_sub(name, dot, name.len);
-    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
-        if (str_eq(name, str_of(extensions[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static size_t count_char(struct str text, char c)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        n += text.s[i] == c;
-    }
-    return n;
-}
-
-static bool is_file(struct str name)
-{
-    bool has_letters = false;
-
-    for (size_t i = 0; i < name.len && !has_letters; i++) {
-        has_letters = name.s[i] >= 'a' && name.s[i] <= 'z';
-    }
-    if (!has_letters) {
-        return false;
-    }
-    return has_extension(name) || name.s[0] == '/' || name.s[0] == '~' ||
-           str_starts(name, STR("./")) || str_starts(name, STR("../")) ||
-           count_char(name, '/') >= 2 || count_char(name, '\\') >= 1 ||
-           (name.s[0] == '.' && name.len > 2);
-}
-
-static bool is_digits(struct str text)
-{
-    bool has_digit = false;
-
-    for (size_t i = 0; i < text.len; i++) {
-        bool is_digit = text.s[i] >= '0' && text.s[i] <= '9';
-
-        has_digit |= is_digit;
-        if (!is_digit && !strchr(".,:-/", text.s[i])) {
-            return false;
-        }
-    }
-    return has_digit;
-}
-
-static bool is_unit(struct str word)
-{
-    static const char *const units[] = {
-        "km",      "m",      "cm",      "mm",     "miles",  "mile",   "kg",
-        "g",       "lbs",    "pounds",  "grams",  "liters", "litres", "ml",
-        "l",       "gb",     "mb",      "kb",     "tb",     "ms",     "percent",
-        "dollars", "dollar", "euros",   "euro",   "bucks",  "usd",    "eur",
-        "gbp",     "yen",    "degrees", "mph",    "kmh",    "hz",     "ghz",
-        "mhz",     "inches", "feet",    "ft",     "years",  "days",   "weeks",
-        "months",  "hours",  "minutes", "seconds", "calories", "watts", "k",
-        "million", "billion", "thousand", "px",   "times",  "people"};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (str_eq(word, str_of(units[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The number at `i` with its currency or unit; returns the end. */
-static size_t number_at(struct finder *f, size_t i)
-{
-    const struct token *token = &f->items[i];
-    bool has_sign = i > 0 && f->items[i - 1].kind == TOKEN_SYMBOL &&
-                    f->items[i - 1].to == token->from;
-    size_t first = has_sign ? i - 1 : i;
-    size_t end = i + 1;
-    struct str key;
-    const struct token *next;
-    char *copy;
-
-    while (end < f->n && f->items[end].flags & TOKEN_PART) {
-        end++;
-    }
-    next = end < f->n ? &f->items[end] : NULL;
-    if (next && ((next->kind == TOKEN_SYMBOL && next->from == token->to) ||
-                 (next->kind == TOKEN_WORD && is_unit(next->folded)))) {
-        has_sign = true;
-        end++;
-    }
-    if (!has_sign) {
-        keep(f, ENTITY_NUMBER, token->folded, i, end,
-             CODE_WEIGHT * lexicon_max_idf());
-        return end;
-    }
-    key = str_sub(f->analysis->text, f->items[first].from,
-                  f->items[end - 1].to > token->to ? f->items[end - 1].to
-                                                   : token->to);
-    copy = arena_copy(f->arena, key.s, key.len);
-    if (!copy) {
-        f->is_out_of_memory = true;
-        return end;
-    }
-    for (size_t k = 0; k < key.len; k++) {
-        copy[k] = (char)(copy[k] >= 'A' && copy[k] <= 'Z' ? copy[k] | 0x20
-                                                          : copy[k]);
-    }
-    keep(f, ENTITY_AMOUNT, (struct str){copy, key.len}, first, end,
-         CODE_WEIGHT * lexicon_max_idf());
-    return end;
-}
-
-static enum entity_kind kind_of_lex(uint8_t kind)
-{
-    switch ((enum lex_kind)kind) {
-    case LEX_PERSON:
-        return ENTITY_PERSON;
-    case LEX_PLACE:
-        return ENTITY_PLACE;
-    case LEX_ORGANISATION:
-        return ENTITY_ORGANISATION;
-    case LEX_PRODUCT:
-        return ENTITY_PRODUCT;
-    case LEX_NO_NAME:
-        break;
-    }
-    return ENTITY_NAME;
-}
-
-static enum entity_kind code_kind(const struct token *token)
-{
-    struct str code = token->folded;
-    size_t at = str_find(code, STR("@"), 0);
-    struct lex_word word;
-
-    if (token_lookup(token, &word) && word.kind != LEX_NO_NAME) {
-        return kind_of_lex(word.kind); /* iPhone */
-    }
-    if (str_find(code, STR("://"), 0) != SIZE_MAX ||
-        str_starts(code, STR("www."))) {
-        return ENTITY_URL;
-    }
-    if (at == 0) {
-        return ENTITY_PERSON; /* a mention */
-    }
-    if (at != SIZE_MAX && str_find(code, STR("."), at) != SIZE_MAX) {
-        return ENTITY_EMAIL;
-    }
-    if (is_file(code)) {
-        return ENTITY_FILE;
-    }
-    if (is_digits(code)) {
-        return ENTITY_NUMBER;
-    }
-    return token->flags & TOKEN_CAPITAL ? ENTITY_NAME : ENTITY_NUMBER;
-}
-
-static size_t code_at(struct finder *f, size_t i)
-{
-    const struct token *token = &f->items[i];
-    enum entity_kind kind = code_kind(token);
-    size_t end = i + 1;
-
-    /* 10GB, $5k: an amount written in one */
-    if (kind == ENTITY_NUMBER && token->folded.s[0] >= '0' &&
-        token->folded.s[0] <= '9' && i + 2 < f->n &&
-        f->items[i + 1].flags & TOKEN_PART &&
-        f->items[i + 2].flags & TOKEN_PART &&
-        is_unit(f->items[i + 2].folded)) {
-        kind = ENTITY_AMOUNT;
-    }
-    while (end < f->n && f->items[end].flags & TOKEN_PART) {
-        end++;
-    }
-    keep(f, kind, token->folded, i, end,
-         kind == ENTITY_NUMBER ? CODE_WEIGHT * lexicon_max_idf()
-                               : lexicon_max_idf());
-    return end;
-}
-
 /* ---- names ---- */
 
 static bool is_word_token(const struct token *token)
@@ -327,7 +112,7 @@ static bool is_word_token(const struct token *token)
 /* Lower-case words inside a name: University of Oxford, Ludwig van ... */
 static bool is_link(const struct token *token)
 {
-    static const char *const links[] = {"of", "de", "da", "di", "van", "von",
+    static const char *const links[] = {"of",  "de", "da",  "di", "van", "von",
                                         "der", "la", "del", "al", "bin"};
 
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
@@ -412,23 +197,22 @@ static enum entity_kind kind_by_words(const struct finder *f,
                                       const struct name *name)
 {
     static const char *const firms[] = {
-        "inc",  "corp", "ltd",  "gmbh", "llc",   "university", "college",
-        "bank", "institute", "foundation", "company", "school", "hospital",
-        "ministry", "department", "association", "committee", "studio",
-        "labs", "club", "church", NULL};
+        "inc",         "corp",      "ltd",      "gmbh",      "llc",
+        "university",  "college",   "bank",     "institute", "foundation",
+        "company",     "school",    "hospital", "ministry",  "department",
+        "association", "committee", "studio",   "labs",      "club",
+        "church",      NULL};
     static const char *const places[] = {
-        "city",   "street", "park",   "lake",    "river", "island", "beach",
-        "county", "airport", "avenue", "road",   "square", "bridge", "valley",
-        "mountain", "mountains", "bay", "station", "museum", "hotel",
-        "canyon", "forest", "falls", NULL};
-    static const char *const place_heads[] = {"mount", "lake", "port", "fort",
-                                              "saint", "san", "los", "las",
-                                              NULL};
+        "city",   "street", "park",     "lake",      "river", "island",
+        "beach",  "county", "airport",  "avenue",    "road",  "square",
+        "bridge", "valley", "mountain", "mountains", "bay",   "station",
+        "museum", "hotel",  "canyon",   "forest",    "falls", NULL};
+    static const char *const place_heads[] = {
+        "mount", "lake", "port", "fort", "saint", "san", "los", "las", NULL};
     struct str last = name->words[name->n_words - 1];
     const struct token *before =
         name->first > 0 ? &f->items[name->first - 1] : NULL;
-    const struct token *after =
-        name->end < f->n ? &f->items[name->end] : NULL;
+    const struct token *after = name->end < f->n ? &f->items[name->end] : NULL;
 
     if ((before && str_eq(before->folded, STR("project"))) ||
         str_eq(last, STR("project")) ||
@@ -463,7 +247,7 @@ static enum entity_kind kind_of_name(const struct finder *f,
     }
     if (lexicon_find(name->key, str_hash(name->key), &word) &&
         word.kind != LEX_NO_NAME) {
-        return kind_of_lex(word.kind);
+        return entity_kind_of_lex(word.kind);
     }
     kind = kind_by_words(f, name);
     if (kind != ENTITY_NAME) {
@@ -529,8 +313,8 @@ static bool make_key(struct finder *f, struct name *name)
 /* May the name go on from token `i` to the next one? */
 static bool goes_on(const struct finder *f, size_t i, size_t next)
 {
-    struct str gap = str_sub(f->analysis->text, f->items[i].to,
-                             f->items[next].from);
+    struct str gap =
+        str_sub(f->analysis->text, f->items[i].to, f->items[next].from);
 
     return gap.len <= 2 && (str_eq(gap, STR(" ")) || str_eq(gap, STR(". "))) &&
            !(f->items[next].flags & (TOKEN_BREAK | TOKEN_AFTER_LINE));
@@ -563,10 +347,10 @@ static size_t skip_dot(const struct finder *f, size_t i, size_t next)
 static bool is_calendar_word(const struct token *token)
 {
     static const char *const names[] = {
-        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
-        "sunday", "january", "february", "march", "april", "june", "july",
-        "august", "september", "october", "november", "december", "mondays",
-        "fridays", "saturdays", "sundays", NULL};
+        "monday",  "tuesday", "wednesday", "thursday", "friday",   "saturday",
+        "sunday",  "january", "february",  "march",    "april",    "june",
+        "july",    "august",  "september", "october",  "november", "december",
+        "mondays", "fridays", "saturdays", "sundays",  NULL};
 
     return ends_in(token->folded, names);
 }
@@ -633,7 +417,7 @@ static size_t name_at(struct finder *f, size_t i)
     if (name.n_words == 1 && name.key.len < 2 && kind == ENTITY_NAME) {
         return name.end;
     }
-    keep(f, kind, name.key, name.first, name.end, name_weight(&name));
+    entity_keep(f, kind, name.key, name.first, name.end, name_weight(&name));
     return name.end;
 }
 
@@ -694,22 +478,23 @@ static size_t lower_name_at(struct finder *f, size_t i)
 
         for (size_t t = i; t < end && name.n_words < NAME_WORDS;
              t = skip_parts(f, t)) {
-            name.words[name.n_words++] =
-                without_possessive(f->items[t].folded);
+            name.words[name.n_words++] = without_possessive(f->items[t].folded);
         }
         if (!make_key(f, &name)) {
             f->is_out_of_memory = true;
             return end;
         }
-        keep(f,
-             str_ieq(f->options->speaker, name.key) ? ENTITY_PERSON
-                                                    : kind_of_lex(entry.kind),
-             name.key, i, end, lexicon_max_idf());
+        entity_keep(f,
+                    str_ieq(f->options->speaker, name.key)
+                        ? ENTITY_PERSON
+                        : entity_kind_of_lex(entry.kind),
+                    name.key, i, end, lexicon_max_idf());
         return end;
     }
     if (is_found && token->flags & TOKEN_KNOWN && !is_calendar_word(token) &&
         entry.capital >= SURELY_CAPITAL && entry.capital_log >= MET_OFTEN) {
-        keep(f, kind_of_lex(entry.kind), word, i, i + 1, entry.idf);
+        entity_keep(f, entity_kind_of_lex(entry.kind), word, i, i + 1,
+                    entry.idf);
     }
     return i + 1;
 }
@@ -726,11 +511,12 @@ static void keep_dates(struct finder *f)
             return;
         }
         for (size_t k = 0; k < len; k++) {
-            key[k] = (char)(key[k] >= 'A' && key[k] <= 'Z' ? key[k] | 0x20
-                                                           : key[k]);
+            key[k] =
+                (char)(key[k] >= 'A' && key[k] <= 'Z' ? key[k] | 0x20 : key[k]);
         }
-        keep(f, ENTITY_DATE, (struct str){key, len}, date->span.first_token,
-             date->span.end_token, CODE_WEIGHT * lexicon_max_idf());
+        entity_keep(f, ENTITY_DATE, (struct str){key, len},
+                    date->span.first_token, date->span.end_token,
+                    CODE_WEIGHT * lexicon_max_idf());
     }
 }
 
@@ -743,21 +529,20 @@ static size_t step(struct finder *f, size_t i, size_t *next_date)
            a->dates[*next_date].span.end_token <= i) {
         (*next_date)++;
     }
-    if (*next_date < a->n_dates &&
-        i >= a->dates[*next_date].span.first_token) {
+    if (*next_date < a->n_dates && i >= a->dates[*next_date].span.first_token) {
         return a->dates[*next_date].span.end_token;
     }
     if (token->flags & TOKEN_PART || token->kind == TOKEN_PUNCT) {
         return i + 1;
     }
     if (token->kind == TOKEN_NUMBER) {
-        return number_at(f, i);
+        return entity_number_at(f, i);
     }
     if (token->flags & TOKEN_CAPITAL && begins_name(f, i)) {
         return name_at(f, i);
     }
     if (token->kind == TOKEN_CODE) {
-        return code_at(f, i);
+        return entity_code_at(f, i);
     }
     return lower_name_at(f, i);
 }

@@ -27,9 +27,9 @@ static bool keep(struct arena *arena, struct str text, struct str *out)
 static utf8proc_ssize_t decompose(struct str text, utf8proc_int32_t *work,
                                   utf8proc_option_t options)
 {
-    utf8proc_ssize_t n = utf8proc_decompose(
-        (const utf8proc_uint8_t *)text.s, (utf8proc_ssize_t)text.len, work,
-        WORK_CHARS, options);
+    utf8proc_ssize_t n = utf8proc_decompose((const utf8proc_uint8_t *)text.s,
+                                            (utf8proc_ssize_t)text.len, work,
+                                            WORK_CHARS, options);
 
     return n > WORK_CHARS ? -1 : n;
 }

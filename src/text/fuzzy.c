@@ -24,7 +24,7 @@ struct words {
 
 static bool is_filler(struct str word)
 {
-    static const char *const fillers[] = {"a",  "an", "the", "of", "my",
+    static const char *const fillers[] = {"a",   "an", "the", "of",  "my",
                                           "our", "to", "and", "for", "in"};
 
     for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]); i++) {

@@ -10,7 +10,8 @@
 
 /* Words shorter than this say little. */
 #define MIN_LETTERS 3
-/* A pair of Han characters is not in the background: rare, but not that rare. */
+/* A pair of Han characters is not in the background: rare, but not that rare.
+ */
 #define BIGRAM_IDF 6.0f
 
 struct slot {
@@ -109,8 +110,8 @@ static bool sort_keywords(struct arena *arena, struct analysis *analysis)
     }
     for (size_t i = 0; i < n; i++) {
         const struct keyword *keyword = &analysis->keywords[i];
-        float times = keyword->count == 1 ? 1.0f
-                                          : 1.0f + logf((float)keyword->count);
+        float times =
+            keyword->count == 1 ? 1.0f : 1.0f + logf((float)keyword->count);
 
         order[i] = (struct scored){times * keyword->idf, (uint32_t)i};
     }
@@ -136,8 +137,8 @@ bool keywords_of(struct arena *arena, struct analysis *analysis)
         size *= 2;
     }
     slots = arena_zero(arena, size, sizeof(*slots));
-    analysis->keywords = arena_alloc(arena,
-                                     (n + 1) * sizeof(*analysis->keywords));
+    analysis->keywords =
+        arena_alloc(arena, (n + 1) * sizeof(*analysis->keywords));
     if (!slots || !analysis->keywords) {
         return false;
     }

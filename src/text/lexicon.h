@@ -53,8 +53,8 @@ struct lex_word {
      */
     uint8_t token_max;
     uint8_t token_sum;
-    float idf;       /* of the stem */
-    float stem_idf;  /* of the word itself taken as a stem */
+    float idf;      /* of the stem */
+    float stem_idf; /* of the word itself taken as a stem */
 };
 
 /* Look up a folded word, with its str_hash(); false if it is not there. */

@@ -22,13 +22,19 @@
 /* Share of verb uses from which a word is taken as a verb. */
 #define VERB_SHARE 150
 
-enum role { ROLE_END, ROLE_DET, ROLE_MODIFIER, ROLE_NOUN, ROLE_LINK,
-            ROLE_VERB };
+enum role {
+    ROLE_END,
+    ROLE_DET,
+    ROLE_MODIFIER,
+    ROLE_NOUN,
+    ROLE_LINK,
+    ROLE_VERB
+};
 
 struct phrase {
     size_t first; /* tokens; determiner left out */
     size_t end;
-    size_t det;   /* first token with the determiner */
+    size_t det; /* first token with the determiner */
     float score;
 };
 
@@ -44,17 +50,17 @@ static bool is_in(struct str word, const char *const *list)
 
 static bool is_determiner(struct str word)
 {
-    static const char *const list[] = {"the",  "a",     "an",   "my",   "your",
-                                       "his",  "her",   "our",  "their", "its",
-                                       "this", "these", "those", NULL};
+    static const char *const list[] = {
+        "the", "a",     "an",  "my",   "your",  "his",   "her",
+        "our", "their", "its", "this", "these", "those", NULL};
 
     return is_in(word, list);
 }
 
 static bool is_link(struct str word)
 {
-    static const char *const list[] = {"of", "to", "with", "for", "in", "at",
-                                       "from", NULL};
+    static const char *const list[] = {"of", "to", "with", "for",
+                                       "in", "at", "from", NULL};
 
     return is_in(word, list);
 }
@@ -128,7 +134,8 @@ static float word_score(const struct token *token)
             idf *= 0.5f;
         }
     }
-    if (token->flags & TOKEN_CAPITAL && !(token->flags & TOKEN_SENTENCE_START)) {
+    if (token->flags & TOKEN_CAPITAL &&
+        !(token->flags & TOKEN_SENTENCE_START)) {
         idf *= 1.2f;
     }
     return idf;
@@ -142,8 +149,8 @@ static bool is_verb_as_noun(const struct token *token)
     return !(token->flags & (TOKEN_STOP | TOKEN_CHAT)) &&
            !str_ends(token->folded, STR("s")) &&
            !str_ends(token->folded, STR("ed")) &&
-           !str_ends(token->folded, STR("ing")) &&
-           token_lookup(token, &word) && word.noun >= 60;
+           !str_ends(token->folded, STR("ing")) && token_lookup(token, &word) &&
+           word.noun >= 60;
 }
 
 /* Read words from `i`; false if no noun is among them. Ends after the noun. */
@@ -203,7 +210,8 @@ static void extend(const struct analysis *a, size_t end, struct phrase *phrase)
             return;
         }
     }
-    if (from >= end || !read_core(a, from, end, false, &tail) || tail.first != from ||
+    if (from >= end || !read_core(a, from, end, false, &tail) ||
+        tail.first != from ||
         (!is_of && !(a->tokens.items[from].flags & TOKEN_CAPITAL))) {
         return;
     }
@@ -212,8 +220,8 @@ static void extend(const struct analysis *a, size_t end, struct phrase *phrase)
 }
 
 /* "Thanks, Maria!", "Hey Mel": the person spoken to is no topic. */
-static bool is_vocative(const struct analysis *a, size_t sentence,
-                        size_t end, const struct phrase *phrase)
+static bool is_vocative(const struct analysis *a, size_t sentence, size_t end,
+                        const struct phrase *phrase)
 {
     const struct token *before =
         phrase->det > sentence ? &a->tokens.items[phrase->det - 1] : NULL;
@@ -311,8 +319,7 @@ struct str analysis_subject(const struct analysis *analysis,
             has_best = true;
         }
     }
-    return has_best ? slice(analysis, best.det, best.end)
-                    : (struct str){"", 0};
+    return has_best ? slice(analysis, best.det, best.end) : (struct str){"", 0};
 }
 
 /* How often the last word of the phrase is said in the text. */

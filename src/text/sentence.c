@@ -96,8 +96,8 @@ static bool is_closer(struct str text, const struct token *token)
 static bool is_title(struct str word)
 {
     static const char *const titles[] = {
-        "mr",  "mrs", "ms",  "dr",  "prof", "st",  "sr",  "jr",   "vs",
-        "fig", "no",  "nr",  "art", "vol",  "ed",  "eds", "gen",  "col",
+        "mr",  "mrs", "ms",  "dr",  "prof", "st",  "sr",  "jr",     "vs",
+        "fig", "no",  "nr",  "art", "vol",  "ed",  "eds", "gen",    "col",
         "lt",  "sgt", "rev", "hon", "dept", "eg",  "ie",  "approx", "ca",
         "cf",  "mt",  "ave", "bzw", "z",    "sra", "mme"};
 
@@ -112,10 +112,9 @@ static bool is_title(struct str word)
 /* Abbreviations after which a sentence may well end. */
 static bool is_loose_abbreviation(const struct token *token)
 {
-    static const char *const words[] = {"etc", "inc", "ltd", "corp", "co",
-                                        "am",  "pm",  "usw", "jan",  "feb",
-                                        "mar", "apr", "jun", "jul",  "aug",
-                                        "sep", "sept", "oct", "nov", "dec"};
+    static const char *const words[] = {
+        "etc", "inc", "ltd", "corp", "co",  "am",  "pm",   "usw", "jan", "feb",
+        "mar", "apr", "jun", "jul",  "aug", "sep", "sept", "oct", "nov", "dec"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (str_eq(token->folded, str_of(words[i]))) {
@@ -196,7 +195,8 @@ static bool line_breaks(struct str text, const struct tokens *tokens, size_t i)
         first_char(text, token) == 0x2022) {
         return true;
     }
-    /* a wrapped line goes on in lower case, or after a word that asks for more */
+    /* a wrapped line goes on in lower case, or after a word that asks for more
+     */
     return !(token->flags & TOKEN_LOWER_START) && !is_open;
 }
 
@@ -246,8 +246,7 @@ static bool breaks_before(struct str text, const struct tokens *tokens,
     }
     return text.s[tokens->items[end].from] == '.' &&
            tokens->items[end].to - tokens->items[end].from == 1 &&
-           (token->flags & TOKEN_AFTER_SPACE ||
-            token->flags & TOKEN_CAPITAL) &&
+           (token->flags & TOKEN_AFTER_SPACE || token->flags & TOKEN_CAPITAL) &&
            full_stop_ends(tokens, end, i);
 }
 

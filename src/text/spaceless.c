@@ -160,7 +160,8 @@ static bool is_skin_tone(uint32_t c)
     return c >= 0x1f3fb && c <= 0x1f3ff;
 }
 
-/* The meaning is in the base characters: no skin tone, no variation selector. */
+/* The meaning is in the base characters: no skin tone, no variation selector.
+ */
 static bool fold_emoji(struct scan *scan, struct token *token)
 {
     char *copy = arena_alloc(scan->arena, token->folded.len + 1);
@@ -209,8 +210,7 @@ size_t scan_emoji(struct scan *scan, size_t at)
         } else if (c == 0x200d && at + len < scan->text.len) {
             uint32_t next;
 
-            if (char_at(scan->text, at + len, &next, &next_len) !=
-                CHAR_EMOJI) {
+            if (char_at(scan->text, at + len, &next, &next_len) != CHAR_EMOJI) {
                 break;
             }
             len += next_len;

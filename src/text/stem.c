@@ -17,11 +17,11 @@ struct stemmers {
 };
 
 static const char *const algorithms[TEXT_LANGUAGES] = {
-    [TEXT_ENGLISH] = "english",       [TEXT_GERMAN] = "german",
-    [TEXT_FRENCH] = "french",         [TEXT_SPANISH] = "spanish",
-    [TEXT_ITALIAN] = "italian",       [TEXT_PORTUGUESE] = "portuguese",
-    [TEXT_DUTCH] = "dutch",           [TEXT_RUSSIAN] = "russian",
-    [TEXT_ARABIC] = "arabic",         [TEXT_GREEK] = "greek",
+    [TEXT_ENGLISH] = "english", [TEXT_GERMAN] = "german",
+    [TEXT_FRENCH] = "french",   [TEXT_SPANISH] = "spanish",
+    [TEXT_ITALIAN] = "italian", [TEXT_PORTUGUESE] = "portuguese",
+    [TEXT_DUTCH] = "dutch",     [TEXT_RUSSIAN] = "russian",
+    [TEXT_ARABIC] = "arabic",   [TEXT_GREEK] = "greek",
 };
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -71,8 +71,7 @@ static struct sb_stemmer *stemmer_for(enum text_language language)
         }
     }
     if (!set->by_language[language]) {
-        set->by_language[language] =
-            sb_stemmer_new(algorithms[language], NULL);
+        set->by_language[language] = sb_stemmer_new(algorithms[language], NULL);
     }
     return set->by_language[language];
 }
@@ -109,7 +108,8 @@ bool stem_word(struct arena *arena, struct str word,
     if (!stem) {
         return false;
     }
-    result = (struct str){(const char *)stem, (size_t)sb_stemmer_length(stemmer)};
+    result =
+        (struct str){(const char *)stem, (size_t)sb_stemmer_length(stemmer)};
     if (result.len == 0) {
         *out = word; /* nothing but a suffix */
         return true;

@@ -127,8 +127,8 @@ static size_t scan_plain(struct scan *scan, size_t at)
     if (char_ascii[next] == CHAR_PUNCT && next != ',' && next != '?' &&
         next != '!' && next != ')' && next != '"' && next != ';' &&
         (i + 1 < text.len || next == '_' || next == '#')) {
-        unsigned char after = i + 1 < text.len ? (unsigned char)text.s[i + 1]
-                                               : ' ';
+        unsigned char after =
+            i + 1 < text.len ? (unsigned char)text.s[i + 1] : ' ';
 
         /* a full stop before a space is common; the rest is not plain */
         if (next != '.' || after >= 0x80 || char_is_word(char_ascii[after]) ||
@@ -251,7 +251,8 @@ static size_t scan_punct(struct scan *scan, size_t at)
     return end;
 }
 
-/* At the first byte of a line: fences and quoted lines. Returns where to go on. */
+/* At the first byte of a line: fences and quoted lines. Returns where to go on.
+ */
 static size_t start_line(struct scan *scan, size_t at)
 {
     struct str text = scan->text;
@@ -283,7 +284,7 @@ static size_t start_line(struct scan *scan, size_t at)
     }
     if (scan->area & TOKEN_IN_FENCE) {
         (void)scan_push(scan, i, end, TOKEN_PUNCT, 0); /* is_full tells */
-        scan->area &= (uint16_t)~(TOKEN_IN_FENCE | TOKEN_IN_CODE);
+        scan->area &= (uint16_t) ~(TOKEN_IN_FENCE | TOKEN_IN_CODE);
     } else {
         scan->area |= TOKEN_IN_FENCE | TOKEN_IN_CODE;
         (void)scan_push(scan, i, end, TOKEN_PUNCT, 0); /* is_full tells */
@@ -293,9 +294,9 @@ static size_t start_line(struct scan *scan, size_t at)
 
 static size_t scan_newline(struct scan *scan, size_t at, uint32_t len)
 {
-    scan->pending |= TOKEN_AFTER_SPACE | (scan->pending & TOKEN_AFTER_LINE
-                                              ? TOKEN_AFTER_BLANK
-                                              : TOKEN_AFTER_LINE);
+    scan->pending |= TOKEN_AFTER_SPACE |
+                     (scan->pending & TOKEN_AFTER_LINE ? TOKEN_AFTER_BLANK
+                                                       : TOKEN_AFTER_LINE);
     return start_line(scan, at + len);
 }
 

@@ -33,11 +33,11 @@
 
 enum token_kind {
     TOKEN_WORD,
-    TOKEN_NUMBER,  /* 42, 3.5, 1,000, 401 */
-    TOKEN_CODE,    /* identifier, path, version, e-mail, URL kept whole */
-    TOKEN_BIGRAM,  /* of a script without spaces */
-    TOKEN_SYMBOL,  /* emoji and other symbols that carry meaning */
-    TOKEN_PUNCT    /* . ? ! , ; : quotes, brackets: for rules, not for search */
+    TOKEN_NUMBER, /* 42, 3.5, 1,000, 401 */
+    TOKEN_CODE,   /* identifier, path, version, e-mail, URL kept whole */
+    TOKEN_BIGRAM, /* of a script without spaces */
+    TOKEN_SYMBOL, /* emoji and other symbols that carry meaning */
+    TOKEN_PUNCT   /* . ? ! , ; : quotes, brackets: for rules, not for search */
 };
 
 enum token_flags {

@@ -27,25 +27,22 @@
 
 /* Bit b of row a: the letters a, b are one token in both encodings. */
 static const uint32_t pairs_lower[26] = {
-    0x3ffffff, 0x3feffff, 0x3ffffff, 0x3ffffff, 0x3ffffff, 0x1fffdff,
-    0x3fef9ff, 0x3fffdff, 0x3ffffff, 0x01fffbf, 0x17effff, 0x3feffff,
-    0x1ffffff, 0x3feffff, 0x3feffff, 0x3ffffff, 0x0dfb99f, 0x3fffdff,
-    0x3ffffff, 0x3fefdff, 0x3feffff, 0x1feffff, 0x1deffff, 0x38ef93f,
-    0x3defddf, 0x3dcfdbf,
+    0x3ffffff, 0x3feffff, 0x3ffffff, 0x3ffffff, 0x3ffffff, 0x1fffdff, 0x3fef9ff,
+    0x3fffdff, 0x3ffffff, 0x01fffbf, 0x17effff, 0x3feffff, 0x1ffffff, 0x3feffff,
+    0x3feffff, 0x3ffffff, 0x0dfb99f, 0x3fffdff, 0x3ffffff, 0x3fefdff, 0x3feffff,
+    0x1feffff, 0x1deffff, 0x38ef93f, 0x3defddf, 0x3dcfdbf,
 };
 static const uint32_t pairs_upper[26] = {
-    0x3ffffff, 0x1feffff, 0x1fefdff, 0x1feffff, 0x2fffdff, 0x1defdff,
-    0x1fef9ff, 0x3fffdff, 0x2ffffff, 0x02ed71f, 0x16efdff, 0x13efd7f,
-    0x1ffffff, 0x3feffff, 0x0fefdff, 0x1feffff, 0x01fb817, 0x1fefdff,
-    0x3ffffff, 0x3fefdff, 0x1bebd7f, 0x02efd7f, 0x0cefdff, 0x18e993f,
-    0x34cf855, 0x3c260b1,
+    0x3ffffff, 0x1feffff, 0x1fefdff, 0x1feffff, 0x2fffdff, 0x1defdff, 0x1fef9ff,
+    0x3fffdff, 0x2ffffff, 0x02ed71f, 0x16efdff, 0x13efd7f, 0x1ffffff, 0x3feffff,
+    0x0fefdff, 0x1feffff, 0x01fb817, 0x1fefdff, 0x3ffffff, 0x3fefdff, 0x1bebd7f,
+    0x02efd7f, 0x0cefdff, 0x18e993f, 0x34cf855, 0x3c260b1,
 };
 static const uint32_t pairs_mixed[26] = {
-    0x3feffee, 0x1164951, 0x196499f, 0x01e4113, 0x1bfbc2e, 0x096691d,
-    0x0164913, 0x310c111, 0x08efc28, 0x0144011, 0x1022191, 0x1386131,
-    0x11ec11f, 0x19651db, 0x00ebdaa, 0x19e4dd1, 0x0180100, 0x094c091,
-    0x35bfd95, 0x1f6c599, 0x00eb982, 0x1145511, 0x1064191, 0x0000108,
-    0x0104011, 0x0000090,
+    0x3feffee, 0x1164951, 0x196499f, 0x01e4113, 0x1bfbc2e, 0x096691d, 0x0164913,
+    0x310c111, 0x08efc28, 0x0144011, 0x1022191, 0x1386131, 0x11ec11f, 0x19651db,
+    0x00ebdaa, 0x19e4dd1, 0x0180100, 0x094c091, 0x35bfd95, 0x1f6c599, 0x00eb982,
+    0x1145511, 0x1064191, 0x0000108, 0x0104011, 0x0000090,
 };
 
 struct count {
@@ -137,9 +134,8 @@ static bool known_count(struct str word, bool has_space, struct count *out)
         if (i > 0 && is_upper((unsigned char)word.s[i])) {
             return false;
         }
-        lower[i] = (char)(is_upper((unsigned char)word.s[i])
-                              ? word.s[i] | 0x20
-                              : word.s[i]);
+        lower[i] = (char)(is_upper((unsigned char)word.s[i]) ? word.s[i] | 0x20
+                                                             : word.s[i]);
     }
     is_capital = is_upper((unsigned char)word.s[0]);
     word.s = lower;
@@ -182,11 +178,11 @@ static double guess_word(struct str word, bool has_space)
     size_t from = 0;
 
     for (size_t i = 1; i <= word.len; i++) {
-        bool ends = i == word.len ||
-                    (is_upper((unsigned char)word.s[i]) &&
-                     (!is_upper((unsigned char)word.s[i - 1]) ||
-                      (i + 1 < word.len &&
-                       !is_upper((unsigned char)word.s[i + 1]))));
+        bool ends =
+            i == word.len ||
+            (is_upper((unsigned char)word.s[i]) &&
+             (!is_upper((unsigned char)word.s[i - 1]) ||
+              (i + 1 < word.len && !is_upper((unsigned char)word.s[i + 1]))));
 
         if (ends) {
             sum += guess_piece(str_sub(word, from, i), has_space && from == 0);
@@ -209,8 +205,7 @@ static bool is_clean_before(struct str text, size_t from)
         return true;
     }
     before = (unsigned char)text.s[from - 1];
-    if (before == ' ' || before == '\n' || before == '\r' ||
-        is_digit(before)) {
+    if (before == ' ' || before == '\n' || before == '\r' || is_digit(before)) {
         /* a digit must itself be clear of characters past ASCII */
         return true;
     }
@@ -245,8 +240,8 @@ static size_t count_word(struct str text, size_t at, struct count *sum)
     if (next == '\'' && end + 1 < text.len &&
         is_letter((unsigned char)text.s[end + 1])) {
         size_t tail = letters_end(text, end + 1);
-        unsigned char after = tail < text.len ? (unsigned char)text.s[tail]
-                                              : ' ';
+        unsigned char after =
+            tail < text.len ? (unsigned char)text.s[tail] : ' ';
 
         if (is_clean && after < 0x80 && after != '\'' &&
             known_count(str_sub(text, at, tail), has_space, &known)) {
@@ -402,12 +397,12 @@ static double wide_estimate(uint32_t c)
     static const struct {
         uint32_t to;
         float tokens;
-    } blocks[] = {
-        {0x024f, 0.75f}, {0x03ff, 0.72f}, {0x052f, 0.50f}, {0x05ff, 0.86f},
-        {0x06ff, 0.61f}, {0x0dff, 0.77f}, {0x0e7f, 0.67f}, {0x10ff, 1.20f},
-        {0x1fff, 1.00f}, {0x206f, 0.95f}, {0x2fff, 1.40f}, {0x303f, 0.80f},
-        {0x30ff, 0.80f}, {0x9fff, 1.10f}, {0xd7ff, 1.08f}, {0xffff, 1.00f},
-        {0x10ffff, 1.70f}};
+    } blocks[] = {{0x024f, 0.75f}, {0x03ff, 0.72f},  {0x052f, 0.50f},
+                  {0x05ff, 0.86f}, {0x06ff, 0.61f},  {0x0dff, 0.77f},
+                  {0x0e7f, 0.67f}, {0x10ff, 1.20f},  {0x1fff, 1.00f},
+                  {0x206f, 0.95f}, {0x2fff, 1.40f},  {0x303f, 0.80f},
+                  {0x30ff, 0.80f}, {0x9fff, 1.10f},  {0xd7ff, 1.08f},
+                  {0xffff, 1.00f}, {0x10ffff, 1.70f}};
     size_t i = 0;
 
     while (c > blocks[i].to) {

@@ -23,8 +23,8 @@ struct scan {
     struct token *items;
     size_t count;
     size_t cap;
-    uint16_t pending; /* TOKEN_AFTER_... flags for the next token */
-    uint16_t area;    /* TOKEN_IN_... flags that hold here */
+    uint16_t pending;  /* TOKEN_AFTER_... flags for the next token */
+    uint16_t area;     /* TOKEN_IN_... flags that hold here */
     size_t inline_end; /* end of the inline code span we are in, or 0 */
     /* Evidence of the language: function words met. */
     uint32_t hits[TEXT_LANGUAGES];

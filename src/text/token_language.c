@@ -60,8 +60,8 @@ static enum text_language guess(const struct scan *scan)
 
     for (int i = TEXT_ENGLISH + 1; i < TEXT_LANGUAGES; i++) {
         uint32_t own = scan->own_hits[i];
-        uint32_t points = POINTS_OWN * own +
-                          POINTS_SHARED * (scan->hits[i] - own);
+        uint32_t points =
+            POINTS_OWN * own + POINTS_SHARED * (scan->hits[i] - own);
         /* one word alone may be part of a name: Rio de Janeiro */
         bool is_enough = own >= 2 || (own == 1 && scan->hits[0] == 0 &&
                                       scan->n_unknown * 2 >= scan->n_words);
@@ -161,7 +161,7 @@ static void settle_stop(struct token *token, enum text_language language)
         }
         return;
     }
-    token->flags &= (uint16_t)~(TOKEN_STOP | TOKEN_CHAT);
+    token->flags &= (uint16_t) ~(TOKEN_STOP | TOKEN_CHAT);
     if (lexicon_find(token->folded, str_hash(token->folded), &word) &&
         (word.stop_mask >> language & 1)) {
         token->flags |= TOKEN_STOP;

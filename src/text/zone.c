@@ -46,7 +46,7 @@ struct rule {
 struct zone {
     char name[ZONE_NAME_BYTES];
     size_t n_transitions;
-    int64_t *times; /* seconds, UTC */
+    int64_t *times;   /* seconds, UTC */
     int32_t *offsets; /* after each transition, seconds */
     int32_t first_offset;
     struct rule rule; /* after the last transition */
@@ -146,8 +146,7 @@ static bool read_day(struct str *rest, struct rule_day *out)
         out->form = 'M';
         if (!read_int(rest, &a) || !take_char(rest, '.') ||
             !read_int(rest, &b) || !take_char(rest, '.') ||
-            !read_int(rest, &c) || a < 1 || a > 12 || b < 1 || b > 5 ||
-            c > 6) {
+            !read_int(rest, &c) || a < 1 || a > 12 || b < 1 || b > 5 || c > 6) {
             return false;
         }
     } else {
@@ -211,8 +210,8 @@ static int64_t change_at(const struct rule_day *day, int64_t year)
         /* 1970-01-01 was a Thursday (4) */
         int weekday = (int)(((first + 4) % 7 + 7) % 7);
 
-        days = first + (day->day - weekday + 7) % 7 +
-               (int64_t)(day->week - 1) * 7;
+        days =
+            first + (day->day - weekday + 7) % 7 + (int64_t)(day->week - 1) * 7;
         while (days >= next) {
             days -= 7;
         }
@@ -427,8 +426,8 @@ static const struct zone *zone_find(struct str name)
             if (!made) {
                 made = zone_read(name);
             }
-            if (!made || atomic_compare_exchange_strong(&slots[i], &zone,
-                                                        made)) {
+            if (!made ||
+                atomic_compare_exchange_strong(&slots[i], &zone, made)) {
                 return made;
             }
             /* another thread took the slot; `zone` is what it put there */
@@ -497,23 +496,22 @@ static bool fixed_offset(struct str text, int64_t *out_ms)
     return true;
 }
 
-bool text_zone_offset(struct str timezone, int64_t time_ms, int64_t *out_ms)
+bool text_zone_offset(struct str name, int64_t time_ms, int64_t *out_ms)
 {
     const struct zone *zone;
     int64_t seconds = time_ms / 1000 - (time_ms % 1000 < 0);
 
-    if (timezone.len == 0 || str_ieq(timezone, STR("z")) ||
-        str_ieq(timezone, STR("utc"))) {
+    if (name.len == 0 || str_ieq(name, STR("z")) || str_ieq(name, STR("utc"))) {
         *out_ms = 0;
         return true;
     }
-    if (fixed_offset(timezone, out_ms)) {
+    if (fixed_offset(name, out_ms)) {
         return true;
     }
-    if (!is_plain_name(timezone)) {
+    if (!is_plain_name(name)) {
         return false;
     }
-    zone = zone_find(timezone);
+    zone = zone_find(name);
     if (!zone) {
         return false;
     }
@@ -521,28 +519,28 @@ bool text_zone_offset(struct str timezone, int64_t time_ms, int64_t *out_ms)
     return true;
 }
 
-static int64_t offset_or_utc(struct str timezone, int64_t time_ms)
+static int64_t offset_or_utc(struct str name, int64_t time_ms)
 {
     int64_t offset;
 
-    return text_zone_offset(timezone, time_ms, &offset) ? offset : 0;
+    return text_zone_offset(name, time_ms, &offset) ? offset : 0;
 }
 
-int64_t zone_to_local(struct str timezone, int64_t time_ms)
+int64_t zone_to_local(struct str name, int64_t time_ms)
 {
-    return time_ms + offset_or_utc(timezone, time_ms);
+    return time_ms + offset_or_utc(name, time_ms);
 }
 
-int64_t zone_to_utc(struct str timezone, int64_t local_ms)
+int64_t zone_to_utc(struct str name, int64_t local_ms)
 {
-    int64_t before = offset_or_utc(timezone, local_ms - CLOCK_DAY_MS);
+    int64_t before = offset_or_utc(name, local_ms - CLOCK_DAY_MS);
     int64_t after;
 
-    if (offset_or_utc(timezone, local_ms - before) == before) {
+    if (offset_or_utc(name, local_ms - before) == before) {
         return local_ms - before; /* of two, the first */
     }
-    after = offset_or_utc(timezone, local_ms + CLOCK_DAY_MS);
-    if (offset_or_utc(timezone, local_ms - after) == after) {
+    after = offset_or_utc(name, local_ms + CLOCK_DAY_MS);
+    if (offset_or_utc(name, local_ms - after) == after) {
         return local_ms - after;
     }
     return local_ms - before; /* in the gap: as if the clock had gone on */

@@ -14,11 +14,11 @@
 
 #include <stdint.h>
 
-int64_t zone_to_local(struct str timezone, int64_t time_ms);
+int64_t zone_to_local(struct str name, int64_t time_ms);
 /*
  * The moment the wall clock shows `local_ms`: of two, the first; of none (the
  * hour that is skipped), the one the old offset gives.
  */
-int64_t zone_to_utc(struct str timezone, int64_t local_ms);
+int64_t zone_to_utc(struct str name, int64_t local_ms);
 
 #endif

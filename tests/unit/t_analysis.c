@@ -35,8 +35,7 @@ static struct analysis run(const char *text)
 
     assert_true(clock_parse(STR("2023-05-08T13:56:00Z"), &options.time_ms));
     assert_int_equal(
-        analysis_run(&arena, str_of(text), &options, &analysis, NULL),
-        CLEW_OK);
+        analysis_run(&arena, str_of(text), &options, &analysis, NULL), CLEW_OK);
     return analysis;
 }
 
@@ -103,10 +102,9 @@ static void entities_have_their_kind(void **state)
 
         if (kind != cases[i].kind) {
             for (size_t k = 0; k < analysis.n_entities; k++) {
-                print_error("  \"%.*s\" kind %d\n",
-                            (int)analysis.entities[k].key.len,
-                            analysis.entities[k].key.s,
-                            (int)analysis.entities[k].kind);
+                print_error(
+                    "  \"%.*s\" kind %d\n", (int)analysis.entities[k].key.len,
+                    analysis.entities[k].key.s, (int)analysis.entities[k].kind);
             }
             fail_msg("\"%s\": \"%s\" is %d, not %d", cases[i].text,
                      cases[i].key, kind, cases[i].kind);
@@ -162,8 +160,8 @@ static void subjects_and_topics_read_well(void **state)
         const char *subject;
         const char *topic;
     } cases[] = {
-        {"The payment integration is broken again.",
-         "The payment integration", "payment integration"},
+        {"The payment integration is broken again.", "The payment integration",
+         "payment integration"},
         {"I am planning my trip to Lisbon.", "my trip to Lisbon",
          "trip to Lisbon"},
         {"Can you fix the webhook timeout?", "the webhook timeout",
@@ -289,8 +287,8 @@ static void every_failed_allocation_is_reported(void **state)
 
 static void a_huge_text_takes_linear_time(void **state)
 {
-    static const char *const words[] = {"today ", "Anna ", "the ", "met ",
-                                        "in ", "$5 ", "x.y/z "};
+    static const char *const words[] = {"today ", "Anna ", "the ",  "met ",
+                                        "in ",    "$5 ",   "x.y/z "};
     size_t cap = 4u << 20;
     char *text = malloc(cap);
     size_t len = 0;
@@ -307,9 +305,9 @@ static void a_huge_text_takes_linear_time(void **state)
         len += strlen(word);
     }
     arena_init(&big, (size_t)256 << 20);
-    assert_int_equal(analysis_run(&big, (struct str){text, len}, &options,
-                                  &analysis, NULL),
-                     CLEW_OK);
+    assert_int_equal(
+        analysis_run(&big, (struct str){text, len}, &options, &analysis, NULL),
+        CLEW_OK);
     (void)analysis_topic(&analysis);
     (void)analysis_subject(&analysis, &analysis.sentences[0]);
     arena_release(&big);

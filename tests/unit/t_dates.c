@@ -83,8 +83,7 @@ static size_t check(const struct row *rows, size_t count, const char *at,
 }
 
 #define CHECK(rows, at, zone)                                                  \
-    assert_int_equal(                                                          \
-        check(rows, sizeof(rows) / sizeof((rows)[0]), at, zone), 0)
+    assert_int_equal(check(rows, sizeof(rows) / sizeof((rows)[0]), at, zone), 0)
 
 /* A Monday. */
 static const char monday[] = "2023-05-08T13:56:00Z";
@@ -230,8 +229,7 @@ static void months_and_days_of_months(void **state)
         {"May 5, 2023", "2023-05-05", "2023-05-06"},
         {"the 5th of May", "2023-05-05", "2023-05-06"},
         {"the fifth of May 2020", "2020-05-05", "2020-05-06"},
-        {"7 May 2023 at 15:30", "2023-05-07T15:30:00Z",
-         "2023-05-07T15:31:00Z"},
+        {"7 May 2023 at 15:30", "2023-05-07T15:30:00Z", "2023-05-07T15:31:00Z"},
         {"Dec 24", "2022-12-24", "2022-12-25"},
         {"Sept. 3", "2023-09-03", "2023-09-04"},
         {"Sept 3 2022", "2022-09-03", "2022-09-04"},

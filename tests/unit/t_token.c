@@ -91,8 +91,7 @@ static void tokens_come_whole_and_in_parts(void **state)
         {"__init__", "init"},
         {"my-cool-lib", "my-cool-lib +my +cool +lib"},
         {"node.js and C++ or C#", "node.js +node +js and c++ +c or c# +c"},
-        {"src/text/token.c:12",
-         "src/text/token.c:12 +src +text +token +c +12"},
+        {"src/text/token.c:12", "src/text/token.c:12 +src +text +token +c +12"},
         {"/etc/nginx/nginx.conf", "/etc/nginx/nginx.conf +etc +nginx +nginx "
                                   "+conf"},
         {"~/.bashrc", "bashrc"},
@@ -148,8 +147,7 @@ static void terms_are_stems_without_stop_words(void **state)
     (void)state;
     assert_string_equal(terms("She was running to the stores"), "run store");
     assert_string_equal(terms("to be or not to be"), "to be or not to be");
-    assert_string_equal(terms("E-mail me the invoices"),
-                        "email e mail invoic");
+    assert_string_equal(terms("E-mail me the invoices"), "email e mail invoic");
     assert_string_equal(terms("???"), "");
     assert_string_equal(terms("the caf\xc3\xa9"), "cafe");
 }
@@ -228,8 +226,7 @@ static void languages_are_told_apart(void **state)
         {"Ich war gestern im Laden und habe Brot gekauft", TEXT_GERMAN},
         {"Je suis all\xc3\xa9 au magasin et j'ai achet\xc3\xa9 du pain",
          TEXT_FRENCH},
-        {"Ayer fui a la tienda y compr\xc3\xa9 pan para la cena",
-         TEXT_SPANISH},
+        {"Ayer fui a la tienda y compr\xc3\xa9 pan para la cena", TEXT_SPANISH},
         {"Ieri sono andato al negozio e ho comprato il pane", TEXT_ITALIAN},
         {"Ontem eu fui \xc3\xa0 loja e n\xc3\xa3o comprei p\xc3\xa3o",
          TEXT_PORTUGUESE},
@@ -358,9 +355,9 @@ static void offsets_point_at_the_source(void **state)
 
 static void stems_of_the_lexicon_are_those_of_the_stemmer(void **state)
 {
-    static const char *const words[] = {"running",   "happiness", "universities",
-                                        "connection", "daily",    "mother's",
-                                        "questions", "studies"};
+    static const char *const words[] = {
+        "running", "happiness", "universities", "connection",
+        "daily",   "mother's",  "questions",    "studies"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * date_which.c - last, this, next; counts; and which year is meant. See
+ * dates_internal.h.
+ */
+#include "text/dates_internal.h"
+
+#define DAY CLOCK_DAY_MS
+
+int64_t date_year_for(const struct date_ref *ref, struct when this_year)
+{
+    int64_t now = ref->now_local;
+
+    if (ref->tense == TENSE_PAST) {
+        return this_year.from > now ? ref->year - 1 : ref->year;
+    }
+    if (ref->tense == TENSE_FUTURE) {
+        return this_year.to <= now ? ref->year + 1 : ref->year;
+    }
+    if (this_year.from > now + 183 * DAY) {
+        return ref->year - 1;
+    }
+    if (this_year.to < now - 183 * DAY) {
+        return ref->year + 1;
+    }
+    return ref->year;
+}
+
+/* The year meant by last, this or next before a yearly range. */
+static int64_t date_year_by(const struct date_ref *ref, enum date_class which,
+                            struct when this_year)
+{
+    int64_t now = ref->now_local;
+
+    if (which == DC_LAST || which == DC_PAST) {
+        return this_year.to <= now ? ref->year : ref->year - 1;
+    }
+    if (which == DC_NEXT) {
+        return this_year.from > now ? ref->year : ref->year + 1;
+    }
+    return ref->year;
+}
+
+int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
+                          enum date_class which)
+{
+    int64_t ahead = (weekday - ref->weekday + 7) % 7;
+
+    if (which == DC_LAST || which == DC_PAST) {
+        return ref->today + (ahead == 0 ? -7 : ahead - 7);
+    }
+    if (which == DC_NEXT) {
+        return ref->today - ref->weekday + 7 + weekday;
+    }
+    if (ref->tense == TENSE_PAST && ahead > 0) {
+        ahead -= 7;
+    }
+    return ref->today + ahead;
+}
+
+bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out)
+{
+    size_t next = *at;
+    int64_t value;
+
+    if (!date_is(p, next, DC_NUMBER) && !date_is(p, next, DC_YEAR)) {
+        return false;
+    }
+    value = date_item_at(p, next)->value;
+    next++;
+    if (date_is(p, next, DC_NUMBER) && date_item_at(p, next)->extra == 0 &&
+        date_item_at(p, next - 1)->extra == 0) {
+        int64_t second = date_item_at(p, next)->value;
+
+        /* "a couple", "a few", "twenty five", "two hundred" */
+        value = date_item_at(p, next - 1)->is_risky ? second
+                : second == 100                     ? value * 100
+                                                    : value + second;
+        next++;
+    }
+    date_skip(p, &next, DC_OF);
+    *out = value;
+    *at = next;
+    return true;
+}
+
+bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    bool has_in = date_is(p, next, DC_IN);
+    int64_t n;
+    const struct date_item *unit;
+    bool is_ago;
+    bool is_ahead;
+
+    next += has_in;
+    if (!date_take_count(p, &next, &n)) {
+        return false;
+    }
+    unit = date_item_at(p, next);
+    if (unit->class != DC_UNIT && unit->class != DC_WEEKDAYS &&
+        !(unit->class == DC_ORDINAL && unit->value == 2 && unit->is_risky)) {
+        return false;
+    }
+    next++;
+    is_ago = date_is(p, next, DC_AGO);
+    is_ahead =
+        date_is(p, next, DC_FROM) && (date_is(p, next + 1, DC_NOW) ||
+                                      (date_is(p, next + 1, DC_TODAY) &&
+                                       date_item_at(p, next + 1)->value == 0));
+    if (unit->class == DC_WEEKDAYS) {
+        if (!is_ago || n < 1) {
+            return false;
+        }
+        n = date_weekday_from(&p->ref, unit->value, DC_LAST) - (n - 1) * 7;
+        *out = when_days(n, n + 1, DATE_DAY);
+        out->is_relative = true;
+        *at = next + 1;
+        return true;
+    }
+    if (is_ago) {
+        next++;
+        n = -n;
+    } else if (is_ahead) {
+        next += 2;
+    } else if (!has_in || p->ref.tense == TENSE_PAST ||
+               unit->class == DC_ORDINAL) {
+        return false; /* "in 3 days it was done" says how long, not when */
+    }
+    *out = when_away(
+        &p->ref,
+        unit->class == DC_ORDINAL ? DU_SECOND : (enum date_unit)unit->value, n);
+    *at = next;
+    return true;
+}
+
+struct when date_weekend_by(const struct date_ref *ref, enum date_class which)
+{
+    struct when this_one = when_unit(ref->today, DU_WEEKEND, 0);
+
+    if (which == DC_LAST || which == DC_PAST) {
+        return when_unit(ref->today, DU_WEEKEND, -1);
+    }
+    if (which == DC_NEXT) {
+        return when_unit(ref->today, DU_WEEKEND, 1);
+    }
+    /* "over the weekend" in the past tense, said on a Tuesday */
+    if (which == DC_THE && ref->tense == TENSE_PAST && ref->weekday < 5) {
+        return when_unit(ref->today, DU_WEEKEND, -1);
+    }
+    return this_one;
+}
+
+static int64_t shift_of(enum date_class which)
+{
+    return which == DC_NEXT ? 1 : which == DC_THIS ? 0 : -1;
+}
+
+static bool which_unit(const struct date_parser *p, enum date_class which,
+                       const struct date_item *item, struct when *out)
+{
+    enum date_unit unit = (enum date_unit)item->value;
+
+    if (unit == DU_WEEKEND) {
+        *out = date_weekend_by(&p->ref, which);
+    } else if (unit <= DU_HOUR) {
+        return false;
+    } else if (unit == DU_DAY && which != DC_NEXT) {
+        return false; /* "this day", "last day": not from now */
+    } else if (which == DC_PAST) {
+        *out = when_span(&p->ref, unit, -1);
+    } else {
+        *out = when_unit(p->ref.today, unit, shift_of(which));
+    }
+    return true;
+}
+
+static bool which_part(const struct date_parser *p, enum date_class which,
+                       const struct date_item *item, struct when *out)
+{
+    enum date_part part = (enum date_part)item->value;
+
+    if (which == DC_THIS && part < DP_NOON) {
+        *out = when_daypart(p->ref.today, part == DP_NIGHT ? DP_EVENING : part);
+        return true;
+    }
+    if (which == DC_LAST && (part == DP_NIGHT || part == DP_EVENING)) {
+        *out = when_daypart(p->ref.today - 1, part);
+        return true;
+    }
+    return false;
+}
+
+static struct when which_season(const struct date_ref *ref,
+                                enum date_class which, int64_t season)
+{
+    struct when this_year = when_season(season, ref->year);
+    bool is_running = season == 3 && ref->month <= 2; /* since last year */
+
+    if (season == 3 && which == DC_LAST) {
+        return when_season(3, ref->year - (is_running ? 2 : 1));
+    }
+    if (is_running && which == DC_THIS) {
+        return when_season(3, ref->year - 1);
+    }
+    return when_season(season, date_year_by(ref, which, this_year));
+}
+
+struct when date_holiday_in(int64_t holiday, int64_t year)
+{
+    int64_t day = holiday_day(holiday, year);
+
+    return when_days(day, day + 1, DATE_DAY);
+}
+
+static bool which_named(const struct date_parser *p, enum date_class which,
+                        size_t *next, struct when *out)
+{
+    const struct date_item *item = date_item_at(p, *next);
+    const struct date_ref *ref = &p->ref;
+
+    if (item->class == DC_UNIT) {
+        return which_unit(p, which, item, out);
+    }
+    if (item->class == DC_DAYPART) {
+        return which_part(p, which, item, out);
+    }
+    if (item->class == DC_WEEKDAY) {
+        int64_t day = date_weekday_from(ref, item->value, which);
+
+        *out = when_days(day, day + 1, DATE_DAY);
+    } else if (item->class == DC_MONTH) {
+        *out = when_month(ref->year, item->value, 1);
+        *out = when_month(date_year_by(ref, which, *out), item->value, 1);
+    } else if (item->class == DC_SEASON) {
+        *out = which_season(ref, which, item->value);
+    } else if (item->class == DC_HOLIDAY) {
+        *out = date_holiday_in(item->value, ref->year);
+        *out = date_holiday_in(item->value, date_year_by(ref, which, *out));
+        *next += (size_t)item->extra;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    enum date_class which;
+    int64_t n;
+    size_t after;
+
+    date_skip(p, &next, DC_THE);
+    which = date_class_at(p, next);
+    if (which != DC_LAST && which != DC_THIS && which != DC_NEXT &&
+        which != DC_PAST) {
+        return false;
+    }
+    if (which == DC_THIS &&
+        (date_is(p, next + 1, DC_PAST) || date_is(p, next + 1, DC_NEXT))) {
+        next++; /* "this past Sunday", "this coming Friday" */
+        which = date_is(p, next, DC_PAST) ? DC_LAST : DC_THIS;
+    }
+    next++;
+    after = next;
+    if (which != DC_THIS && date_take_count(p, &after, &n) &&
+        date_is(p, after, DC_UNIT) && !date_item_at(p, next)->is_risky) {
+        *out = when_span(&p->ref, (enum date_unit)date_item_at(p, after)->value,
+                         which == DC_NEXT ? n : -n);
+        *at = after + 1;
+        return true;
+    }
+    if (!which_named(p, which, &next, out)) {
+        return false;
+    }
+    out->is_relative = true;
+    *at = next + 1;
+    return true;
+}
