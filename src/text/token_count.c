@@ -310,6 +310,7 @@ static size_t count_space(struct str text, size_t at, struct count *sum)
     size_t last_line = SIZE_MAX;
     bool after_punct = at > 0 && is_punct((unsigned char)text.s[at - 1]);
     unsigned char next;
+    bool has_next;
 
     while (end < text.len && is_space((unsigned char)text.s[end])) {
         if (text.s[end] == '\n' || text.s[end] == '\r') {
@@ -317,7 +318,8 @@ static size_t count_space(struct str text, size_t at, struct count *sum)
         }
         end++;
     }
-    next = end < text.len ? (unsigned char)text.s[end] : 0;
+    has_next = end < text.len;
+    next = has_next ? (unsigned char)text.s[end] : 0;
     for (size_t i = at; i < end;) {
         size_t stop = i;
         size_t len;
@@ -328,7 +330,7 @@ static size_t count_space(struct str text, size_t at, struct count *sum)
         }
         len = stop - i;
         tokens = space_run(text.s[i], len);
-        if (stop == end && text.s[i] == ' ' && next) {
+        if (stop == end && text.s[i] == ' ' && has_next) {
             /* all of these are a token with a space before them */
             bool joins = is_letter(next) ||
                          (is_punct(next) && next > ' ' && next < 0x7f);
@@ -339,7 +341,7 @@ static size_t count_space(struct str text, size_t at, struct count *sum)
                 sum->estimate -= 2; /* a letter mostly takes the space */
             }
         }
-        if (stop == end && next && text.s[i] != ' ' && text.s[i] != '\n' &&
+        if (stop == end && has_next && text.s[i] != ' ' && text.s[i] != '\n' &&
             text.s[i] != '\r') {
             /* the last tab stands alone, or goes with a word */
             tokens = space_run(text.s[i], len - 1) + 1;

@@ -46,6 +46,13 @@ static void the_estimate_is_near_over_all_prose_and_code(void **state)
     assert_true(estimate < real * 1.05);
 }
 
+static void a_nul_byte_is_not_the_end(void **state)
+{
+    (void)state;
+    /* both encodings make three tokens of two spaces and a NUL */
+    assert_true(text_token_bound((struct str){"  \0", 3}) >= 3);
+}
+
 static void nothing_has_no_tokens(void **state)
 {
     (void)state;
@@ -74,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bound_is_never_below_the_real_count),
         cmocka_unit_test(the_estimate_is_near_over_all_prose_and_code),
+        cmocka_unit_test(a_nul_byte_is_not_the_end),
         cmocka_unit_test(nothing_has_no_tokens),
         cmocka_unit_test(a_megabyte_of_anything_is_bounded_by_its_bytes),
     };
