@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.c - failing calls, no memory, full disks, servers that go away.
+ * faults.c - failing calls, no memory, full disks, killed processes.
  *
  * The rule each case checks: what was acknowledged is there, what was not is
  * not (unless its outcome is unknown), and the store works on afterwards.
@@ -8,10 +8,8 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "support/pg.h"
 #include "support/store_fault.h"
 
-#include <libpq-fe.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -282,215 +280,6 @@ static void what_a_killed_process_acknowledged_is_there(struct env *env)
     assert_ok(store_check(env->store, ERR));
 }
 
-/* --- a server that goes away ---------------------------------------------- */
-
-static char terminate_url[200];
-
-/* End all sessions of the case's database, as an operator would. */
-static void terminate_sessions(void)
-{
-    PGconn *pg = PQconnectdb(terminate_url);
-    PGresult *result = PQexec(
-        pg, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()");
-
-    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
-    PQclear(result);
-    PQfinish(pg);
-}
-
-DB_SQL(add_plain, "INSERT INTO probe (tenant, id) VALUES ($1, $2)");
-
-struct counted {
-    int n_runs;
-    int64_t id;
-    bool is_awaited; /* wait for the answer before the commit */
-};
-
-static enum clew_status add_counted(struct store_tx *tx, void *arg,
-                                    struct clew_error *err)
-{
-    struct counted *counted = arg;
-    struct db_value id = db_int(counted->id);
-
-    counted->n_runs++;
-    return counted->is_awaited
-               ? db_exec_count(tx, &add_plain, &id, 1, NULL, err)
-               : db_exec(tx, &add_plain, &id, 1, err);
-}
-
-static void idle_connections_that_were_cut_are_replaced(struct env *env)
-{
-    pg_admin_url(env->location, terminate_url, sizeof(terminate_url));
-    for (int64_t i = 1; i <= 3; i++) {
-        assert_ok(probe_add(env->store, &tenant_1, i, ERR));
-        assert_int_equal(probe_count(env->store, &tenant_1), i);
-        terminate_sessions();
-    }
-    assert_int_equal(probe_count(env->store, &tenant_1), 3);
-}
-
-static void a_connection_lost_before_the_commit_is_tried_again(struct env *env)
-{
-    pg_admin_url(env->location, terminate_url, sizeof(terminate_url));
-    assert_ok(probe_add(env->store, &tenant_1, 9, ERR)); /* connects */
-    /* Before any of the calls begin, exec, commit: all that precedes the commit
-     * waits in the pipeline, so the server ends before it sees the commit. */
-    for (int at = 1; at <= 3; at++) {
-        struct counted counted = {.id = at};
-
-        store_fault_hook_at(at, terminate_sessions);
-        assert_ok(
-            store_write(env->store, &tenant_1, add_counted, &counted, ERR));
-        assert_true(store_fault_has_fired());
-        assert_int_equal(counted.n_runs, 2);
-        assert_true(probe_has(env->store, &tenant_1, at));
-    }
-}
-
-static void a_connection_lost_in_the_commit_is_not_tried_again(struct env *env)
-{
-    struct counted counted = {.id = 1, .is_awaited = true};
-
-    assert_ok(probe_add(env->store, &tenant_1, 2, ERR));
-    pg_admin_url(env->location, terminate_url, sizeof(terminate_url));
-    store_fault_hook_at_commit(1, terminate_sessions);
-    assert_int_equal(
-        store_write(env->store, &tenant_1, add_counted, &counted, ERR),
-        CLEW_UNAVAILABLE);
-    assert_true(store_fault_has_fired());
-    assert_int_equal(counted.n_runs, 1);
-    assert_false(probe_has(env->store, &tenant_1, 1));
-    assert_ok(probe_add(env->store, &tenant_1, 1, ERR));
-}
-
-static void a_server_that_is_down_is_unavailable(struct env *env)
-{
-    assert_ok(probe_add(env->store, &tenant_1, 1, ERR));
-    pg_stop(false);
-    assert_false(store_is_healthy(env->store));
-    assert_int_equal(probe_add(env->store, &tenant_1, 2, ERR),
-                     CLEW_UNAVAILABLE);
-    pg_start();
-    assert_true(store_is_healthy(env->store));
-    assert_true(probe_has(env->store, &tenant_1, 1));
-    assert_false(probe_has(env->store, &tenant_1, 2));
-}
-
-enum { N_WRITERS = 8, MAX_IDS = 100000 };
-
-struct stubborn {
-    struct store *store;
-    int64_t first_id;
-    int64_t n_acknowledged;
-    int64_t n_refused;
-    atomic_bool *must_stop;
-    pthread_t thread;
-};
-
-/* Write on and on; after a refusal, the same id again. */
-static void *write_stubbornly(void *arg)
-{
-    struct stubborn *s = arg;
-
-    while (!atomic_load(s->must_stop)) {
-        enum clew_status status = probe_add(
-            s->store, &tenant_1, s->first_id + s->n_acknowledged, NULL);
-
-        /* A conflict tells that one of unknown outcome had been kept. */
-        if (status == CLEW_OK || (status == CLEW_CONFLICT && s->n_refused)) {
-            s->n_acknowledged++;
-        } else {
-            assert_true(clew_status_retryable(status));
-            s->n_refused++;
-        }
-    }
-    return NULL;
-}
-
-static void start_writers(struct stubborn *writers, struct store *const *stores,
-                          int n_stores, atomic_bool *must_stop)
-{
-    for (int i = 0; i < N_WRITERS; i++) {
-        writers[i] = (struct stubborn){.store = stores[i % n_stores],
-                                       .first_id = (int64_t)i * MAX_IDS,
-                                       .must_stop = must_stop};
-        assert_int_equal(pthread_create(&writers[i].thread, NULL,
-                                        write_stubbornly, &writers[i]),
-                         0);
-    }
-}
-
-/* All that was acknowledged is there, and at most one per writer besides. */
-static void stop_and_check_writers(struct stubborn *writers,
-                                   struct store *store, atomic_bool *must_stop)
-{
-    int64_t n_acknowledged = 0;
-    int64_t n_refused = 0;
-
-    atomic_store(must_stop, true);
-    for (int i = 0; i < N_WRITERS; i++) {
-        (void)pthread_join(writers[i].thread, NULL);
-        n_acknowledged += writers[i].n_acknowledged;
-        n_refused += writers[i].n_refused;
-        for (int64_t j = 0; j < writers[i].n_acknowledged; j += 10) {
-            assert_true(probe_has(store, &tenant_1, writers[i].first_id + j));
-        }
-    }
-    assert_true(n_refused > 0);
-    assert_in_range(probe_count(store, &tenant_1), n_acknowledged,
-                    n_acknowledged + N_WRITERS);
-}
-
-static void wait_for_more(struct store *store, int64_t n_more)
-{
-    int64_t before = probe_count(store, &tenant_1);
-
-    while (probe_count(store, &tenant_1) < before + n_more) {
-        continue;
-    }
-}
-
-static void
-nothing_acknowledged_is_lost_when_the_server_crashes(struct env *env)
-{
-    struct stubborn writers[N_WRITERS];
-    atomic_bool must_stop = false;
-
-    start_writers(writers, &env->store, 1, &must_stop);
-    for (int round = 0; round < 3; round++) {
-        wait_for_more(env->store, 100);
-        pg_stop(true);
-        pg_start();
-    }
-    stop_and_check_writers(writers, env->store, &must_stop);
-}
-
-/* Two stores, as two processes, know both servers by their URL. */
-static void a_promoted_standby_is_found(struct env *env)
-{
-    struct stubborn writers[N_WRITERS];
-    struct store *stores[2] = {NULL, NULL};
-    struct store_options options = {0};
-    atomic_bool must_stop = false;
-    char url[300];
-
-    pg_start_pair();
-    pg_pair_url(env->location, url, sizeof(url));
-    options.location = url;
-    assert_ok(store_open(&options, &stores[0], ERR));
-    assert_ok(store_open(&options, &stores[1], ERR));
-    start_writers(writers, stores, 2, &must_stop);
-    wait_for_more(stores[0], 100);
-    pg_fail_over();
-    wait_for_more(stores[0], 100);
-    wait_for_more(stores[1], 100);
-    stop_and_check_writers(writers, stores[0], &must_stop);
-    store_close(stores[0]);
-    store_close(stores[1]);
-    pg_end_pair();
-}
-
 const struct store_case fault_cases[] = {
     STORE_CASE(each_failing_call_fails_the_write_and_no_more, ON_ALL),
     STORE_CASE(each_failed_allocation_is_survived, ON_ALL),
@@ -498,12 +287,5 @@ const struct store_case fault_cases[] = {
     STORE_CASE(a_full_disk_refuses_and_recovers, ON_SQLITE),
     STORE_CASE(a_file_that_cannot_grow_refuses_and_recovers, ON_SQLITE),
     STORE_CASE(what_a_killed_process_acknowledged_is_there, ON_FILES),
-    STORE_CASE(idle_connections_that_were_cut_are_replaced, ON_POSTGRES),
-    STORE_CASE(a_connection_lost_before_the_commit_is_tried_again, ON_POSTGRES),
-    STORE_CASE(a_connection_lost_in_the_commit_is_not_tried_again, ON_POSTGRES),
-    STORE_CASE(a_server_that_is_down_is_unavailable, ON_POSTGRES),
-    STORE_CASE(nothing_acknowledged_is_lost_when_the_server_crashes,
-               ON_POSTGRES),
-    STORE_CASE(a_promoted_standby_is_found, ON_POSTGRES),
     {NULL, NULL, 0},
 };

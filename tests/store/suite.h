@@ -49,6 +49,7 @@ struct store_case {
     }
 
 /* The cases of each file, ended by an empty one. */
+extern const struct store_case server_cases[];
 extern const struct store_case basic_cases[];
 extern const struct store_case value_cases[];
 extern const struct store_case thread_cases[];
