@@ -15,7 +15,7 @@
 #define COUNT "{\"type\":\"integer\",\"minimum\":0}"
 #define NUMBER "{\"type\":\"number\"}"
 #define BOOLEAN "{\"type\":\"boolean\"}"
-#define ANY "{}"
+#define ANY "{\"description\":\"any JSON value\"}"
 #define REF(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
 #define LIST(item) "{\"type\":\"array\",\"items\":" item "}"
 #define OBJECT(properties)                                                     \
