@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_recall.c - the turn that answers is found: in many languages, with
+ * neighbours, dates, filters, and the same whatever the segments.
+ */
+#include "support/test.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "engine/recall.h"
+#include "index/doc.h"
+#include "model/embed.h"
+
+#include <stdio.h>
+
+#define MAX_DOCS 8192
+
+struct said {
+    const char *speaker; /* NULL = nobody in particular */
+    const char *text;
+};
+
+/* The store: documents made of sentences. */
+static struct arena docs_arena;
+static struct index_doc docs[MAX_DOCS];
+static const char *texts[MAX_DOCS];
+static size_t n_docs;
+static struct index_set *set;
+static struct arena arena;
+
+static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
+                               struct clew_error *err)
+{
+    (void)arg;
+    (void)tenant;
+    (void)err;
+    *out = (int64_t)n_docs;
+    return CLEW_OK;
+}
+
+static enum clew_status load(void *arg, int64_t tenant, int64_t after,
+                             size_t max, struct arena *into,
+                             struct index_doc **out_docs, size_t *out_count,
+                             int64_t *out_through, struct clew_error *err)
+{
+    size_t left = n_docs - (size_t)after;
+
+    (void)arg;
+    (void)tenant;
+    (void)into;
+    (void)err;
+    *out_docs = docs + after;
+    *out_count = left < max ? left : max;
+    *out_through = after + (int64_t)*out_count;
+    return CLEW_OK;
+}
+
+static int set_up(void **state)
+{
+    struct index_options options = {.model = "m",
+                                    .dim = embed_static()->dim,
+                                    .source = {NULL, latest, load}};
+
+    (void)state;
+    n_docs = 0;
+    arena_init(&docs_arena, (size_t)1 << 30);
+    arena_init(&arena, (size_t)1 << 30);
+    return index_set_open(&options, &set, NULL) == CLEW_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    index_set_close(set);
+    arena_release(&arena);
+    arena_release(&docs_arena);
+    return 0;
+}
+
+static struct uuid id_of(const char *kind, uint64_t n)
+{
+    struct uuid nil = {{0}};
+
+    return uuid_derive((int64_t)n, &nil, kind, n);
+}
+
+static int64_t time_of(const char *text)
+{
+    int64_t time = 0;
+
+    assert_true(clock_parse(str_of(text), &time));
+    return time;
+}
+
+static struct index_doc *say(enum index_kind kind, const char *user,
+                             uint64_t chat, const char *speaker,
+                             const char *text, int64_t time_ms)
+{
+    struct analysis_options options = {.time_ms = time_ms,
+                                       .speaker = str_of(speaker)};
+    struct str content = str_of(text);
+    struct index_doc *doc = &docs[n_docs];
+    float *vector =
+        arena_zero(&docs_arena, embed_static()->dim, sizeof(*vector));
+    struct analysis analysis;
+
+    assert_true(n_docs < MAX_DOCS);
+    memset(doc, 0, sizeof(*doc));
+    assert_int_equal(
+        analysis_run(&docs_arena, content, &options, &analysis, NULL), CLEW_OK);
+    assert_int_equal(
+        doc_fill(&docs_arena, &analysis, options.speaker, doc, NULL), CLEW_OK);
+    assert_int_equal(embed_run(embed_static(), &content, 1, vector, NULL),
+                     CLEW_OK);
+    doc->kind = kind;
+    doc->id = id_of("doc", n_docs + 1);
+    doc->chat = id_of("chat", chat);
+    doc->user = str_of(user);
+    doc->seq = (int64_t)n_docs;
+    doc->created_at_ms = time_ms;
+    doc->vector = vector;
+    texts[n_docs] = text;
+    doc->change_seq = (int64_t)++n_docs;
+    return doc;
+}
+
+static struct recall_request question(const char *query)
+{
+    return (struct recall_request){.query = str_of(query),
+                                   .user = STR("u"),
+                                   .kinds = RECALL_TURN,
+                                   .limit = 10,
+                                   .since_ms = INT64_MIN,
+                                   .until_ms = INT64_MAX,
+                                   .at_ms = time_of("2025-06-30T12:00:00Z")};
+}
+
+static struct recall_result ask(const struct recall_request *request)
+{
+    struct recall_result result;
+    struct index_view *view = NULL;
+    struct clew_error err;
+
+    assert_int_equal(index_view_open(set, 1, &view, &err), CLEW_OK);
+    assert_int_equal(
+        recall_run(view, embed_static(), &arena, request, &result, &err),
+        CLEW_OK);
+    index_view_close(view);
+    return result;
+}
+
+static const char *text_of(const struct recall_item *item)
+{
+    for (size_t i = 0; i < n_docs; i++) {
+        if (uuid_eq(&docs[i].id, &item->id)) {
+            return texts[i];
+        }
+    }
+    return NULL;
+}
+
+static void assert_first(const char *query, const char *text)
+{
+    struct recall_request request = question(query);
+    struct recall_result result = ask(&request);
+
+    assert_true(result.count > 0);
+    assert_string_equal(text_of(&result.items[0]), text);
+}
+
+static void say_all(const char *const *lines, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        say(INDEX_TURN, "u", i, NULL, lines[i],
+            time_of("2025-01-01T10:00:00Z") + (int64_t)i * 3600000);
+    }
+}
+
+static void many_scripts_find_their_turns(void **state)
+{
+    static const char *const lines[] = {
+        "我们下周三在上海开产品发布会，请准备演示文稿。",
+        "昨天晚上我在家做了红烧肉，味道很好。",
+        "来月から大阪の新しいオフィスで働くことになりました。",
+        "週末に友達と富士山に登りました。",
+        "พรุ่งนี้ฉันจะไปหาหมอฟันที่โรงพยาบาล",
+        "เมื่อวานฝนตกหนักมากที่กรุงเทพ",
+        "سأسافر إلى القاهرة في الشهر القادم لحضور مؤتمر.",
+        "اشتريت سيارة جديدة الأسبوع الماضي.",
+        "Die Krankenversicherung hat meine Rechnung endlich bezahlt.",
+        "Wir haben am Wochenende den Keller aufgeräumt.",
+        "The parser crashes in parse_http_header() when Content-Length is 0.",
+        "Rename getUserById to fetchUser in src/api/users.ts please.",
+        "We pinned libcurl to 7.88.1 because 8.0 broke the proxy tests.",
+        "My sister's wedding is at the lake house in September."};
+
+    (void)state;
+    say_all(lines, sizeof(lines) / sizeof(lines[0]));
+    assert_first("产品发布会在哪里？", lines[0]);
+    assert_first("红烧肉", lines[1]);
+    assert_first("大阪のオフィスはいつから？", lines[2]);
+    assert_first("富士山", lines[3]);
+    assert_first("หมอฟัน", lines[4]);
+    assert_first("ฝนตกที่กรุงเทพ", lines[5]);
+    assert_first("متى السفر إلى القاهرة؟", lines[6]);
+    assert_first("سيارة جديدة", lines[7]);
+    assert_first("Was hat die Krankenversicherung bezahlt?", lines[8]);
+    assert_first("Keller aufräumen", lines[9]);
+    assert_first("parse_http_header", lines[10]);
+    assert_first("http header parser crash", lines[10]);
+    assert_first("getUserById", lines[11]);
+    assert_first("users.ts", lines[11]);
+    assert_first("which libcurl version did we pin", lines[12]);
+    assert_first("wedding", lines[13]);
+}
+
+static void an_answer_is_found_by_the_question_before_it(void **state)
+{
+    static const struct said talk[] = {
+        {"Ann", "Hi Ben, long time no see!"},
+        {"Ben", "Hey! I was away for two weeks."},
+        {"Ann", "Where did you go camping this time?"},
+        {"Ben", "Up in the Yosemite valley, the four of us."},
+        {"Ann", "Lovely. My week was all paperwork and meetings."},
+        {"Ben", "Sounds dull, let us have lunch soon."}};
+    struct recall_request request = question("Where did Ben go camping?");
+    struct recall_result result;
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        say(INDEX_TURN, "u", 1, talk[i].speaker, talk[i].text,
+            time_of("2025-03-01T10:00:00Z") + (int64_t)i * 60000);
+    }
+    result = ask(&request);
+    assert_string_equal(text_of(&result.items[0]), talk[3].text);
+    assert_true(result.items[0].parts.neighbour > 0);
+}
+
+static void a_date_in_the_question_prefers_what_was_said_then(void **state)
+{
+    (void)state;
+    say(INDEX_TURN, "u", 1, NULL, "We ran the marathon relay with the team.",
+        time_of("2025-02-10T10:00:00Z"));
+    say(INDEX_TURN, "u", 2, NULL, "We ran the marathon relay with friends.",
+        time_of("2025-05-12T10:00:00Z"));
+    assert_first("What did we run in May 2025?",
+                 "We ran the marathon relay with friends.");
+    assert_first("What did we run in February 2025?",
+                 "We ran the marathon relay with the team.");
+    assert_first("What did we run last month?",
+                 "We ran the marathon relay with friends.");
+}
+
+static void filters_keep_to_user_chat_kind_and_time(void **state)
+{
+    struct recall_request request = question("blue bicycle");
+    struct recall_line line = {id_of("chat", 2), INT64_MAX};
+    struct recall_result result;
+
+    (void)state;
+    say(INDEX_TURN, "u", 1, NULL, "I bought a blue bicycle.",
+        time_of("2025-01-01T00:00:00Z"));
+    say(INDEX_TURN, "u", 2, NULL, "The blue bicycle needs a lock.",
+        time_of("2025-02-01T00:00:00Z"));
+    say(INDEX_TURN, "u", 2, NULL, "Sold the blue bicycle.",
+        time_of("2025-03-01T00:00:00Z"));
+    say(INDEX_TURN, "other", 3, NULL, "A blue bicycle of someone else.",
+        time_of("2025-01-01T00:00:00Z"));
+    say(INDEX_MEMORY, "u", 2, NULL, "The user owned a blue bicycle.",
+        time_of("2025-02-01T00:00:00Z"));
+    assert_int_equal(ask(&request).count, 3);
+    request.kinds = RECALL_MEMORY;
+    assert_int_equal(ask(&request).count, 1);
+    request.kinds = 0;
+    assert_int_equal(ask(&request).count, 4);
+    request.kinds = RECALL_CHAT;
+    result = ask(&request);
+    assert_int_equal(result.count, 2);
+    assert_int_equal(result.items[0].kind, RECALL_CHAT);
+    request.kinds = RECALL_TURN;
+    request.user = STR("");
+    assert_int_equal(ask(&request).count, 4);
+    request.user = STR("u");
+    request.at_ms = time_of("2025-02-15T00:00:00Z");
+    assert_int_equal(ask(&request).count, 2);
+    request.since_ms = time_of("2025-01-15T00:00:00Z");
+    assert_int_equal(ask(&request).count, 1);
+    request.since_ms = INT64_MIN;
+    request.until_ms = time_of("2025-01-15T00:00:00Z");
+    assert_int_equal(ask(&request).count, 1);
+    request = question("blue bicycle");
+    request.lines = &line;
+    request.n_lines = 1;
+    assert_int_equal(ask(&request).count, 2);
+    line.max_seq = 1;
+    result = ask(&request);
+    assert_int_equal(result.count, 1);
+    assert_string_equal(text_of(&result.items[0]),
+                        "The blue bicycle needs a lock.");
+}
+
+static void odd_queries_still_answer(void **state)
+{
+    char *huge = arena_zero(&docs_arena, 100001, 1);
+    struct recall_request request = question("");
+
+    (void)state;
+    say(INDEX_TURN, "u", 1, NULL, "The boiler was repaired.",
+        time_of("2025-01-01T00:00:00Z"));
+    say(INDEX_TURN, "u", 2, NULL, "Dinner at eight.",
+        time_of("2025-02-01T00:00:00Z"));
+    assert_int_equal(ask(&request).count, 2);
+    request.query = STR("?!… \xff\xfe");
+    assert_int_equal(ask(&request).count, 2);
+    request.query = STR("который час");
+    assert_int_equal(ask(&request).count, 2);
+    request.query = STR("what is the");
+    assert_int_equal(ask(&request).count, 2);
+    for (size_t i = 0; i < 10000; i++) {
+        (void)snprintf(huge + i * 10, 11, "word%05zu ", i);
+    }
+    (void)snprintf(huge + 50, 11, " boiler  ");
+    request.query = str_of(huge);
+    assert_int_equal(ask(&request).count, 2);
+    request.limit = 0;
+    {
+        struct recall_result result;
+        struct index_view *view = NULL;
+
+        assert_int_equal(index_view_open(set, 1, &view, NULL), CLEW_OK);
+        assert_int_equal(
+            recall_run(view, embed_static(), &arena, &request, &result, NULL),
+            CLEW_INVALID);
+        index_view_close(view);
+    }
+}
+
+/* Sentences that share words, in chats of ten turns, by two speakers. */
+static void say_many(size_t n)
+{
+    static const char *const who[] = {"Ann", "Ben", "Cleo"};
+    static const char *const did[] = {"painted", "sold",     "repaired",
+                                      "lost",    "borrowed", "photographed",
+                                      "cleaned", "found"};
+    static const char *const what[] = {
+        "the boat",   "a bicycle", "her guitar", "the fence", "a kettle",
+        "his camera", "the piano", "a ladder",   "the tent",  "some shelves"};
+    static const char *const where[] = {
+        "in Lisbon", "by the lake", "at the market", "in the garage",
+        "near Oslo", "for charity", "at school"};
+
+    for (size_t i = 0; i < n; i++) {
+        char *text =
+            arena_printf(&docs_arena, "%s %s %s, number %zu.", did[i * 7 % 8],
+                         what[i * 13 % 10], where[i * 5 % 7], i % 97);
+
+        assert_non_null(text);
+        say(INDEX_TURN, "u", i / 10, who[i % 3], text,
+            time_of("2025-01-01T00:00:00Z") + (int64_t)i * 60000);
+    }
+}
+
+static void the_ranking_does_not_depend_on_segments(void **state)
+{
+    static const char *const queries[] = {
+        "Who repaired the boat in Lisbon?", "What did Ann photograph?",
+        "piano near Oslo", "What was lost on 2 January 2025?", "number 42"};
+    struct recall_result whole[5];
+    struct index_view *view = NULL;
+
+    (void)state;
+    say_many(1500);
+    for (size_t i = 0; i < 5; i++) {
+        struct recall_request request = question(queries[i]);
+
+        whole[i] = ask(&request);
+    }
+    /* the same documents again, one by one: many segments, other merges */
+    size_t total = n_docs;
+
+    n_docs = 0;
+    assert_int_equal(index_drop(set, 1, NULL), CLEW_OK);
+    assert_int_equal(index_view_open(set, 1, &view, NULL), CLEW_OK);
+    index_view_close(view);
+    while (n_docs < total) {
+        size_t step = n_docs % 7 + 1 < total - n_docs ? n_docs % 7 + 1 : 1;
+        int64_t after = (int64_t)n_docs;
+
+        n_docs += step;
+        assert_int_equal(index_offer(set, 1, after, (int64_t)n_docs,
+                                     docs + after, step, NULL),
+                         CLEW_OK);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        struct recall_request request = question(queries[i]);
+        struct recall_result parts = ask(&request);
+
+        assert_int_equal(parts.count, whole[i].count);
+        for (size_t k = 0; k < parts.count; k++) {
+            assert_true(uuid_eq(&parts.items[k].id, &whole[i].items[k].id));
+            assert_float_equal(parts.items[k].score, whole[i].items[k].score,
+                               1e-5);
+        }
+    }
+}
+
+static void a_large_store_finds_what_a_small_one_finds(void **state)
+{
+    struct recall_request request =
+        question("Who borrowed the telescope at the observatory?");
+    struct recall_result result;
+    const char *wanted = "I borrowed the telescope from the observatory.";
+
+    (void)state;
+    say_many(5000); /* sign bits, postings and skipping are in use */
+    say(INDEX_TURN, "u", 77, "Ben", wanted, time_of("2025-01-01T12:00:00Z"));
+    result = ask(&request);
+    assert_int_equal(result.count, 10);
+    assert_string_equal(text_of(&result.items[0]), wanted);
+    assert_true(result.n_candidates < result.n_scanned / 2);
+}
+
+static void matches_are_marked_in_the_text(void **state)
+{
+    struct recall_request request = question("repairing boats");
+    struct recall_result result;
+    struct recall_span *spans;
+    size_t n = 0;
+    struct str text = STR("He repaired the boat; boats sink.");
+
+    (void)state;
+    say(INDEX_TURN, "u", 1, NULL, text.s, 0);
+    result = ask(&request);
+    assert_int_equal(recall_highlight(&arena, &result, text, 10, &spans, &n),
+                     CLEW_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(spans[0].from, 3);
+    assert_int_equal(spans[0].to, 11);
+    assert_int_equal(spans[2].to - spans[2].from, 5);
+}
+
+#define WITH_SET(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SET(many_scripts_find_their_turns),
+        WITH_SET(an_answer_is_found_by_the_question_before_it),
+        WITH_SET(a_date_in_the_question_prefers_what_was_said_then),
+        WITH_SET(filters_keep_to_user_chat_kind_and_time),
+        WITH_SET(odd_queries_still_answer),
+        WITH_SET(the_ranking_does_not_depend_on_segments),
+        WITH_SET(a_large_store_finds_what_a_small_one_finds),
+        WITH_SET(matches_are_marked_in_the_text),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
