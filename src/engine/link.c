@@ -18,6 +18,7 @@
 #include "engine/place.h"
 #include "engine/turn.h"
 #include "store/db.h"
+#include "text/token.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -65,21 +66,17 @@ static enum clew_status plan_prefixes(void *arg, struct store_tx *tx,
     return CLEW_OK;
 }
 
-static enum clew_status plan_reply_key(void *arg, struct store_tx *tx,
-                                       size_t count, struct uuid *out_key,
-                                       struct clew_error *err)
+static enum clew_status plan_alone(void *arg, struct store_tx *tx, size_t i,
+                                   struct link_digest *out,
+                                   struct clew_error *err)
 {
     struct work *work = arg;
-    const struct link_messages *messages = &work->plan->messages;
-    struct link_digest alone;
-    enum clew_status status = link_hash_alone(messages->items[count], &alone);
+    enum clew_status status =
+        link_hash_alone(work->plan->messages.items[i], out);
 
     (void)tx;
-    if (status != CLEW_OK) {
-        return clew_fail(err, status, "out of memory");
-    }
-    *out_key = request_reply_key(&messages->prefix[count - 1], &alone);
-    return CLEW_OK;
+    return status == CLEW_OK ? CLEW_OK
+                             : clew_fail(err, status, "out of memory");
 }
 
 static enum clew_status plan_needle(void *arg, struct store_tx *tx,
@@ -138,6 +135,7 @@ static enum clew_status sends_reply_back(struct work *work,
                                          bool *out_does, struct clew_error *err)
 {
     size_t count = (size_t)parent->message_count;
+    struct link_digest alone;
     struct uuid key;
     enum clew_status status;
 
@@ -145,8 +143,11 @@ static enum clew_status sends_reply_back(struct work *work,
     if (parent->reply_seq == 0 || count >= work->plan->messages.count) {
         return CLEW_OK;
     }
-    status = plan_reply_key(work, NULL, count, &key, err);
-    *out_does = status == CLEW_OK && uuid_eq(&key, &parent->reply_key);
+    status = plan_alone(work, NULL, count, &alone, err);
+    if (status == CLEW_OK) {
+        key = request_reply_key(&parent->current, &alone);
+        *out_does = uuid_eq(&key, &parent->reply_key);
+    }
     return status;
 }
 
@@ -282,7 +283,7 @@ static enum clew_status store_turn(struct work *work, struct place *place,
     turn.channel = input.channel;
     turn.content = content.json;
     turn.text = content.text;
-    turn.token_count = (int64_t)(content.text.len + 3) / 4;
+    turn.token_count = (int64_t)text_token_estimate(content.text);
     turn.created_at_ms = created_at_ms;
     turn.stored_at_ms = work->now_ms;
     status = place_turn(place, &input, &turn, &placement, err);
@@ -459,7 +460,7 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
-    const struct link_sources sources = {work, plan_prefixes, plan_reply_key,
+    const struct link_sources sources = {work, plan_prefixes, plan_alone,
                                          plan_needle};
     struct request *request = &work->out->request;
     struct link_decision decision;
@@ -483,13 +484,8 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     *request = work->plan->request;
     request->conversation_id = spot.chat.conversation_id;
     request->chat_id = spot.chat.id;
-    request->parent_id =
-        decision.has_parent ? decision.parent.id : (struct uuid){{0}};
-    request->branch = decision.has_parent || decision.has_twin
-                          ? decision.branch
-                          : spot.chat.branch;
-    request->strategy = str_of(link_strategy_name(decision.strategy));
-    request->subtask_number = decision.subtask_number;
+    request->branch = spot.chat.branch;
+    link_apply(&decision, request);
     request->first_seq = spot.first_seq;
     work->out->is_retry = decision.has_twin;
     status = store_turns(work, tx, &spot, &decision, request, err);

@@ -60,75 +60,86 @@ static enum clew_status note(struct search *s, enum clew_status found,
     return found == CLEW_NOT_FOUND ? CLEW_OK : found;
 }
 
-/* By reply first, then by messages alone. */
-static enum clew_status by_hash(struct search *s, const struct uuid *key,
-                                const struct uuid *reply_key,
-                                const struct link_digest *system,
-                                enum link_strategy strategy)
-{
-    enum clew_status status = CLEW_NOT_FOUND;
+/* The keys of one ancestor: its messages, and its messages with the reply that
+ * the client sends back. */
+struct ancestor {
+    struct uuid key;
+    struct uuid reply_key;
+    enum link_strategy same_system;
+    enum link_strategy any_system;
+};
 
-    if (uuid_is_nil(key)) {
+static enum clew_status look(struct search *s, const struct ancestor *a,
+                             bool by_reply, bool is_same_system)
+{
+    const struct link_digest *system =
+        is_same_system && s->request->has_system ? &s->request->system : NULL;
+    enum clew_status status;
+
+    if (s->out->has_parent || uuid_is_nil(&a->key) ||
+        (by_reply && uuid_is_nil(&a->reply_key))) {
         return CLEW_OK;
     }
-    if (!uuid_is_nil(reply_key)) {
-        status = request_find_reply(s->tx, s->arena, s->request, reply_key,
+    if (by_reply) {
+        status = request_find_reply(s->tx, s->arena, s->request, &a->reply_key,
                                     system, &s->out->parent, s->err);
-    }
-    if (status == CLEW_NOT_FOUND) {
-        status = request_find_hash(s->tx, s->arena, s->request, key, system,
+    } else {
+        status = request_find_hash(s->tx, s->arena, s->request, &a->key, system,
                                    &s->out->parent, s->err);
     }
-    return note(s, status, strategy);
+    return note(s, status, is_same_system ? a->same_system : a->any_system);
+}
+
+/* A reply that came back is better evidence than an equal system prompt. */
+static enum clew_status by_ancestor(struct search *s, const struct ancestor *a)
+{
+    enum clew_status status = look(s, a, true, true);
+
+    if (status == CLEW_OK && s->request->has_system) {
+        status = look(s, a, true, false);
+    }
+    if (status == CLEW_OK) {
+        status = look(s, a, false, true);
+    }
+    if (status == CLEW_OK && s->request->has_system) {
+        status = look(s, a, false, false);
+    }
+    return status;
 }
 
 static enum clew_status by_parent_hash(struct search *s)
 {
     const struct request *r = s->request;
-    const struct link_digest *system = r->has_system ? &r->system : NULL;
-    struct uuid key = request_key(&r->parent);
-    enum clew_status status;
+    struct ancestor parent = {
+        request_key(&r->parent), r->parent_reply_key, LINK_EXACT,
+        r->is_summarising ? LINK_SUMMARISATION : LINK_HASH_ONLY};
 
-    if (!r->has_parent_hash) {
-        return CLEW_OK;
-    }
-    status = by_hash(s, &key, &r->parent_reply_key, system, LINK_EXACT);
-    if (status == CLEW_OK && !s->out->has_parent && system) {
-        status =
-            by_hash(s, &key, &r->parent_reply_key, NULL,
-                    r->is_summarising ? LINK_SUMMARISATION : LINK_HASH_ONLY);
-    }
-    return status;
+    return r->has_parent_hash ? by_ancestor(s, &parent) : CLEW_OK;
 }
 
 static enum clew_status by_grandparent(struct search *s)
 {
     const struct request *r = s->request;
-    enum clew_status status = CLEW_OK;
+    struct ancestor grandparent = {r->grandparent_key, r->grandparent_reply_key,
+                                   LINK_GRANDPARENT, LINK_GRANDPARENT};
 
-    if (r->has_system) {
-        status = by_hash(s, &r->grandparent_key, &r->grandparent_reply_key,
-                         &r->system, LINK_GRANDPARENT);
-    }
-    if (status == CLEW_OK && !s->out->has_parent) {
-        status = by_hash(s, &r->grandparent_key, &r->grandparent_reply_key,
-                         NULL, LINK_GRANDPARENT);
-    }
-    return status;
+    return by_ancestor(s, &grandparent);
 }
 
 /* Among those with the found one's messages, the one answered as told here. */
 static enum clew_status prefer_reply(struct search *s)
 {
+    struct link_digest alone;
     struct uuid key;
     struct request better;
-    enum clew_status status = s->sources->reply_key(
-        s->sources->arg, s->tx, (size_t)s->out->parent.message_count, &key,
-        s->err);
+    enum clew_status status =
+        s->sources->alone(s->sources->arg, s->tx,
+                          (size_t)s->out->parent.message_count, &alone, s->err);
 
     if (status != CLEW_OK) {
         return status;
     }
+    key = request_reply_key(&s->out->parent.current, &alone);
     status = request_find_reply(s->tx, s->arena, s->request, &key, NULL,
                                 &better, s->err);
     if (status == CLEW_OK) {
@@ -344,8 +355,9 @@ static enum clew_status branch_of_root(struct search *s)
     const struct request *r = s->request;
     struct link_decision *out = s->out;
     enum clew_status status = request_find_hash(
-        s->tx, s->arena, r, &r->hash_key, r->has_system ? &r->system : NULL,
-        &out->twin, s->err);
+        s->tx, s->arena, r, &r->hash_key,
+        r->has_system && r->message_count == 1 ? &r->system : NULL, &out->twin,
+        s->err);
 
     out->branch = STR("main");
     if (status == CLEW_OK && is_retry_of(r, &out->twin)) {
@@ -395,4 +407,31 @@ enum clew_status link_decide(struct store_tx *tx, struct arena *arena,
         return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
     }
     return status;
+}
+
+void link_apply(const struct link_decision *decision, struct request *request)
+{
+    const struct request *parent = &decision->parent;
+    const struct request *twin = &decision->twin;
+
+    request->strategy = str_of(link_strategy_name(decision->strategy));
+    request->subtask_number = decision->subtask_number;
+    request->parent_id = (struct uuid){{0}};
+    request->parent_origin_id = (struct uuid){{0}};
+    request->origin_id = request->id;
+    if (decision->has_parent) {
+        request->parent_id = parent->id;
+        request->parent_origin_id = parent->origin_id;
+        request->conversation_id = parent->conversation_id;
+    }
+    if (decision->has_twin) {
+        request->conversation_id = twin->conversation_id;
+        if (uuid_eq(&twin->reply_key, &request->reply_key) ||
+            uuid_is_nil(&twin->reply_key) || uuid_is_nil(&request->reply_key)) {
+            request->origin_id = twin->origin_id;
+        }
+    }
+    if (decision->has_parent || decision->has_twin) {
+        request->branch = decision->branch;
+    }
 }

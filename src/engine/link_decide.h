@@ -40,9 +40,9 @@ struct link_sources {
     enum clew_status (*prefixes)(void *arg, struct store_tx *tx,
                                  struct uuid **out_keys, size_t *out_count,
                                  struct clew_error *err);
-    /* the key of "the first `count` messages, answered by the next one" */
-    enum clew_status (*reply_key)(void *arg, struct store_tx *tx, size_t count,
-                                  struct uuid *out_key, struct clew_error *err);
+    /* the digest of message `i` (from 0) alone, as a reply */
+    enum clew_status (*alone)(void *arg, struct store_tx *tx, size_t i,
+                              struct link_digest *out, struct clew_error *err);
     /* the needle of a compact continuation; s == NULL if it has none */
     enum clew_status (*needle)(void *arg, struct store_tx *tx,
                                struct str *out_needle, struct clew_error *err);
@@ -58,6 +58,10 @@ struct link_decision {
     struct str branch;
     int64_t subtask_number; /* 0 unless it is a subtask */
 };
+
+/* Write the decision into the request; without parent and twin its conversation
+ * and branch stay as they are. */
+void link_apply(const struct link_decision *decision, struct request *request);
 
 enum clew_status link_decide(struct store_tx *tx, struct arena *arena,
                              const struct request *request,

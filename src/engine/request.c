@@ -23,7 +23,8 @@
     " parent_reply_key, grandparent_key, grandparent_reply_key, prompt_key,"   \
     " previous_id, is_summarising, is_compact, api, model, status,"            \
     " stop_reason, error, is_complete, input_tokens, output_tokens,"           \
-    " duration_ms, first_byte_ms, session_hint, created_at, stored_at"
+    " duration_ms, first_byte_ms, session_hint, created_at, stored_at,"        \
+    " origin_id, parent_origin_id"
 #define SELECT "SELECT " COLUMNS " FROM requests WHERE tenant = $1"
 #define EARLIER " AND (created_at < $2 OR (created_at = $2 AND id < $3))"
 #define NEWEST " ORDER BY created_at DESC, id DESC LIMIT 1"
@@ -53,10 +54,11 @@ DB_SQL(SELECT_ANCHOR_IDS,
        "SELECT request_id FROM request_anchors WHERE tenant = $1"
        " AND day = ANY($2) AND anchor = ANY($3) GROUP BY request_id"
        " HAVING COUNT(*) >= $4 LIMIT 10000");
-DB_SQL(SELECT_CHILD, SELECT " AND parent_id = $4 AND conversation_id = $5"
-                            " AND subtask_number IS NULL" EARLIER NEWEST);
+DB_SQL(SELECT_CHILD,
+       SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
+              " AND subtask_number IS NULL" EARLIER NEWEST);
 DB_SQL(SELECT_TWIN,
-       SELECT " AND parent_id = $4 AND conversation_id = $5"
+       SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
               " AND subtask_number IS NULL AND hash_key = $6" EARLIER NEWEST);
 DB_SQL(COUNT_SUBTASKS,
        "SELECT COUNT(*) FROM requests WHERE tenant = $1" EARLIER
@@ -76,9 +78,10 @@ DB_SQL(INSERT,
        "INSERT INTO requests (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
        " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
-       " $35, $36, $37, $38, $39)");
+       " $35, $36, $37, $38, $39, $40, $41)");
 DB_SQL(UPDATE, "UPDATE requests SET conversation_id = $3, parent_id = $4,"
-               " branch = $5, strategy = $6, subtask_number = $7"
+               " branch = $5, strategy = $6, subtask_number = $7,"
+               " origin_id = $8, parent_origin_id = $9"
                " WHERE tenant = $1 AND id = $2");
 DB_SQL(INSERT_TASK, "INSERT INTO request_tasks (tenant, prompt_key, created_at,"
                     " request_id) VALUES ($1, $2, $3, $4)"
@@ -94,8 +97,20 @@ DB_SQL(SELECT_PREFIXES, "SELECT prefix_key FROM request_prefixes WHERE"
                         " AND seq <= $4 ORDER BY seq");
 DB_SQL(MOVE_REQUESTS, "UPDATE requests SET conversation_id = $3"
                       " WHERE tenant = $1 AND conversation_id = $2");
-DB_SQL(MOVE_CHATS, "UPDATE chats SET conversation_id = $3"
+/* One level deeper: the old root hangs on the new one from now on. */
+DB_SQL(MOVE_CHATS, "UPDATE chats SET conversation_id = $3, depth = depth + 1"
                    " WHERE tenant = $1 AND conversation_id = $2");
+DB_SQL(HANG_CHAT, "UPDATE chats SET parent_id = $3, branch = $4"
+                  " WHERE tenant = $1 AND id = $2");
+DB_SQL(NAME_CHAT, "UPDATE chats SET branch = $3 WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_REBUILD, "SELECT after_at, after_id, report FROM link_rebuilds"
+                       " WHERE tenant = $1");
+DB_SQL(UPSERT_REBUILD, "INSERT INTO link_rebuilds (tenant, after_at, after_id,"
+                       " report) VALUES ($1, $2, $3, $4) ON CONFLICT (tenant)"
+                       " DO UPDATE SET after_at = $2, after_id = $3,"
+                       " report = $4");
+DB_SQL(DELETE_REBUILD, "DELETE FROM link_rebuilds WHERE tenant = $1");
+DB_SQL(COUNT_ALL, "SELECT COUNT(*) FROM requests WHERE tenant = $1");
 
 struct uuid request_key(const struct link_digest *digest)
 {
@@ -182,6 +197,8 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->is_compact = db_get_int(rows, 24) != 0;
     out->created_at_ms = db_get_int(rows, 36);
     out->stored_at_ms = db_get_int(rows, 37);
+    out->origin_id = db_get_uuid(rows, 38);
+    out->parent_origin_id = db_get_uuid(rows, 39);
     return rows_text(arena, rows, 1, &out->user_id) &&
            rows_text(arena, rows, 5, &out->branch) &&
            rows_text(arena, rows, 6, &out->strategy) &&
@@ -249,19 +266,21 @@ enum clew_status request_insert(struct store_tx *tx, const struct request *r,
             count_or_null(c->input_tokens), count_or_null(c->output_tokens),
             count_or_null(c->duration_ms), count_or_null(c->first_byte_ms),
             db_text(c->session_hint), db_int(r->created_at_ms),
-            db_int(r->stored_at_ms)),
+            db_int(r->stored_at_ms), db_uuid(&r->origin_id),
+            db_uuid(&r->parent_origin_id)),
         err);
 }
 
 enum clew_status request_update(struct store_tx *tx, const struct request *r,
                                 struct clew_error *err)
 {
-    return db_exec(tx, &UPDATE,
-                   DB_ARGS(db_uuid(&r->id), db_uuid(&r->conversation_id),
-                           db_uuid(&r->parent_id), db_text(r->branch),
-                           db_text(r->strategy),
-                           rows_int_or_null(r->subtask_number)),
-                   err);
+    return db_exec(
+        tx, &UPDATE,
+        DB_ARGS(db_uuid(&r->id), db_uuid(&r->conversation_id),
+                db_uuid(&r->parent_id), db_text(r->branch),
+                db_text(r->strategy), rows_int_or_null(r->subtask_number),
+                db_uuid(&r->origin_id), db_uuid(&r->parent_origin_id)),
+        err);
 }
 
 /* --- finders ---------------------------------------------------------------
@@ -392,12 +411,12 @@ enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
 {
     if (!hash_key) {
         return one(tx, arena, &SELECT_CHILD,
-                   DB_ARGS(BEFORE(before), db_uuid(&parent->id),
+                   DB_ARGS(BEFORE(before), db_uuid(&parent->origin_id),
                            db_uuid(&parent->conversation_id)),
                    out, err);
     }
     return one(tx, arena, &SELECT_TWIN,
-               DB_ARGS(BEFORE(before), db_uuid(&parent->id),
+               DB_ARGS(BEFORE(before), db_uuid(&parent->origin_id),
                        db_uuid(&parent->conversation_id), db_uuid(hash_key)),
                out, err);
 }
@@ -521,18 +540,84 @@ enum clew_status request_prefixes(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-enum clew_status request_move_conversation(struct store_tx *tx,
+enum clew_status request_join_conversation(struct store_tx *tx,
                                            const struct uuid *from,
                                            const struct uuid *to,
+                                           struct str branch,
                                            struct clew_error *err)
 {
     enum clew_status status =
         db_exec(tx, &MOVE_REQUESTS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
 
+    if (status == CLEW_OK) {
+        status =
+            db_exec(tx, &MOVE_CHATS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            db_exec(tx, &HANG_CHAT,
+                    DB_ARGS(db_uuid(from), db_uuid(to), db_text(branch)), err);
+    }
+    return status;
+}
+
+enum clew_status request_name_chat(struct store_tx *tx,
+                                   const struct uuid *chat_id,
+                                   struct str branch, struct clew_error *err)
+{
+    return db_exec(tx, &NAME_CHAT, DB_ARGS(db_uuid(chat_id), db_text(branch)),
+                   err);
+}
+
+/* --- how far a rebuild is --------------------------------------------------
+ */
+
+enum clew_status request_rebuild_get(struct store_tx *tx, struct arena *arena,
+                                     int64_t *out_after_ms,
+                                     struct uuid *out_after_id,
+                                     struct str *out_report,
+                                     struct clew_error *err)
+{
+    struct db_rows rows;
+    bool is_ok = true;
+    enum clew_status status =
+        db_query(tx, &SELECT_REBUILD, DB_NO_ARGS, &rows, err);
+
     if (status != CLEW_OK) {
         return status;
     }
-    return db_exec(tx, &MOVE_CHATS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+    *out_report = (struct str){NULL, 0};
+    if (db_next(&rows)) {
+        *out_after_ms = db_get_int(&rows, 0);
+        *out_after_id = db_get_uuid(&rows, 1);
+        is_ok = rows_text(arena, &rows, 2, out_report);
+    }
+    status = db_end(&rows, err);
+    return is_ok ? status : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+enum clew_status request_rebuild_set(struct store_tx *tx, int64_t after_ms,
+                                     const struct uuid *after_id,
+                                     struct str report, struct clew_error *err)
+{
+    if (!report.s) {
+        return db_exec(tx, &DELETE_REBUILD, DB_NO_ARGS, err);
+    }
+    return db_exec(
+        tx, &UPSERT_REBUILD,
+        DB_ARGS(db_int(after_ms), db_uuid(after_id), db_text(report)), err);
+}
+
+enum clew_status request_count(struct store_tx *tx, int64_t *out_count,
+                               struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, &COUNT_ALL, DB_NO_ARGS, &rows, err);
+
+    if (status == CLEW_OK && db_next(&rows)) {
+        *out_count = db_get_int(&rows, 0);
+    }
+    return status == CLEW_OK ? db_end(&rows, err) : status;
 }
 
 /* --- whole operations ------------------------------------------------------

@@ -47,6 +47,10 @@ struct request {
     struct str user_id;
     struct uuid conversation_id;
     struct uuid parent_id; /* nil if there is none */
+    /* the first of the calls that were this one, answered so: equal for a call
+     * and its retries, whose children are one family */
+    struct uuid origin_id;
+    struct uuid parent_origin_id; /* nil without a parent */
     struct uuid chat_id;
     struct str branch;
     struct str strategy;
@@ -131,8 +135,8 @@ enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
                                       int64_t since_ms, struct request **out,
                                       size_t *out_count,
                                       struct clew_error *err) CLEW_MUST_CHECK;
-/* A child of `parent_id` in that conversation, no subtask; `hash_key` NULL =
- * any, else one with just these messages. */
+/* A child of `parent`, or of a retry of it, in its conversation, no subtask;
+ * `hash_key` NULL = any, else one with just these messages. */
 enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
                                     const struct request *before,
                                     const struct request *parent,
@@ -175,11 +179,30 @@ enum clew_status request_find_first(struct store_tx *tx, struct arena *arena,
                                     const struct uuid *chat_id,
                                     struct request *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
-/* Let everything of one conversation belong to another. */
+/* Let everything of conversation `from` belong to `to`; the root chat of the
+ * one hangs on the root chat of the other and is called `branch`. It keeps its
+ * own copy of the messages they share. */
 enum clew_status
-request_move_conversation(struct store_tx *tx, const struct uuid *from,
-                          const struct uuid *to,
+request_join_conversation(struct store_tx *tx, const struct uuid *from,
+                          const struct uuid *to, struct str branch,
                           struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status request_name_chat(struct store_tx *tx,
+                                   const struct uuid *chat_id,
+                                   struct str branch,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status request_count(struct store_tx *tx, int64_t *out_count,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* How far a rebuild of the links is; no report (s == NULL): none is under
+ * way. */
+enum clew_status request_rebuild_get(struct store_tx *tx, struct arena *arena,
+                                     int64_t *out_after_ms,
+                                     struct uuid *out_after_id,
+                                     struct str *out_report,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status request_rebuild_set(struct store_tx *tx, int64_t after_ms,
+                                     const struct uuid *after_id,
+                                     struct str report,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- whole operations --- */
 

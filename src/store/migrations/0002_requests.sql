@@ -7,6 +7,9 @@ CREATE TABLE requests (
     user_id {text} NOT NULL,
     conversation_id {id} NOT NULL,
     parent_id {id},
+    -- the first of the calls that were this one, answered so (retries)
+    origin_id {id} NOT NULL,
+    parent_origin_id {id},
     chat_id {id} NOT NULL,
     branch {text} NOT NULL,
     strategy {text} NOT NULL,
@@ -51,8 +54,8 @@ CREATE INDEX requests_by_reply ON requests (tenant, reply_key, created_at, id)
     WHERE reply_key IS NOT NULL;
 CREATE INDEX requests_by_response ON requests (tenant, response_id)
     WHERE response_id IS NOT NULL;
-CREATE INDEX requests_by_parent ON requests (tenant, parent_id, created_at)
-    WHERE parent_id IS NOT NULL;
+CREATE INDEX requests_by_parent ON requests
+    (tenant, parent_origin_id, created_at) WHERE parent_origin_id IS NOT NULL;
 CREATE INDEX requests_by_conversation ON requests
     (tenant, conversation_id, created_at, id);
 CREATE INDEX requests_by_chat ON requests (tenant, chat_id, created_at, id);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link_rebuild.c - see link_rebuild.h.
+ */
+#include "engine/link_rebuild.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "engine/chat.h"
+#include "engine/engine.h"
+#include "engine/link_plan.h"
+#include "engine/turn.h"
+
+#include <string.h>
+
+/* Requests decided in one transaction. */
+#define STEP 100
+
+struct step {
+    struct engine *engine;
+    struct link_rebuild_report report; /* with this step's effects */
+    struct link_rebuild_report before;
+    int64_t after_ms;
+    struct uuid after_id;
+    bool is_first;
+    bool is_last;
+};
+
+/* A stored request as a source of what it was made from. */
+struct stored {
+    struct arena *arena;
+    const struct request *request;
+};
+
+/* --- what the decision may ask for -----------------------------------------
+ */
+
+static enum clew_status stored_prefixes(void *arg, struct store_tx *tx,
+                                        struct uuid **out_keys,
+                                        size_t *out_count,
+                                        struct clew_error *err)
+{
+    struct stored *stored = arg;
+
+    return request_prefixes(tx, stored->arena, stored->request, out_keys,
+                            out_count, err);
+}
+
+/* Message `i` of the request, from its turn; NULL if it is not there. */
+static enum clew_status message_at(struct stored *stored, struct store_tx *tx,
+                                   size_t i, json_t **out,
+                                   struct clew_error *err)
+{
+    const struct request *request = stored->request;
+    struct turn *turns;
+    size_t count;
+    json_t *content = NULL;
+    enum clew_status status = turn_list_line(
+        tx, stored->arena, &request->chat_id,
+        request->first_seq + (int64_t)i - 1, 1, &turns, &count, err);
+
+    *out = NULL;
+    if (status != CLEW_OK || count == 0) {
+        return status;
+    }
+    if (!turns[0].content.s ||
+        json_parse(turns[0].content, &content, NULL) != CLEW_OK) {
+        content = json_stringn(turns[0].text.s, turns[0].text.len);
+    }
+    *out = json_pack("{s:s,s:o}", "role",
+                     turns[0].role == TURN_ASSISTANT ? "assistant" : "user",
+                     "content", content);
+    return *out ? CLEW_OK : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+static enum clew_status stored_alone(void *arg, struct store_tx *tx, size_t i,
+                                     struct link_digest *out,
+                                     struct clew_error *err)
+{
+    json_t *message;
+    enum clew_status status = message_at(arg, tx, i, &message, err);
+
+    memset(out, 0, sizeof(*out));
+    if (status == CLEW_OK && message) {
+        status = link_hash_alone(message, out);
+    }
+    json_decref(message);
+    return status;
+}
+
+static enum clew_status stored_needle(void *arg, struct store_tx *tx,
+                                      struct str *out_needle,
+                                      struct clew_error *err)
+{
+    struct stored *stored = arg;
+    json_t *message;
+    bool is_compact;
+    enum clew_status status = message_at(stored, tx, 0, &message, err);
+
+    *out_needle = (struct str){NULL, 0};
+    if (status == CLEW_OK && message) {
+        status =
+            link_plan_needle(stored->arena, message, &is_compact, out_needle);
+    }
+    json_decref(message);
+    return status;
+}
+
+/* --- one request -----------------------------------------------------------
+ */
+
+/* A chat that begins with this request follows it into its conversation. */
+static enum clew_status move_chat(struct store_tx *tx, struct arena *arena,
+                                  const struct request *old,
+                                  const struct request *now,
+                                  struct clew_error *err)
+{
+    struct request first;
+    enum clew_status status =
+        request_find_first(tx, arena, &old->chat_id, &first, err);
+
+    if (status != CLEW_OK || !uuid_eq(&first.id, &old->id)) {
+        return status;
+    }
+    if (uuid_eq(&old->conversation_id, &now->conversation_id)) {
+        return request_name_chat(tx, &old->chat_id, now->branch, err);
+    }
+    if (!uuid_eq(&old->conversation_id, &old->chat_id)) {
+        return CLEW_OK; /* no root: it stays with the chat it forked from */
+    }
+    return request_join_conversation(tx, &old->conversation_id,
+                                     &now->conversation_id, now->branch, err);
+}
+
+static bool is_same(const struct request *a, const struct request *b)
+{
+    return uuid_eq(&a->parent_id, &b->parent_id) &&
+           uuid_eq(&a->conversation_id, &b->conversation_id) &&
+           str_eq(a->branch, b->branch) && str_eq(a->strategy, b->strategy) &&
+           a->subtask_number == b->subtask_number &&
+           uuid_eq(&a->origin_id, &b->origin_id) &&
+           uuid_eq(&a->parent_origin_id, &b->parent_origin_id);
+}
+
+static enum clew_status relink(struct step *step, struct store_tx *tx,
+                               struct arena *arena, const struct request *old,
+                               struct clew_error *err)
+{
+    struct stored stored = {arena, old};
+    const struct link_sources sources = {&stored, stored_prefixes, stored_alone,
+                                         stored_needle};
+    struct link_decision decision;
+    struct request now;
+    enum clew_status status =
+        link_decide(tx, arena, old, &sources, &decision, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    step->report.n_done++;
+    step->report.n_by[decision.strategy]++;
+    now = *old;
+    link_apply(&decision, &now);
+    if (is_same(old, &now)) {
+        return CLEW_OK;
+    }
+    step->report.n_changed++;
+    status = move_chat(tx, arena, old, &now, err);
+    return status == CLEW_OK ? request_update(tx, &now, err) : status;
+}
+
+/* --- the whole -------------------------------------------------------------
+ */
+
+/* The report as it is kept between steps: numbers in order. */
+static void write_report(const struct link_rebuild_report *report,
+                         struct buf *out)
+{
+    (void)buf_printf(out, "%lld %lld", (long long)report->n_done,
+                     (long long)report->n_changed);
+    for (size_t i = 0; i < LINK_STRATEGIES; i++) {
+        (void)buf_printf(out, " %lld", (long long)report->n_by[i]);
+    }
+}
+
+static void read_report(struct str text, struct link_rebuild_report *out)
+{
+    int64_t *const fields[] = {&out->n_done, &out->n_changed};
+    struct str part;
+
+    for (size_t i = 0; str_split(&text, ' ', &part); i++) {
+        int64_t number = 0;
+
+        if (!str_parse_int(part, &number)) {
+            continue;
+        }
+        if (i < 2) {
+            *fields[i] = number;
+        } else if (i - 2 < LINK_STRATEGIES) {
+            out->n_by[i - 2] = number;
+        }
+    }
+}
+
+/* Where an earlier run was broken off, if it was. */
+static enum clew_status resume(struct step *step, struct store_tx *tx,
+                               struct arena *arena, struct clew_error *err)
+{
+    struct str text;
+    enum clew_status status = request_rebuild_get(tx, arena, &step->after_ms,
+                                                  &step->after_id, &text, err);
+
+    if (status == CLEW_OK && text.s) {
+        read_report(text, &step->report);
+        step->report.is_resumed = true;
+    }
+    return status == CLEW_OK ? request_count(tx, &step->report.n_total, err)
+                             : status;
+}
+
+static enum clew_status keep_place(struct step *step, struct store_tx *tx,
+                                   struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status;
+
+    if (step->is_last) {
+        return request_rebuild_set(tx, 0, NULL, (struct str){NULL, 0}, err);
+    }
+    buf_init(&text, 1024);
+    write_report(&step->report, &text);
+    status = request_rebuild_set(tx, step->after_ms, &step->after_id,
+                                 buf_str(&text), err);
+    buf_release(&text);
+    return status;
+}
+
+static enum clew_status do_step(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct step *step = arg;
+    struct step start = *step; /* a step may be run again */
+    struct request *requests;
+    struct arena arena;
+    size_t count = 0;
+    enum clew_status status = CLEW_OK;
+
+    step->report = step->before;
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    if (step->is_first) {
+        status = resume(step, tx, &arena, err);
+    }
+    if (status == CLEW_OK) {
+        status = request_list_after(tx, &arena, step->after_ms, &step->after_id,
+                                    STEP, &requests, &count, err);
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        status = relink(step, tx, &arena, &requests[i], err);
+        step->after_ms = requests[i].created_at_ms;
+        step->after_id = requests[i].id;
+        /* a move may have changed those that follow */
+        if (status == CLEW_OK && i + 1 < count) {
+            status = request_find(tx, &arena, &requests[i + 1].id,
+                                  &requests[i + 1], err);
+        }
+    }
+    step->is_last = count < STEP;
+    if (status == CLEW_OK) {
+        status = keep_place(step, tx, err);
+    }
+    arena_release(&arena);
+    if (status != CLEW_OK) {
+        *step = start;
+    }
+    return status;
+}
+
+enum clew_status link_rebuild(struct engine *engine, const struct scope *scope,
+                              link_rebuild_fn progress, void *arg,
+                              struct link_rebuild_report *out,
+                              struct clew_error *err)
+{
+    struct step step = {
+        .engine = engine, .after_ms = INT64_MIN, .is_first = true};
+    enum clew_status status;
+
+    do {
+        status = store_write(engine->store, scope, do_step, &step, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        step.is_first = false;
+        step.before = step.report;
+        *out = step.report;
+    } while ((!progress || progress(arg, out)) && !step.is_last);
+    return CLEW_OK;
+}
