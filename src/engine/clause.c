@@ -12,6 +12,9 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Longer turns of one paragraph are rarely talk. */
+#define PROSE_BYTES 1200u
+
 #define FIRST_PERSON "i i'm i've i'd i'll we we're we've we'd we'll my our"
 #define AFFECTED "me my"
 #define PRONOUNS                                                               \
@@ -46,6 +49,13 @@ static bool is_foreign(struct str text, size_t at)
         fences++;
     }
     return fences % 2 == 1;
+}
+
+bool piece_is_foreign(const struct extraction *x,
+                      const struct intent_piece *piece)
+{
+    return is_bracketed(x, &piece->words[0]) ||
+           is_foreign(x->turn->text, piece->words[0].from);
 }
 
 /* "by the way", "to be honest": words to skip, 0 if none. */
@@ -390,6 +400,13 @@ static bool is_definite(const struct clause *clause)
            words_content(words, clause->first, clause->end) < 5;
 }
 
+/* Short and on one line: talk, not something pasted or a list. */
+static bool is_prose(const struct extraction *x)
+{
+    return x->turn->text.len < PROSE_BYTES &&
+           !memchr(x->turn->text.s, '\n', x->turn->text.len);
+}
+
 static bool clause_from(const struct extraction *x,
                         const struct intent_piece *piece, size_t first,
                         struct clause *out)
@@ -415,11 +432,12 @@ static bool clause_from(const struct extraction *x,
         return true;
     }
     out->subject = first;
-    if (is_elided(piece, first)) {
+    if (is_prose(x) && is_elided(piece, first)) {
         out->is_elided = true;
         return true;
     }
-    return !word_any(&words[first], PRONOUNS) && !is_definite(out) &&
+    return x->turn->speaker.len > 0 && !word_any(&words[first], PRONOUNS) &&
+           !is_definite(out) && !words_have(words, first, out->end, "please") &&
            !word_is_past(&words[first]) &&
            words_have(words, first + 1, out->end, AFFECTED) &&
            !words_have(words, first, out->end, "you your you're");
@@ -430,8 +448,7 @@ bool clause_of(const struct extraction *x, const struct intent_piece *piece,
 {
     const struct intent_word *words = piece->words;
 
-    if (piece->end == '?' || piece->n_words < 3 || is_bracketed(x, &words[0]) ||
-        is_foreign(x->turn->text, words[0].from)) {
+    if (piece->end == '?' || piece->n_words < 3 || piece_is_foreign(x, piece)) {
         return false;
     }
     if (clause_from(x, piece, skip_announcement(piece, skip_openers(piece)),

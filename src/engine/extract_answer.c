@@ -38,9 +38,10 @@ static bool question_before(const struct extraction *x,
     if (out_pieces->count > 1 && (*out_question)->end != '?') {
         *out_question = &out_pieces->items[out_pieces->count - 2];
     }
-    return (*out_question)->end == '?' ||
-           (out_pieces->count == 1 && before->intent &&
-            before->intent->act == INTENT_QUESTION);
+    if (before->intent && before->intent->act != INTENT_QUESTION) {
+        return false;
+    }
+    return (*out_question)->end == '?' || out_pieces->count == 1;
 }
 
 static bool wants_long_answer(const struct intent_piece *q)
@@ -244,6 +245,32 @@ static bool defines(const struct extraction *x, const struct intent_piece *q,
     return buf_status(out) == CLEW_OK;
 }
 
+/* A sentence that stands for itself and answers, not one that leads on. */
+static bool says_it(const struct extraction *x,
+                    const struct intent_piece *piece)
+{
+    const struct intent_word *words = piece->words;
+    struct str text = x->turn->text;
+    uint32_t to = words[piece->n_words - 1].to;
+    uint32_t from = words[0].from;
+
+    return piece->end != '?' && piece->n_words >= 4 && piece->n_words <= 40 &&
+           (to >= text.len || text.s[to] != ':') &&
+           (from == 0 || !strchr("#*-`|>", text.s[from - 1])) &&
+           (from < 2 || !strchr("#*-`|>", text.s[from - 2])) &&
+           !intent_is_verb(&words[piece->body]) && piece->body == 0 &&
+           !(words[0].s[0] >= '0' && words[0].s[0] <= '9' &&
+             words[0].len < 3) &&
+           !word_any(&words[0], "however but while when because below some "
+                                "both also and or so then first") &&
+           !word_any(&words[piece->body],
+                     "it it's this that these those they i i'm i'd sure "
+                     "great you here here's if what's let's there their") &&
+           !words_have(words, 0, piece->n_words,
+                       "i i'm me you your you're depend depends vary "
+                       "following below above these");
+}
+
 static enum clew_status answer_of_assistant(struct extraction *x,
                                             const struct intent_piece *q)
 {
@@ -262,12 +289,7 @@ static enum clew_status answer_of_assistant(struct extraction *x,
         const struct intent_piece *piece = &x->pieces.items[i];
         size_t score = overlap(q, piece);
 
-        if (piece->end != '?' && piece->n_words >= 4 && piece->n_words <= 40 &&
-            score > best_score &&
-            !word_any(&piece->words[piece->body],
-                      "it it's this that these those they i i'm i'd sure "
-                      "great you here here's if what's let's there") &&
-            !words_have(piece->words, 0, piece->n_words, "i i'm me")) {
+        if (score > best_score && says_it(x, piece)) {
             best = piece;
             best_score = score;
         }

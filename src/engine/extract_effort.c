@@ -11,11 +11,12 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_TITLE_WORDS 12
+#define MAX_TITLE_WORDS 16
 #define MAX_QUOTED_WORDS 8
 
 /* What may be taken off the front; the longest first where they overlap. */
 static const char *const politeness[] = {
+    "i was wondering if you had some ideas on how to",
     "i was wondering if you could",
     "i was wondering if you can",
     "would you be able to",
@@ -139,6 +140,21 @@ static size_t strip_politeness(const struct intent_piece *piece, size_t at)
     return at;
 }
 
+/* "That's fine, can you please tell me ...": begin where it asks. */
+static size_t asking_clause(const struct intent_piece *piece)
+{
+    for (size_t i = piece->body + 1; i + 2 < piece->n_words; i++) {
+        if (piece->words[i - 1].has_comma &&
+            (phrase_at(piece, i, "can you") ||
+             phrase_at(piece, i, "could you") ||
+             phrase_at(piece, i, "would you") ||
+             phrase_at(piece, i, "please"))) {
+            return i;
+        }
+    }
+    return piece->body;
+}
+
 static bool is_idle(const struct intent_piece *piece, size_t at)
 {
     for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++) {
@@ -190,7 +206,9 @@ static void put_title(const struct extraction *x,
             (void)buf_append_char(out, ' '); /* checked by the caller */
         }
         if (word_any(word, "my our your")) {
-            (void)buf_append_cstr(out, "the"); /* the same */
+            (void)buf_append_cstr(out, i + 1 < end && word_is(word + 1, "own")
+                                           ? "their"
+                                           : "the"); /* the same */
         } else if (i > at && piece->words[i - 1].from == word->from) {
             (void)buf_append_cstr(out, word->s); /* the same */
         } else {
@@ -256,13 +274,25 @@ static void put_problem(const struct extraction *x,
                                          "i'm having issues with"};
     size_t at = piece->body;
     size_t n = 0;
+    size_t skip = 0;
 
     for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
         size_t found = phrase_at(piece, at, fronts[i]);
 
+        /* "I'm also having" */
+        if (!found && at + 2 < piece->n_words &&
+            word_is_adverb(&piece->words[at + 1]) &&
+            word_any(&piece->words[at], "i'm i we're we") &&
+            strchr(fronts[i], ' ') &&
+            strncmp(fronts[i], piece->words[at].s, piece->words[at].len) == 0 &&
+            fronts[i][piece->words[at].len] == ' ' &&
+            phrase_at(piece, at + 2, strchr(fronts[i], ' ') + 1)) {
+            found = phrase_at(piece, at + 2, strchr(fronts[i], ' ') + 1) + 1;
+            skip = 1;
+        }
         n = found > n ? found : n;
     }
-    at += n;
+    at += n + (n ? skip : 0);
     while (n && at + 1 < piece->n_words &&
            word_any(&piece->words[at], "a an the this some")) {
         at++;
@@ -342,7 +372,7 @@ static enum clew_status open_effort(struct extraction *x, size_t i,
                                     bool *out_opened)
 {
     const struct intent_piece *piece = &x->pieces.items[i];
-    size_t at = strip_politeness(piece, piece->body);
+    size_t at = strip_politeness(piece, asking_clause(piece));
     size_t end = title_end(piece, at);
     bool is_problem = opens_by_problem(x, i);
     struct buf title;
@@ -386,8 +416,9 @@ enum clew_status extract_efforts(struct extraction *x)
     }
     for (size_t i = 0; i < x->pieces.count && i < intent->n_segments && !opened;
          i++) {
-        if (opens_by_request(x, i) || opens_by_problem(x, i) ||
-            opens_by_how_to(x, i)) {
+        if (!piece_is_foreign(x, &x->pieces.items[i]) &&
+            (opens_by_request(x, i) || opens_by_problem(x, i) ||
+             opens_by_how_to(x, i))) {
             enum clew_status status = open_effort(x, i, &opened);
 
             if (status != CLEW_OK) {

@@ -19,6 +19,8 @@
 #define MERGED_MAX_WORDS 32
 /* What "something" and "someone" must be made up for with. */
 #define VAGUE_FLOOR 5
+/* A turn of this length is likely to hold a paste. */
+#define PASTED_BYTES 1500u
 /* Facts of one turn: the best ones. */
 #define MAX_FACTS 2
 
@@ -219,6 +221,11 @@ static bool asks(const struct extraction *x, size_t i)
     if (i >= intent->n_segments) {
         return false;
     }
+    /* what is asked of an assistant is an effort, not a fact */
+    if (intent->segments[i].act == INTENT_REQUEST &&
+        x->turn->speaker.len == 0) {
+        return true;
+    }
     return intent->segments[i].act == INTENT_QUESTION ||
            (intent->segments[i].act == INTENT_REQUEST &&
             (strcmp(intent->segments[i].rule, "imperative") == 0 ||
@@ -226,6 +233,30 @@ static bool asks(const struct extraction *x, size_t i)
              strcmp(intent->segments[i].rule, "lets") == 0 ||
              strcmp(intent->segments[i].rule, "remind-me") == 0 ||
              strcmp(intent->segments[i].rule, "dont") == 0));
+}
+
+/* In the middle of a long turn people paste what others wrote. */
+static bool is_pasted(const struct extraction *x, size_t i)
+{
+    return x->turn->text.len > PASTED_BYTES && i >= 3 &&
+           i + 3 < x->pieces.count;
+}
+
+/* A decision or a reminder was made of it already. */
+static bool is_told(const struct extraction *x, size_t i)
+{
+    const struct intent_piece *piece = &x->pieces.items[i];
+
+    for (size_t k = 0; k < x->out->n_items; k++) {
+        const struct extract_item *item = &x->out->items[k];
+
+        if (item->type != EXTRACT_EFFORT && item->cites[0].back == 0 &&
+            item->cites[0].from < piece->words[piece->n_words - 1].to &&
+            item->cites[0].to > piece->words[0].from) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
@@ -256,7 +287,8 @@ enum clew_status extract_facts(struct extraction *x)
     for (size_t i = 0; i < x->pieces.count; i++) {
         struct fact fact = {.tail = NULL};
 
-        if (asks(x, i) || !clause_of(x, &x->pieces.items[i], &fact.clause) ||
+        if (asks(x, i) || is_pasted(x, i) || is_told(x, i) ||
+            !clause_of(x, &x->pieces.items[i], &fact.clause) ||
             !is_fact(&fact.clause, &fact.score)) {
             continue;
         }

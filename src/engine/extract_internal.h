@@ -58,6 +58,9 @@ bool words_have(const struct intent_word *words, size_t first, size_t end,
 /* --- steps ------------------------------------------------------------------
  */
 
+/* In brackets, a fence or a quoted line: somebody else's words. */
+bool piece_is_foreign(const struct extraction *x,
+                      const struct intent_piece *piece);
 /* First-person statement at the head of a piece; false if it is none. */
 bool clause_of(const struct extraction *x, const struct intent_piece *piece,
                struct clause *out);

@@ -63,6 +63,7 @@ struct splitter {
     char *store;       /* where normalised bytes go */
     size_t store_len;
     bool has_end;
+    bool is_unmarked; /* no . ? or ! in it */
     size_t max_words; /* of the range being read */
     size_t max_pieces;
 };
@@ -352,7 +353,7 @@ static bool starts_sentence(const struct splitter *sp, size_t at)
         "Who", "Why",  "Will", "Would", "Yes",    "You",    "May",   "It",
         "We",  "They", "He",   "She"};
 
-    if (sp->n_words == sp->first_word ||
+    if (!sp->is_unmarked || sp->n_words == sp->first_word ||
         !isupper((unsigned char)sp->text.s[at]) ||
         sp->words[sp->n_words - 1].has_comma ||
         (sp->words[sp->n_words - 1].is_capital &&
@@ -395,6 +396,9 @@ static void split_range(struct splitter *sp, size_t from, size_t to)
     size_t at = from;
 
     sp->text.len = to;
+    sp->is_unmarked = !memchr(sp->text.s + from, '.', to - from) &&
+                      !memchr(sp->text.s + from, '?', to - from) &&
+                      !memchr(sp->text.s + from, '!', to - from);
     /* half of the room for each of the two ends */
     sp->max_words = sp->n_words + MAX_WORDS / 2;
     sp->max_pieces = sp->n_pieces + INTENT_MAX_SEGMENTS / 2;
