@@ -75,6 +75,15 @@ static bool is_self_clause(const struct clause *c)
            c->is_elided;
 }
 
+/* "I do - Oscar": half of an answer. */
+static bool is_short_answer(const struct clause *c)
+{
+    const struct intent_word *next = &c->piece->words[c->subject + 1];
+
+    return is_self_clause(c) && next->has_comma &&
+           word_any(next, "do did have am was will can");
+}
+
 static size_t score_of(const struct clause *c)
 {
     const struct intent_word *words = c->piece->words;
@@ -102,7 +111,7 @@ static bool is_fact(const struct clause *c, size_t *out_score)
           word_any(head + 1, "the how that all your this these those it")))) {
         return false; /* "I love the way it looks": a reaction */
     }
-    if (speaks_to_other(c)) {
+    if (speaks_to_other(c) || is_short_answer(c)) {
         return false;
     }
     if (score < VAGUE_FLOOR &&
@@ -213,9 +222,22 @@ static void keep(struct fact *best, size_t *n, const struct fact *fact)
     }
 }
 
+static bool in_list(const char *name, const char *const *list)
+{
+    for (size_t i = 0; list[i]; i++) {
+        if (strcmp(name, list[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A question or an instruction states nothing, but "I want ..." does. */
 static bool asks(const struct extraction *x, size_t i)
 {
+    static const char *const orders[] = {"imperative", "please", "lets",
+                                         "remind-me",  "dont",   "let-me-know",
+                                         "soft",       NULL};
     const struct intent *intent = x->turn->intent;
 
     if (i >= intent->n_segments) {
@@ -227,12 +249,7 @@ static bool asks(const struct extraction *x, size_t i)
         return true;
     }
     return intent->segments[i].act == INTENT_QUESTION ||
-           (intent->segments[i].act == INTENT_REQUEST &&
-            (strcmp(intent->segments[i].rule, "imperative") == 0 ||
-             strcmp(intent->segments[i].rule, "please") == 0 ||
-             strcmp(intent->segments[i].rule, "lets") == 0 ||
-             strcmp(intent->segments[i].rule, "remind-me") == 0 ||
-             strcmp(intent->segments[i].rule, "dont") == 0));
+           in_list(intent->segments[i].rule, orders);
 }
 
 /* In the middle of a long turn people paste what others wrote. */

@@ -468,6 +468,21 @@ bool intent_is_noun_verb(const struct intent_word *word)
     return order_of(word->s, intent_noun_verbs, intent_n_noun_verbs) != 0;
 }
 
+/* "Yesterday, I ...": a capital and a comma, but nobody's name. */
+static bool is_time_word(const char *word)
+{
+    static const char *const words[] = {"yesterday", "today",        "tomorrow",
+                                        "recently",  "currently",    "tonight",
+                                        "lately",    "unfortunately"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Skip "well", "ok", "yes" ... and a name with a comma behind it. */
 static void find_body(struct intent_piece *piece)
 {
@@ -482,7 +497,7 @@ static void find_body(struct intent_piece *piece)
             continue;
         }
         if (word->has_comma && word->is_capital && i <= 1 && word->len > 1 &&
-            piece->n_words > i + 2) {
+            piece->n_words > i + 2 && !is_time_word(word->s)) {
             i++;
             continue;
         }
