@@ -56,6 +56,10 @@ API_HANDLER(link_post);
 API_HANDLER(requests_list);
 API_HANDLER(conversations_get);
 
+/* analyse.c */
+API_HANDLER(analyse_post);
+API_HANDLER(analyse_feedback);
+
 /* recall.c */
 API_HANDLER(recall_post);
 

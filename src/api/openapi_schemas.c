@@ -22,7 +22,12 @@
     "{\"type\":\"object\",\"properties\":{" properties "}}"
 #define P(name, schema) "\"" name "\":" schema
 
+#define ACT                                                                    \
+    "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\",\"commit\","      \
+    "\"accept\",\"reject\"]}"
+
 const struct openapi_schema openapi_fields[] = {
+    {"act", ACT},
     {"after_seq", COUNT},
     {"agent_id", TEXT},
     {"agent_name", TEXT},
@@ -53,6 +58,7 @@ const struct openapi_schema openapi_fields[] = {
     {"messages", LIST("{\"type\":\"object\"}")},
     {"model", TEXT},
     {"name", TEXT},
+    {"previous", TEXT},
     {"prompt", TEXT},
     {"q", TEXT},
     {"query", TEXT},
@@ -68,6 +74,7 @@ const struct openapi_schema openapi_fields[] = {
     {"tag", TEXT},
     {"system", ANY},
     {"tags", LIST(TEXT)},
+    {"text", TEXT},
     {"timezone", TEXT},
     {"title", TEXT},
     {"turn_ids", LIST(ID)},
@@ -230,5 +237,15 @@ const struct openapi_schema openapi_objects[] = {
                                                                                                                           "")))},
     {"Recalled",
      OBJECT(P("items", LIST(REF("RecallItem"))) "," P("trace", OBJECT("")))},
+    {"Act", OBJECT(P("act", ACT))},
+    {"Analysis",
+     OBJECT(P("act", ACT) "," P("confidence", NUMBER) "," P(
+         "level", "{\"enum\":[\"command\",\"rule\",\"classifier\",\"llm\"]}")
+            "," P("rule", TEXT) "," P("corrected", BOOLEAN) "," P(
+                "sentences", LIST(OBJECT(""))) "," P("segments",
+                                                     LIST(OBJECT("")))
+                "," P("entities", LIST(OBJECT(""))) "," P(
+                    "keywords", LIST(OBJECT(""))) "," P("dates",
+                                                        LIST(OBJECT(""))))},
     {NULL, NULL},
 };

@@ -56,6 +56,14 @@ const struct api_route api_routes[] = {
             "at", "timezone", "explain"), NULL,
      "Find what was said", "query > Recalled", 0},
 
+    /* --- analyse --- */
+    {HTTP_POST, "/api/v1/analyse", READ, analyse_post,
+     FIELDS("text", "previous", "created_at", "timezone"), NULL,
+     "What a text does, and what is in it", "text > Analysis", 0},
+    {HTTP_POST, "/api/v1/analyse/feedback", WRITE, analyse_feedback,
+     FIELDS("text", "previous", "act"), NULL,
+     "Set the act of a text right, for the next time", "text,act > Act", 0},
+
     /* --- memories --- */
     {HTTP_POST, "/api/v1/memory", READ, thoughts_post,
      FIELDS("prompt", "agent_id", "agent_name", "context", "session_id",

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * correction.h - dialogue acts that people set right.
+ *
+ * A correction holds for the same words again, whatever their case and
+ * punctuation; one given with the turn before holds only after the same act.
+ * Only a digest of the words is kept, so there is nothing to forget.
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_CORRECTION_H
+#define ENGINE_CORRECTION_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "model/intent.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+struct engine;
+
+/*
+ * The act of `text` after `previous` (empty if none), with the tenant's
+ * corrections applied; `*out_corrected` tells whether one was.
+ */
+enum clew_status
+correction_intent(struct engine *engine, const struct scope *scope,
+                  struct arena *arena, struct str text, struct str previous,
+                  struct intent *out_intent, bool *out_corrected,
+                  struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Remember that `text` does `act`; a later correction replaces an earlier. */
+enum clew_status correction_add(struct engine *engine,
+                                const struct scope *scope, struct arena *arena,
+                                struct str text, struct str previous,
+                                enum intent_act act,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analyse.test.mjs - POST /api/v1/analyse and its feedback. */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isError, isOk } from "./lib/check.mjs";
+
+onEachBackend("analyse", (open) => {
+  let api;
+  before(async () => {
+    api = (await open()).api();
+  });
+  const post = (body) => api.post("/api/v1/analyse", body);
+  const correct = (body) => api.post("/api/v1/analyse/feedback", body);
+
+  test("a text is told by act, level and contents", async () => {
+    const body = isOk(await post({
+      text: "Hi! Can you call Ann in Berlin tomorrow?",
+      created_at: "2024-03-01T10:00:00Z",
+    }));
+    assert.equal(body.act, "request");
+    assert.equal(body.level, "rule");
+    assert.ok(body.confidence >= 0.7 && body.confidence <= 1);
+    assert.equal(body.sentences.length, 2);
+    assert.deepEqual(body.segments.map((s) => s.act), ["greeting", "request"]);
+    assert.ok(body.entities.some((e) => e.text === "Ann"));
+    assert.ok(body.keywords.some((k) => k.word === "berlin"));
+    assert.equal(body.dates[0].since, "2024-03-02T00:00:00.000Z");
+    assert.equal(body.dates[0].until, "2024-03-03T00:00:00.000Z");
+  });
+
+  test("dates follow the zone that is given", async () => {
+    const body = isOk(await post({
+      text: "See you tomorrow.", created_at: "2024-03-01T23:30:00Z",
+      timezone: "Europe/Berlin",
+    }));
+    assert.equal(body.dates[0].since, "2024-03-02T23:00:00.000Z");
+  });
+
+  test("the turn before decides what a yes is", async () => {
+    const answer = isOk(await post({ text: "Yes.", previous: "Is it raining?" }));
+    const grant = isOk(await post({ text: "Sure.", previous: "Can you come?" }));
+    assert.equal(answer.act, "inform");
+    assert.equal(grant.act, "accept");
+  });
+
+  test("unmarked text is the classifier's, commands are certain", async () => {
+    const plain = isOk(await post({ text: "I had a weird experience yesterday" }));
+    const command = isOk(await post({ text: "/resolve it was the token" }));
+    assert.equal(plain.act, "inform");
+    assert.equal(command.level, "command");
+    assert.equal(command.confidence, 1);
+  });
+
+  test("a correction is remembered, whatever the case and marks", async () => {
+    const text = "Purple monkey dishwasher.";
+    assert.equal(isOk(await post({ text })).corrected, false);
+    isOk(await correct({ text, act: "accept" }));
+    const again = isOk(await post({ text: "purple monkey dishwasher" }));
+    assert.equal(again.act, "accept");
+    assert.equal(again.corrected, true);
+    isOk(await correct({ text, act: "reject" }));
+    assert.equal(isOk(await post({ text })).act, "reject");
+    assert.equal(isOk(await post({ text: "Purple monkey." })).corrected, false);
+  });
+
+  test("a correction given with the turn before holds only there", async () => {
+    const text = "The usual place.";
+    isOk(await correct({ text, previous: "Can you come?", act: "accept" }));
+    const same = isOk(await post({ text, previous: "Could you help me?" }));
+    const other = isOk(await post({ text, previous: "Where is it?" }));
+    assert.equal(same.corrected, true);
+    assert.equal(other.corrected, false);
+    assert.equal(isOk(await post({ text })).corrected, false);
+  });
+
+  test("bad input is named", async () => {
+    isError(await post({}), 400, "VALIDATION_ERROR", "text");
+    isError(await post({ text: "x", foo: 1 }), 400, "VALIDATION_ERROR", "foo");
+    isError(await post({ text: "x", timezone: "Mars/Base" }), 400,
+      "VALIDATION_ERROR", "timezone");
+    isError(await correct({ text: "x", act: "shout" }), 400,
+      "VALIDATION_ERROR", "act");
+    isError(await correct({ text: "x" }), 400, "VALIDATION_ERROR", "act");
+  });
+
+  test("a blank and ten megabytes are answered", async () => {
+    assert.equal(isOk(await post({ text: " " })).act, "inform");
+    const text = "lorem ipsum. ".repeat(800_000) + "Could you summarise this?";
+    assert.equal(isOk(await post({ text })).act, "request");
+  });
+});
