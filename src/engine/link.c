@@ -18,6 +18,7 @@
 #include "engine/place.h"
 #include "engine/turn.h"
 #include "store/db.h"
+#include "text/analysis.h"
 #include "text/token.h"
 
 #include <stdatomic.h>
