@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test asan tsan bench fuzz cov format tidy check-style \
-	install deb fresh clean help
+	install deb fresh crash clean help
 
 all: build
 
@@ -82,3 +82,8 @@ clean:                 ## remove every build folder
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
+
+crash:                 ## kill the server 100 times under load, on both stores
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CRASH_KILLS=$${CRASH_KILLS:-100} node --test crash.test.mjs
