@@ -109,7 +109,7 @@ void index_set_close(struct index_set *set)
 
         if (t && t->is_loaded) {
             (void)pthread_mutex_lock(&t->lock);
-            clew_ignore(tenant_flush(t, NULL)); /* else read again from the source */
+            clew_ignore(tenant_flush(t, NULL)); /* else it is read again */
             (void)pthread_mutex_unlock(&t->lock);
         }
         tenant_free(t);
@@ -231,7 +231,7 @@ static void evict(struct index_set *set, const struct tenant *keep)
             continue;
         }
         if (!t->is_merging) {
-            clew_ignore(tenant_flush(t, NULL)); /* else read again from the source */
+            clew_ignore(tenant_flush(t, NULL)); /* else it is read again */
             tenant_unload(t);
             charge(set, t);
         }

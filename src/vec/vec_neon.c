@@ -132,25 +132,37 @@ static void neon_scan_bits(const uint64_t *planes, const uint64_t *rows,
     }
 }
 
-#pragma GCC push_options
-#pragma GCC target("arch=armv8.2-a+dotprod")
+/* The two compilers name the same processor differently, and disagree on
+ * whether the intrinsic exists for it: hence assembly. */
+#if defined(__clang__)
+#define WITH_SDOT __attribute__((target("dotprod")))
+#else
+#define WITH_SDOT __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
 
-static int32_t sdot_dot_i8(const int8_t *a, const int8_t *b, size_t dim)
+WITH_SDOT static inline int32x4_t sdot(int32x4_t sum, int8x16_t a, int8x16_t b)
+{
+    __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
+    return sum;
+}
+
+WITH_SDOT static int32_t sdot_dot_i8(const int8_t *a, const int8_t *b,
+                                     size_t dim)
 {
     int32x4_t s0 = vdupq_n_s32(0);
     int32x4_t s1 = s0;
     size_t i = 0;
 
     for (; i + 32 <= dim; i += 32) {
-        s0 = vdotq_s32(s0, vld1q_s8(a + i), vld1q_s8(b + i));
-        s1 = vdotq_s32(s1, vld1q_s8(a + i + 16), vld1q_s8(b + i + 16));
+        s0 = sdot(s0, vld1q_s8(a + i), vld1q_s8(b + i));
+        s1 = sdot(s1, vld1q_s8(a + i + 16), vld1q_s8(b + i + 16));
     }
     return vaddvq_s32(vaddq_s32(s0, s1)) + tail_i8(a, b, i, dim);
 }
 
 /* Four rows at a time share the loads of the query. */
-static void sdot_scan_i8(const int8_t *query, const int8_t *rows, size_t n_rows,
-                         size_t dim, int32_t *out)
+WITH_SDOT static void sdot_scan_i8(const int8_t *query, const int8_t *rows,
+                                   size_t n_rows, size_t dim, int32_t *out)
 {
     size_t whole = dim & ~(size_t)15;
     size_t i = 0;
@@ -165,10 +177,10 @@ static void sdot_scan_i8(const int8_t *query, const int8_t *rows, size_t n_rows,
         for (size_t k = 0; k < whole; k += 16) {
             int8x16_t q = vld1q_s8(query + k);
 
-            s0 = vdotq_s32(s0, q, vld1q_s8(r + k));
-            s1 = vdotq_s32(s1, q, vld1q_s8(r + dim + k));
-            s2 = vdotq_s32(s2, q, vld1q_s8(r + 2 * dim + k));
-            s3 = vdotq_s32(s3, q, vld1q_s8(r + 3 * dim + k));
+            s0 = sdot(s0, q, vld1q_s8(r + k));
+            s1 = sdot(s1, q, vld1q_s8(r + dim + k));
+            s2 = sdot(s2, q, vld1q_s8(r + 2 * dim + k));
+            s3 = sdot(s3, q, vld1q_s8(r + 3 * dim + k));
         }
         out[i] = vaddvq_s32(s0) + tail_i8(query, r, whole, dim);
         out[i + 1] = vaddvq_s32(s1) + tail_i8(query, r + dim, whole, dim);
@@ -179,8 +191,6 @@ static void sdot_scan_i8(const int8_t *query, const int8_t *rows, size_t n_rows,
         out[i] = sdot_dot_i8(query, rows + i * dim, dim);
     }
 }
-
-#pragma GCC pop_options
 
 static const struct vec_ops neon = {"neon", neon_dot_i8, neon_scan_i8,
                                     neon_scan_bits};
