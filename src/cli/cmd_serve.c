@@ -13,6 +13,7 @@
 #include "cli/demo.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "proxy/context.h"
 #include "proxy/proxy.h"
 
 #include <errno.h>
@@ -96,7 +97,8 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
             config_int(cli->config, "server.request_timeout_seconds") * 1000,
         .max_body_bytes = (size_t)config_int(cli->config, "limits.body_bytes"),
     };
-    struct proxy_options proxy = {.next = api_front_handle};
+    struct proxy_options proxy = {.next = api_front_handle,
+                                  .inject = context_recall};
     enum clew_status status = engine_open(&engine, &serving->engine, err);
 
     if (status == CLEW_OK) {
@@ -107,6 +109,7 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     }
     if (status == CLEW_OK) {
         proxy.next_arg = serving->front;
+        proxy.inject_arg = serving->engine;
         status = proxy_open(serving->engine, &proxy, &serving->proxy, err);
     }
     if (status == CLEW_OK) {

@@ -338,6 +338,53 @@ describe("the way through", () => {
   });
 });
 
+describe("memory", () => {
+  const fence = /\n\n<clew-context sha256="[0-9a-f]{64}">\n[\s\S]*\n<\/clew-context>$/;
+  let name;
+  before(async () => {
+    name = someone();
+    await anthropic({ "x-clew-user": name }).messages.create({
+      ...call, messages: [user("my parrot Zanzibar eats papaya seeds")] });
+    await capturesOf(name, 1);
+  });
+
+  test("nothing is added unless it is asked for", async () => {
+    await anthropic({ "x-clew-user": name }).messages.create({
+      ...call, messages: [user("what does Zanzibar eat?")] });
+    assert.equal(upstream.requests.at(-1).body.messages[0].content, "what does Zanzibar eat?");
+  });
+
+  test("what is known is appended in a fence, and never captured", async () => {
+    const client = anthropic({ "x-clew-user": name, "x-clew-inject": "on" });
+    const first = await client.messages.create({ ...call, messages: [user("feed Zanzibar today?")] });
+    const sent = upstream.requests.at(-1);
+    assert.match(sent.body.messages[0].content, fence);
+    assert.match(sent.body.messages[0].content, /papaya/);
+    assert.ok(sent.body.messages[0].content.startsWith("feed Zanzibar today?"));
+    const block = { type: "text", text: "and Zanzibar tomorrow?", cache_control: { type: "ephemeral" } };
+    await client.messages.create({
+      ...call, messages: [user("feed Zanzibar today?"), said(first.content), user([block])] });
+    const next = upstream.requests.at(-1).body;
+    assert.equal(next.messages[0].content, "feed Zanzibar today?");
+    assert.deepEqual(next.messages[2].content[0], block);
+    assert.match(next.messages[2].content[1].text, fence);
+    const seen = (await capturesOf(name, 4)).slice(-2);
+    assert.equal(seen[1].parent_request_id, seen[0].request_id);
+    for (const turn of await turnsOf(seen[1])) assert.ok(!/clew-context/.test(turn.text), turn.text);
+  });
+
+  test("OpenAI's forms get it at the same place", async () => {
+    const client = openai({ "x-clew-user": name, "x-clew-inject": "on" });
+    await client.chat.completions.create({ model: "m", messages: [user("Zanzibar news")] });
+    assert.match(upstream.requests.at(-1).body.messages[0].content, fence);
+    await client.responses.create({ model: "m", input: "Zanzibar news" });
+    assert.match(upstream.requests.at(-1).body.input, fence);
+    await client.responses.create({
+      model: "m", input: [user([{ type: "input_text", text: "Zanzibar news" }])] });
+    assert.match(upstream.requests.at(-1).body.input[0].content[1].text, fence);
+  });
+});
+
 describe("with keys", () => {
   let keyed;
   before(async () => {
