@@ -135,3 +135,11 @@ struct str agent_value(const struct agent_field *field, enum agent_step step,
     }
     return (struct str){0};
 }
+
+const char *agent_step_name(enum agent_step step)
+{
+    static const char *const names[] = {"none", "opens", "extends",
+                                        "concludes"};
+
+    return names[step];
+}

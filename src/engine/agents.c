@@ -151,12 +151,33 @@ static enum clew_status add_problem(struct agents *set, const char *file,
     return CLEW_OK;
 }
 
+enum clew_status agent_read(struct arena *arena, const char *path,
+                            struct agent *out_agent, int *out_line,
+                            struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status;
+
+    *out_line = 1;
+    buf_init(&text, AGENT_MAX_BYTES + 1);
+    status = read_whole(path, &text);
+    if (status == CLEW_OK) {
+        status =
+            agent_parse(arena, path, buf_str(&text), out_agent, out_line, err);
+    } else if (status != CLEW_NO_MEMORY) {
+        status = clew_fail(
+            err, status == CLEW_TOO_LARGE ? CLEW_INVALID : CLEW_NOT_FOUND,
+            "%s:1: could not read it", path);
+    }
+    buf_release(&text);
+    return status;
+}
+
 /* One file: a package more, or a problem more. */
 static enum clew_status load_file(struct agents *set, const char *folder,
                                   const char *name)
 {
     struct clew_error why = {0};
-    struct buf text;
     struct agent agent;
     char *path = arena_printf(&set->arena, "%s/%s", folder, name);
     int line = 1;
@@ -165,23 +186,13 @@ static enum clew_status load_file(struct agents *set, const char *folder,
     if (!path) {
         return CLEW_NO_MEMORY;
     }
-    buf_init(&text, AGENT_MAX_BYTES + 1);
-    status = read_whole(path, &text);
-    if (status == CLEW_TOO_LARGE || status == CLEW_NOT_FOUND ||
-        status == CLEW_INTERNAL) {
-        status = clew_fail(&why, CLEW_INVALID, "%s:1: could not read it", path);
-    } else if (status == CLEW_OK) {
-        status =
-            agent_parse(&set->arena, path, buf_str(&text), &agent, &line, &why);
-    }
-    buf_release(&text);
+    status = agent_read(&set->arena, path, &agent, &line, &why);
     if (status == CLEW_OK && agents_find(set, agent.name)) {
-        status = clew_fail(&why, CLEW_INVALID,
-                           "%s:1: a package of this name "
-                           "is there already",
-                           path);
+        status =
+            clew_fail(&why, CLEW_INVALID,
+                      "%s:1: a package of this name is there already", path);
     }
-    if (status == CLEW_INVALID) {
+    if (status == CLEW_INVALID || status == CLEW_NOT_FOUND) {
         return add_problem(set, path, line, why.message);
     }
     if (status == CLEW_OK) {

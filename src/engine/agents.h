@@ -97,6 +97,14 @@ enum clew_status agent_parse(struct arena *arena, const char *file,
                              int *out_line,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
+/* The same from a file; CLEW_NOT_FOUND if it cannot be read. */
+enum clew_status agent_read(struct arena *arena, const char *path,
+                            struct agent *out_agent, int *out_line,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+/* "none", "opens", "extends", "concludes". */
+const char *agent_step_name(enum agent_step step);
+
 /* What a turn means to a package that has (`is_open`) or has no artifact open.
  */
 enum agent_step agent_match(const struct agent *agent, struct str text,
