@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lineage.test.mjs - thoughts, refinements and lineage over HTTP, AC1 to AC10
+ * of the thought lineage document by name, and the rules beside them.
+ */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { client } from "./lib/server.mjs";
+
+const nobody = "01900000-0000-7000-8000-000000000000";
+
+/* Sentences that share a subject, so that they find each other. */
+const facts = {
+  monitor: "The agent monitor must check both the status and the role of every agent pane.",
+  roleOnly: "The agent monitor must check only the role of every agent pane, never the status.",
+};
+
+onEachBackend("lineage", (open) => {
+  let server;
+  let count = 0;
+
+  before(async () => {
+    server = await open();
+  });
+
+  /* Each test in a tenant of its own. */
+  async function tenant() {
+    const api = client(server.url, await server.key(`tenant${++count}`));
+    return {
+      api,
+      async say(prompt, more = {}) {
+        const answer = await api.post("/api/v1/memory", {
+          prompt, agent_id: "test", agent_name: "Test", ...more,
+        });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body;
+      },
+      async memory(id) {
+        const answer = await api.get(`/api/v1/memories/${id}`);
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body;
+      },
+      async lineage(id) {
+        const answer = await api.get(`/api/v1/memories/${id}/lineage`);
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body;
+      },
+    };
+  }
+
+  /* A chain of `length` thoughts, each refining the one before. */
+  async function chain(t, length) {
+    const ids = [(await t.say(`${facts.monitor} Version 0.`)).result.thought_id];
+    for (let i = 1; i < length; i++) {
+      const next = await t.say(`${facts.roleOnly} Version ${i}.`,
+        { refines: ids.at(-1) });
+      ids.push(next.result.thought_id);
+    }
+    return ids;
+  }
+
+  test("AC1: refinement via /memory", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    const b = await t.say("updated insight", { refines: a.result.thought_id });
+    assert.ok(b.trace.operations.includes("contribute"));
+    const stored = await t.memory(b.result.thought_id);
+    assert.equal(stored.thought_type, "refinement");
+    const source = await t.memory(a.result.thought_id);
+    assert.equal(stored.weight, Math.max(1, source.weight * 0.5));
+    const nodes = (await t.lineage(b.result.thought_id)).chain;
+    const own = nodes.find((node) => node.depth === 0);
+    assert.deepEqual(own.source_ids, [a.result.thought_id]);
+  });
+
+  test("AC2: consolidation via /memory", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    const b = await t.say("Deployments to the staging cluster happen every Tuesday morning at nine.");
+    const ids = [a.result.thought_id, b.result.thought_id];
+    const c = await t.say("merged insight", { consolidates: ids });
+    const stored = await t.memory(c.result.thought_id);
+    assert.equal(stored.thought_type, "consolidation");
+    assert.equal(stored.weight, 1);
+    const own = (await t.lineage(c.result.thought_id)).chain
+      .find((node) => node.depth === 0);
+    assert.deepEqual(own.source_ids, ids);
+  });
+
+  test("AC3: superseded marking in retrieval", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    const b = await t.say(facts.roleOnly, { refines: a.result.thought_id });
+    const found = await t.say("What must the agent monitor check in every pane?");
+    const old = found.result.sources
+      .find((s) => s.thought_id === a.result.thought_id);
+    const now = found.result.sources
+      .find((s) => s.thought_id === b.result.thought_id);
+    assert.equal(old.superseded, true);
+    assert.equal(old.refined_by, b.result.thought_id);
+    assert.equal(now.superseded, false);
+    assert.equal(now.refined_by, null);
+  });
+
+  test("AC4: score adjustment", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    const b = await t.say(facts.roleOnly, { refines: a.result.thought_id });
+    const found = await t.say("Does the agent monitor check status and role of a pane?");
+    const scores = found.result.sources;
+    assert.equal(scores[0].thought_id, b.result.thought_id);
+    assert.ok(scores[0].score > scores.find(
+      (s) => s.thought_id === a.result.thought_id).score);
+    assert.ok(scores.every((s) => s.score >= 0 && s.score <= 1));
+  });
+
+  test("AC5: lineage query", async () => {
+    const t = await tenant();
+    const [a, b, c] = await chain(t, 3);
+    const depths = async (id) => Object.fromEntries(
+      (await t.lineage(id)).chain.map((node) => [node.thought_id, node.depth]));
+    assert.deepEqual(await depths(b), { [a]: -1, [b]: 0, [c]: 1 });
+    assert.deepEqual(await depths(a), { [a]: 0, [b]: 1, [c]: 2 });
+  });
+
+  test("AC6: lineage depth cap", async () => {
+    const t = await tenant();
+    const ids = await chain(t, 13);
+    const whole = await t.lineage(ids[0]);
+    assert.equal(whole.chain.length, 10);
+    assert.equal(whole.truncated, true);
+    const exact = await t.lineage(ids[3]);
+    assert.equal(exact.chain.length, 13);
+    assert.equal(exact.truncated, false, "ends exactly at the cap");
+  });
+
+  test("AC7: refinement suggestion", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    assert.equal(a.result.guidance, null, "never itself");
+    const b = await t.say(facts.monitor.replace("must", "should"));
+    assert.match(b.result.guidance, /\/brain refine/);
+    assert.ok(b.result.guidance.includes(a.result.thought_id));
+    const stored = await t.memory(b.result.thought_id);
+    assert.equal(stored.thought_type, "original");
+  });
+
+  test("AC8: backward compatibility", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    const stored = await t.memory(a.result.thought_id);
+    assert.equal(stored.thought_type, "original");
+    const own = (await t.lineage(a.result.thought_id)).chain[0];
+    assert.deepEqual(own.source_ids, []);
+    assert.deepEqual(Object.keys(a.trace).sort(), [
+      "context_used", "contribution_threshold_met", "operations",
+      "retrieval_method", "session_id", "thoughts_contributed",
+      "thoughts_retrieved"]);
+    for (const field of ["response", "sources", "highways_nearby",
+      "disambiguation", "guidance"]) {
+      assert.ok(field in a.result, field);
+    }
+  });
+
+  test("AC9: validation", async () => {
+    const t = await tenant();
+    const a = (await t.say(facts.monitor)).result.thought_id;
+    const before = (await t.api.get("/api/v1/memories")).body.items.length;
+    const ask = async (more) => {
+      const answer = await t.api.post("/api/v1/memory", {
+        prompt: facts.roleOnly, agent_id: "test", agent_name: "Test", ...more,
+      });
+      return [answer.status, answer.body.error.code, answer.body.error.type];
+    };
+    assert.deepEqual(await ask({ refines: nobody }),
+      [404, "THOUGHT_NOT_FOUND", "NOT_FOUND"]);
+    assert.deepEqual(await ask({ consolidates: [a, nobody] }),
+      [404, "THOUGHT_NOT_FOUND", "NOT_FOUND"]);
+    assert.deepEqual(await ask({ refines: a, consolidates: [a, nobody] }),
+      [400, "MUTUAL_EXCLUSION", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ consolidates: [a] }),
+      [400, "MIN_CONSOLIDATION", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ consolidates: [a, a] }),
+      [400, "MIN_CONSOLIDATION", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ prompt: "  " }),
+      [400, "VALIDATION_ERROR", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ prompt: "x".repeat(10001) }),
+      [400, "VALIDATION_ERROR", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ agent_id: "x".repeat(101) }),
+      [400, "VALIDATION_ERROR", "VALIDATION_ERROR"]);
+    assert.deepEqual(await ask({ refines: "no id" }),
+      [400, "VALIDATION_ERROR", "VALIDATION_ERROR"]);
+    const after = (await t.api.get("/api/v1/memories")).body.items.length;
+    assert.equal(after, before, "nothing is stored on an error");
+  });
+
+  test("another tenant's thoughts do not exist", async () => {
+    const a = await tenant();
+    const b = await tenant();
+    const id = (await a.say(facts.monitor)).result.thought_id;
+    const answer = await b.api.post("/api/v1/memory", {
+      prompt: facts.roleOnly, agent_id: "x", agent_name: "X", refines: id,
+    });
+    assert.equal(answer.status, 404);
+    assert.equal(answer.body.error.code, "THOUGHT_NOT_FOUND");
+    assert.equal((await b.api.get(`/api/v1/memories/${id}`)).status, 404);
+    assert.equal((await b.api.get(`/api/v1/memories/${id}/lineage`)).status, 404);
+  });
+
+  test("short texts, lone questions and replies are not stored", async () => {
+    const t = await tenant();
+    for (const prompt of [
+      "too short to keep",
+      "What must the agent monitor check in every pane, and how often does it do so?",
+      "Based on what you told me earlier today I will restart the agent monitor now.",
+    ]) {
+      const answer = await t.say(prompt);
+      assert.equal(answer.result.thought_id, null, prompt);
+      assert.equal(answer.trace.contribution_threshold_met, false);
+    }
+    const kept = await t.say(facts.monitor, { read_only: true });
+    assert.equal(kept.result.thought_id, null, "read_only never stores");
+  });
+
+  test("a new thought neither finds nor reinforces itself", async () => {
+    const t = await tenant();
+    const a = await t.say(facts.monitor);
+    assert.deepEqual(a.result.sources, []);
+    assert.equal((await t.memory(a.result.thought_id)).weight, 1);
+  });
+
+  test("retrieval and later contributions add weight, exactly", async () => {
+    const t = await tenant();
+    const session = nobody.replace(/0$/, "1");
+    const a = (await t.say(facts.monitor)).result.thought_id;
+    await t.say("What does the agent monitor check?", { session_id: session });
+    assert.ok(Math.abs((await t.memory(a)).weight - 1.05) < 1e-9);
+    const b = await t.say(
+      "Rotating the signing keys of the gateway needs two people and a ticket.",
+      { session_id: session });
+    assert.ok(b.trace.operations.includes("feedback_implicit"));
+    const weight = (await t.memory(a)).weight;
+    const again = b.result.sources.some((s) => s.thought_id === a) ? 0.05 : 0;
+    assert.ok(Math.abs(weight - (1.07 + again)) < 1e-9, `${weight}`);
+  });
+
+  test("retract takes a refinement back and restores its source", async () => {
+    const t = await tenant();
+    const [a, b] = await chain(t, 2);
+    assert.equal((await t.memory(a)).superseded, true);
+    const answer = await t.api.post(`/api/v1/memories/${b}/retract`, {});
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal((await t.memory(a)).superseded, false);
+    const found = await t.say("What must the agent monitor check?");
+    assert.deepEqual(found.result.sources.map((s) => s.thought_id), [a]);
+  });
+
+  test("refining what is superseded is allowed and said", async () => {
+    const t = await tenant();
+    const [a, b] = await chain(t, 2);
+    const c = await t.say(`${facts.monitor} Once more.`, { refines: a });
+    assert.ok(c.result.guidance.includes(b));
+    assert.equal((await t.memory(a)).refined_by, c.result.thought_id);
+  });
+
+  test("as-of answers what was known then", async () => {
+    const t = await tenant();
+    const [a, b] = await chain(t, 2);
+    const before = (await t.memory(b)).created_at;
+    const at = new Date(Date.parse(before) - 1).toISOString();
+    const found = await t.api.post("/api/v1/recall", {
+      query: "agent monitor", kinds: ["memory"], at,
+    });
+    assert.deepEqual(
+      found.body.items.map((item) => [item.id, item.superseded]), [[a, false]]);
+    const then = await t.api.get(`/api/v1/memories/${a}/lineage?at=${at}`);
+    assert.equal(then.body.chain.length, 1);
+  });
+
+  test("the query string asks the same", async () => {
+    const t = await tenant();
+    await t.say(facts.monitor);
+    const query = new URLSearchParams({
+      prompt: "What does the agent monitor check?",
+      agent_id: "q", agent_name: "Q",
+    });
+    const answer = await t.api.get(`/api/v1/memory?${query}`);
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(answer.body.result.sources.length, 1);
+  });
+
+  test("an agent is welcomed once", async () => {
+    const t = await tenant();
+    const first = await t.say(facts.monitor);
+    assert.ok(first.trace.operations.includes("onboard"));
+    const second = await t.say(facts.roleOnly);
+    assert.ok(!second.trace.operations.includes("onboard"));
+  });
+});
