@@ -29,8 +29,7 @@ static enum clew_status read_ids(struct api_call *call, const char *field,
     if (!ids) {
         return api_no_memory(err);
     }
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         if (!json_is_string(item) ||
             !uuid_parse(str_of(json_string_value(item)), &ids[i])) {
             return clew_fail_field(err, field, "\"%s[%zu]\" must be a UUID",
@@ -60,10 +59,9 @@ static enum clew_status read_names(struct api_call *call,
     if (!names) {
         return api_no_memory(err);
     }
-    json_array_foreach(list, i, item)
-    {
-        names[i] = (struct str){json_string_value(item),
-                                json_string_length(item)};
+    json_array_foreach (list, i, item) {
+        names[i] =
+            (struct str){json_string_value(item), json_string_length(item)};
         if (!json_is_string(item)) {
             return clew_fail_field(err, "external_ids",
                                    "\"external_ids[%zu]\" must be a string", i);
@@ -78,8 +76,8 @@ static enum clew_status read_input(struct api_call *call,
                                    struct forget_input *input,
                                    struct clew_error *err)
 {
-    enum clew_status status = read_ids(call, "turn_ids", &input->turn_ids,
-                                       &input->n_turn_ids, err);
+    enum clew_status status =
+        read_ids(call, "turn_ids", &input->turn_ids, &input->n_turn_ids, err);
 
     if (status == CLEW_OK) {
         status = read_ids(call, "memory_ids", &input->memory_ids,
@@ -96,10 +94,10 @@ static enum clew_status read_input(struct api_call *call,
         status = json_get_str(call->body, "user_id", JSON_OPTIONAL,
                               LIMIT_NAME_BYTES, &input->user_id, err);
     }
-    return status == CLEW_OK ? json_get_bool(call->body, "dry_run",
-                                             JSON_OPTIONAL, &input->is_dry_run,
-                                             err)
-                             : status;
+    return status == CLEW_OK
+               ? json_get_bool(call->body, "dry_run", JSON_OPTIONAL,
+                               &input->is_dry_run, err)
+               : status;
 }
 
 enum clew_status forget_post(struct api_call *call, struct clew_error *err)
@@ -128,6 +126,7 @@ enum clew_status forget_post(struct api_call *call, struct clew_error *err)
             json_set_uuid(call->out, "receipt_id",
                           uuid_is_nil(&receipt.id) ? NULL : &receipt.id) &&
             json_set_cstr(call->out, "sha256", receipt.sha256) &&
+            json_set_bool(call->out, "scrubbed", receipt.is_scrubbed) &&
             json_set_bool(call->out, "dry_run", input.is_dry_run);
     return is_ok ? CLEW_OK : api_no_memory(err);
 }

@@ -154,7 +154,7 @@ const struct openapi_schema openapi_objects[] = {
                                                                   "EpisodeUpdat"
                                                                   "e"))))},
     {"Receipt", OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
-                       P("sha256", TEXT) "," P("dry_run", BOOLEAN))},
+                       P("sha256", TEXT) "," P("scrubbed", BOOLEAN) "," P("dry_run", BOOLEAN))},
     {"Memory",
      OBJECT(
          P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) "," P("status", TEXT) "," P(

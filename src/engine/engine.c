@@ -17,10 +17,11 @@
 #include <sys/stat.h>
 
 DB_SQL_SYSTEM(SELECT_TENANT, "SELECT tenant FROM tenants WHERE name = $1");
-DB_SQL_SYSTEM(INSERT_TENANT,
-              "INSERT INTO tenants (tenant, name, created_at, change_seq)"
-              " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants WHERE 1 = 1"
-              " ON CONFLICT (name) DO NOTHING");
+DB_SQL_SYSTEM(
+    INSERT_TENANT,
+    "INSERT INTO tenants (tenant, name, created_at, change_seq)"
+    " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants WHERE 1 = 1"
+    " ON CONFLICT (name) DO NOTHING");
 
 /* mkdir -p with 0700 for what is new. */
 static enum clew_status make_folder(const char *path, struct clew_error *err)

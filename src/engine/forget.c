@@ -17,11 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- collecting ---------------------------------------------------------------- */
+/* --- collecting
+ * ---------------------------------------------------------------- */
 
 #define ADD_TURNS                                                              \
     "INSERT INTO forget_set (tenant, kind, id, chat_id, seq)"                  \
-    " SELECT tenant, 'turn', id, chat_id, seq FROM turns WHERE tenant = $1 AND "
+    " SELECT tenant, 'turn', id, chat_id, seq FROM turns WHERE tenant = $1 "   \
+    "AND "
 
 DB_SQL(ADD_TURN_IDS, ADD_TURNS "id = ANY($2)");
 DB_SQL(ADD_EXTERNAL, ADD_TURNS "external_id = ANY($2)");
@@ -53,22 +55,23 @@ DB_SQL(SELECT_SET, "SELECT kind, id FROM forget_set WHERE tenant = $1"
                    " AND kind > $2 OR (tenant = $1 AND kind = $2 AND id > $3)"
                    " ORDER BY kind, id LIMIT 10000");
 
-/* --- deleting ------------------------------------------------------------------ */
+/* --- deleting
+ * ------------------------------------------------------------------ */
 
 #define OF(kind)                                                               \
     " IN (SELECT id FROM forget_set WHERE tenant = $1 AND kind = '" kind "')"
 
-DB_SQL(DROP_SOURCES, "DELETE FROM memory_sources WHERE tenant = $1 AND"
-                     " (memory_id" OF("memory") " OR source_id" OF(
-                         "memory") ")");
+DB_SQL(DROP_SOURCES,
+       "DELETE FROM memory_sources WHERE tenant = $1 AND"
+       " (memory_id" OF("memory") " OR source_id" OF("memory") ")");
 DB_SQL(DROP_REFS, "DELETE FROM memory_refs WHERE tenant = $1 AND"
                   " (memory_id" OF("memory") " OR chat_id" OF("chat") ")");
-DB_SQL(DROP_ACCESS,
-       "DELETE FROM memory_access WHERE tenant = $1 AND memory_id" OF(
-           "memory"));
-DB_SQL(DROP_RESULTS,
-       "DELETE FROM agent_results WHERE tenant = $1 AND memory_id" OF(
-           "memory"));
+DB_SQL(
+    DROP_ACCESS,
+    "DELETE FROM memory_access WHERE tenant = $1 AND memory_id" OF("memory"));
+DB_SQL(
+    DROP_RESULTS,
+    "DELETE FROM agent_results WHERE tenant = $1 AND memory_id" OF("memory"));
 DB_SQL(DROP_IMPORTS, "DELETE FROM chat_memories WHERE tenant = $1 AND"
                      " (memory_id" OF("memory") " OR chat_id" OF("chat") ")");
 DB_SQL(DROP_MEMORIES,
@@ -82,12 +85,14 @@ DB_SQL(BLANK_CHATS,
 DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
 DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
-DB_SQL(DROP_ANCHORS,
-       "DELETE FROM request_anchors WHERE tenant = $1 AND request_id IN"
-       " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
-DB_SQL(DROP_TASKS_OF_REQUESTS,
-       "DELETE FROM request_tasks WHERE tenant = $1 AND request_id IN"
-       " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
+DB_SQL(
+    DROP_ANCHORS,
+    "DELETE FROM request_anchors WHERE tenant = $1 AND request_id IN"
+    " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
+DB_SQL(
+    DROP_TASKS_OF_REQUESTS,
+    "DELETE FROM request_tasks WHERE tenant = $1 AND request_id IN"
+    " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
 DB_SQL(DROP_REQUESTS,
        "DELETE FROM requests WHERE tenant = $1 AND chat_id" OF("chat"));
 DB_SQL(DROP_SESSIONS,
@@ -97,10 +102,11 @@ DB_SQL(DROP_SESSIONS,
 DB_SQL(HUSK_CHATS,
        "UPDATE chats SET title = NULL, summary = NULL, is_titled_by_user = 0"
        " WHERE tenant = $1 AND id" OF("chat"));
-DB_SQL(DROP_CHATS,
-       "DELETE FROM chats WHERE tenant = $1 AND id" OF("chat") " AND id NOT IN"
-       " (SELECT parent_id FROM chats WHERE tenant = $1 AND parent_id IS NOT"
-       " NULL AND id NOT" OF("chat") ")");
+DB_SQL(DROP_CHATS, "DELETE FROM chats WHERE tenant = $1 AND id" OF(
+                       "chat") " AND id NOT IN"
+                               " (SELECT parent_id FROM chats WHERE tenant = "
+                               "$1 AND parent_id IS NOT"
+                               " NULL AND id NOT" OF("chat") ")");
 DB_SQL(LEAVE_TOMBSTONES,
        "INSERT INTO tombstones (tenant, change_seq, kind, id, created_at)"
        " SELECT tenant, $2 - 1 + ROW_NUMBER() OVER (ORDER BY kind, id), kind,"
@@ -204,9 +210,8 @@ static enum clew_status collect_all(struct work *work, struct store_tx *tx,
         work->selector = "user_id";
         status = collect_user(tx, in->user_id, err);
     }
-    return status == CLEW_OK
-               ? db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err)
-               : status;
+    return status == CLEW_OK ? db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err)
+                             : status;
 }
 
 /* The digest over all kinds and ids, page by page. */
@@ -385,10 +390,15 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
     if (status != CLEW_OK || input->is_dry_run) {
         return status;
     }
-    /* the rows are gone; now their terms and vectors in the index's files */
+    /* the rows are gone; now their traces in the index's and store's files */
     status = index_view_open(engine->indexes, scope->tenant, &view, err);
     index_view_close(view);
-    return status == CLEW_OK
-               ? index_purge(engine->indexes, scope->tenant, err)
-               : status;
+    if (status == CLEW_OK) {
+        status = index_purge(engine->indexes, scope->tenant, err);
+    }
+    if (status == CLEW_OK) {
+        status = store_scrub(engine->store, err);
+    }
+    out->is_scrubbed = status == CLEW_OK;
+    return CLEW_OK; /* forgotten is forgotten: the caller gets the receipt */
 }

@@ -50,6 +50,9 @@ struct forget_receipt {
     struct forget_count counts[FORGET_MAX_COUNTS];
     size_t n_counts;
     char sha256[SHA256_HEX_SIZE]; /* over kinds and ids, in order */
+    /* The raw bytes are gone from index and store files too; if a reader held
+     * them up, the next forget or a restart does it. */
+    bool is_scrubbed;
 };
 
 /*

@@ -132,7 +132,8 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
         struct key *key;
 
         if (!grown) {
-            clew_ignore(db_end(&rows, NULL)); /* the lack of memory is reported */
+            clew_ignore(
+                db_end(&rows, NULL)); /* the lack of memory is reported */
             return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
         }
         work->keys = grown;

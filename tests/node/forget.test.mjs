@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forget.test.mjs - what is forgotten is gone: rows, results, and raw bytes.
+ */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { client } from "./lib/server.mjs";
+
+/* Every file below a folder that holds `text`. */
+function filesWith(folder, text) {
+  return fs.readdirSync(folder, { recursive: true })
+    .map((name) => path.join(folder, name))
+    .filter((file) => fs.statSync(file).isFile())
+    .filter((file) => fs.readFileSync(file).includes(text));
+}
+
+onEachBackend("forget", (open, backend) => {
+  let server;
+  let count = 0;
+
+  before(async () => {
+    server = await open();
+  });
+
+  async function tenant() {
+    return client(server.url, await server.key(`tenant${++count}`));
+  }
+
+  async function say(api, user, text, more = {}) {
+    const answer = await api.post("/api/v1/turns", {
+      user_id: user, role: "user", content: text, channel: "sms", ...more,
+    });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.body;
+  }
+
+  async function finds(api, query) {
+    const answer = await api.post("/api/v1/recall", { query });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.items.map((item) => item.text);
+  }
+
+  async function forget(api, body) {
+    const answer = await api.post("/api/v1/forget", body);
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.body.sha256, /^[0-9a-f]{64}$/);
+    return answer.body;
+  }
+
+  test("a forgotten turn is found no more and leaves no bytes", async () => {
+    const api = await tenant();
+    const secret = "zanzibarquartz";
+    const kept = await say(api, "ann", "The keys are in the blue drawer.");
+    const gone = await say(api, "ann", `My locker code word is ${secret}.`);
+    assert.equal((await finds(api, secret))[0], gone.turn.text);
+    const receipt = await forget(api, { turn_ids: [gone.turn.id] });
+    assert.equal(receipt.forgotten.turns, 1);
+    assert.ok(receipt.receipt_id);
+    assert.equal(receipt.scrubbed, true);
+    assert.ok(!(await finds(api, secret)).some((t) => t.includes(secret)));
+    const turns = await api.get(`/api/v1/chats/${kept.chat.id}/turns`);
+    assert.deepEqual(turns.body.items.map((t) => t.id), [kept.turn.id]);
+    if (backend === "sqlite") {
+      assert.deepEqual(filesWith(server.data, secret), []);
+    }
+  });
+
+  test("forgetting a chat leaves its forks readable", async () => {
+    const api = await tenant();
+    const first = await say(api, "ann", "First line of a chat to be forked.");
+    await say(api, "ann", "Second line of it.", { chat_id: first.chat.id });
+    const fork = await api.post(`/api/v1/chats/${first.chat.id}/fork`, {});
+    await say(api, "ann", "Only in the fork.", { chat_id: fork.body.id });
+    await forget(api, { chat_id: first.chat.id });
+    const turns = await api.get(`/api/v1/chats/${fork.body.id}/turns`);
+    assert.deepEqual(turns.body.items.map((t) => t.text), ["Only in the fork."]);
+  });
+
+  test("forgetting a user takes all of theirs and nothing else", async () => {
+    const api = await tenant();
+    await say(api, "ann", "Ann grows tomatoes on the balcony.");
+    const bob = await say(api, "bob", "Bob grows tomatoes in the garden.");
+    await forget(api, { user_id: "ann" });
+    assert.deepEqual(
+      (await finds(api, "tomatoes")).filter((t) => t.includes("tomatoes")),
+      (await finds(api, "tomatoes")).filter((t) => t.includes("Bob")));
+    assert.equal(
+      (await api.get(`/api/v1/chats/${bob.chat.id}/turns`)).body.items.length, 1);
+    const chats = await api.get("/api/v1/chats?user_id=ann");
+    assert.deepEqual(chats.body.items, []);
+  });
+
+  test("a dry run says what it would do and does nothing", async () => {
+    const api = await tenant();
+    const one = await say(api, "ann", "To be looked at only.",
+      { external_id: "dry-1" });
+    const plan = await forget(api, { external_ids: ["dry-1"], dry_run: true });
+    assert.equal(plan.forgotten.turns, 1);
+    assert.equal(plan.receipt_id, null);
+    assert.equal(
+      (await api.get(`/api/v1/chats/${one.chat.id}/turns`)).body.items.length, 1);
+  });
+
+  test("an unknown id forgets nothing at all", async () => {
+    const api = await tenant();
+    const one = await say(api, "ann", "Still here afterwards.");
+    const answer = await api.post("/api/v1/forget", {
+      turn_ids: [one.turn.id, "01900000-0000-7000-8000-000000000000"],
+    });
+    assert.equal(answer.status, 404);
+    assert.equal(
+      (await api.get(`/api/v1/chats/${one.chat.id}/turns`)).body.items.length, 1);
+    const none = await api.post("/api/v1/forget", {});
+    assert.equal(none.status, 400);
+  });
+
+  test("nobody forgets another tenant's turns", async () => {
+    const a = await tenant();
+    const b = await tenant();
+    const one = await say(a, "ann", "Tenant a keeps this.");
+    const answer = await b.post("/api/v1/forget", { turn_ids: [one.turn.id] });
+    assert.equal(answer.status, 404);
+    await b.post("/api/v1/forget", { user_id: "ann" });
+    assert.equal(
+      (await a.get(`/api/v1/chats/${one.chat.id}/turns`)).body.items.length, 1);
+  });
+
+  test("the store still verifies", async () => {
+    await server.clew("verify");
+  });
+});
