@@ -26,6 +26,7 @@
     "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\",\"commit\","      \
     "\"accept\",\"reject\"]}"
 
+/* clang-format off */
 const struct openapi_schema openapi_fields[] = {
     {"act", ACT},
     {"after_seq", COUNT},
@@ -38,8 +39,8 @@ const struct openapi_schema openapi_fields[] = {
     {"consolidates", LIST(ID)},
     {"context", TEXT},
     {"content",
-     "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":"
-     "{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
+     "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"array\","
+     "\"items\":{\"oneOf\":[{\"type\":\"object\"},{\"type\":\"string\"}]}}]}"},
     {"conversation_id", ID},
     {"created_at", TIME},
     {"cursor", TEXT},
@@ -78,8 +79,9 @@ const struct openapi_schema openapi_fields[] = {
     {"timezone", TEXT},
     {"title", TEXT},
     {"turn_ids", LIST(ID)},
-    {"turns", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":"
-              "{\"type\":\"object\"}}"},
+    {"turns",
+     "{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,"
+     "\"items\":{\"type\":\"object\"}}"},
     {"type", TEXT},
     {"until", TIME},
     {"user_id", TEXT},
@@ -87,62 +89,54 @@ const struct openapi_schema openapi_fields[] = {
 };
 
 #define LINK_FIELDS                                                            \
-    P("request_id", ID)                                                        \
-    "," P("conversation_id", ID) "," P("parent_request_id", ID_OR_NULL) "," P( \
-        "branch_id", TEXT) "," P("chat_id", ID) "," P("strategy", TEXT) "," P( \
-        "current_message_hash", TEXT) "," P("parent_message_hash",             \
-                                            TEXT_OR_NULL) "," P(               \
-        "system_hash", TEXT_OR_NULL) "," P("is_subtask", BOOLEAN) "," P(       \
-        "message_count", COUNT)
+    P("request_id", ID) "," P("conversation_id", ID) ","                       \
+    P("parent_request_id", ID_OR_NULL) "," P("branch_id", TEXT) ","            \
+    P("chat_id", ID) "," P("strategy", TEXT) ","                               \
+    P("current_message_hash", TEXT) ","                                        \
+    P("parent_message_hash", TEXT_OR_NULL) ","                                 \
+    P("system_hash", TEXT_OR_NULL) "," P("is_subtask", BOOLEAN) ","            \
+    P("message_count", COUNT)
 
 const struct openapi_schema openapi_objects[] = {
     {"Error",
-     OBJECT(P("error",
-              OBJECT(P("code", TEXT) "," P("type", TEXT) "," P(
-                  "message", TEXT) "," P("field", TEXT) "," P("request_id",
-                                                              TEXT))))},
+     OBJECT(P("error", OBJECT(P("code", TEXT) "," P("type", TEXT) ","
+                              P("message", TEXT) "," P("field", TEXT) ","
+                              P("request_id", TEXT))))},
     {"Health",
      OBJECT(P("status", TEXT) "," P("version", TEXT) "," P("store", TEXT))},
     {"Link", OBJECT(LINK_FIELDS)},
     {"Request",
-     OBJECT(LINK_FIELDS "," P("model", TEXT_OR_NULL) "," P(
-         "status", ANY) "," P("input_tokens", ANY) "," P("output_tokens",
-                                                         ANY) "," P(
-         "duration_ms", ANY) "," P("created_at", TIME))},
+     OBJECT(LINK_FIELDS "," P("model", TEXT_OR_NULL) "," P("status", ANY) ","
+            P("input_tokens", ANY) "," P("output_tokens", ANY) ","
+            P("duration_ms", ANY) "," P("created_at", TIME))},
     {"Conversation",
-     OBJECT(P("id", ID) "," P("requests", LIST(REF("Request"))) "," P(
-         "branches", LIST(REF("Chat"))))},
+     OBJECT(P("id", ID) "," P("requests", LIST(REF("Request"))) ","
+            P("branches", LIST(REF("Chat"))))},
     {"Turn",
-     OBJECT(
-         P("id", ID) "," P("chat_id", ID) "," P("session_id", ID) "," P("seq", COUNT) "," P("user_id", TEXT) "," P("role", TEXT) "," P("name", TEXT_OR_NULL) "," P(
-             "channel",
-             TEXT_OR_NULL) "," P("text",
-                                 TEXT) "," P("content",
-                                             LIST(
-                                                 ANY)) "," P("token_count",
-                                                             COUNT) "," P("crea"
-                                                                          "ted_"
-                                                                          "at",
-                                                                          TIME) "," P("stored_at",
-                                                                                      TIME) "," P("timezone",
-                                                                                                  TEXT_OR_NULL) "," P("external_id",
-                                                                                                                      TEXT_OR_NULL))},
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("session_id", ID) ","
+            P("seq", COUNT) "," P("user_id", TEXT) "," P("role", TEXT) ","
+            P("name", TEXT_OR_NULL) "," P("channel", TEXT_OR_NULL) ","
+            P("text", TEXT) "," P("content", LIST(ANY)) ","
+            P("token_count", COUNT) "," P("created_at", TIME) ","
+            P("stored_at", TIME) "," P("timezone", TEXT_OR_NULL) ","
+            P("external_id", TEXT_OR_NULL))},
     {"Chat",
-     OBJECT(P("id", ID) "," P("conversation_id", ID) "," P("parent_id", ID_OR_NULL) "," P(
-         "user_id", TEXT) "," P("branch",
-                                TEXT) "," P("title",
-                                            TEXT_OR_NULL) "," P("summary",
-                                                                TEXT_OR_NULL) "," P("channels",
-                                                                                    LIST(TEXT)) "," P("is_explicit",
-                                                                                                      BOOLEAN) "," P("fork_seq", COUNT) "," P("depth", COUNT) "," P("last_seq", COUNT) "," P("inactivity_minutes", "{\"type\":[\"integer\",\"null\"]}") "," P("created_at", TIME) "," P("last_activity_at", TIME) "," P("closed_at",
-                                                                                                                                                                                                                                                                                                                        TIME_OR_NULL))},
+     OBJECT(P("id", ID) "," P("conversation_id", ID) ","
+            P("parent_id", ID_OR_NULL) "," P("user_id", TEXT) ","
+            P("branch", TEXT) "," P("title", TEXT_OR_NULL) ","
+            P("summary", TEXT_OR_NULL) "," P("channels", LIST(TEXT)) ","
+            P("is_explicit", BOOLEAN) "," P("fork_seq", COUNT) ","
+            P("depth", COUNT) "," P("last_seq", COUNT) ","
+            P("inactivity_minutes", "{\"type\":[\"integer\",\"null\"]}") ","
+            P("created_at", TIME) "," P("last_activity_at", TIME) ","
+            P("closed_at", TIME_OR_NULL))},
     {"ChatTree",
-     OBJECT(P("conversation_id", ID) "," P("items", LIST(REF("Chat"))) "," P(
-         "next_cursor", "{\"type\":\"null\"}"))},
+     OBJECT(P("conversation_id", ID) "," P("items", LIST(REF("Chat"))) ","
+            P("next_cursor", "{\"type\":\"null\"}"))},
     {"Session",
-     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("user_id", TEXT) "," P(
-         "started_at", TIME) "," P("last_activity_at",
-                                   TIME) "," P("ended_at", TIME_OR_NULL))},
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("user_id", TEXT) ","
+            P("started_at", TIME) "," P("last_activity_at", TIME) ","
+            P("ended_at", TIME_OR_NULL))},
     {"Updates",
      OBJECT(P("memories", LIST(REF("MemoryUpdate"))) "," P(
          "chains",
@@ -155,86 +149,70 @@ const struct openapi_schema openapi_objects[] = {
                                                                   "e"))))},
     {"Receipt", OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
                        P("sha256", TEXT) "," P("scrubbed", BOOLEAN) "," P("dry_run", BOOLEAN))},
+     OBJECT(P("memories", LIST(REF("MemoryUpdate"))) ","
+            P("chains", LIST(REF("ChainUpdate"))) ","
+            P("links", LIST(REF("LinkUpdate"))) ","
+            P("episodes", LIST(REF("EpisodeUpdate"))))},
+    {"Receipt",
+     OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
+            P("sha256", TEXT) "," P("dry_run", BOOLEAN))},
     {"Memory",
-     OBJECT(
-         P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) "," P("status", TEXT) "," P(
-             "summary",
-             TEXT) "," P("resolution",
-                         TEXT_OR_NULL) "," P("tags",
-                                             LIST(
-                                                 TEXT)) "," P("fields",
-                                                              ANY) "," P("sourc"
-                                                                         "e_"
-                                                                         "ref",
-                                                                         TEXT_OR_NULL) "," P("source_refs",
-                                                                                             LIST(
-                                                                                                 TEXT)) "," P("origin", TEXT) "," P("thought_type", TEXT) "," P("chat_id", ID_OR_NULL) "," P("parent_id", ID_OR_NULL) "," P("agent_id", TEXT_OR_NULL) "," P("agent_name", TEXT_OR_NULL) "," P("is_instruction",
-                                                                                                                                                                                                                                                                                              BOOLEAN) "," P("token_count", COUNT) "," P("weight", NUMBER) "," P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) "," P("created_at", TIME) "," P("updated_at",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                        TIME) "," P("expires_at",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                    TIME_OR_NULL) "," P("retracted_at",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        TIME_OR_NULL))},
+     OBJECT(P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) ","
+            P("status", TEXT) "," P("summary", TEXT) ","
+            P("resolution", TEXT_OR_NULL) "," P("tags", LIST(TEXT)) ","
+            P("fields", ANY) "," P("source_ref", TEXT_OR_NULL) ","
+            P("source_refs", LIST(TEXT)) "," P("origin", TEXT) ","
+            P("thought_type", TEXT) "," P("chat_id", ID_OR_NULL) ","
+            P("parent_id", ID_OR_NULL) "," P("agent_id", TEXT_OR_NULL) ","
+            P("agent_name", TEXT_OR_NULL) "," P("is_instruction", BOOLEAN) ","
+            P("token_count", COUNT) "," P("weight", NUMBER) ","
+            P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) ","
+            P("created_at", TIME) "," P("updated_at", TIME) ","
+            P("expires_at", TIME_OR_NULL) "," P("retracted_at", TIME_OR_NULL))},
     {"Thought",
-     OBJECT(P(
-         "result",
-         OBJECT(P("response", TEXT) "," P("sources", LIST(ANY)) "," P(
-             "highways_nearby",
-             LIST(
-                 ANY)) "," P("disambiguation",
-                             ANY) "," P("guidance",
-                                        TEXT_OR_NULL) "," P("onboarding",
-                                                            TEXT_OR_NULL) "," P("thought_id",
-                                                                                ID_OR_NULL))) "," P("trace",
-                                                                                                    ANY))},
-    {"Lineage", OBJECT(P("thought_id", ID) "," P("chain", LIST(ANY)) "," P(
-                    "truncated", BOOLEAN))},
-    {"MemoryUpdate",
-     OBJECT(P("id", ID) "," P("type", TEXT) "," P("status", TEXT) "," P(
-         "summary", TEXT) "," P("change", TEXT))},
-    {"ChainUpdate",
-     OBJECT(P(
-         "type",
-         "{\"enum\":[\"extend\",\"create\",\"branch\",\"merge\","
-         "\"conclude\"]}") "," P("chain_id",
-                                 ID) "," P("claim_ids",
-                                           LIST(
-                                               ID)) "," P("parent_chain_id",
-                                                          ID) "," P("distance",
-                                                                    NUMBER) "," P("reasoning",
-                                                                                  TEXT_OR_NULL))},
-    {"LinkUpdate",
      OBJECT(
-         P("id", ID) "," P("chat_id", ID) "," P("other_chat_id", ID) "," P(
-             "decision",
-             "{\"enum\":[\"link\",\"no_link\"]}") "," P("algorithmic",
-                                                        NUMBER) "," P("llm",
-                                                                      "{\"type"
-                                                                      "\":["
-                                                                      "\"number"
-                                                                      "\","
-                                                                      "\"null\""
-                                                                      "]}") "," P("confidence",
-                                                                                  "{\"enum\":[\"high\",\"uncertain\"]}"))},
+            P("result", OBJECT(P("response", TEXT) ","
+                P("sources", LIST(ANY)) "," P("highways_nearby", LIST(ANY)) ","
+                P("disambiguation", ANY) "," P("guidance", TEXT_OR_NULL) ","
+                P("onboarding", TEXT_OR_NULL) ","
+                P("thought_id", ID_OR_NULL))) "," P("trace", ANY))},
+    {"Lineage",
+     OBJECT(P("thought_id", ID) "," P("chain", LIST(ANY)) ","
+            P("truncated", BOOLEAN))},
+    {"MemoryUpdate",
+     OBJECT(P("id", ID) "," P("type", TEXT) "," P("status", TEXT) ","
+            P("summary", TEXT) "," P("change", TEXT))},
+    {"ChainUpdate",
+     OBJECT(
+            P("type", "{\"enum\":[\"extend\",\"create\",\"branch\",\"merge\","
+                      "\"conclude\"]}") ","
+            P("chain_id", ID) "," P("claim_ids", LIST(ID)) ","
+            P("parent_chain_id", ID) "," P("distance", NUMBER) ","
+            P("reasoning", TEXT_OR_NULL))},
+    {"LinkUpdate",
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("other_chat_id", ID) ","
+            P("decision", "{\"enum\":[\"link\",\"no_link\"]}") ","
+            P("algorithmic", NUMBER) ","
+            P("llm", "{\"type\":[\"number\",\"null\"]}") ","
+            P("confidence", "{\"enum\":[\"high\",\"uncertain\"]}"))},
     {"EpisodeUpdate",
      OBJECT(P("id", ID) "," P("type", TEXT) "," P("change", TEXT))},
     {"Captured",
-     OBJECT(P("turn", REF("Turn")) "," P("chat", REF("Chat")) "," P(
-         "updates", REF("Updates")) "," P("notices",
-                                          LIST(TEXT)) "," P("trace_id",
-                                                            ID_OR_NULL))},
-    {"CapturedOrBatch", "{\"oneOf\":[" REF("Captured") "," OBJECT(
-                            P("items", LIST(REF("Captured")))) "]}"},
-    {"RecallItem", OBJECT(
-                       P("kind", "{\"enum\":[\"turn\",\"memory\",\"episode\","
-                                 "\"chat\"]}") "," P("id", ID) "," P("chat_id", ID_OR_NULL) "," P("turn_id", ID_OR_NULL) "," P("external_id", TEXT_OR_NULL) "," P(
-                           "text",
-                           TEXT) "," P("score",
-                                       NUMBER) "," P("created_at",
-                                                     TIME) "," P("superseded",
-                                                                 BOOLEAN) "," P("refined_by",
-                                                                                ID_OR_NULL) "," P("source_ref",
-                                                                                                  TEXT_OR_NULL) "," P("why",
-                                                                                                                      OBJECT(
-                                                                                                                          "")))},
+     OBJECT(P("turn", REF("Turn")) "," P("chat", REF("Chat")) ","
+            P("updates", REF("Updates")) "," P("notices", LIST(TEXT)) ","
+            P("trace_id", ID_OR_NULL))},
+    {"CapturedOrBatch",
+     "{\"oneOf\":[" REF("Captured") ","
+     OBJECT(P("items", LIST(REF("Captured")))) "]}"},
+    {"RecallItem",
+     OBJECT(
+            P("kind",
+              "{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}") ","
+            P("id", ID) "," P("chat_id", ID_OR_NULL) ","
+            P("turn_id", ID_OR_NULL) "," P("external_id", TEXT_OR_NULL) ","
+            P("text", TEXT) "," P("score", NUMBER) "," P("created_at", TIME) ","
+            P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) ","
+            P("source_ref", TEXT_OR_NULL) "," P("why", OBJECT("")))},
     {"Recalled",
      OBJECT(P("items", LIST(REF("RecallItem"))) "," P("trace", OBJECT("")))},
     {"Act", OBJECT(P("act", ACT))},
@@ -249,3 +227,4 @@ const struct openapi_schema openapi_objects[] = {
                                                         LIST(OBJECT(""))))},
     {NULL, NULL},
 };
+/* clang-format on */
