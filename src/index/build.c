@@ -3,65 +3,17 @@
  * build.c - lay out a segment: rows in order, columns, postings, terms.
  *
  * The two kinds of sources differ only in where a row's columns and a term's
- * postings come from: struct input hides that.
+ * postings come from: struct input hides that. Terms are in build_terms.c.
  */
 #include "index/build.h"
 
 #include "base/alloc.h"
-#include "index/region.h"
+#include "index/build_internal.h"
 #include "vec/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A document to be written: its place in the order, and where it is from. */
-struct row {
-    const struct user_key *user;
-    const struct uuid *chat;
-    const struct uuid *id;
-    int64_t seq;
-    uint32_t kind;
-    uint32_t source; /* number of the segment; 0 for documents */
-    uint32_t doc;
-};
-
-/* One term of one document, for building from documents. */
-struct triple {
-    uint64_t hash;
-    struct posting posting;
-};
-
-struct input {
-    const struct index_doc *const *docs; /* NULL when merging */
-    struct user_key *keys;               /* of docs */
-    struct segment *const *segments;
-    size_t n_segments;
-    struct triple *triples;
-    size_t n_triples;
-    size_t at;         /* next triple */
-    uint32_t **map;    /* per segment: old document to new, UINT32_MAX = gone */
-    uint32_t *term_at; /* per segment: next term */
-    struct posting *postings; /* of the current term */
-    struct posting *spare;
-    size_t cap_postings;
-};
-
-struct build {
-    const struct segment_kind *kind;
-    struct input in;
-    struct row *rows;
-    size_t n_rows;
-    struct region out;
-    struct segment_term *terms;
-    size_t n_terms;
-    size_t cap_terms;
-    size_t offsets[N_PARTS];
-    size_t sizes[N_PARTS];
-    uint32_t n_users;
-    uint32_t n_chats;
-    uint32_t n_dates;
-};
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -80,11 +32,6 @@ static int compare_rows(const void *a, const void *b)
         order = x->seq < y->seq ? -1 : 1;
     }
     return order ? order : uuid_cmp(x->id, y->id);
-}
-
-static void *part(struct build *b, enum segment_part which)
-{
-    return b->out.base + b->offsets[which];
 }
 
 static bool same_user(const struct row *x, const struct row *y)
@@ -152,7 +99,8 @@ static void fill_from_doc(struct build *b, uint32_t at, const struct row *row,
                           uint32_t *n_dates)
 {
     const struct index_doc *doc = b->in.docs[row->doc];
-    struct segment_doc *out = (struct segment_doc *)part(b, PART_DOCS) + at;
+    struct segment_doc *out =
+        (struct segment_doc *)build_part(b, PART_DOCS) + at;
     size_t dim = b->kind->dim;
 
     out->speaker = doc->speaker;
@@ -160,16 +108,16 @@ static void fill_from_doc(struct build *b, uint32_t at, const struct row *row,
     out->change_seq = doc->change_seq;
     out->n_dates = (uint32_t)n_dates_of(b, row);
     if (out->n_dates) {
-        memcpy((struct index_range *)part(b, PART_DATES) + *n_dates, doc->dates,
-               out->n_dates * sizeof(*doc->dates));
+        memcpy((struct index_range *)build_part(b, PART_DATES) + *n_dates,
+               doc->dates, out->n_dates * sizeof(*doc->dates));
     }
-    ((int64_t *)part(b, PART_TIMES))[at] = doc->created_at_ms;
-    ((uint8_t *)part(b, PART_FLAGS))[at] = (uint8_t)doc->flags;
+    ((int64_t *)build_part(b, PART_TIMES))[at] = doc->created_at_ms;
+    ((uint8_t *)build_part(b, PART_FLAGS))[at] = (uint8_t)doc->flags;
     if (dim && doc->vector) {
-        int8_t *quantised = (int8_t *)part(b, PART_VECTORS) + at * dim;
-        uint64_t *bits = (uint64_t *)part(b, PART_BITS);
+        int8_t *quantised = (int8_t *)build_part(b, PART_VECTORS) + at * dim;
+        uint64_t *bits = (uint64_t *)build_part(b, PART_BITS);
 
-        ((float *)part(b, PART_SCALES))[at] =
+        ((float *)build_part(b, PART_SCALES))[at] =
             vec_quantise(doc->vector, dim, quantised);
         vec_sign_bits(quantised, dim, bits + at * (VEC_BIT_BYTES(dim) / 8));
     }
@@ -179,7 +127,8 @@ static void fill_from_segment(struct build *b, uint32_t at,
                               const struct row *row, uint32_t *n_dates)
 {
     const struct segment *s = b->in.segments[row->source];
-    struct segment_doc *out = (struct segment_doc *)part(b, PART_DOCS) + at;
+    struct segment_doc *out =
+        (struct segment_doc *)build_part(b, PART_DOCS) + at;
     const struct segment_doc *doc = &s->docs[row->doc];
     const struct index_range *dates = NULL;
     size_t dim = b->kind->dim;
@@ -189,18 +138,18 @@ static void fill_from_segment(struct build *b, uint32_t at,
     out->change_seq = doc->change_seq;
     out->n_dates = (uint32_t)segment_dates(s, row->doc, &dates);
     if (out->n_dates) {
-        memcpy((struct index_range *)part(b, PART_DATES) + *n_dates, dates,
-               out->n_dates * sizeof(*dates));
+        memcpy((struct index_range *)build_part(b, PART_DATES) + *n_dates,
+               dates, out->n_dates * sizeof(*dates));
     }
-    ((int64_t *)part(b, PART_TIMES))[at] = s->times[row->doc];
-    ((uint8_t *)part(b, PART_FLAGS))[at] = s->flags[row->doc];
+    ((int64_t *)build_part(b, PART_TIMES))[at] = s->times[row->doc];
+    ((uint8_t *)build_part(b, PART_FLAGS))[at] = s->flags[row->doc];
     if (dim) {
         size_t bit_bytes = VEC_BIT_BYTES(dim);
 
-        ((float *)part(b, PART_SCALES))[at] = s->scales[row->doc];
-        memcpy((int8_t *)part(b, PART_VECTORS) + at * dim,
+        ((float *)build_part(b, PART_SCALES))[at] = s->scales[row->doc];
+        memcpy((int8_t *)build_part(b, PART_VECTORS) + at * dim,
                s->vectors + row->doc * dim, dim);
-        memcpy((uint8_t *)part(b, PART_BITS) + at * bit_bytes,
+        memcpy((uint8_t *)build_part(b, PART_BITS) + at * bit_bytes,
                (const uint8_t *)s->bits + row->doc * bit_bytes, bit_bytes);
     }
 }
@@ -208,7 +157,7 @@ static void fill_from_segment(struct build *b, uint32_t at,
 static void open_user(struct build *b, uint32_t user, uint32_t chat,
                       uint32_t doc, const struct row *row)
 {
-    struct segment_user *out = (struct segment_user *)part(b, PART_USERS);
+    struct segment_user *out = (struct segment_user *)build_part(b, PART_USERS);
 
     if (user > 0) {
         out[user - 1].end_doc = doc;
@@ -225,7 +174,7 @@ static void open_user(struct build *b, uint32_t user, uint32_t chat,
 static void open_chat(struct build *b, uint32_t user, uint32_t chat,
                       uint32_t doc, const struct row *row)
 {
-    struct segment_chat *out = (struct segment_chat *)part(b, PART_CHATS);
+    struct segment_chat *out = (struct segment_chat *)build_part(b, PART_CHATS);
 
     if (chat > 0) {
         out[chat - 1].end_doc = doc;
@@ -239,10 +188,10 @@ static void open_chat(struct build *b, uint32_t user, uint32_t chat,
 
 static void fill_columns(struct build *b)
 {
-    struct segment_doc *docs = part(b, PART_DOCS);
-    struct segment_user *users = part(b, PART_USERS);
-    struct segment_chat *chats = part(b, PART_CHATS);
-    uint8_t *lengths = part(b, PART_LENGTHS);
+    struct segment_doc *docs = build_part(b, PART_DOCS);
+    struct segment_user *users = build_part(b, PART_USERS);
+    struct segment_chat *chats = build_part(b, PART_CHATS);
+    uint8_t *lengths = build_part(b, PART_LENGTHS);
     uint32_t n_users = 0;
     uint32_t n_chats = 0;
     uint32_t n_dates = 0;
@@ -294,8 +243,8 @@ static int compare_chat_ids(const void *a, const void *b, void *arg)
 
 static void sort_ids(struct build *b)
 {
-    uint32_t *ids = part(b, PART_IDS);
-    uint32_t *chats = part(b, PART_CHAT_IDS);
+    uint32_t *ids = build_part(b, PART_IDS);
+    uint32_t *chats = build_part(b, PART_CHAT_IDS);
 
     for (uint32_t i = 0; i < b->n_rows; i++) {
         ids[i] = i;
@@ -303,254 +252,10 @@ static void sort_ids(struct build *b)
     for (uint32_t i = 0; i < b->n_chats; i++) {
         chats[i] = i;
     }
-    qsort_r(ids, b->n_rows, sizeof(*ids), compare_doc_ids, part(b, PART_DOCS));
+    qsort_r(ids, b->n_rows, sizeof(*ids), compare_doc_ids,
+            build_part(b, PART_DOCS));
     qsort_r(chats, b->n_chats, sizeof(*chats), compare_chat_ids,
-            part(b, PART_CHATS));
-}
-
-static int compare_triples(const void *a, const void *b)
-{
-    const struct triple *x = a;
-    const struct triple *y = b;
-
-    if (x->hash != y->hash) {
-        return x->hash < y->hash ? -1 : 1;
-    }
-    return x->posting.doc < y->posting.doc ? -1
-                                           : x->posting.doc > y->posting.doc;
-}
-
-static enum clew_status make_triples(struct build *b, struct clew_error *err)
-{
-    struct input *in = &b->in;
-    size_t total = 0;
-
-    for (size_t i = 0; i < b->n_rows; i++) {
-        total += in->docs[b->rows[i].doc]->n_terms;
-    }
-    in->triples = alloc_array(NULL, total + 1, sizeof(*in->triples));
-    in->postings = alloc_array(NULL, b->n_rows + 1, sizeof(*in->postings));
-    if (!in->triples || !in->postings) {
-        return clew_fail(err, CLEW_NO_MEMORY, "could not build a segment");
-    }
-    for (size_t i = 0; i < b->n_rows; i++) {
-        const struct index_doc *doc = in->docs[b->rows[i].doc];
-
-        for (size_t k = 0; k < doc->n_terms; k++) {
-            struct triple *t = &in->triples[in->n_triples];
-            uint32_t tf2 = doc->terms[k].tf2;
-
-            t->hash = doc->terms[k].hash;
-            t->posting.doc = (uint32_t)i;
-            t->posting.tf2 = tf2 < POSTINGS_MAX_TF ? tf2 : POSTINGS_MAX_TF;
-            in->n_triples += tf2 > 0;
-        }
-    }
-    qsort(in->triples, in->n_triples, sizeof(*in->triples), compare_triples);
-    return CLEW_OK;
-}
-
-static bool next_of_triples(struct input *in, uint64_t *out_hash,
-                            size_t *out_count)
-{
-    size_t n = 0;
-
-    if (in->at == in->n_triples) {
-        return false;
-    }
-    *out_hash = in->triples[in->at].hash;
-    while (in->at < in->n_triples && in->triples[in->at].hash == *out_hash) {
-        in->postings[n++] = in->triples[in->at++].posting;
-    }
-    *out_count = n;
-    return true;
-}
-
-/* Merge the sorted runs [0, middle) and [middle, count) of in->postings. */
-static void merge_runs(struct input *in, size_t middle, size_t count)
-{
-    struct posting *a = in->postings;
-    size_t i = 0;
-    size_t j = middle;
-    size_t n = 0;
-
-    if (middle == 0 || middle == count || a[middle - 1].doc < a[middle].doc) {
-        return;
-    }
-    while (i < middle || j < count) {
-        bool first = j == count || (i < middle && a[i].doc < a[j].doc);
-
-        in->spare[n++] = first ? a[i++] : a[j++];
-    }
-    in->postings = in->spare;
-    in->spare = a;
-}
-
-/* Add one segment's postings of a term, renumbered, without the removed. */
-static size_t add_list(struct input *in, size_t source, uint32_t term, size_t n)
-{
-    const struct segment *s = in->segments[source];
-    struct postings list;
-    struct postings_block block;
-    uint32_t unused;
-    size_t first = n;
-
-    if (!segment_find_term(s, s->terms[term].hash, &list, &unused)) {
-        return n;
-    }
-    for (uint32_t i = 0; i < postings_n_blocks(&list); i++) {
-        postings_read(&list, i, &block);
-        for (uint32_t k = 0; k < block.count && n < in->cap_postings; k++) {
-            uint32_t doc = in->map[source][block.docs[k]];
-
-            if (doc != UINT32_MAX) {
-                in->postings[n].doc = doc;
-                in->postings[n++].tf2 = block.tf2[k];
-            }
-        }
-    }
-    merge_runs(in, first, n);
-    return n;
-}
-
-static bool next_of_segments(struct input *in, uint64_t *out_hash,
-                             size_t *out_count)
-{
-    size_t n = 0;
-
-    while (n == 0) {
-        uint64_t hash = 0;
-        bool any = false;
-
-        for (size_t s = 0; s < in->n_segments; s++) {
-            const struct segment *segment = in->segments[s];
-            uint32_t at = in->term_at[s];
-
-            if (at < segment->head->n_terms &&
-                (!any || segment->terms[at].hash < hash)) {
-                hash = segment->terms[at].hash;
-                any = true;
-            }
-        }
-        if (!any) {
-            return false;
-        }
-        for (size_t s = 0; s < in->n_segments; s++) {
-            const struct segment *segment = in->segments[s];
-            uint32_t at = in->term_at[s];
-
-            if (at < segment->head->n_terms &&
-                segment->terms[at].hash == hash) {
-                n = add_list(in, s, at, n);
-                in->term_at[s]++;
-            }
-        }
-        *out_hash = hash;
-    }
-    *out_count = n;
-    return true;
-}
-
-static enum clew_status write_list(struct build *b, uint64_t hash, size_t count,
-                                   struct clew_error *err)
-{
-    const struct segment_doc *docs;
-    struct segment_term *term;
-    enum clew_status status;
-
-    if (b->n_terms == b->cap_terms) {
-        size_t cap = b->cap_terms ? b->cap_terms * 2 : 64;
-        struct segment_term *terms = alloc_array(b->terms, cap, sizeof(*terms));
-
-        if (!terms) {
-            return clew_fail(err, CLEW_NO_MEMORY, "could not build a segment");
-        }
-        b->terms = terms;
-        b->cap_terms = cap;
-    }
-    status = region_reserve(&b->out, count * POSTINGS_MAX_BYTES, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    term = &b->terms[b->n_terms++];
-    term->hash = hash;
-    term->offset = b->out.len - b->offsets[PART_POSTINGS];
-    term->count = (uint32_t)count;
-    term->n_chats = 0;
-    docs = part(b, PART_DOCS);
-    for (size_t i = 0; i < count; i++) {
-        const struct posting *p = &b->in.postings[i];
-
-        term->n_chats += i == 0 || docs[p->doc].chat != docs[p[-1].doc].chat;
-    }
-    b->out.len +=
-        postings_write(b->out.base + b->out.len, b->in.postings, count);
-    return CLEW_OK;
-}
-
-static enum clew_status write_postings(struct build *b, struct clew_error *err)
-{
-    enum clew_status status =
-        region_add(&b->out, 0, &b->offsets[PART_POSTINGS], err);
-    uint64_t hash;
-    size_t count;
-
-    while (status == CLEW_OK &&
-           (b->in.docs ? next_of_triples(&b->in, &hash, &count)
-                       : next_of_segments(&b->in, &hash, &count))) {
-        status = write_list(b, hash, count, err);
-    }
-    if (status == CLEW_OK) {
-        status = region_reserve(&b->out, POSTINGS_PAD, err);
-    }
-    if (status == CLEW_OK) {
-        memset(b->out.base + b->out.len, 0, POSTINGS_PAD);
-        b->out.len += POSTINGS_PAD;
-        b->sizes[PART_POSTINGS] = b->out.len - b->offsets[PART_POSTINGS];
-    }
-    return status;
-}
-
-/* About two terms a bucket. */
-static uint32_t bucket_bits_for(size_t n_terms)
-{
-    uint32_t bits = 0;
-
-    while (bits < 22 && ((size_t)2 << bits) < n_terms) {
-        bits++;
-    }
-    return bits;
-}
-
-static enum clew_status write_terms(struct build *b, uint32_t bits,
-                                    struct clew_error *err)
-{
-    size_t n_buckets = (size_t)1 << bits;
-    enum clew_status status;
-    uint32_t *buckets;
-    size_t at = 0;
-
-    b->sizes[PART_TERMS] = b->n_terms * sizeof(*b->terms);
-    b->sizes[PART_BUCKETS] = (n_buckets + 1) * sizeof(uint32_t);
-    for (int i = PART_TERMS; i <= PART_BUCKETS; i++) {
-        status = region_add(&b->out, b->sizes[i], &b->offsets[i], err);
-        if (status != CLEW_OK) {
-            return status;
-        }
-    }
-    if (b->n_terms) {
-        memcpy(part(b, PART_TERMS), b->terms, b->sizes[PART_TERMS]);
-    }
-    buckets = part(b, PART_BUCKETS);
-    for (size_t i = 0; i < n_buckets; i++) {
-        while (at < b->n_terms && bits &&
-               b->terms[at].hash >> (64 - bits) < i) {
-            at++;
-        }
-        buckets[i] = (uint32_t)at;
-    }
-    buckets[n_buckets] = (uint32_t)b->n_terms;
-    return CLEW_OK;
+            build_part(b, PART_CHATS));
 }
 
 static void write_header(struct build *b, uint32_t bucket_bits)
@@ -599,11 +304,11 @@ static enum clew_status finish(struct build *b, const char *path,
     if (status == CLEW_OK) {
         fill_columns(b);
         sort_ids(b);
-        status = write_postings(b, err);
+        status = build_postings(b, err);
     }
     if (status == CLEW_OK) {
-        bucket_bits = bucket_bits_for(b->n_terms);
-        status = write_terms(b, bucket_bits, err);
+        bucket_bits = build_bucket_bits(b->n_terms);
+        status = build_terms(b, bucket_bits, err);
     }
     if (status == CLEW_OK) {
         write_header(b, bucket_bits);
@@ -668,7 +373,7 @@ enum clew_status build_docs(const struct segment_kind *kind,
     }
     b.n_rows = count;
     qsort(b.rows, count, sizeof(*b.rows), compare_rows);
-    status = make_triples(&b, err);
+    status = build_triples(&b, err);
     if (status == CLEW_OK) {
         status = finish(&b, NULL, out_segment, err);
     }

@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BLOCK_HEAD 6u /* u32 first document, u8 width of gaps, u8 width of tf  \
-                       */
-#define DIR_ENTRY 8u  /* u32 last document, u32 offset in the list */
+#define BLOCK_HEAD                                                             \
+    6u               /* u32 first document, u8 width of gaps, u8 width of tf   \
+                      */
+#define DIR_ENTRY 8u /* u32 last document, u32 offset in the list */
 
 static uint32_t get_u32(const uint8_t *p)
 {

@@ -22,10 +22,6 @@
 #define LOAD_DOCS 2000u
 /* Memory for one such batch. */
 #define LOAD_ARENA_BYTES (1024u * 1024 * 1024)
-/* Files of about the same size that are merged into one. */
-#define MERGE_FILES 4u
-/* More files than this are merged whatever their size. */
-#define MAX_FILES 24u
 
 enum clew_status tenant_new(struct tenant_home *home, int64_t id,
                             struct tenant **out, struct clew_error *err)
@@ -66,8 +62,7 @@ static bool dir_of(const struct tenant *t, char out[MANIFEST_PATH_BYTES])
     return n > 0 && n < MANIFEST_PATH_BYTES - 64;
 }
 
-/* True if this process may write files: it has, or now gets, the lock. */
-static bool may_write(struct tenant *t)
+bool tenant_may_write(struct tenant *t)
 {
     struct tenant_home *home = t->home;
 
@@ -140,7 +135,7 @@ enum clew_status tenant_load(struct tenant *tenant, struct clew_error *err)
      * them: look again before giving up */
     for (int i = 0; i < 3 && dir_of(tenant, dir); i++) {
         status = manifest_load(dir, &tenant->home->kind, &m, err);
-        if (status != CLEW_CORRUPT || may_write(tenant)) {
+        if (status != CLEW_CORRUPT || tenant_may_write(tenant)) {
             break;
         }
     }
@@ -151,7 +146,7 @@ enum clew_status tenant_load(struct tenant *tenant, struct clew_error *err)
     tenant->is_loaded = true;
     if (status == CLEW_CORRUPT) {
         tenant->n_rebuilds++;
-        if (may_write(tenant)) {
+        if (tenant_may_write(tenant)) {
             manifest_clear(dir);
         }
     }
@@ -319,7 +314,7 @@ static enum clew_status follow_writer(struct tenant *t, struct clew_error *err)
 {
     char dir[MANIFEST_PATH_BYTES];
 
-    if (may_write(t) || !dir_of(t, dir) ||
+    if (tenant_may_write(t) || !dir_of(t, dir) ||
         manifest_peek(dir, &t->home->kind) <= t->saved_through) {
         return CLEW_OK;
     }
@@ -351,8 +346,8 @@ enum clew_status tenant_catch_up(struct tenant *tenant, int64_t latest,
         status = tenant_apply(tenant, docs, count, through, err);
         if (status == CLEW_OK &&
             tenant_memory_docs(tenant) >= TENANT_FLUSH_DOCS) {
-            status = may_write(tenant) ? tenant_flush(tenant, NULL)
-                                       : follow_writer(tenant, err);
+            status = tenant_may_write(tenant) ? tenant_flush(tenant, NULL)
+                                              : follow_writer(tenant, err);
             /* a full disk must not stop the search */
             status = status == CLEW_UNAVAILABLE ? CLEW_OK : status;
         }
@@ -361,7 +356,7 @@ enum clew_status tenant_catch_up(struct tenant *tenant, int64_t latest,
     return status;
 }
 
-static enum clew_status save(struct tenant *t, struct clew_error *err)
+enum clew_status tenant_save(struct tenant *t, struct clew_error *err)
 {
     char dir[MANIFEST_PATH_BYTES];
     struct manifest m = {.through = t->saved_through,
@@ -376,8 +371,7 @@ static enum clew_status save(struct tenant *t, struct clew_error *err)
     return manifest_save(dir, &t->home->kind, &m, err);
 }
 
-/* A path for a new segment file, in a folder that exists. */
-static enum clew_status new_path(struct tenant *t, uint64_t *out_id,
+enum clew_status tenant_new_path(struct tenant *t, uint64_t *out_id,
                                  char out[MANIFEST_PATH_BYTES],
                                  struct clew_error *err)
 {
@@ -414,12 +408,12 @@ enum clew_status tenant_flush(struct tenant *tenant, struct clew_error *err)
     int64_t saved = tenant->saved_through;
     uint64_t id;
 
-    if (!may_write(tenant) ||
+    if (!tenant_may_write(tenant) ||
         (n == 0 && tenant->through == tenant->saved_through &&
          !has_unsaved_removals(tenant))) {
         return CLEW_OK;
     }
-    status = new_path(tenant, &id, path, err);
+    status = tenant_new_path(tenant, &id, path, err);
     if (status == CLEW_OK && n > 0) {
         status =
             build_merge(&tenant->home->kind, tenant->segments + tenant->n_files,
@@ -434,7 +428,7 @@ enum clew_status tenant_flush(struct tenant *tenant, struct clew_error *err)
         tenant->n_files++;
     }
     tenant->saved_through = tenant->through;
-    status = save(tenant, err);
+    status = tenant_save(tenant, err);
     if (status != CLEW_OK) {
         /* the file stays mapped and is named by the next save */
         tenant->saved_through = saved;
@@ -447,7 +441,7 @@ void tenant_drop(struct tenant *tenant)
     char dir[MANIFEST_PATH_BYTES];
 
     tenant_unload(tenant);
-    if (may_write(tenant) && dir_of(tenant, dir)) {
+    if (tenant_may_write(tenant) && dir_of(tenant, dir)) {
         manifest_clear(dir);
     }
 }
@@ -459,7 +453,8 @@ static enum clew_status rewrite(struct tenant *t, size_t i,
     bool is_file = i < t->n_files;
     struct segment *clean = NULL;
     uint64_t id = 0;
-    enum clew_status status = is_file ? new_path(t, &id, path, err) : CLEW_OK;
+    enum clew_status status =
+        is_file ? tenant_new_path(t, &id, path, err) : CLEW_OK;
 
     if (status == CLEW_OK) {
         status = build_merge(&t->home->kind, t->segments + i, 1,
@@ -491,166 +486,13 @@ enum clew_status tenant_purge(struct tenant *tenant, struct clew_error *err)
     }
     for (size_t i = tenant->count; i-- > 0 && status == CLEW_OK;) {
         if (atomic_load(&tenant->segments[i]->n_removed) > 0 &&
-            (i >= tenant->n_files || may_write(tenant))) {
+            (i >= tenant->n_files || tenant_may_write(tenant))) {
             has_rewritten = has_rewritten || i < tenant->n_files;
             status = rewrite(tenant, i, err);
         }
     }
     if (status == CLEW_OK && has_rewritten) {
-        status = save(tenant, err);
-    }
-    return status;
-}
-
-static int compare_sizes(const void *a, const void *b)
-{
-    const struct segment *x = *(struct segment *const *)a;
-    const struct segment *y = *(struct segment *const *)b;
-
-    return x->head->n_docs < y->head->n_docs
-               ? -1
-               : x->head->n_docs > y->head->n_docs;
-}
-
-/*
- * Which files to merge next: MERGE_FILES of about one size (the largest not
- * above the sum of the others), or one that is more than a third removed. They
- * are moved to the end of the files; how many comes back.
- */
-static size_t choose(struct tenant *t)
-{
-    size_t n = t->n_files;
-
-    qsort((void *)t->segments, n, sizeof(*t->segments), compare_sizes);
-    for (size_t i = 0; i < n; i++) {
-        struct segment *s = t->segments[i];
-
-        if (atomic_load(&s->n_removed) > s->head->n_docs / 3) {
-            t->segments[i] = t->segments[n - 1];
-            t->segments[n - 1] = s;
-            return 1;
-        }
-    }
-    for (size_t i = 0; i + MERGE_FILES <= n; i++) {
-        struct segment *set[MERGE_FILES];
-        uint64_t others = 0;
-
-        memcpy((void *)set, (void *)(t->segments + i), sizeof(set));
-        for (size_t k = 0; k + 1 < MERGE_FILES; k++) {
-            others += set[k]->head->n_docs;
-        }
-        if (set[MERGE_FILES - 1]->head->n_docs <= others || n > MAX_FILES) {
-            memmove((void *)(t->segments + i),
-                    (void *)(t->segments + i + MERGE_FILES),
-                    (n - i - MERGE_FILES) * sizeof(*t->segments));
-            memcpy((void *)(t->segments + n - MERGE_FILES), (void *)set,
-                   sizeof(set));
-            return MERGE_FILES;
-        }
-    }
-    return 0;
-}
-
-/* What was removed from the inputs while they were being merged. */
-static void replay_removals(struct segment *merged, struct segment **inputs,
-                            size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct segment *s = inputs[i];
-
-        for (uint32_t doc = 0; merged && doc < s->head->n_docs; doc++) {
-            uint32_t there;
-
-            if (segment_is_removed(s, doc) &&
-                segment_find_id(merged, &s->docs[doc].id, &there) &&
-                merged->docs[there].change_seq == s->docs[doc].change_seq) {
-                (void)segment_remove(merged, there);
-            }
-        }
-    }
-}
-
-/* Put the merged segment in the place of its inputs, if they are all there. */
-static enum clew_status install(struct tenant *t, struct segment **inputs,
-                                size_t n, struct segment *merged,
-                                struct clew_error *err)
-{
-    size_t kept = 0;
-
-    replay_removals(merged, inputs, n);
-    for (size_t i = 0; i < t->count; i++) {
-        bool is_input = false;
-
-        for (size_t k = 0; k < n; k++) {
-            is_input = is_input || t->segments[i] == inputs[k];
-        }
-        if (is_input) {
-            segment_unref(t->segments[i]);
-            t->n_files--;
-        } else {
-            t->segments[kept++] = t->segments[i];
-        }
-    }
-    t->count = kept;
-    if (merged) {
-        memmove((void *)(t->segments + t->n_files + 1),
-                (void *)(t->segments + t->n_files),
-                (t->count - t->n_files) * sizeof(*t->segments));
-        t->segments[t->n_files++] = merged;
-        t->count++;
-    }
-    return save(t, err);
-}
-
-enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
-                              struct clew_error *err)
-{
-    struct segment *inputs[MERGE_FILES];
-    char path[MANIFEST_PATH_BYTES];
-    struct segment *merged = NULL;
-    enum clew_status status = CLEW_OK;
-    uint64_t generation;
-    uint64_t id = 0;
-    size_t n = 0;
-
-    *out_more = false;
-    (void)pthread_mutex_lock(&tenant->lock);
-    if (tenant->is_loaded && !tenant->is_merging && may_write(tenant)) {
-        n = choose(tenant);
-    }
-    if (n > 0) {
-        status = new_path(tenant, &id, path, err);
-    }
-    if (n == 0 || status != CLEW_OK) {
-        (void)pthread_mutex_unlock(&tenant->lock);
-        return status;
-    }
-    for (size_t i = 0; i < n; i++) {
-        inputs[i] = segment_ref(tenant->segments[tenant->n_files - n + i]);
-    }
-    tenant->is_merging = true;
-    tenant->merge_file_id = id;
-    generation = tenant->generation;
-    (void)pthread_mutex_unlock(&tenant->lock);
-
-    status = build_merge(&tenant->home->kind, inputs, n, path, &merged, err);
-
-    (void)pthread_mutex_lock(&tenant->lock);
-    tenant->is_merging = false;
-    (void)pthread_cond_broadcast(&tenant->idle);
-    if (status == CLEW_OK && generation == tenant->generation) {
-        if (merged) {
-            merged->file_id = id;
-        }
-        status = install(tenant, inputs, n, merged, err);
-        *out_more = status == CLEW_OK;
-    } else {
-        segment_unref(merged);
-        (void)unlink(path); /* swept with the next save otherwise */
-    }
-    (void)pthread_mutex_unlock(&tenant->lock);
-    for (size_t i = 0; i < n; i++) {
-        segment_unref(inputs[i]);
+        status = tenant_save(tenant, err);
     }
     return status;
 }

@@ -78,6 +78,16 @@ void tenant_drop(struct tenant *tenant);
 enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
+/* True if this process may write files: it has, or now gets, the lock. */
+bool tenant_may_write(struct tenant *tenant);
+/* A path for a new segment file, in a folder that exists. */
+enum clew_status tenant_new_path(struct tenant *tenant, uint64_t *out_id,
+                                 char out[MANIFEST_PATH_BYTES],
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Make the files in the list the live ones. */
+enum clew_status tenant_save(struct tenant *tenant,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
 size_t tenant_memory_docs(const struct tenant *tenant);
 uint64_t tenant_heap_bytes(const struct tenant *tenant);
 uint64_t tenant_mapped_bytes(const struct tenant *tenant);
