@@ -12,7 +12,7 @@
 #define BEST_WEIGHT 0.65
 #define WORDS_WEIGHT 0.33
 /* Saturation of a term over a whole chat. */
-#define CHAT_K1 0.7f
+#define CHAT_K1 0.9f
 
 struct chat_sum {
     struct uuid id;

@@ -26,20 +26,20 @@
 #include <string.h>
 
 /* previous, next, the one before, the one after (population_neighbours) */
-static const float neighbour_weight[RECALL_WINDOW] = {0.95f, 0.28f, 0.60f,
-                                                      0.33f};
-static const float window_weight[RECALL_WINDOW] = {0.55f, 0.35f, 0.05f, 0.12f};
+static const float neighbour_weight[RECALL_WINDOW] = {0.95f, 0.40f, 0.80f,
+                                                      0.50f};
+static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.05f, 0.10f};
 /* Of a term heard in several neighbours the best counts, the others by this. */
-#define NEIGHBOUR_SUM 0.1f
+#define NEIGHBOUR_SUM 0.07f
 /* Content tokens above which a text counts less in and for its surroundings. */
 #define GUARD_LENGTH 24.0f
 /* A cosine this many deviations above the mean is worth its whole weight. */
-#define DEVIATIONS 7.2f
+#define DEVIATIONS 5.0f
 #define VECTOR_WEIGHT 0.53f
 #define WINDOW_WEIGHT 0.50f
 #define TIME_SAID 0.73f
-#define TIME_SAID_SOON_AFTER 0.36f
-#define TIME_MENTIONED 0.20f
+#define TIME_SAID_SOON_AFTER 0.40f
+#define TIME_MENTIONED 0.22f
 #define WEEK_MS (7 * 86400000LL)
 #define PRIOR_LENGTH 0.11f
 #define PRIOR_QUESTION 0.11f
