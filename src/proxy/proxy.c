@@ -35,6 +35,7 @@ struct proxy {
     struct wire_pool *wires;
     struct recorder *recorder;
     bool is_injecting;
+    bool is_capturing;
     pthread_mutex_t lock; /* guards known, next_known */
     /* who was let in lately: for when the store cannot be asked */
     struct known {
@@ -191,7 +192,7 @@ static void begin_record(struct call *call, enum canon_api api)
     struct str session = http_header_of(request, "x-claude-code-session-id");
     struct record *record;
 
-    if (call->proxy->options.is_without_capture) {
+    if (!call->proxy->is_capturing) {
         return;
     }
     record = record_new();
@@ -487,6 +488,7 @@ enum clew_status proxy_open(struct engine *engine,
     proxy->engine = engine;
     proxy->options = *options;
     proxy->is_injecting = config_bool(engine->config, "proxy.inject");
+    proxy->is_capturing = config_bool(engine->config, "proxy.capture");
     (void)pthread_mutex_init(&proxy->lock, NULL);
     wires.connect_timeout_ms =
         config_int(engine->config, "proxy.connect_timeout_ms");

@@ -28,7 +28,6 @@ struct proxy_options {
     void *next_arg;
     inject_fn inject; /* NULL: nothing is ever injected */
     void *inject_arg;
-    bool is_without_capture; /* for measuring */
 };
 
 /* Reads proxy.* of the engine's configuration. The caller proxy_close()s it

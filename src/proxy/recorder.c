@@ -20,9 +20,16 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Records linked in one transaction. */
 #define BATCH 64
+/* How long the first record of a batch waits for others: one commit costs the
+ * calls under way more than this delay costs anyone. */
+#define GATHER_MS 10
+/* The thread gives way to those that serve calls. */
+#define NICENESS 10
 
 struct recorder {
     struct engine *engine;
@@ -103,7 +110,10 @@ void recorder_take(struct recorder *r, struct record *record)
     } else {
         push(r, record);
     }
-    (void)pthread_cond_broadcast(&r->changed);
+    /* while it gathers, the thread need not wake for each */
+    if (r->n_queued <= 1 || r->n_queued >= BATCH) {
+        (void)pthread_cond_broadcast(&r->changed);
+    }
     (void)pthread_mutex_unlock(&r->lock);
 }
 
@@ -260,6 +270,21 @@ static void wait_ms(struct recorder *r, int64_t ms)
     (void)pthread_cond_timedwait(&r->changed, &r->lock, &until);
 }
 
+/* Let a batch come together. */
+static void gather(struct recorder *r)
+{
+    int64_t until_ns = clock_mono_ns() + GATHER_MS * 1000000;
+
+    while (!r->is_closing && r->n_queued > 0 && r->n_queued < BATCH) {
+        int64_t left_ns = until_ns - clock_mono_ns();
+
+        if (left_ns <= 0) {
+            return;
+        }
+        wait_ms(r, left_ns / 1000000 + 1);
+    }
+}
+
 static bool has_work(const struct recorder *r)
 {
     return r->head || r->spool.n_files > 0;
@@ -269,6 +294,8 @@ static void *run(void *arg)
 {
     struct recorder *r = arg;
 
+    /* on Linux this is the thread's own; without leave it stays as it is */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
     (void)pthread_mutex_lock(&r->lock);
     for (;;) {
         struct recorder_stats gain = {0};
@@ -281,6 +308,7 @@ static void *run(void *arg)
         if (!has_work(r) || (r->is_closing && r->is_store_down)) {
             break;
         }
+        gather(r);
         take_batch(r, &batch);
         if (batch.count == 0) {
             if (r->spool.n_files > 0) { /* the folder was meddled with */
