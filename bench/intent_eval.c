@@ -132,6 +132,50 @@ static void run(const json_t *items, bool strip, const char *const *errors,
     arena_release(&arena);
 }
 
+/* Without a set: how long a turn takes, by rules and with the classifier. */
+static int measure_speed(void)
+{
+    static const char *const marked[] = {
+        "Thanks! That fixed it.", "What's the capital of France?",
+        "I went to the museum with my kids yesterday, it was great fun.",
+        "Could you please help me write a cover letter for this job?"};
+    static const char *const bare[] = {
+        "i had a weird experience yesterday",
+        "my sister lives in the old house by the river",
+        "the tests on the new branch look strange to me",
+        "nobody told us about the other meeting"};
+    struct arena arena;
+
+    arena_init(&arena, 1 << 24);
+    for (int kind = 0; kind < 2; kind++) {
+        int64_t best = INT64_MAX;
+        int n_classifier = 0;
+
+        for (int round = 0; round < 50; round++) {
+            int64_t start = clock_mono_ns();
+
+            for (int i = 0; i < 400; i++) {
+                struct intent got;
+
+                if (intent_of(&arena,
+                              str_of(kind ? bare[i % 4] : marked[i % 4]),
+                              str_of(NULL), &got) != CLEW_OK) {
+                    return 1;
+                }
+                n_classifier += got.level == INTENT_LEVEL_CLASSIFIER;
+                arena_clear(&arena);
+            }
+            start = clock_mono_ns() - start;
+            best = start < best ? start : best;
+        }
+        printf("%s: %.2f us a turn, best of 50 (%d %% by the classifier)\n",
+               kind ? "unmarked" : "marked", (double)best / 400 / 1e3,
+               n_classifier * 100 / (50 * 400));
+    }
+    arena_release(&arena);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     json_t *set = argc > 1 ? json_load_file(argv[1], 0, NULL) : NULL;
@@ -140,6 +184,9 @@ int main(int argc, char **argv)
     struct score plain = {0};
     struct score bare = {0};
 
+    if (argc == 1) {
+        return measure_speed();
+    }
     if (!set) {
         fprintf(stderr, "usage: intent_eval SET.json [--errors GOLD GOT]\n");
         return 2;

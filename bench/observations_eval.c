@@ -318,7 +318,7 @@ int main(int argc, char **argv)
 
     if (!recall || !notes) {
         fprintf(stderr, "usage: observations_eval RECALL.json NOTES.json\n");
-        return 2;
+        return argc > 1 ? 2 : 0;
     }
     stemmer = sb_stemmer_new("english", NULL);
     artifacts = calloc(MAX_ITEMS, sizeof(*artifacts));
