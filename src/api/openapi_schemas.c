@@ -138,24 +138,14 @@ const struct openapi_schema openapi_objects[] = {
             P("started_at", TIME) "," P("last_activity_at", TIME) ","
             P("ended_at", TIME_OR_NULL))},
     {"Updates",
-     OBJECT(P("memories", LIST(REF("MemoryUpdate"))) "," P(
-         "chains",
-         LIST(REF(
-             "ChainUpdate"))) "," P("links",
-                                    LIST(REF(
-                                        "LinkUpdate"))) "," P("episodes",
-                                                              LIST(REF(
-                                                                  "EpisodeUpdat"
-                                                                  "e"))))},
-    {"Receipt", OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
-                       P("sha256", TEXT) "," P("scrubbed", BOOLEAN) "," P("dry_run", BOOLEAN))},
      OBJECT(P("memories", LIST(REF("MemoryUpdate"))) ","
             P("chains", LIST(REF("ChainUpdate"))) ","
             P("links", LIST(REF("LinkUpdate"))) ","
             P("episodes", LIST(REF("EpisodeUpdate"))))},
     {"Receipt",
      OBJECT(P("forgotten", ANY) "," P("receipt_id", ID_OR_NULL) ","
-            P("sha256", TEXT) "," P("dry_run", BOOLEAN))},
+            P("sha256", TEXT) "," P("scrubbed", BOOLEAN) ","
+            P("dry_run", BOOLEAN))},
     {"Memory",
      OBJECT(P("id", ID) "," P("user_id", TEXT) "," P("type", TEXT) ","
             P("status", TEXT) "," P("summary", TEXT) ","
