@@ -59,13 +59,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct extract_turn turns[2] = {{.role = EXTRACT_USER},
                                     {.role = EXTRACT_ASSISTANT}};
     struct intent intents[2];
-    struct analysis analyses[2] = {{0}};
+    struct analysis analyses[2];
     struct extract_input input = {
         .turn = &turns[0], .previous = &turns[1], .n_previous = 1};
     struct extract got;
     struct extract_resolution resolution;
     struct arena arena;
 
+    memset(analyses, 0, sizeof(analyses));
     cut = cut == SIZE_MAX ? len : cut;
     arena_init(&arena, 1u << 28);
     prepare(&arena, str_sub(all, 0, cut), NULL, &turns[1], &intents[1],
