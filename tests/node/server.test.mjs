@@ -216,14 +216,22 @@ describe("listening", () => {
       `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve --data "$1"`, bin, data],
     { env: cleanEnv(data), stdio: ["ignore", "ignore", "pipe", listener._handle] });
     const ended = new Promise((resolve) => child.on("exit", resolve));
-    const line = await new Promise((resolve) => {
-      child.stderr.on("data", (part) => resolve(String(part)));
-    });
-    assert.equal(line, `listening on http://127.0.0.1:${port}\n`);
-    isOk(await client(`http://127.0.0.1:${port}`).get("/healthz"));
-    child.kill("SIGTERM");
+    listener.close(); /* else this process might accept what is the child's */
+    try {
+      let log = "";
+      await new Promise((resolve) => {
+        child.stderr.on("data", (part) => {
+          log += part;
+          if (log.includes("listening on")) resolve();
+        });
+        child.stderr.on("close", resolve);
+      });
+      assert.equal(log, `listening on http://127.0.0.1:${port}\n`);
+      isOk(await client(`http://127.0.0.1:${port}`).get("/healthz"));
+    } finally {
+      child.kill("SIGTERM");
+    }
     assert.equal(await ended, 0);
-    listener.close();
     fs.rmSync(data, { recursive: true });
   });
 
