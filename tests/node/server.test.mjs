@@ -37,14 +37,19 @@ const get = (transport, options) => new Promise((resolve, reject) => {
 
 describe("server", () => {
   let server;
+  let hasty; /* gives clients two seconds */
   let api;
   before(async () => {
-    server = await startServer({
+    server = await startServer();
+    hasty = await startServer({
       args: ["--set", "server.request_timeout_seconds=2"],
     });
     api = server.api();
   });
-  after(() => server.stop());
+  after(async () => {
+    await server.stop();
+    await hasty.stop();
+  });
 
   test("says one line when it is ready", () => {
     assert.equal(server.log(), `listening on ${server.url}\n`);
@@ -138,11 +143,11 @@ describe("server", () => {
       "SSH-2.0-OpenSSH_9.2\r\n\r\n",
     ];
     for (const input of inputs) {
-      const text = await raw(server.url, input).catch(() => "");
+      const text = await raw(hasty.url, input).catch(() => "");
       assert.ok(text === "" || /^HTTP\/1\.[01] [45]\d\d /.test(text),
         `${input.slice(0, 40)} -> ${text.slice(0, 60)}`);
     }
-    isOk(await api.get("/healthz"));
+    isOk(await hasty.api().get("/healthz"));
   });
 
   test("huge headers get 431", async () => {
@@ -167,7 +172,7 @@ describe("server", () => {
   });
 
   test("slow clients are cut off, others served meanwhile", async () => {
-    const { port } = new URL(server.url);
+    const { port } = new URL(hasty.url);
     const slow = Array.from({ length: 50 }, () => new Promise((resolve) => {
       const socket = net.connect(Number(port), "127.0.0.1");
       socket.write("POST /api/v1/turns HTTP/1.1\r\nHost: localhost\r\n"
@@ -178,9 +183,9 @@ describe("server", () => {
       socket.on("close", end);
       socket.resume();
     }));
-    isOk(await api.get("/healthz"));
+    isOk(await hasty.api().get("/healthz"));
     await Promise.all(slow);
-    assert.match((await api.get("/metrics")).text,
+    assert.match((await hasty.api().get("/metrics")).text,
       /^clew_http_timed_out_total [1-9]\d*$/m);
   });
 
