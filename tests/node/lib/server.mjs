@@ -62,7 +62,10 @@ export async function startServer(options = {}) {
       const line = /^listening on (\S+)$/m.exec(log);
       if (line) resolve(line[1]);
     });
-    ended.then(() => reject(new Error(`clew serve ended early:\n${log}`)));
+    ended.then(() => {
+      if (!options.data) fs.rmSync(data, { recursive: true, force: true });
+      reject(new Error(`clew serve ended early:\n${log}`));
+    });
   });
   const server = {
     url,
