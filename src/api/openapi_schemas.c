@@ -23,8 +23,8 @@
 #define P(name, schema) "\"" name "\":" schema
 
 #define ACT                                                                    \
-    "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\",\"commit\","      \
-    "\"accept\",\"reject\"]}"
+    "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\","               \
+    "\"commit\",\"accept\",\"reject\"]}"
 
 /* clang-format off */
 const struct openapi_schema openapi_fields[] = {
