@@ -3,7 +3,7 @@
     python3 train_static.py --data DIR --out DIR --minutes 8
 
 DIR holds corpus.txt.gz, vocab.txt, gte.pack, minilm.pack (pack-teachers.js)
-and stsb-dev.csv, which is only ever measured on. Needs PyTorch, a GPU and the
+and stsb-dev.csv and recall.json, which are only ever measured on. Needs PyTorch, a GPU and the
 `tokenizers` package. See models/static.md for the recipe in words.
 
 Each step makes a batch of sentences (corpus lines, spans, joins, made-up
@@ -12,7 +12,6 @@ crossed over), lets both teachers embed them, and moves the students so that
 their vectors and their cosines agree with the teachers'.
 """
 import argparse
-import copy
 import csv
 import gzip
 import json
@@ -131,8 +130,12 @@ class Teachers:
                 zip(parts, self.strangers, (share, 1 - share)))
         return torch.cat([a, b], 1)
 
-    def cosines(self, parts, share):
-        """All cosines, each teacher's stretched so that strangers are at 0."""
+    def cosines(self, parts, share, centred):
+        """All cosines: of centred vectors, or each teacher's own, stretched
+        so that strangers are at 0."""
+        if centred:
+            t = self.mix(parts, share)
+            return t @ t.T
         return sum(w * (p @ p.T - base) / (1 - base) for p, base, w in
                    zip(parts, self.strangers, (share, 1 - share)))
 
@@ -141,7 +144,7 @@ class Teachers:
 class Pool:
     """All token sequences end to end, and draws from them."""
 
-    def __init__(self, seqs, whole_word, weights):
+    def __init__(self, seqs, whole_word):
         seqs = [s for s in seqs if len(s) > 0]
         lens = np.array([len(s) for s in seqs])
         flat = np.concatenate([np.array(s) for s in seqs])
@@ -235,56 +238,30 @@ def alter(ids, lens, near, pool):
 
 # --- students -----------------------------------------------------------------
 class Student(torch.nn.Module):
-    """A table of token vectors, summed twice, and a small layer on the sum.
+    """A table of token vectors, and a head that only training sees.
 
-    The first sum says what the text is about; the second weighs each token
-    by how it lies to the first, so that what is said again counts less.
-    `heads` ways to compare, one weight for each of `groups` ranges of axes.
-    `bigram` adds the products of neighbours.
+    The head takes on what the teachers say about form, so that the table
+    need not; embed() is what is shipped.
     """
 
-    def __init__(self, table, loss, mlp=True, heads=1, groups=1,
-                 bigram=False):
+    def __init__(self, table, loss, hidden=HIDDEN, centred=True, bare=0.0):
         super().__init__()
         self.table = torch.nn.Parameter(table.clone())
         self.loss = loss
-        self.heads, self.groups = heads, groups
-        if heads:
-            metric = torch.ones(heads, DIM, device=dev)
-            if heads > 1:
-                metric += torch.randn(heads, DIM, device=dev) * .5
-            self.metric = torch.nn.Parameter(metric)
-            self.gate = torch.nn.Parameter(torch.zeros(
-                2 * heads, groups, device=dev))
-        self.pair = torch.nn.Parameter(torch.zeros(DIM, device=dev)) \
-            if bigram else None
-        self.mlp = None
-        if mlp:
-            self.mlp = torch.nn.Sequential(
-                torch.nn.Linear(DIM, HIDDEN), torch.nn.ReLU(),
-                torch.nn.Linear(HIDDEN, DIM, bias=False)).to(dev)
-            torch.nn.init.zeros_(self.mlp[2].weight)
+        self.centred = centred
+        self.bare = bare
+        self.head = torch.nn.Sequential(
+            torch.nn.Linear(DIM, hidden), torch.nn.ReLU(),
+            torch.nn.Linear(hidden, DIM, bias=False)).to(dev)
+        torch.nn.init.zeros_(self.head[2].weight)
 
-    def before_layer(self, ids, lens):
+    def embed(self, ids, lens):
         mask = torch.arange(ids.shape[1], device=dev)[None] < lens[:, None]
         v = F.embedding(ids, self.table) * mask[:, :, None]
-        s = v.sum(1)
-        if self.heads:
-            s = F.normalize(s, dim=1)
-            u = F.normalize(v, dim=2)
-            score = torch.einsum("nld,nhd->nlh", u,
-                                 s[:, None] * self.metric[None])
-            g = F.relu(1 + torch.cat([score, score * score], 2) @ self.gate)
-            s = (v * g.repeat_interleave(DIM // self.groups, 2)).sum(1)
-        if self.pair is not None:
-            s = s + (v[:, 1:] * v[:, :-1]).sum(1) * self.pair * 10
-        return F.normalize(s, dim=1)
+        return F.normalize(v.sum(1), dim=1)
 
-    def forward(self, ids, lens):
-        s = self.before_layer(ids, lens)
-        if self.mlp is not None:
-            s = F.normalize(s + self.mlp(s * 4), dim=1)
-        return s
+    def forward(self, z):
+        return F.normalize(z + self.head(z * 4), dim=1)
 
 
 def losses(z, t, target, pairs, w):
@@ -336,6 +313,31 @@ class Sts:
         return float(np.corrcoef(ranks(cos), self.gold_ranks)[0, 1])
 
 
+class Recall:
+    """Optional: how often the turns that answer a question are among the ten
+    nearest. recall.json: [{"turns": [text], "queries": [[text, [turn]]]}]."""
+
+    def __init__(self, path, encode):
+        self.stores = []
+        for store in json.load(open(path)) if os.path.exists(path) else []:
+            self.stores.append((
+                pad(encode(store["turns"])),
+                pad(encode([q for q, _ in store["queries"]])),
+                [e for _, e in store["queries"]]))
+
+    def text(self, embed):
+        return f"/{self.score(embed):.4f}" if self.stores else ""
+
+    def score(self, embed):
+        hits = []
+        with torch.no_grad():
+            for turns, queries, evidence in self.stores:
+                top = (embed(*queries) @ embed(*turns).T).topk(10, 1)[1]
+                for row, e in zip(top.tolist(), evidence):
+                    hits.append(len(set(row) & set(e)) / max(1, len(e)))
+        return sum(hits) / max(1, len(hits))
+
+
 def pad(seqs):
     lens = torch.tensor([len(s) for s in seqs], device=dev)
     ids = torch.zeros(len(seqs), int(lens.max()), dtype=torch.long)
@@ -370,59 +372,26 @@ def is_cjk(c):
             or 0xF900 <= c <= 0xFAFF or 0x20000 <= c <= 0x2FA1F)
 
 
-def layer_block(student, reach):
-    """The gate and the layer on the sum: floats first, then int8 rows.
-
-    `reach` is the largest input and hidden value seen; both are cut there to
-    fit int8 when the layer runs.
-    """
-    f4 = lambda x: np.asarray(x.detach().cpu().numpy(), "<f4").ravel()
-    w1, w2 = f4(student.mlp[0].weight), f4(student.mlp[2].weight)
-    s1, s2 = np.abs(w1).max() / 127, np.abs(w2).max() / 127
-    into, mid = 127 / reach[0], 127 / reach[1]
-    head = [*f4(student.gate), into, 4 * s1 / into, mid, s2 / mid]
-    return (np.array(head, "<f4").tobytes() + f4(student.metric).tobytes()
-            + f4(student.mlp[0].bias).tobytes()
-            + np.rint(w1 / s1).astype(np.int8).tobytes()
-            + np.rint(w2 / s2).astype(np.int8).tobytes())
-
-
-def export(student, vocab, reach, path):
+def export(table, vocab, path):
     """models/static.md describes the file."""
     keep = [i for i, word in enumerate(vocab) if can_occur(word)]
-    q, scale, _ = quantise(student.table[keep])
+    q, scale, _ = quantise(table[keep])
     words = ("\n".join(vocab[i] for i in keep) + "\n").encode()
-    parts = [q.tobytes(), scale.astype("<u2").tobytes(),
-             layer_block(student, reach), words]
-    at = [64]
-    for i, part in enumerate(parts):
-        parts[i] = part.ljust(-(-len(part) // 64) * 64, b"\0") \
-            if i < 3 else part
-        at.append(at[-1] + len(parts[i]))
-    head = struct.pack("<8s8I24s", b"clewvec1", len(keep), DIM, HIDDEN,
-                       at[0], at[1], at[2], at[3], len(words),
-                       b"clew-static-1")
+    parts = [q.tobytes(), scale.astype("<u2").tobytes()]
+    parts = [p.ljust(-(-len(p) // 64) * 64, b"\0") for p in parts]
+    second = 64 + len(parts[0])
+    third = second + len(parts[1])
+    head = struct.pack("<8s6I32s", b"clewvec1", len(keep), DIM, 64, second,
+                       third, len(words), b"clew-static-1")
     with open(path, "wb") as f:
-        f.write(head + b"".join(parts))
+        f.write(head + b"".join(parts) + words)
 
 
-@torch.no_grad()
-def reach_of(student, pool):
-    """The 99.9th percentile of what goes into the layer and of its middle."""
-    z = student.before_layer(*pool.draw(8192, 28))
-    h = F.relu(student.mlp[0](z * 4))
-    return [float(np.quantile(x.abs().cpu().numpy(), .999)) for x in (z, h)]
-
-
-@torch.no_grad()
-def as_shipped(student):
-    """The same student after rounding its table as export() does."""
-    q, scale, unit = quantise(student.table)
-    t = torch.tensor(q.astype(np.float32) * (scale * unit)[:, None],
-                     device=dev, dtype=torch.float32)
-    out = copy.deepcopy(student)
-    out.table.copy_(t)
-    return out
+def rounded(table):
+    """The table as export() writes it."""
+    q, scale, unit = quantise(table)
+    return torch.tensor(q.astype(np.float32) * (scale * unit)[:, None],
+                        device=dev, dtype=torch.float32)
 
 
 def main():
@@ -433,7 +402,6 @@ def main():
     ap.add_argument("--share", type=float, default=.75)
     ap.add_argument("--lr", type=float, default=2e-3)
     ap.add_argument("--made", type=int, default=60000)
-    ap.add_argument("--scale", type=float, default=1.0)
     ap.add_argument("--only", default="")
     args = ap.parse_args()
     begin = time.time()
@@ -456,7 +424,7 @@ def main():
     # "word: definition" is also taught without its head
     text += [t.split(": ", 1)[1] for t in text if 0 < t.find(": ") < 30]
     corpus = encode(text)
-    pool = Pool(corpus + encode(sentences(args.made, 7)), whole, None)
+    pool = Pool(corpus + encode(sentences(args.made, 7)), whole)
     print("lines", len(pool.lens), "tokens", len(pool.flat),
           f"{time.time() - begin:.0f}s", flush=True)
 
@@ -469,12 +437,14 @@ def main():
                            for i in (0, 1))]
     print("strangers", teachers.strangers)
     sts = Sts(os.path.join(args.data, "stsb-dev.csv"), encode)
+    recall = Recall(os.path.join(args.data, "recall.json"), encode)
     print("teachers on dev: gte", sts.score(lambda i, n:
                                             teachers.parts(i, n)[0]),
           "minilm", sts.score(lambda i, n: teachers.parts(i, n)[1]))
     for share in (0., .25, .5, .75, 1.):
         print("  mixed", share, sts.score(
             lambda i, n: teachers.mix(teachers.parts(i, n), share)),
+            recall.text(lambda i, n: teachers(i, n)) if share == .75 else "",
             "as they are", sts.score(
             lambda i, n: teachers.plain(teachers.parts(i, n), share)))
 
@@ -493,20 +463,22 @@ def main():
     for part in whole.split(4096):
         top = (F.normalize(alone[part], dim=1) @ words.T).topk(17, 1)[1]
         near[part] = whole[top[:, 1:]]
-    print("start", sts.score(Student(table, None, mlp=False, heads=0)),
+    print("start", sts.score(Student(table, None).embed),
           f"{time.time() - begin:.0f}s", flush=True)
 
-    full = (1, 10, 10, .1)
+    full = (1, 10, 10, .3)
     kinds = {
-        "base": Student(table, full),
+        "head": Student(table, full),
+        "wide": Student(table, full, hidden=1024),
+        "plain": Student(table, full, centred=False),
+        "both": Student(table, full, bare=.3),
     }
     students = {k: v for k, v in kinds.items()
                 if not args.only or k in args.only.split(",")}
     optims = {k: torch.optim.Adam(s.parameters(), lr=args.lr,
                                   betas=(.9, .99))
               for k, s in students.items()}
-    shapes = [(int(1536 * args.scale), 12), (int(1536 * args.scale), 28),
-              (int(192 * args.scale), 96)]
+    shapes = [(1536, 12), (1536, 28), (192, 96)]
     limit = args.minutes * 60
     start = time.time()
     step = 0
@@ -531,10 +503,14 @@ def main():
         both = [teachers.parts(*p) for p in parts]
         both = [torch.cat([p[i] for p in both]) for i in (0, 1)]
         target = F.normalize(teachers.mix(both, args.share) @ axes, dim=1)
-        t = teachers.cosines(both, args.share)
+        t = {c: teachers.cosines(both, args.share, c) for c in
+             {student.centred for student in students.values()}}
         for name, student in students.items():
-            z = torch.cat([student(*p) for p in parts])
-            loss = losses(z, t, target, pairs, student.loss)
+            z = torch.cat([student.embed(*p) for p in parts])
+            goal = (t[student.centred], target, pairs, student.loss)
+            loss = losses(student(z), *goal)
+            if student.bare:
+                loss = loss + student.bare * losses(z, *goal)
             optims[name].zero_grad(set_to_none=True)
             loss.backward()
             optims[name].step()
@@ -542,16 +518,13 @@ def main():
         if time.time() - start > report:
             report += max(15, limit / 12)
             print(f"{time.time() - begin:4.0f}s step {step}", " ".join(
-                f"{k} {sts.score(s):.4f}" for k, s in students.items()),
-                flush=True)
-    best = None
+                f"{k} {sts.score(v.embed):.4f}" + recall.text(v.embed)
+                for k, v in students.items()), flush=True)
     for name, student in students.items():
-        score = sts.score(as_shipped(student))
-        print("final", name, f"{sts.score(student):.4f} int8 {score:.4f}")
-        if args.only:
-            torch.save({k: v.half() for k, v in student.state_dict().items()},
-                       os.path.join(args.out, name + ".pt"))
-        export(student, vocab, reach_of(student, pool), os.path.join(args.out, name + ".bin"))
+        student.table.data = rounded(student.table)
+        print("final", name, f"{sts.score(student.embed):.4f}"
+              + recall.text(student.embed))
+        export(student.table, vocab, os.path.join(args.out, name + ".bin"))
     print("steps", step, f"{time.time() - begin:.0f}s")
 
 
