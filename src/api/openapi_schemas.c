@@ -23,7 +23,7 @@
 #define P(name, schema) "\"" name "\":" schema
 
 #define ACT                                                                    \
-    "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\","               \
+    "{\"enum\":[\"greeting\",\"question\",\"request\",\"inform\","             \
     "\"commit\",\"accept\",\"reject\"]}"
 
 /* clang-format off */
