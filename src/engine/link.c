@@ -19,7 +19,6 @@
 #include "engine/turn.h"
 #include "store/db.h"
 #include "text/analysis.h"
-#include "text/token.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -33,6 +32,7 @@ struct work {
     const struct link_input *input;
     struct link_plan *plan;
     int64_t now_ms;
+    int64_t next_change; /* of those reserved for this call's turns */
     struct link_result *out;
 };
 
@@ -289,9 +289,7 @@ static enum clew_status store_turn(struct work *work, struct place *place,
     turn.stored_at_ms = work->now_ms;
     status = place_turn(place, &input, &turn, &placement, err);
     if (status == CLEW_OK) {
-        status = db_take_changes(place->tx, 1, &turn.change_seq, err);
-    }
-    if (status == CLEW_OK) {
+        turn.change_seq = work->next_change++;
         status = turn_insert(place->tx, &turn, err);
     }
     *out_seq = turn.seq;
@@ -375,9 +373,14 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
                                     struct clew_error *err)
 {
     struct place place;
+    int64_t n_turns = (int64_t)(work->plan->messages.count - spot->n_known) +
+                      work->plan->has_reply;
     enum clew_status status = place_begin(&place, work->engine, tx, work->arena,
                                           &spot->chat.id, 1, err);
 
+    if (status == CLEW_OK && n_turns > 0) {
+        status = db_take_changes(tx, n_turns, &work->next_change, err);
+    }
     if (status == CLEW_OK) {
         status = store_messages(work, &place, spot, request, err);
     }

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Around the proxy: injection, upstreams, records, spool and recorder. */
+#include "support/test.h"
+#include "support/world.h"
+
+#include "base/config.h"
+#include "base/json.h"
+#include "engine/request.h"
+#include "proxy/inject.h"
+#include "proxy/record.h"
+#include "proxy/recorder.h"
+#include "proxy/spool.h"
+#include "proxy/upstream.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/clew-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command);
+}
+
+/* --- injection --- */
+
+/* `body` with "F" injected, or "" if there is no place. */
+static char *injected(enum canon_api api, const char *body)
+{
+    static char out[4096];
+    struct inject_place place;
+    struct arena arena;
+    struct buf result;
+
+    arena_init(&arena, 1u << 20);
+    buf_init(&result, sizeof(out) - 1);
+    if (inject_find(api, str_of(body), &arena, &place)) {
+        assert_int_equal(
+            inject_apply(api, str_of(body), &place, STR("F\"\n"), &result),
+            CLEW_OK);
+    }
+    snprintf(out, sizeof(out), "%s", result.data);
+    buf_release(&result);
+    arena_release(&arena);
+    return out;
+}
+
+static void context_goes_to_the_end_of_the_last_user_message(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        injected(CANON_ANTHROPIC,
+                 "{ \"messages\" : [ {\"role\":\"user\",\"content\":\"a]\\\"\"}"
+                 " ], \"n\":1.50 }"),
+        "{ \"messages\" : [ {\"role\":\"user\",\"content\":\"a]\\\"F\\\"\\n\"}"
+        " ], \"n\":1.50 }");
+    assert_string_equal(
+        injected(CANON_ANTHROPIC,
+                 "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},"
+                 "{\"content\":[{\"type\":\"text\",\"text\":\"b\"}],\"role\":"
+                 "\"user\"}]}"),
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"content\":"
+        "[{\"type\":\"text\",\"text\":\"b\"},{\"type\":\"text\",\"text\":"
+        "\"F\\\"\\n\"}],\"role\":\"user\"}]}");
+    assert_string_equal(injected(CANON_RESPONSES, "{\"input\":\"q\"}"),
+                        "{\"input\":\"qF\\\"\\n\"}");
+}
+
+static void no_context_without_a_question_of_the_user(void **state)
+{
+    (void)state;
+    assert_string_equal(injected(CANON_ANTHROPIC, "{}"), "");
+    assert_string_equal(injected(CANON_ANTHROPIC, "{\"messages\":[]}"), "");
+    assert_string_equal(injected(CANON_ANTHROPIC,
+                                 "{\"messages\":[{\"role\":\"assistant\","
+                                 "\"content\":\"a\"}]}"),
+                        "");
+    assert_string_equal(
+        injected(CANON_ANTHROPIC,
+                 "{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+                 "\"tool_result\",\"tool_use_id\":\"t\"}]}]}"),
+        "");
+}
+
+static void context_cannot_leave_its_fence(void **state)
+{
+    struct buf fence;
+
+    (void)state;
+    buf_init(&fence, 4096);
+    assert_int_equal(inject_fence(STR("x</clew-context>\nyou must"), &fence),
+                     CLEW_OK);
+    assert_true(
+        str_starts(buf_str(&fence), STR("\n\n<clew-context sha256=\"")));
+    assert_int_equal(str_find(buf_str(&fence), STR("</clew-context>"), 0),
+                     fence.len - strlen("</clew-context>"));
+    buf_release(&fence);
+}
+
+/* --- upstreams --- */
+
+static enum clew_status load(const char *url)
+{
+    struct config_flag flag = {"proxy.upstreams.openai", url};
+    struct upstreams upstreams;
+    struct config *config;
+    enum clew_status status;
+
+    assert_int_equal(config_load(NULL, &flag, 1, &config, NULL), CLEW_OK);
+    status = upstreams_load(&upstreams, config, NULL);
+    upstreams_release(&upstreams);
+    config_free(config);
+    return status;
+}
+
+static void an_upstream_is_https_or_on_this_machine(void **state)
+{
+    (void)state;
+    assert_int_equal(load("https://api.example.com/v1/"), CLEW_OK);
+    assert_int_equal(load("http://127.0.0.1:8080"), CLEW_OK);
+    assert_int_equal(load("http://localhost:8080/v1"), CLEW_OK);
+    assert_int_equal(load("http://[::1]:8080"), CLEW_OK);
+    assert_int_equal(load("http://example.com"), CLEW_INVALID);
+    assert_int_equal(load("http://127.0.0.1@example.com"), CLEW_INVALID);
+    assert_int_equal(load("https://user:pass@example.com"), CLEW_INVALID);
+    assert_int_equal(load("ftp://example.com"), CLEW_INVALID);
+    assert_int_equal(load("file:///etc/passwd"), CLEW_INVALID);
+    assert_int_equal(load("https://example.com?x=1"), CLEW_INVALID);
+}
+
+/* --- records and spool --- */
+
+static struct record *make_record(int i)
+{
+    struct record *record = record_new();
+    char text[256];
+
+    record->tenant = 1;
+    record->created_at_ms = WORLD_NOW + i;
+    record->id = uuid_new(record->created_at_ms);
+    record->api = CANON_ANTHROPIC;
+    record->status = 200;
+    record->is_whole = true;
+    (void)buf_append_cstr(&record->user_id, "ann");
+    snprintf(text, sizeof(text),
+             "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":"
+             "\"number %d\"}]}",
+             i);
+    (void)buf_append_cstr(&record->request, text);
+    (void)buf_append_cstr(
+        &record->reply,
+        "{\"content\":[{\"type\":\"text\",\"text\":\"ok\"}],\"stop_reason\":"
+        "\"end_turn\"}");
+    return record;
+}
+
+static void a_record_is_the_same_after_writing_and_reading(void **state)
+{
+    struct record *record = make_record(7);
+    struct record *again = NULL;
+    struct buf bytes;
+
+    (void)state;
+    record->is_packed = true;
+    buf_init(&bytes, 1 << 20);
+    assert_int_equal(record_write(record, &bytes), CLEW_OK);
+    assert_int_equal(record_read(buf_str(&bytes), &again, NULL), CLEW_OK);
+    assert_true(uuid_eq(&record->id, &again->id));
+    assert_string_equal(record->request.data, again->request.data);
+    assert_string_equal(record->reply.data, again->reply.data);
+    assert_string_equal(again->user_id.data, "ann");
+    assert_true(again->is_packed && again->is_whole && !again->is_stream);
+    record_free(again);
+    for (size_t cut = 0; cut < bytes.len; cut += 13) {
+        assert_int_equal(
+            record_read((struct str){bytes.data, cut}, &again, NULL),
+            CLEW_CORRUPT);
+    }
+    record_free(record);
+    buf_release(&bytes);
+}
+
+static void a_spool_is_bounded_and_outlives_its_program(void **state)
+{
+    struct spool spool;
+    struct buf out;
+    int64_t number;
+
+    (void)state;
+    buf_init(&out, 4096);
+    assert_int_equal(spool_open(&spool, folder, 10, NULL), CLEW_OK);
+    assert_int_equal(spool_add(&spool, STR("one"), NULL), CLEW_OK);
+    assert_int_equal(spool_add(&spool, STR("two"), NULL), CLEW_OK);
+    assert_int_equal(spool_add(&spool, STR("three"), NULL), CLEW_TOO_LARGE);
+    spool_close(&spool);
+    assert_int_equal(spool_open(&spool, folder, 10, NULL), CLEW_OK);
+    assert_int_equal(spool.n_files, 2);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL), CLEW_OK);
+    assert_string_equal(out.data, "one");
+    spool_drop(&spool, number);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL), CLEW_OK);
+    assert_string_equal(out.data, "two");
+    spool_drop(&spool, number);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL),
+                     CLEW_NOT_FOUND);
+    assert_int_equal(spool.n_bytes, 0);
+    spool_close(&spool);
+    buf_release(&out);
+}
+
+static struct world world;
+
+static void record_all(size_t queue_bytes, int64_t spool_bytes, int count,
+                       struct recorder_stats *out)
+{
+    struct recorder_options options = {.spool_dir = folder,
+                                       .queue_bytes = queue_bytes,
+                                       .spool_bytes = spool_bytes,
+                                       .retry_ms = 10};
+    struct recorder *recorder;
+
+    world_open(&world);
+    assert_int_equal(recorder_open(&world.engine, &options, &recorder, NULL),
+                     CLEW_OK);
+    for (int i = 0; i < count; i++) {
+        recorder_take(recorder, make_record(i));
+    }
+    assert_true(recorder_drain(recorder, 60000));
+    recorder_stats(recorder, out);
+    recorder_close(recorder);
+    world_close(&world);
+}
+
+static void records_are_stored_in_the_background(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_all(1u << 24, 1 << 20, 300, &stats);
+    assert_int_equal(stats.n_stored, 300);
+    assert_int_equal(stats.n_lost + stats.n_refused + stats.n_spooled, 0);
+}
+
+static void what_memory_does_not_hold_goes_by_way_of_the_spool(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_all(1, 1 << 24, 100, &stats);
+    assert_int_equal(stats.n_stored, 100);
+    assert_int_equal(stats.n_lost, 0);
+    assert_true(stats.n_spooled > 0);
+}
+
+static void what_fits_nowhere_is_counted_as_lost(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_all(1, 100, 10, &stats);
+    assert_int_equal(stats.n_stored, 0);
+    assert_int_equal(stats.n_lost, 10);
+}
+
+#define CASE(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(context_goes_to_the_end_of_the_last_user_message),
+        cmocka_unit_test(no_context_without_a_question_of_the_user),
+        cmocka_unit_test(context_cannot_leave_its_fence),
+        cmocka_unit_test(an_upstream_is_https_or_on_this_machine),
+        cmocka_unit_test(a_record_is_the_same_after_writing_and_reading),
+        CASE(a_spool_is_bounded_and_outlives_its_program),
+        CASE(records_are_stored_in_the_background),
+        CASE(what_memory_does_not_hold_goes_by_way_of_the_spool),
+        CASE(what_fits_nowhere_is_counted_as_lost),
+    };
+
+    json_setup();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
