@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/engine.h"
+#include "engine/observe.h"
 #include "engine/place.h"
 #include "engine/feed.h"
 #include "engine/updates.h"
@@ -28,6 +29,7 @@ struct item {
     struct turn turn; /* id, times and text are set before the transaction */
     struct feed_text text;    /* analysis and vector, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
+    struct updates updates;   /* what it changed */
     size_t same_as; /* an earlier item of this batch it repeats, or itself */
 };
 
@@ -216,6 +218,11 @@ static enum clew_status live(struct batch *batch, size_t i,
     struct batch_work *work = &batch->work;
     struct placement placement;
     struct index_doc doc;
+    struct turn_work turn_work = {.batch = work,
+                                  .turn = &item->turn,
+                                  .text = &item->text,
+                                  .placement = &placement,
+                                  .updates = &item->updates};
     enum clew_status status =
         place_turn(work->place, item->input, &item->turn, &placement, err);
 
@@ -230,7 +237,11 @@ static enum clew_status live(struct batch *batch, size_t i,
         status =
             feed_doc_of_turn(batch->arena, &item->turn, &item->text, &doc, err);
     }
-    return status == CLEW_OK ? work_add_doc(work, &doc, err) : status;
+    if (status == CLEW_OK) {
+        status = work_add_doc(work, &doc, err);
+    }
+    item->updates = (struct updates){0}; /* the transaction may be run again */
+    return status == CLEW_OK ? observe_turn(&turn_work, err) : status;
 }
 
 static void fill_results(struct batch *batch, struct place *place)
@@ -243,6 +254,9 @@ static void fill_results(struct batch *batch, struct place *place)
         result->is_repeat = !is_fresh(batch, i);
         result->turn =
             item->first ? *item->first : batch->items[item->same_as].turn;
+        if (is_fresh(batch, i)) {
+            result->updates = item->updates;
+        }
         slot = place_find(place, &result->turn.chat_id);
         result->chat = slot->chat;
     }

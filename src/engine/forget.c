@@ -74,6 +74,12 @@ DB_SQL(
     "DELETE FROM agent_results WHERE tenant = $1 AND memory_id" OF("memory"));
 DB_SQL(DROP_IMPORTS, "DELETE FROM chat_memories WHERE tenant = $1 AND"
                      " (memory_id" OF("memory") " OR chat_id" OF("chat") ")");
+DB_SQL(DROP_KEYS,
+       "DELETE FROM memory_keys WHERE tenant = $1 AND memory_id" OF("memory"));
+DB_SQL(DROP_EFFORTS, "DELETE FROM efforts WHERE tenant = $1 AND"
+                     " (memory_id" OF("memory") " OR thread_id" OF("chat") ")");
+/* Offers live for one answer: all of them go. */
+DB_SQL(DROP_STARTS, "DELETE FROM starts WHERE tenant = $1");
 DB_SQL(DROP_MEMORIES,
        "DELETE FROM memories WHERE tenant = $1 AND id" OF("memory"));
 /* Titles and summaries may quote what goes. */
@@ -127,6 +133,9 @@ static const struct {
     {&DROP_ACCESS, NULL},
     {&DROP_RESULTS, NULL},
     {&DROP_IMPORTS, NULL},
+    {&DROP_KEYS, NULL},
+    {&DROP_EFFORTS, NULL},
+    {&DROP_STARTS, NULL},
     {&DROP_MEMORIES, "memories"},
     {&BLANK_CHATS, NULL},
     {&DROP_TURNS, "turns"},

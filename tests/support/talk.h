@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * talk.h - a world in which somebody talks: post turns, look at what follows.
+ *
+ * Turns come a minute apart from WORLD_NOW on. Everything that is returned
+ * lives as long as the talk.
+ */
+#ifndef SUPPORT_TALK_H
+#define SUPPORT_TALK_H
+
+#include "engine/capture.h"
+#include "engine/memory.h"
+#include "support/world.h"
+
+struct talk {
+    struct world world;
+    char folder[64]; /* of the index; removed at the end */
+    struct uuid chat_id; /* nil until the first turn */
+    int64_t at_ms;       /* of the last turn */
+    struct capture_result last;
+};
+
+void talk_open(struct talk *talk);
+void talk_close(struct talk *talk);
+/* Say something in the talk's chat; 'u' user, 'a' assistant, 's' system. */
+void talk_say(struct talk *talk, char role, const char *text);
+/* "u:hello|a:hi there|u:bye" */
+void talk_script(struct talk *talk, const char *script);
+/* Leave the chat: the next turn opens another. */
+void talk_leave(struct talk *talk);
+/* The notices of the last turn, joined by newlines. */
+const char *talk_notices(struct talk *talk);
+/* The n-th (from 0, oldest first) memory of a type; NULL if there is none. */
+const struct memory *talk_memory(struct talk *talk, const char *type, size_t n);
+size_t talk_count(struct talk *talk, const char *type);
+
+#endif
