@@ -135,7 +135,7 @@ test('a backup is a sound store of its own and overwrites nothing', () => {
         assert.equal(clew(['backup', file, '--data', dir]).status, 0);
         assert.equal(clew(['backup', file, '--data', dir]).status, 5);
         assert.equal(clew(['verify', '--data', copy]).status, 0);
-        const found = JSON.parse(clew(['recall', 'copy', '--user', 'eve',
+        const found = JSON.parse(clew(['recall', 'copy', '--user', 'eve', '--kind', 'turn',
             '--data', copy, '--json']).stdout);
         assert.equal(found.items[0].text, 'kept in the copy');
     } finally {
