@@ -96,15 +96,18 @@ static enum clew_status name_of(const char *source, char out[MODEL_NAME_SIZE],
     return check_name(out, err);
 }
 
-/* DATA/models, made if needed. */
+/* DATA/models, both made if needed. */
 static enum clew_status models_dir(const char *data_dir,
                                    char out[MODEL_PATH_SIZE],
                                    struct clew_error *err)
 {
     enum clew_status status = model_file_path(data_dir, "models", out, err);
 
-    if (status == CLEW_OK && mkdir(out, 0700) != 0 && errno != EEXIST) {
-        status = failed(err, "make", "models");
+    if (status == CLEW_OK) {
+        (void)mkdir(data_dir, 0700); /* the next one fails if this did */
+        if (mkdir(out, 0700) != 0 && errno != EEXIST) {
+            status = failed(err, "make", "models");
+        }
     }
     return status;
 }

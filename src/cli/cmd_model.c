@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_model.c - the encoders of a data folder, and vectors of lines.
+ *
+ * On the data folder only: models are files beside the store.
+ */
+#include "base/config.h"
+#include "cli/cli.h"
+#include "model/embed.h"
+#include "model/model_store.h"
+
+#include <stdio.h>
+
+static const char *data_of(const struct cli *cli)
+{
+    return config_data_dir(cli->config);
+}
+
+/* One line for people, or {"name": NAME}. */
+static enum clew_status show_name(struct cli *cli, const char *done,
+                                  const char *name, struct clew_error *err)
+{
+    json_t *json;
+
+    if (!cli->as_json) {
+        (void)fprintf(cli->out.file, "%s %s\n", done, name);
+        return CLEW_OK;
+    }
+    json = json_pack("{s:s}", "name", name);
+    if (!json) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    output_json(&cli->out, json);
+    json_decref(json);
+    return CLEW_OK;
+}
+
+static const struct arg_option add_options[] = {
+    {"name", 'n', "NAME", NULL, "what to call it; default: the folder's name"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static enum clew_status run_add(struct cli *cli, struct clew_error *err)
+{
+    char name[MODEL_NAME_SIZE];
+    enum clew_status status =
+        model_store_add(data_of(cli), cli->args.operands[0],
+                        args_str(&cli->args, "name"), name, err);
+
+    return status == CLEW_OK ? show_name(cli, "added", name, err) : status;
+}
+
+const struct command command_model_add = {
+    .name = "model add",
+    .operands = "FOLDER",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "copy a sentence encoder from a Hugging Face folder",
+    .example = "clew model add ./all-MiniLM-L6-v2 --name minilm",
+    .options = add_options,
+    .run = run_add,
+};
+
+static enum clew_status run_list(struct cli *cli, struct clew_error *err)
+{
+    json_t *list = NULL;
+    enum clew_status status = model_store_list(data_of(cli), &list, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (cli->as_json) {
+        output_json(&cli->out, list);
+    }
+    for (size_t i = 0; !cli->as_json && i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+
+        (void)fprintf(
+            cli->out.file, "%s %-24s %5lld  %s\n",
+            json_is_true(json_object_get(row, "in_use")) ? "*" : " ",
+            cli_field(row, "name"),
+            (long long)json_integer_value(json_object_get(row, "dim")),
+            cli_field(row, "id"));
+    }
+    json_decref(list);
+    return CLEW_OK;
+}
+
+const struct command command_model_list = {
+    .name = "model list",
+    .operands = "",
+    .summary = "list the models; a star marks the one in use",
+    .example = "clew model list",
+    .run = run_list,
+};
+
+static enum clew_status run_use(struct cli *cli, struct clew_error *err)
+{
+    const char *name = cli->args.operands[0];
+    enum clew_status status = model_store_use(data_of(cli), name, err);
+
+    return status == CLEW_OK ? show_name(cli, "using", name, err) : status;
+}
+
+const struct command command_model_use = {
+    .name = "model use",
+    .operands = "NAME",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "embed with this model from now on; static is clew's own",
+    .example = "clew model use minilm",
+    .run = run_use,
+};
+
+static enum clew_status run_remove(struct cli *cli, struct clew_error *err)
+{
+    const char *name = cli->args.operands[0];
+    enum clew_status status = model_store_remove(data_of(cli), name, err);
+
+    return status == CLEW_OK ? show_name(cli, "removed", name, err) : status;
+}
+
+const struct command command_model_remove = {
+    .name = "model remove",
+    .operands = "NAME",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "remove a model that is not in use",
+    .example = "clew model remove minilm",
+    .run = run_remove,
+};
+
+static const struct arg_option embed_options[] = {
+    {"model", 'm', "NAME", NULL, "which model; default: the one in use"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static enum clew_status run_embed(struct cli *cli, struct clew_error *err)
+{
+    struct embedder *embedder = NULL;
+    enum clew_status status = model_store_open(
+        data_of(cli), args_str(&cli->args, "model"), &embedder, err);
+
+    if (status == CLEW_OK) {
+        status = embed_lines(embedder, stdin, cli->out.file, err);
+        embed_free(embedder);
+    }
+    return status;
+}
+
+const struct command command_model_embed = {
+    .name = "model embed",
+    .operands = "",
+    .summary = "read a text a line, print its vector as JSON",
+    .example = "clew model embed --model static < lines.txt",
+    .options = embed_options,
+    .run = run_embed,
+};
