@@ -21,7 +21,8 @@
 #define NOTICE_BYTES 2048
 
 DB_SQL(SELECT_BEFORE,
-       "SELECT seq, role, name, SUBSTR(text, 1, $5), created_at, timezone"
+       "SELECT seq, role, name, SUBSTR(text, 1, CAST($5 AS INTEGER)),"
+       " created_at, timezone"
        " FROM turns WHERE tenant = $1 AND chat_id = $2 AND seq < $3"
        " ORDER BY seq DESC LIMIT $4");
 
