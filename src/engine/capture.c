@@ -53,7 +53,7 @@ static enum clew_status at_item(const struct batch *batch, size_t i,
 {
     char field[sizeof(err->field)];
 
-    if (err && batch->count > 1) {
+    if (status != CLEW_OK && err && batch->count > 1) {
         (void)snprintf(field, sizeof(field), "turns[%zu]%s%.60s", i,
                        err->field[0] ? "." : "", err->field);
         memcpy(err->field, field, sizeof(field));
@@ -64,28 +64,23 @@ static enum clew_status at_item(const struct batch *batch, size_t i,
 /* --- before the transaction ------------------------------------------------
  */
 
-static enum clew_status prepare(struct batch *batch, struct item *item,
-                                const struct capture_input *input,
-                                int64_t now_ms, struct clew_error *err)
+void capture_prepare(const struct capture_input *input, int64_t now_ms,
+                     struct turn *out)
 {
-    struct turn *turn = &item->turn;
-
-    item->input = input;
-    turn->id = uuid_new(now_ms);
-    turn->role = input->role;
-    turn->user_id = input->user_id;
-    turn->name = input->name;
-    turn->channel = input->channel;
-    turn->timezone = input->timezone;
-    turn->external_id = input->external_id;
-    turn->content = input->content.json;
-    turn->text = input->content.text;
-    turn->stored_at_ms = now_ms;
-    turn->created_at_ms =
+    memset(out, 0, sizeof(*out));
+    out->id = uuid_new(now_ms);
+    out->role = input->role;
+    out->user_id = input->user_id;
+    out->name = input->name;
+    out->channel = input->channel;
+    out->timezone = input->timezone;
+    out->external_id = input->external_id;
+    out->content = input->content.json;
+    out->text = input->content.text;
+    out->stored_at_ms = now_ms;
+    out->created_at_ms =
         input->created_at_ms == CAPTURE_NOW ? now_ms : input->created_at_ms;
-    turn->token_count = (int64_t)text_token_estimate(turn->text);
-    return feed_text_of_turn(batch->engine, batch->arena, turn, &item->text,
-                             err);
+    out->token_count = (int64_t)text_token_estimate(out->text);
 }
 
 /* --- repeats ---------------------------------------------------------------
@@ -210,37 +205,34 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
     return place_begin(place, batch->engine, tx, batch->arena, ids, n_ids, err);
 }
 
-/* Place, store, index and observe one turn. */
-static enum clew_status live(struct batch *batch, size_t i,
-                             struct clew_error *err)
+enum clew_status capture_live(struct batch_work *work,
+                              const struct capture_input *input,
+                              struct turn *turn, const struct feed_text *text,
+                              struct updates *updates, struct clew_error *err)
 {
-    struct item *item = &batch->items[i];
-    struct batch_work *work = &batch->work;
     struct placement placement;
     struct index_doc doc;
     struct turn_work turn_work = {.batch = work,
-                                  .turn = &item->turn,
-                                  .text = &item->text,
+                                  .turn = turn,
+                                  .text = text,
                                   .placement = &placement,
-                                  .updates = &item->updates};
+                                  .updates = updates};
     enum clew_status status =
-        place_turn(work->place, item->input, &item->turn, &placement, err);
+        place_turn(work->place, input, turn, &placement, err);
 
-    if (status != CLEW_OK) {
-        return at_item(batch, i, status, err);
-    }
-    status = work_take_change(work, &item->turn.change_seq, err);
+    *updates = (struct updates){0};
     if (status == CLEW_OK) {
-        status = turn_insert(work->tx, &item->turn, err);
+        status = work_take_change(work, &turn->change_seq, err);
     }
     if (status == CLEW_OK) {
-        status =
-            feed_doc_of_turn(batch->arena, &item->turn, &item->text, &doc, err);
+        status = turn_insert(work->tx, turn, err);
+    }
+    if (status == CLEW_OK) {
+        status = feed_doc_of_turn(work->arena, turn, text, &doc, err);
     }
     if (status == CLEW_OK) {
         status = work_add_doc(work, &doc, err);
     }
-    item->updates = (struct updates){0}; /* the transaction may be run again */
     return status == CLEW_OK ? observe_turn(&turn_work, err) : status;
 }
 
@@ -278,8 +270,12 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
         status = begin_place(batch, tx, &place, err);
     }
     for (size_t i = 0; status == CLEW_OK && i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
         if (is_fresh(batch, i)) {
-            status = live(batch, i, err);
+            status = capture_live(&batch->work, item->input, &item->turn,
+                                  &item->text, &item->updates, err);
+            status = at_item(batch, i, status, err);
         }
     }
     if (status == CLEW_OK) {
@@ -313,7 +309,12 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
     }
     memset(out, 0, count * sizeof(*out));
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = prepare(&batch, &batch.items[i], &inputs[i], now_ms, err);
+        struct item *item = &batch.items[i];
+
+        item->input = &inputs[i];
+        capture_prepare(&inputs[i], now_ms, &item->turn);
+        status =
+            feed_text_of_turn(engine, arena, &item->turn, &item->text, err);
     }
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, store_batch, &batch, err);

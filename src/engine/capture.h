@@ -25,7 +25,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct batch_work;
 struct engine;
+struct feed_text;
 
 /* A turn as it comes in. Strings are borrowed; s == NULL where not given. */
 struct capture_input {
@@ -47,6 +49,22 @@ struct capture_result {
     struct updates updates; /* what it changed */
     bool is_repeat;         /* known by its external_id; nothing was stored */
 };
+
+/* A turn with all that follows from the input alone: a fresh id, text, times,
+ * token count. */
+void capture_prepare(const struct capture_input *input, int64_t now_ms,
+                     struct turn *out);
+/*
+ * The part of a turn's life that runs inside a transaction: place, store,
+ * index and observe a prepared turn. For callers with a transaction of their
+ * own (the linker); they place_end() and feed_offer() afterwards. `updates` is
+ * reset first, since a transaction may be run again.
+ */
+enum clew_status capture_live(struct batch_work *work,
+                              const struct capture_input *input,
+                              struct turn *turn, const struct feed_text *text,
+                              struct updates *updates,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Store `count` (1 to LIMIT_BATCH_TURNS) turns in order. `out` holds `count`

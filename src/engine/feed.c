@@ -130,7 +130,7 @@ enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
 void feed_offer(struct engine *engine, const struct scope *scope,
                 const struct batch_work *work)
 {
-    if (work->n_docs > 0) {
+    if (work->n_docs > 0 && engine->indexes) {
         /* on failure the index catches up from the tables */
         clew_ignore(index_offer(engine->indexes, scope->tenant,
                                 work->first_change - 1, work->end_change - 1,

@@ -11,12 +11,15 @@
 #include "engine/link.h"
 
 #include "base/clock.h"
+#include "engine/capture.h"
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/feed.h"
 #include "engine/link_decide.h"
 #include "engine/link_plan.h"
 #include "engine/place.h"
 #include "engine/turn.h"
+#include "engine/work.h"
 #include "store/db.h"
 #include "text/analysis.h"
 
@@ -32,7 +35,7 @@ struct work {
     const struct link_input *input;
     struct link_plan *plan;
     int64_t now_ms;
-    int64_t next_change; /* of those reserved for this call's turns */
+    struct batch_work batch; /* what the transaction stored, for the index */
     struct link_result *out;
 };
 
@@ -262,9 +265,8 @@ static enum turn_role role_of(const json_t *message)
     return TURN_USER;
 }
 
-static enum clew_status store_turn(struct work *work, struct place *place,
-                                   const struct spot *spot, enum turn_role role,
-                                   struct content content,
+static enum clew_status store_turn(struct work *work, const struct spot *spot,
+                                   enum turn_role role, struct content content,
                                    int64_t created_at_ms, int64_t *out_seq,
                                    struct clew_error *err)
 {
@@ -272,25 +274,18 @@ static enum clew_status store_turn(struct work *work, struct place *place,
                                   .role = role,
                                   .content = content,
                                   .channel = CHANNEL,
-                                  .chat_id = spot->chat.id};
-    struct placement placement;
+                                  .chat_id = spot->chat.id,
+                                  .created_at_ms = created_at_ms};
+    struct feed_text text;
+    struct updates updates;
     struct turn turn;
     enum clew_status status;
 
-    memset(&turn, 0, sizeof(turn));
-    turn.id = uuid_new(work->now_ms);
-    turn.role = role;
-    turn.user_id = input.user_id;
-    turn.channel = input.channel;
-    turn.content = content.json;
-    turn.text = content.text;
-    turn.token_count = (int64_t)text_token_estimate(content.text);
-    turn.created_at_ms = created_at_ms;
-    turn.stored_at_ms = work->now_ms;
-    status = place_turn(place, &input, &turn, &placement, err);
+    capture_prepare(&input, work->now_ms, &turn);
+    status = feed_text_of_turn(work->engine, work->arena, &turn, &text, err);
     if (status == CLEW_OK) {
-        turn.change_seq = work->next_change++;
-        status = turn_insert(place->tx, &turn, err);
+        status =
+            capture_live(&work->batch, &input, &turn, &text, &updates, err);
     }
     *out_seq = turn.seq;
     work->out->n_new_turns += status == CLEW_OK;
@@ -315,9 +310,9 @@ static enum clew_status store_messages(struct work *work, struct place *place,
             work->arena, json_object_get(messages->items[i], "content"),
             &content, err);
         if (status == CLEW_OK) {
-            status = store_turn(work, place, spot, role_of(messages->items[i]),
-                                content, request->created_at_ms,
-                                &request->last_seq, err);
+            status =
+                store_turn(work, spot, role_of(messages->items[i]), content,
+                           request->created_at_ms, &request->last_seq, err);
         }
         if (status == CLEW_OK) {
             status =
@@ -344,8 +339,7 @@ static enum clew_status note_reply_prefix(struct work *work,
                               err);
 }
 
-static enum clew_status store_reply(struct work *work, struct place *place,
-                                    const struct spot *spot,
+static enum clew_status store_reply(struct work *work, const struct spot *spot,
                                     const struct link_decision *decision,
                                     struct request *request,
                                     struct clew_error *err)
@@ -360,7 +354,7 @@ static enum clew_status store_reply(struct work *work, struct place *place,
         request->reply_seq = decision->twin.reply_seq;
         return CLEW_OK;
     }
-    return store_turn(work, place, spot, TURN_ASSISTANT, work->plan->reply,
+    return store_turn(work, spot, TURN_ASSISTANT, work->plan->reply,
                       request->created_at_ms +
                           (duration_ms > 0 ? duration_ms : 0),
                       &request->reply_seq, err);
@@ -373,19 +367,18 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
                                     struct clew_error *err)
 {
     struct place place;
-    int64_t n_turns = (int64_t)(work->plan->messages.count - spot->n_known) +
-                      work->plan->has_reply;
     enum clew_status status = place_begin(&place, work->engine, tx, work->arena,
                                           &spot->chat.id, 1, err);
 
-    if (status == CLEW_OK && n_turns > 0) {
-        status = db_take_changes(tx, n_turns, &work->next_change, err);
-    }
+    work->batch = (struct batch_work){.engine = work->engine,
+                                      .tx = tx,
+                                      .arena = work->arena,
+                                      .place = &place};
     if (status == CLEW_OK) {
         status = store_messages(work, &place, spot, request, err);
     }
     if (status == CLEW_OK) {
-        status = store_reply(work, &place, spot, decision, request, err);
+        status = store_reply(work, spot, decision, request, err);
     }
     if (status == CLEW_OK) {
         status = note_reply_prefix(work, tx, decision, spot, err);
@@ -473,6 +466,7 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     enum clew_status status;
 
     memset(work->out, 0, sizeof(*work->out));
+    work->batch = (struct batch_work){0};
     status = check_known(work, tx, &is_known, err);
     if (status != CLEW_OK || is_known) {
         return status;
@@ -552,6 +546,7 @@ enum clew_status link_request(struct engine *engine, const struct scope *scope,
         status = store_write(engine->store, scope, do_link, &work, err);
     }
     if (status == CLEW_OK) {
+        feed_offer(engine, scope, &work.batch);
         *out = result;
     }
     return status;
@@ -599,6 +594,7 @@ enum clew_status link_requests(struct engine *engine, const struct scope *scope,
                                struct clew_error *err)
 {
     struct batch batch = {.statuses = out_statuses, .count = count};
+    enum clew_status status;
     struct link_plan *plans = arena_zero(arena, count, sizeof(*plans));
 
     batch.works = arena_zero(arena, count, sizeof(*batch.works));
@@ -615,5 +611,9 @@ enum clew_status link_requests(struct engine *engine, const struct scope *scope,
                                        .out = &out[i]};
         batch.prepared[i] = prepare(&batch.works[i], err);
     }
-    return store_write(engine->store, scope, do_batch, &batch, err);
+    status = store_write(engine->store, scope, do_batch, &batch, err);
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        feed_offer(engine, scope, &batch.works[i].batch);
+    }
+    return status;
 }

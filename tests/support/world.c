@@ -7,6 +7,7 @@
 #include "support/world.h"
 
 #include "base/config.h"
+#include "model/embed.h"
 #include "base/json.h"
 #include "store/db.h"
 #include "support/pg.h"
@@ -51,6 +52,7 @@ void world_open(struct world *world)
         fail_msg("%s", err.message);
     }
     world->engine.clock = &world->clock;
+    world->engine.embedder = embed_static();
     world->engine.config = world->config;
     world->scope.tenant = 1;
     world->other.tenant = 2;
