@@ -284,6 +284,7 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         fill_results(batch, &place);
     }
+    batch->work.place = NULL; /* it ends with this function */
     return status;
 }
 

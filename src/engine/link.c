@@ -383,7 +383,11 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
     if (status == CLEW_OK) {
         status = note_reply_prefix(work, tx, decision, spot, err);
     }
-    return status == CLEW_OK ? place_end(&place, err) : status;
+    if (status == CLEW_OK) {
+        status = place_end(&place, err);
+    }
+    work->batch.place = NULL; /* it ends with this function */
+    return status;
 }
 
 /* --- the request -----------------------------------------------------------
