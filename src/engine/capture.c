@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engine/chain.h"
 #include "engine/engine.h"
 #include "engine/observe.h"
 #include "engine/place.h"
@@ -233,7 +234,17 @@ enum clew_status capture_live(struct batch_work *work,
     if (status == CLEW_OK) {
         status = work_add_doc(work, &doc, err);
     }
+    if (status == CLEW_OK) {
+        status = chain_observe(&turn_work, err);
+    }
     return status == CLEW_OK ? observe_turn(&turn_work, err) : status;
+}
+
+enum clew_status capture_end(struct batch_work *work, struct clew_error *err)
+{
+    enum clew_status status = chain_finish(work, err);
+
+    return status == CLEW_OK ? place_end(work->place, err) : status;
 }
 
 static void fill_results(struct batch *batch, struct place *place)
@@ -279,7 +290,7 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
         }
     }
     if (status == CLEW_OK) {
-        status = place_end(&place, err);
+        status = capture_end(&batch->work, err);
     }
     if (status == CLEW_OK) {
         fill_results(batch, &place);

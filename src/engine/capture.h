@@ -57,14 +57,18 @@ void capture_prepare(const struct capture_input *input, int64_t now_ms,
 /*
  * The part of a turn's life that runs inside a transaction: place, store,
  * index and observe a prepared turn. For callers with a transaction of their
- * own (the linker); they place_end() and feed_offer() afterwards. `updates` is
- * reset first, since a transaction may be run again.
+ * own (the linker): they capture_end() inside it and feed_offer() after it.
+ * `updates` is reset first, since a transaction may be run again.
  */
 enum clew_status capture_live(struct batch_work *work,
                               const struct capture_input *input,
                               struct turn *turn, const struct feed_text *text,
                               struct updates *updates,
                               struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Write what the turns of a transaction changed in chats, sessions, chains. */
+enum clew_status capture_end(struct batch_work *work,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Store `count` (1 to LIMIT_BATCH_TURNS) turns in order. `out` holds `count`

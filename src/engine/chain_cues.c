@@ -8,7 +8,7 @@
 #include "engine/chain_features.h"
 
 /* clang-format off */
-const struct chain_phrase chain_phrases[] = {
+const struct phrase chain_phrases[] = {
     {"a couple", CUE_NUMBER_WORD, AT_ANY},
     {"a few", CUE_NUMBER_WORD, AT_ANY},
     {"a lot", CUE_NUMBER_WORD, AT_ANY},

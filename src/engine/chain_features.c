@@ -3,9 +3,7 @@
  * chain_features.c - read a turn for the cues of its topic. See
  * chain_features.h.
  *
- * The tokens become a list of plain words (apostrophes joined), sentence by
- * sentence; each word is looked up once among the first words of the cue
- * phrases.
+ * Each spoken word is looked up once among the first words of the cue phrases.
  */
 #include "engine/chain_features.h"
 
@@ -20,175 +18,23 @@
 /* Name weights are shares of the rarest word's. */
 #define NAME_SHARE 0.6f
 
-struct said {
-    struct str text;
-    uint32_t token; /* its (first) token */
-    uint32_t sentence;
-};
-
 struct reader {
     const struct analysis *analysis;
     struct chain_features *out;
-    struct said *words;
-    size_t n_words;
+    struct said said;
     size_t first_sentence;
     size_t end_sentence;
     size_t no_pronoun_until; /* inside an expletive */
 };
 
-/* --- words ------------------------------------------------------------------ */
-
-static uint32_t hash_of(struct str text)
+uint32_t chain_hash(struct str text)
 {
     uint64_t hash = str_hash(text);
 
     return (uint32_t)(hash ^ (hash >> 32));
 }
 
-static bool is_spoken(const struct token *token)
-{
-    return !(token->flags & TOKEN_PART) && token->kind != TOKEN_PUNCT &&
-           token->kind != TOKEN_SYMBOL;
-}
-
-/* Without its apostrophes; s == NULL on OOM. */
-static struct str plain(struct arena *arena, struct str word)
-{
-    char *copy;
-    size_t len = 0;
-
-    if (!word.len || !memchr(word.s, '\'', word.len)) {
-        return word;
-    }
-    copy = arena_alloc(arena, word.len);
-    for (size_t i = 0; copy && i < word.len; i++) {
-        if (word.s[i] != '\'') {
-            copy[len++] = word.s[i];
-        }
-    }
-    return (struct str){copy, len};
-}
-
-/* Is this the tail of a contraction that was written apart: "what ' s"? */
-static bool is_tail(const struct tokens *tokens, size_t i)
-{
-    static const char *const tails[] = {"s",  "t",  "re", "m",
-                                        "ll", "ve", "d",  NULL};
-    const struct token *mark;
-
-    if (i < 2) {
-        return false;
-    }
-    mark = &tokens->items[i - 1];
-    if (mark->kind != TOKEN_PUNCT || mark->folded.len != 1 ||
-        mark->folded.s[0] != '\'') {
-        return false;
-    }
-    for (size_t k = 0; tails[k]; k++) {
-        if (str_eq(tokens->items[i].folded, str_of(tails[k]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool add_word(struct arena *arena, struct reader *reader, size_t token,
-                     size_t sentence)
-{
-    const struct tokens *tokens = &reader->analysis->tokens;
-    struct said *word = &reader->words[reader->n_words];
-
-    if (reader->n_words > 0 && is_tail(tokens, token)) {
-        struct said *before = word - 1;
-
-        before->text = str_of(arena_printf(
-            arena, "%.*s%.*s", (int)before->text.len, before->text.s,
-            (int)tokens->items[token].folded.len,
-            tokens->items[token].folded.s));
-        return before->text.s != NULL;
-    }
-    word->text = plain(arena, tokens->items[token].folded);
-    word->token = (uint32_t)token;
-    word->sentence = (uint32_t)sentence;
-    reader->n_words++;
-    return word->text.s != NULL;
-}
-
-/* The words of the head and the tail of the stretch. */
-static bool read_words(struct arena *arena, struct reader *reader)
-{
-    const struct analysis *a = reader->analysis;
-    size_t from = a->sentences[reader->first_sentence].span.first_token;
-    size_t to = a->sentences[reader->end_sentence - 1].span.end_token;
-
-    reader->words =
-        arena_zero(arena, 2 * CHAIN_CUE_WORDS, sizeof(*reader->words));
-    if (!reader->words) {
-        return false;
-    }
-    for (size_t s = reader->first_sentence; s < reader->end_sentence; s++) {
-        const struct span *span = &a->sentences[s].span;
-
-        if (a->sentences[s].is_code) {
-            continue;
-        }
-        for (size_t i = span->first_token; i < span->end_token; i++) {
-            bool is_near =
-                i < from + CHAIN_CUE_WORDS || i + CHAIN_CUE_WORDS >= to;
-
-            if (is_near && is_spoken(&a->tokens.items[i]) &&
-                !add_word(arena, reader, i, s)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* --- phrases ---------------------------------------------------------------- */
-
-static int cmp_first(struct str word, const char *phrase)
-{
-    size_t len = strcspn(phrase, " ");
-
-    return str_cmp(word, (struct str){phrase, len});
-}
-
-/* The first phrase that begins with `word`, or chain_n_phrases. */
-static size_t find_phrases(struct str word)
-{
-    size_t low = 0;
-    size_t high = chain_n_phrases;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (cmp_first(word, chain_phrases[mid].text) > 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
-}
-
-/* Words of the phrase if it stands at word `at`, all in one sentence; or 0. */
-static size_t match(const struct reader *reader, size_t at, const char *phrase)
-{
-    struct str rest = str_of(phrase);
-    struct str part;
-    size_t i = at;
-
-    while (str_split(&rest, ' ', &part)) {
-        if (i >= reader->n_words ||
-            reader->words[i].sentence != reader->words[at].sentence ||
-            !(str_eq(part, STR("*")) || str_eq(reader->words[i].text, part))) {
-            return 0;
-        }
-        i++;
-    }
-    return i - at;
-}
 
 /* Where a word stands. */
 struct stand {
@@ -198,7 +44,7 @@ struct stand {
     bool is_in_question;
 };
 
-static bool fits(const struct stand *stand, enum cue_place place)
+static bool fits(const struct stand *stand, enum said_place place)
 {
     switch (place) {
     case AT_ANY:
@@ -219,16 +65,16 @@ static bool fits(const struct stand *stand, enum cue_place place)
 static size_t take_cues(struct reader *reader, size_t at,
                         const struct stand *stand)
 {
-    struct str word = reader->words[at].text;
+    struct str word = reader->said.words[at].text;
     size_t filler = 0;
 
-    for (size_t i = find_phrases(word);
-         i < chain_n_phrases && cmp_first(word, chain_phrases[i].text) == 0;
-         i++) {
-        const struct chain_phrase *phrase = &chain_phrases[i];
-        uint32_t cues = phrase->cues;
-        size_t n = fits(stand, phrase->place) ? match(reader, at, phrase->text)
-                                              : 0;
+    for (size_t i = phrase_find(chain_phrases, chain_n_phrases, word);
+         i < chain_n_phrases && phrase_begins(&chain_phrases[i], word); i++) {
+        const struct phrase *phrase = &chain_phrases[i];
+        uint32_t cues = phrase->bits;
+        size_t n = fits(stand, phrase->place)
+                       ? phrase_match(phrase, &reader->said, at)
+                       : 0;
 
         if (n == 0) {
             continue;
@@ -255,7 +101,7 @@ static size_t take_cues(struct reader *reader, size_t at,
 static bool is_order(const struct reader *reader, size_t at)
 {
     const struct token *token =
-        &reader->analysis->tokens.items[reader->words[at].token];
+        &reader->analysis->tokens.items[reader->said.words[at].token];
     struct lex_word word;
 
     return token->kind == TOKEN_WORD && !(token->flags & TOKEN_STOP) &&
@@ -272,8 +118,8 @@ static void read_cues(struct reader *reader)
     bool is_at_start = false;
     size_t skip_until = 0;
 
-    for (size_t i = 0; i < reader->n_words; i++) {
-        const struct said *word = &reader->words[i];
+    for (size_t i = 0; i < reader->said.count; i++) {
+        const struct said_word *word = &reader->said.words[i];
         struct stand stand = {.is_first = i == 0};
         size_t filler;
 
@@ -284,7 +130,7 @@ static void read_cues(struct reader *reader)
         }
         stand.is_sentence_start = is_at_start && i >= skip_until;
         stand.is_turn_start = stand.is_sentence_start &&
-                              sentence == reader->words[0].sentence;
+                              sentence == reader->said.words[0].sentence;
         stand.is_in_question = sentence + 2 >= reader->end_sentence &&
                                a->sentences[sentence].is_question;
         filler = take_cues(reader, i, &stand);
@@ -303,52 +149,39 @@ static void read_cues(struct reader *reader)
 
 /* --- questions and answers -------------------------------------------------- */
 
-static bool is_any(struct str word, const char *list)
-{
-    struct str rest = str_of(list);
-    struct str part;
-
-    while (str_split(&rest, ' ', &part)) {
-        if (str_eq(word, part)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What the word, in a question and after `before`, asks for. */
 static unsigned asked_by(struct str before, struct str word, bool is_start)
 {
     if (str_eq(before, STR("how"))) {
-        if (is_any(word, "many much")) {
+        if (said_is_any(word, "many much")) {
             return SLOT_NUMBER;
         }
-        if (is_any(word, "long old far often big tall soon early late")) {
+        if (said_is_any(word, "long old far often big tall soon early late")) {
             return SLOT_NUMBER | SLOT_TIME;
         }
     }
-    if (is_any(before, "what which")) {
-        if (is_any(word, "time")) {
+    if (said_is_any(before, "what which")) {
+        if (said_is_any(word, "time")) {
             return SLOT_TIME;
         }
-        if (is_any(word, "day date month year")) {
+        if (said_is_any(word, "day date month year")) {
             return SLOT_DAY;
         }
-        if (is_any(word, "city town country place part state location")) {
+        if (said_is_any(word, "city town country place part state location")) {
             return SLOT_PLACE;
         }
     }
-    if (is_any(word, "when whens")) {
+    if (said_is_any(word, "when whens")) {
         return SLOT_DAY | SLOT_TIME;
     }
-    if (is_any(word, "where wheres")) {
+    if (said_is_any(word, "where wheres")) {
         return SLOT_PLACE;
     }
-    if (is_any(word, "or which whichever prefer preference either")) {
+    if (said_is_any(word, "or which whichever prefer preference either")) {
         return SLOT_CHOICE;
     }
     if (is_start &&
-        is_any(word, "do does did is are was were would will can could shall "
+        said_is_any(word, "do does did is are was were would will can could shall "
                      "should have has may any")) {
         return SLOT_YES_NO;
     }
@@ -360,12 +193,12 @@ static void read_questions(struct reader *reader)
     const struct analysis *a = reader->analysis;
     struct chain_features *out = reader->out;
 
-    for (size_t i = 0; i < reader->n_words; i++) {
-        const struct said *word = &reader->words[i];
+    for (size_t i = 0; i < reader->said.count; i++) {
+        const struct said_word *word = &reader->said.words[i];
         bool is_start =
-            i == 0 || reader->words[i - 1].sentence != word->sentence ||
-            is_any(reader->words[i - 1].text, "ok okay well great sure and so");
-        struct str before = is_start ? STR("") : reader->words[i - 1].text;
+            i == 0 || reader->said.words[i - 1].sentence != word->sentence ||
+            said_is_any(reader->said.words[i - 1].text, "ok okay well great sure and so");
+        struct str before = is_start ? STR("") : reader->said.words[i - 1].text;
 
         if (word->sentence + 2 >= reader->end_sentence &&
             a->sentences[word->sentence].is_question) {
@@ -394,8 +227,8 @@ static void read_supplies(struct reader *reader)
     supplies |= out->cues & CUE_NUMBER_WORD ? SLOT_NUMBER : 0u;
     supplies |= out->cues & CUE_DAY_WORD ? SLOT_DAY : 0u;
     supplies |= out->cues & CUE_TIME_WORD ? SLOT_TIME : 0u;
-    for (size_t i = 0; i < reader->n_words; i++) {
-        const struct token *token = &a->tokens.items[reader->words[i].token];
+    for (size_t i = 0; i < reader->said.count; i++) {
+        const struct token *token = &a->tokens.items[reader->said.words[i].token];
 
         if (token->kind == TOKEN_NUMBER) {
             supplies |= memchr(token->folded.s, ':', token->folded.len)
@@ -435,8 +268,8 @@ static bool has_stem(const struct reader *reader, struct str stem)
     if (reader->first_sentence == 0 && reader->end_sentence == a->n_sentences) {
         return true;
     }
-    for (size_t i = 0; i < reader->n_words; i++) {
-        if (str_eq(a->tokens.items[reader->words[i].token].stem, stem)) {
+    for (size_t i = 0; i < reader->said.count; i++) {
+        if (str_eq(a->tokens.items[reader->said.words[i].token].stem, stem)) {
             return true;
         }
     }
@@ -452,7 +285,7 @@ static void read_keywords(struct reader *reader)
          i++) {
         if (has_stem(reader, a->keywords[i].stem)) {
             out->words[out->n_words++] =
-                (struct chain_word){hash_of(a->keywords[i].stem),
+                (struct chain_word){chain_hash(a->keywords[i].stem),
                                     a->keywords[i].idf,
                                     a->keywords[i].is_noun};
             out->mass += a->keywords[i].idf;
@@ -468,7 +301,7 @@ static void read_names(struct reader *reader)
 
     for (size_t i = 0; i < a->n_entities && out->n_names < CHAIN_TURN_NAMES;
          i++) {
-        uint32_t hash = hash_of(a->entities[i].key);
+        uint32_t hash = chain_hash(a->entities[i].key);
         bool is_known = !is_within(reader, &a->entities[i].span);
 
         for (size_t k = 0; k < out->n_names; k++) {
@@ -487,18 +320,18 @@ static bool noun_after(const struct reader *reader, size_t at,
     const struct analysis *a = reader->analysis;
     bool has_one = false;
 
-    for (size_t i = at + 1; i < reader->n_words && i < at + 4; i++) {
-        const struct token *token = &a->tokens.items[reader->words[i].token];
+    for (size_t i = at + 1; i < reader->said.count && i < at + 4; i++) {
+        const struct token *token = &a->tokens.items[reader->said.words[i].token];
         struct lex_word word;
 
-        if (reader->words[i].sentence != reader->words[at].sentence ||
+        if (reader->said.words[i].sentence != reader->said.words[at].sentence ||
             token->flags & (TOKEN_STOP | TOKEN_CHAT) ||
             token->kind == TOKEN_NUMBER) {
             break;
         }
         if (!lexicon_find(token->folded, str_hash(token->folded), &word) ||
             !(word.flags & LEX_TAGGED) || word.noun >= 128) {
-            *out_hash = hash_of(token->stem);
+            *out_hash = chain_hash(token->stem);
             has_one = true;
         }
     }
@@ -509,16 +342,16 @@ static void read_determiners(struct reader *reader)
 {
     struct chain_features *out = reader->out;
 
-    for (size_t i = 0; i < reader->n_words; i++) {
-        struct str word = reader->words[i].text;
+    for (size_t i = 0; i < reader->said.count; i++) {
+        struct str word = reader->said.words[i].text;
         uint32_t hash;
 
         if (out->n_fresh < CHAIN_TURN_NOUNS &&
-            is_any(word, "a an some any another") &&
+            said_is_any(word, "a an some any another") &&
             noun_after(reader, i, &hash)) {
             out->fresh[out->n_fresh++] = hash;
         } else if (out->n_definite < CHAIN_TURN_NOUNS &&
-                   is_any(word, "the this that these those your my") &&
+                   said_is_any(word, "the this that these those your my") &&
                    noun_after(reader, i, &hash)) {
             out->definite[out->n_definite++] = hash;
         }
@@ -540,10 +373,10 @@ enum clew_status chain_features_of(struct arena *arena,
     if (first >= end) {
         return CLEW_OK;
     }
-    if (!read_words(arena, &reader)) {
+    if (!said_read(arena, analysis, first, end, &reader.said)) {
         return CLEW_NO_MEMORY;
     }
-    out->n_said = (uint32_t)reader.n_words;
+    out->n_said = (uint32_t)reader.said.count;
     read_cues(&reader);
     read_questions(&reader);
     read_supplies(&reader);

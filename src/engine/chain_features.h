@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "engine/said.h"
 #include "text/analysis.h"
 
 #include <stdbool.h>
@@ -24,8 +25,6 @@
 #define CHAIN_TURN_WORDS 12
 #define CHAIN_TURN_NAMES 12
 #define CHAIN_TURN_NOUNS 6
-/* Words of the head and of the tail of a long text that are read for cues. */
-#define CHAIN_CUE_WORDS 128
 
 enum chain_cue {
     CUE_PRONOUN = 1 << 0,     /* it, that, they, the second one, ... */
@@ -103,25 +102,12 @@ enum clew_status chain_features_of(struct arena *arena,
                                    size_t first, size_t end, bool is_user,
                                    struct chain_features *out) CLEW_MUST_CHECK;
 
+/* How stems and names are kept. */
+uint32_t chain_hash(struct str text);
+
 /* --- the table of cues (chain_cues.c) --- */
 
-enum cue_place {
-    AT_ANY,
-    AT_TURN,     /* at the start of the turn, openers skipped */
-    AT_SENTENCE, /* at the start of any sentence, openers skipped */
-    AT_FIRST,    /* the very first word of the turn */
-    IN_QUESTION  /* in a question at the end */
-};
-
-/* A phrase of words, "*" for any one. */
-struct chain_phrase {
-    const char *text;
-    uint32_t cues;
-    enum cue_place place;
-};
-
-/* Sorted by the first word, longer phrases first. */
-extern const struct chain_phrase chain_phrases[];
+extern const struct phrase chain_phrases[];
 extern const size_t chain_n_phrases;
 
 #endif

@@ -276,6 +276,21 @@ double chain_distance(float points, float points_new)
     return 1.0 - fmin(1.0, fmax(0.0, score));
 }
 
+double chain_resting_distance(const struct chain_features *turn,
+                              const struct chain_state *state, int64_t age_ms)
+{
+    /* what a new chain would have: a chain that rests must clearly be meant */
+    const float bar = 2.75f;
+    struct overlap o = overlap_of(turn, state);
+    float age = age_ms > 0 ? (float)age_ms / (float)CLOCK_DAY_MS : 0;
+    float points = 4.0f * o.words / (o.mass + WORDS_PRIOR) +
+                   1.25f * saturate(o.names, 8) + 1.75f * saturate(o.tops, 6) +
+                   1.5f * flag(turn->cues, CUE_RETURNS) -
+                   0.5f * (1.0f - expf(-age));
+
+    return chain_distance(points, bar);
+}
+
 /* --- the seed's formula ----------------------------------------------------- */
 
 double chain_seed_distance(const struct chain_seed_input *input)

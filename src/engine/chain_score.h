@@ -131,6 +131,13 @@ float chain_points_new(const struct chain_question *question,
 /* The seed's distance of points against those of a new chain. */
 double chain_distance(float points, float points_new);
 
+/*
+ * The distance to a chain that rests (dormant, or of an earlier session): what
+ * they have in common alone counts, and a word that says "back to".
+ */
+double chain_resting_distance(const struct chain_features *turn,
+                              const struct chain_state *state, int64_t age_ms);
+
 /* The seed's formula as it is written there. */
 struct chain_seed_input {
     size_t shared_names;

@@ -179,6 +179,19 @@ void chain_state_merge(struct chain_state *to, const struct chain_state *from)
     rank_tops(to);
 }
 
+float chain_state_central(const struct chain_state *state,
+                          const uint32_t *words, size_t count)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct chain_count *word = chain_state_word(state, words[i]);
+
+        sum += word ? (float)word->count * word->weight : 0;
+    }
+    return count ? sum / sqrtf((float)count) : 0;
+}
+
 /* --- talk ------------------------------------------------------------------- */
 
 void chain_talk_init(struct chain_talk *talk)
@@ -308,6 +321,10 @@ enum clew_status chain_state_write(const struct chain_state *state,
     }
     put_counts(out, state->words, state->n_words);
     put_counts(out, state->names, state->n_names);
+    put(out, state->n_topic, 1);
+    for (size_t i = 0; i < state->n_topic; i++) {
+        put(out, state->topic[i], 4);
+    }
     put(out, state->has_vectors, 1);
     if (state->has_vectors) {
         (void)buf_append(out, state->last_vector, CHAIN_VECTOR);
@@ -341,6 +358,13 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
     }
     out->n_words = get_counts(&from, out->words, CHAIN_WORDS);
     out->n_names = get_counts(&from, out->names, CHAIN_NAMES);
+    out->n_topic = (uint8_t)get(&from, 1);
+    if (out->n_topic > CHAIN_TOPIC_WORDS) {
+        return false;
+    }
+    for (size_t i = 0; i < out->n_topic; i++) {
+        out->topic[i] = (uint32_t)get(&from, 4);
+    }
     out->has_vectors = get(&from, 1) != 0;
     if (out->has_vectors && from.rest.len >= (size_t)2 * CHAIN_VECTOR) {
         memcpy(out->last_vector, from.rest.s, CHAIN_VECTOR);

@@ -23,6 +23,7 @@
 #define CHAIN_WORDS 64
 #define CHAIN_NAMES 32
 #define CHAIN_TOPS 3
+#define CHAIN_TOPIC_WORDS 8
 /* Length of the embedder's vectors that are kept, in bytes. */
 #define CHAIN_VECTOR 256
 
@@ -46,6 +47,8 @@ struct chain_state {
     uint8_t n_names;
     uint32_t tops[CHAIN_TOPS]; /* its heaviest words */
     uint8_t n_tops;
+    uint32_t topic[CHAIN_TOPIC_WORDS]; /* words of the topic shown */
+    uint8_t n_topic;
     bool has_vectors;
     int8_t last_vector[CHAIN_VECTOR]; /* of the last turn, scaled */
     int8_t sum_vector[CHAIN_VECTOR];  /* of all, fading, scaled */
@@ -66,6 +69,9 @@ void chain_state_add(struct chain_state *state,
                      size_t dim);
 /* `from` flows into `to`, which keeps its own last turns. */
 void chain_state_merge(struct chain_state *to, const struct chain_state *from);
+/* How much of the chain a phrase of these words stands for. */
+float chain_state_central(const struct chain_state *state,
+                          const uint32_t *words, size_t count);
 /* Weight of a word of the chain, 0 if it has none such. */
 const struct chain_count *chain_state_word(const struct chain_state *state,
                                            uint32_t hash);

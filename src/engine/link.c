@@ -384,7 +384,7 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
         status = note_reply_prefix(work, tx, decision, spot, err);
     }
     if (status == CLEW_OK) {
-        status = place_end(&place, err);
+        status = capture_end(&work->batch, err);
     }
     work->batch.place = NULL; /* it ends with this function */
     return status;

@@ -253,6 +253,34 @@ static enum clew_status find_current(struct place *place, struct str user_id,
     return status;
 }
 
+/* Write back the slot's session as it stands. */
+static enum clew_status write_session(struct place *place,
+                                      struct place_chat *slot,
+                                      struct clew_error *err)
+{
+    bool is_new = slot->is_session_new;
+
+    slot->is_session_new = false;
+    slot->is_session_dirty = false;
+    return is_new ? session_insert(place->tx, &slot->session, err)
+                  : session_update(place->tx, &slot->session, err);
+}
+
+/* Silence ended the slot's session: its last word was its end. */
+static enum clew_status end_session(struct place *place,
+                                    struct place_chat *slot,
+                                    struct placement *out,
+                                    struct clew_error *err)
+{
+    enum clew_status status;
+
+    slot->session.ended_at_ms = slot->session.last_activity_at_ms;
+    status = write_session(place, slot, err);
+    out->ended = slot->session;
+    memset(&slot->session, 0, sizeof(slot->session));
+    return status;
+}
+
 /* No chat was named: let the channel and the silence decide. */
 static enum clew_status by_boundary(struct place *place,
                                     const struct capture_input *input,
@@ -282,6 +310,12 @@ static enum clew_status by_boundary(struct place *place,
             return CLEW_OK;
         }
         out->rule = PLACE_SILENCE;
+        if (!uuid_is_nil(&slot->session.id)) {
+            status = end_session(place, slot, out, err);
+        }
+        if (status != CLEW_OK) {
+            return status;
+        }
     } else {
         out->rule = PLACE_FIRST;
     }
@@ -316,24 +350,11 @@ static enum clew_status by_channel(struct place *place,
     return CLEW_OK;
 }
 
-/* Write back the slot's session as it stands. */
-static enum clew_status write_session(struct place *place,
-                                      struct place_chat *slot,
-                                      struct clew_error *err)
-{
-    bool is_new = slot->is_session_new;
-
-    slot->is_session_new = false;
-    slot->is_session_dirty = false;
-    return is_new ? session_insert(place->tx, &slot->session, err)
-                  : session_update(place->tx, &slot->session, err);
-}
-
 /* The session of this turn: the open one, unless silence ended it. */
 static enum clew_status enter_session(struct place *place,
                                       struct place_chat *slot,
                                       const struct turn *turn,
-                                      struct str channel,
+                                      struct str channel, struct placement *out,
                                       struct clew_error *err)
 {
     int64_t timeout_ms = timeout_of(place, &slot->chat, 0, channel);
@@ -342,10 +363,8 @@ static enum clew_status enter_session(struct place *place,
 
     if (has_one &&
         turn->created_at_ms - session->last_activity_at_ms > timeout_ms) {
-        enum clew_status status;
+        enum clew_status status = end_session(place, slot, out, err);
 
-        session->ended_at_ms = session->last_activity_at_ms;
-        status = write_session(place, slot, err);
         if (status != CLEW_OK) {
             return status;
         }
@@ -469,7 +488,7 @@ enum clew_status place_turn(struct place *place,
     if (status != CLEW_OK) {
         return status;
     }
-    status = enter_session(place, out->slot, turn, input->channel, err);
+    status = enter_session(place, out->slot, turn, input->channel, out, err);
     return status == CLEW_OK ? enter_chat(place, out->slot, input, turn, err)
                              : status;
 }

@@ -5,6 +5,7 @@
 #include "engine/session.h"
 
 #include "base/clock.h"
+#include "engine/chain.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "store/db.h"
@@ -100,7 +101,11 @@ static enum clew_status do_end(struct store_tx *tx, void *arg,
         return status;
     }
     work->session.ended_at_ms = work->now_ms;
-    return session_update(tx, &work->session, err);
+    status = session_update(tx, &work->session, err);
+    return status == CLEW_OK ? chain_session_ended(tx, work->arena,
+                                                   &work->session,
+                                                   work->now_ms, err)
+                             : status;
 }
 
 enum clew_status session_end(struct engine *engine, const struct scope *scope,

@@ -22,6 +22,7 @@
 #include "engine/updates.h"
 #include "index/index.h"
 
+struct chain_desk;
 struct engine;
 struct store_tx;
 
@@ -37,6 +38,7 @@ struct batch_work {
     int64_t next_change; /* reserved numbers: [next_change, end_change) */
     int64_t end_change;
     int64_t first_change; /* the first number this transaction took */
+    struct chain_desk *chains; /* chains in use (chain_observe.c); NULL: none */
 };
 
 struct turn_work {
