@@ -60,6 +60,9 @@
 /* A refused body is read to its end up to here, so that the client reads the
  * answer instead of a broken connection. */
 #define LIMIT_DISCARD_BYTES (256u * 1024 * 1024)
+/* How long what a key allows is believed without asking the store, where the
+ * change was made on another machine; on this one it counts at once. */
+#define LIMIT_KEY_CACHE_MS 1000
 /* Requests a minute of one address whose key is wrong. */
 #define LIMIT_BAD_KEYS_PER_MINUTE 1200
 

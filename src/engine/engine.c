@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/feed.h"
+#include "engine/key_cache.h"
 #include "model/embed.h"
 #include "store/db.h"
 
@@ -70,7 +71,10 @@ enum clew_status engine_open(const struct engine_options *options,
     engine->data_dir =
         alloc_string(options->data_dir ? options->data_dir
                                        : config_data_dir(options->config));
-    if (!engine->data_dir) {
+    if (engine->data_dir) {
+        engine->keys = key_cache_new(engine->data_dir);
+    }
+    if (!engine->keys) {
         status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
         goto out;
     }
@@ -103,6 +107,7 @@ void engine_close(struct engine *engine)
     }
     feed_close(engine);
     store_close(engine->store);
+    key_cache_free(engine->keys);
     alloc_free(engine->data_dir);
     alloc_free(engine);
 }
@@ -151,11 +156,15 @@ enum clew_status engine_tenant(struct engine *engine, const char *name,
                                "a tenant's name has 1 to %d bytes",
                                LIMIT_NAME_BYTES);
     }
+    if (key_cache_get_tenant(engine->keys, work.name, &out_scope->tenant)) {
+        return CLEW_OK;
+    }
     status = store_read_system(engine->store, do_find, &work, err);
     if (status == CLEW_OK && work.tenant == 0) {
         status = store_write_system(engine->store, do_make, &work, err);
     }
     if (status == CLEW_OK) {
+        key_cache_put_tenant(engine->keys, work.name, work.tenant);
         out_scope->tenant = work.tenant;
     }
     return status;

@@ -18,6 +18,7 @@
 struct config;
 struct embedder;
 struct index_set;
+struct key_cache;
 
 struct engine {
     struct store *store;
@@ -25,6 +26,7 @@ struct engine {
     const struct config *config; /* borrowed; outlives the engine */
     struct embedder *embedder;
     struct index_set *indexes;
+    struct key_cache *keys; /* who may call, for a moment */
     char *data_dir; /* folder for what is kept beside the store */
 };
 

@@ -8,6 +8,7 @@
 #include "base/rand.h"
 #include "base/sha256.h"
 #include "engine/engine.h"
+#include "engine/key_cache.h"
 #include "store/db.h"
 
 #include <stdio.h>
@@ -97,6 +98,7 @@ enum clew_status key_create(struct engine *engine, struct arena *arena,
     work.tenant = scope.tenant;
     status = store_write_system(engine->store, do_create, &work, err);
     if (status == CLEW_OK) {
+        key_cache_changed(engine->keys);
         (void)snprintf(out_text, KEY_TEXT_SIZE, "clew_%s_%s", key.id, hex);
         *out_key = key;
     }
@@ -190,8 +192,13 @@ enum clew_status key_revoke(struct engine *engine, struct str id,
                             struct clew_error *err)
 {
     struct revoke_work work = {id, clock_now_ms(engine->clock)};
+    enum clew_status status =
+        store_write_system(engine->store, do_revoke, &work, err);
 
-    return store_write_system(engine->store, do_revoke, &work, err);
+    if (status == CLEW_OK) {
+        key_cache_changed(engine->keys);
+    }
+    return status;
 }
 
 static enum clew_status do_any(struct store_tx *tx, void *arg,
@@ -210,13 +217,22 @@ static enum clew_status do_any(struct store_tx *tx, void *arg,
 enum clew_status key_any(struct engine *engine, bool *out_any,
                          struct clew_error *err)
 {
-    return store_read_system(engine->store, do_any, out_any, err);
+    uint64_t epoch = key_cache_look(engine->keys);
+    enum clew_status status;
+
+    if (key_cache_get_any(engine->keys, out_any)) {
+        return CLEW_OK;
+    }
+    status = store_read_system(engine->store, do_any, out_any, err);
+    if (status == CLEW_OK) {
+        key_cache_put_any(engine->keys, epoch, *out_any);
+    }
+    return status;
 }
 
 struct check_work {
     struct str id;
-    int64_t tenant;
-    enum key_role role;
+    struct key_grant grant;          /* tenant 0 if there is no such key */
     unsigned char hash[SHA256_SIZE]; /* zeros if there is no such key */
 };
 
@@ -234,15 +250,32 @@ static enum clew_status do_check(struct store_tx *tx, void *arg,
     if (db_next(&rows)) {
         struct str hash = db_get_bytes(&rows, 2);
 
-        work->tenant = db_get_int(&rows, 0);
-        if (!key_role_parse(db_get_text(&rows, 1), &work->role) ||
-            hash.len != SHA256_SIZE) {
-            work->tenant = 0;
-        } else {
+        if (key_role_parse(db_get_text(&rows, 1), &work->grant.role) &&
+            hash.len == SHA256_SIZE) {
+            work->grant.scope.tenant = db_get_int(&rows, 0);
             memcpy(work->hash, hash.s, SHA256_SIZE);
         }
     }
     return db_end(&rows, err);
+}
+
+/* What the store or a recent look at it says of this id. */
+static enum clew_status look_up(struct engine *engine, struct check_work *work,
+                                struct clew_error *err)
+{
+    uint64_t epoch = key_cache_look(engine->keys);
+    enum clew_status status;
+
+    if (key_cache_get_grant(engine->keys, work->id, &work->grant, work->hash)) {
+        return CLEW_OK;
+    }
+    (void)snprintf(work->grant.id, sizeof(work->grant.id), "%.*s",
+                   (int)work->id.len, work->id.s);
+    status = store_read_system(engine->store, do_check, work, err);
+    if (status == CLEW_OK && work->grant.scope.tenant != 0) {
+        key_cache_put_grant(engine->keys, epoch, &work->grant, work->hash);
+    }
+    return status;
 }
 
 /* "clew_<id>_<secret>" into its parts. */
@@ -266,7 +299,7 @@ enum clew_status key_authenticate(struct engine *engine, struct str text,
                                   struct key_grant *out_grant,
                                   struct clew_error *err)
 {
-    struct check_work work = {.tenant = 0};
+    struct check_work work = {0};
     unsigned char hash[SHA256_SIZE];
     struct str secret;
     enum clew_status status;
@@ -274,17 +307,14 @@ enum clew_status key_authenticate(struct engine *engine, struct str text,
     if (!split_key(text, &work.id, &secret)) {
         return clew_fail(err, CLEW_UNAUTHORIZED, "a valid key is required");
     }
-    status = store_read_system(engine->store, do_check, &work, err);
+    status = look_up(engine, &work, err);
     if (status != CLEW_OK) {
         return status;
     }
     sha256_of(secret, hash);
-    if (!sha256_equal(hash, work.hash) || work.tenant == 0) {
+    if (!sha256_equal(hash, work.hash) || work.grant.scope.tenant == 0) {
         return clew_fail(err, CLEW_UNAUTHORIZED, "a valid key is required");
     }
-    (void)snprintf(out_grant->id, sizeof(out_grant->id), "%.*s",
-                   (int)work.id.len, work.id.s);
-    out_grant->scope.tenant = work.tenant;
-    out_grant->role = work.role;
+    *out_grant = work.grant;
     return CLEW_OK;
 }

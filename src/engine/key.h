@@ -4,8 +4,9 @@
  *
  * A key is "clew_<id>_<secret>" with 256 random bits. It is shown once; the
  * store keeps the SHA-256 of the secret. Keys are compared in constant time,
- * an unknown id against a dummy.
- * Thread-safety: internally safe.
+ * an unknown id against a dummy. What the store says of a key is kept for a
+ * moment (key_cache.h): a change on this data folder counts at once, one made
+ * on another machine within a second. Thread-safety: internally safe.
  */
 #ifndef ENGINE_KEY_H
 #define ENGINE_KEY_H
