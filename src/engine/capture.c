@@ -12,10 +12,13 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/chain.h"
+#include "engine/chatlink.h"
 #include "engine/engine.h"
+#include "engine/episode.h"
 #include "engine/observe.h"
 #include "engine/place.h"
 #include "engine/feed.h"
+#include "engine/trace.h"
 #include "engine/updates.h"
 #include "engine/work.h"
 #include "store/db.h"
@@ -206,6 +209,26 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
     return place_begin(place, batch->engine, tx, batch->arena, ids, n_ids, err);
 }
 
+/* What follows from a turn, step by step. */
+static enum clew_status observe(struct turn_work *work, struct clew_error *err)
+{
+    enum clew_status status = trace_begin(work, err);
+
+    if (status == CLEW_OK) {
+        status = observe_turn(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = chain_observe(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = episode_observe(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = chatlink_observe(work, err);
+    }
+    return trace_end(work, status, err);
+}
+
 enum clew_status capture_live(struct batch_work *work,
                               const struct capture_input *input,
                               struct turn *turn, const struct feed_text *text,
@@ -234,10 +257,7 @@ enum clew_status capture_live(struct batch_work *work,
     if (status == CLEW_OK) {
         status = work_add_doc(work, &doc, err);
     }
-    if (status == CLEW_OK) {
-        status = chain_observe(&turn_work, err);
-    }
-    return status == CLEW_OK ? observe_turn(&turn_work, err) : status;
+    return status == CLEW_OK ? observe(&turn_work, err) : status;
 }
 
 enum clew_status capture_end(struct batch_work *work, struct clew_error *err)

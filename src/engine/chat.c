@@ -19,7 +19,8 @@
 #define COLUMNS                                                                \
     "id, user_id, conversation_id, parent_id, fork_seq, depth, branch, title," \
     " is_titled_by_user, summary, is_explicit, channels, inactivity_minutes,"  \
-    " created_at, last_activity_at, closed_at, last_seq"
+    " created_at, last_activity_at, closed_at, last_seq, primary_episode_id,"  \
+    " cross_episodes"
 
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM chats WHERE tenant = $1 AND id = $2");
@@ -55,11 +56,12 @@ DB_SQL(SELECT_LINE,
        " SELECT id, fork_seq, to_seq FROM line ORDER BY depth");
 DB_SQL(INSERT,
        "INSERT INTO chats (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6,"
-       " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)");
+       " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)");
 DB_SQL(UPDATE,
        "UPDATE chats SET title = $3, is_titled_by_user = $4, summary = $5,"
        " channels = $6, inactivity_minutes = $7, last_activity_at = $8,"
-       " closed_at = $9, last_seq = $10, created_at = $11"
+       " closed_at = $9, last_seq = $10, created_at = $11,"
+       " primary_episode_id = $12, cross_episodes = $13"
        " WHERE tenant = $1 AND id = $2");
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
@@ -78,11 +80,13 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->last_activity_at_ms = db_get_int(rows, 14);
     out->closed_at_ms = db_get_int(rows, 15);
     out->last_seq = db_get_int(rows, 16);
+    out->primary_episode_id = db_get_uuid(rows, 17);
     return rows_text(arena, rows, 1, &out->user_id) &&
            rows_text(arena, rows, 6, &out->branch) &&
            rows_text(arena, rows, 7, &out->title) &&
            rows_text(arena, rows, 9, &out->summary) &&
-           rows_text(arena, rows, 11, &out->channels);
+           rows_text(arena, rows, 11, &out->channels) &&
+           rows_text(arena, rows, 18, &out->cross_episodes);
 }
 
 /* All rows of a query. */
@@ -125,15 +129,16 @@ enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
 {
     return db_exec(
         tx, &INSERT,
-        DB_ARGS(db_uuid(&chat->id), db_text(chat->user_id),
-                db_uuid(&chat->conversation_id), db_uuid(&chat->parent_id),
-                db_int(chat->fork_seq), db_int(chat->depth),
-                db_text(chat->branch), db_text(chat->title),
-                db_int(chat->is_titled_by_user), db_text(chat->summary),
-                db_int(chat->is_explicit), db_text(chat->channels),
-                rows_int_or_null(chat->inactivity_minutes),
-                db_int(chat->created_at_ms), db_int(chat->last_activity_at_ms),
-                rows_int_or_null(chat->closed_at_ms), db_int(chat->last_seq)),
+        DB_ARGS(
+            db_uuid(&chat->id), db_text(chat->user_id),
+            db_uuid(&chat->conversation_id), db_uuid(&chat->parent_id),
+            db_int(chat->fork_seq), db_int(chat->depth), db_text(chat->branch),
+            db_text(chat->title), db_int(chat->is_titled_by_user),
+            db_text(chat->summary), db_int(chat->is_explicit),
+            db_text(chat->channels), rows_int_or_null(chat->inactivity_minutes),
+            db_int(chat->created_at_ms), db_int(chat->last_activity_at_ms),
+            rows_int_or_null(chat->closed_at_ms), db_int(chat->last_seq),
+            db_uuid(&chat->primary_episode_id), db_text(chat->cross_episodes)),
         err);
 }
 
@@ -147,7 +152,9 @@ enum clew_status chat_update(struct store_tx *tx, const struct chat *chat,
                            rows_int_or_null(chat->inactivity_minutes),
                            db_int(chat->last_activity_at_ms),
                            rows_int_or_null(chat->closed_at_ms),
-                           db_int(chat->last_seq), db_int(chat->created_at_ms)),
+                           db_int(chat->last_seq), db_int(chat->created_at_ms),
+                           db_uuid(&chat->primary_episode_id),
+                           db_text(chat->cross_episodes)),
                    err);
 }
 
@@ -258,6 +265,8 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
     fork.title = title.s ? title : parent->title;
     fork.is_titled_by_user = title.s != NULL;
     fork.summary = (struct str){NULL, 0};
+    fork.primary_episode_id = (struct uuid){{0}};
+    fork.cross_episodes = (struct str){NULL, 0};
     fork.is_explicit = true;
     fork.created_at_ms = now_ms;
     fork.last_activity_at_ms = now_ms;

@@ -42,6 +42,9 @@ struct chat {
     int64_t closed_at_ms; /* 0 while open */
     bool is_explicit;     /* a person picked it; silence does not end it */
     bool is_titled_by_user;
+    struct uuid primary_episode_id; /* the newest; nil before the first turn */
+    struct str cross_episodes; /* ids of cross_chat episodes, by commas; s may
+                                  be NULL */
 };
 
 /* A stretch of a line: turns (from_seq, to_seq] stand in chat `chat_id`. */
@@ -65,7 +68,7 @@ enum clew_status chat_find_many(struct store_tx *tx, struct arena *arena,
 enum clew_status chat_insert(struct store_tx *tx, const struct chat *chat,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /* Write back what changes in a chat's life: title, summary, channels,
- * last_seq, last activity, timeouts, closed. */
+ * last_seq, last activity, timeouts, closed, episodes. */
 enum clew_status chat_update(struct store_tx *tx, const struct chat *chat,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /*

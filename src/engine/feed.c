@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "engine/engine.h"
+#include "engine/episode.h"
 #include "engine/memory.h"
 #include "engine/work.h"
 #include "index/doc.h"
@@ -127,6 +128,35 @@ enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
     return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
 }
 
+enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
+                                     const struct episode *episode,
+                                     struct index_doc *out,
+                                     struct clew_error *err)
+{
+    struct str words = episode_search_text(arena, episode);
+    struct feed_text text;
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    out->kind = INDEX_EPISODE;
+    out->id = episode->id;
+    out->chat = episode->chat_id;
+    out->user = episode->user_id;
+    out->seq = episode->first_seq;
+    out->created_at_ms = episode->created_at_ms;
+    out->change_seq = episode->change_seq;
+    if (!words.s) {
+        return no_memory(err);
+    }
+    status =
+        feed_text_of(engine, arena, words, episode->created_at_ms, &text, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out->vector = text.vector;
+    return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
+}
+
 void feed_offer(struct engine *engine, const struct scope *scope,
                 const struct batch_work *work)
 {
@@ -174,6 +204,8 @@ struct load_work {
     size_t n_turns;
     struct memory *memories;
     size_t n_memories;
+    struct episode *episodes;
+    size_t n_episodes;
     struct index_doc *gone;
     size_t n_gone;
 };
@@ -236,6 +268,10 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
         status = memory_list_changes(tx, work->arena, work->after, work->max,
                                      &work->memories, &work->n_memories, err);
     }
+    if (status == CLEW_OK) {
+        status = episode_list_changes(tx, work->arena, work->after, work->max,
+                                      &work->episodes, &work->n_episodes, err);
+    }
     return status == CLEW_OK ? load_gone(tx, work, err) : status;
 }
 
@@ -258,6 +294,10 @@ static int64_t complete_through(const struct load_work *work)
     if (work->n_memories > 0) {
         limit_to(&through, work->n_memories, work->max,
                  work->memories[work->n_memories - 1].change_seq);
+    }
+    if (work->n_episodes > 0) {
+        limit_to(&through, work->n_episodes, work->max,
+                 work->episodes[work->n_episodes - 1].change_seq);
     }
     if (work->n_gone > 0) {
         limit_to(&through, work->n_gone, work->max,
@@ -302,6 +342,12 @@ static enum clew_status make_docs(struct engine *engine,
                                         &docs[n++], err);
         }
     }
+    for (size_t i = 0; i < work->n_episodes && status == CLEW_OK; i++) {
+        if (work->episodes[i].change_seq <= through) {
+            status = feed_doc_of_episode(engine, work->arena,
+                                         &work->episodes[i], &docs[n++], err);
+        }
+    }
     for (size_t i = 0; i < work->n_gone; i++) {
         if (work->gone[i].change_seq <= through) {
             docs[n++] = work->gone[i];
@@ -331,8 +377,9 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
     if (status != CLEW_OK) {
         return status;
     }
-    docs = arena_zero(arena, work.n_turns + work.n_memories + work.n_gone,
-                      sizeof(*docs));
+    docs = arena_zero(
+        arena, work.n_turns + work.n_memories + work.n_episodes + work.n_gone,
+        sizeof(*docs));
     if (!docs) {
         return no_memory(err);
     }

@@ -21,6 +21,7 @@
 struct engine;
 struct batch_work;
 struct memory;
+struct episode;
 
 /* What is computed from a text alone. */
 struct feed_text {
@@ -49,6 +50,11 @@ enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
                                     const struct memory *memory,
                                     struct index_doc *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The document of an episode by its summaries; analyses and embeds them. */
+enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
+                                     const struct episode *episode,
+                                     struct index_doc *out,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 /* Tell the index what a transaction just committed. Never fails: what it
  * cannot take, the index reads later. */
 void feed_offer(struct engine *engine, const struct scope *scope,

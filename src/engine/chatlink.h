@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chatlink.h - does this chat go on with an earlier one?
+ *
+ * On the first turns of an implicit chat the user's earlier chats are scored
+ * (chatlink_score.h); above the threshold both chats join a cross_chat
+ * episode. Every decision is recorded, and the turns after it tell how it went.
+ * With an LLM configured a task asks it as well and may change the decision
+ * later; the turn does not wait.
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_CHATLINK_H
+#define ENGINE_CHATLINK_H
+
+#include "base/arena.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+struct batch_work;
+struct link_decision;
+struct turn_work;
+
+/* Turns of a new chat that may still link it. */
+#define CHATLINK_TURNS 6
+
+/* A turn's step. */
+enum clew_status chatlink_observe(struct turn_work *work,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Carry out what was decided later: join or part the chats. */
+enum clew_status chatlink_apply(struct batch_work *batch,
+                                const struct link_decision *decision,
+                                bool was_link, int64_t now_ms,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

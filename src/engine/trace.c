@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.c - rows of the traces table. See trace.h.
+ */
+#include "engine/trace.h"
+
+#include "base/buf.h"
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "engine/work.h"
+#include "store/db.h"
+
+DB_SQL(INSERT, "INSERT INTO traces (tenant, id, chat_id, created_at, data)"
+               " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, id)"
+               " DO UPDATE SET data = excluded.data");
+DB_SQL(SELECT_ONE, "SELECT id, chat_id, created_at, data FROM traces"
+                   " WHERE tenant = $1 AND id = $2");
+
+static const char *const rules[] = {
+    [PLACE_NAMED] = "the caller named the chat",
+    [PLACE_EXPLICIT] = "an explicit channel starts a chat",
+    [PLACE_CONTINUED] = "silence within the timeout continues the chat",
+    [PLACE_SILENCE] = "silence longer than the timeout starts a chat",
+    [PLACE_FIRST] = "there was no open chat",
+};
+
+enum clew_status trace_begin(struct turn_work *work, struct clew_error *err)
+{
+    const struct placement *placement = work->placement;
+    json_t *boundary = json_object();
+    bool is_ok;
+
+    work->trace = json_object();
+    is_ok = work->trace && boundary &&
+            json_set_cstr(boundary, "rule", rules[placement->rule]);
+    if (is_ok && placement->timeout_ms > 0) {
+        is_ok = json_set_int(boundary, "silence_ms", placement->silence_ms) &&
+                json_set_int(boundary, "timeout_ms", placement->timeout_ms);
+    }
+    if (!json_set(work->trace, "boundary", boundary) || !is_ok) {
+        json_decref(work->trace);
+        work->trace = NULL;
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    return CLEW_OK;
+}
+
+/* Drop fields from the last until it fits. */
+static enum clew_status write_bounded(json_t *trace, struct buf *out)
+{
+    static const char *const fields[] = {"chains", "memories", "links"};
+    enum clew_status status = json_write(out, trace);
+
+    for (size_t i = 0; status == CLEW_OK && out->len > TRACE_MAX_BYTES &&
+                       i < sizeof(fields) / sizeof(fields[0]);
+         i++) {
+        if (json_object_get(trace, fields[i]) &&
+            !json_set_cstr(trace, fields[i], "too long to keep")) {
+            return CLEW_NO_MEMORY;
+        }
+        buf_clear(out);
+        status = json_write(out, trace);
+    }
+    return status;
+}
+
+enum clew_status trace_end(struct turn_work *work, enum clew_status status,
+                           struct clew_error *err)
+{
+    const struct turn *turn = work->turn;
+    struct buf text;
+
+    buf_init(&text, 64u << 20);
+    if (status == CLEW_OK && work->trace) {
+        status = write_bounded(work->trace, &text);
+        if (status != CLEW_OK) {
+            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        }
+    }
+    if (status == CLEW_OK && work->trace) {
+        status = db_exec(work->batch->tx, &INSERT,
+                         DB_ARGS(db_uuid(&turn->id), db_uuid(&turn->chat_id),
+                                 db_int(turn->created_at_ms),
+                                 db_text(buf_str(&text))),
+                         err);
+    }
+    buf_release(&text);
+    json_decref(work->trace);
+    work->trace = NULL;
+    return status;
+}
+
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct trace *out = item;
+
+    out->id = db_get_uuid(rows, 0);
+    out->chat_id = db_get_uuid(rows, 1);
+    out->created_at_ms = db_get_int(rows, 2);
+    return rows_text(arena, rows, 3, &out->data);
+}
+
+struct work {
+    struct arena *arena;
+    const struct uuid *id;
+    struct trace trace;
+};
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+
+    return rows_one(tx, work->arena, &SELECT_ONE, DB_ARGS(db_uuid(work->id)),
+                    row_of, &work->trace, sizeof(work->trace), "trace", err);
+}
+
+enum clew_status trace_get(struct engine *engine, const struct scope *scope,
+                           struct arena *arena, const struct uuid *id,
+                           struct trace *out, struct clew_error *err)
+{
+    struct work work = {.arena = arena, .id = id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_get, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.trace;
+    }
+    return status;
+}

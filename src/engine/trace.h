@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - what was decided about a turn, and why.
+ *
+ * One JSON object a turn, its id is the turn's: which boundary rule placed it,
+ * and what each step considered, with scores. Steps set their own field in
+ * turn_work.trace. Derived data: a rebuild makes it anew.
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_TRACE_H
+#define ENGINE_TRACE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+struct engine;
+struct turn_work;
+
+/* A longer trace is not kept whole: its largest fields are dropped. */
+#define TRACE_MAX_BYTES 16384
+
+/* Start the trace of a turn with how it was placed. */
+enum clew_status trace_begin(struct turn_work *work,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Store it, if `status` (what the steps came to) is CLEW_OK, and free it in any
+ * case. Returns the first failure. */
+enum clew_status trace_end(struct turn_work *work, enum clew_status status,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+
+struct trace {
+    struct uuid id;
+    struct uuid chat_id;
+    int64_t created_at_ms;
+    struct str data; /* JSON object */
+};
+/* CLEW_NOT_FOUND if this tenant has no such turn. */
+enum clew_status trace_get(struct engine *engine, const struct scope *scope,
+                           struct arena *arena, const struct uuid *id,
+                           struct trace *out,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
