@@ -39,7 +39,7 @@ onEachBackend("forget", (open, backend) => {
   }
 
   async function finds(api, query) {
-    const answer = await api.post("/api/v1/recall", { query });
+    const answer = await api.post("/api/v1/recall", { query, limit: 50 });
     assert.equal(answer.status, 200, answer.text);
     return answer.body.items.map((item) => item.text);
   }
@@ -56,7 +56,7 @@ onEachBackend("forget", (open, backend) => {
     const secret = "zanzibarquartz";
     const kept = await say(api, "ann", "The keys are in the blue drawer.");
     const gone = await say(api, "ann", `My locker code word is ${secret}.`);
-    assert.equal((await finds(api, secret))[0], gone.turn.text);
+    assert.ok((await finds(api, secret)).includes(gone.turn.text));
     const receipt = await forget(api, { turn_ids: [gone.turn.id] });
     assert.equal(receipt.forgotten.turns, 1);
     assert.ok(receipt.receipt_id);
