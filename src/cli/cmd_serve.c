@@ -13,6 +13,7 @@
 #include "cli/demo.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "mcp/door.h"
 #include "proxy/context.h"
 #include "proxy/proxy.h"
 
@@ -31,6 +32,7 @@
 struct serving {
     struct engine *engine;
     struct api_front *front;
+    struct door *door;
     struct proxy *proxy;
     struct server *server;
     int signals; /* signalfd */
@@ -97,7 +99,8 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
             config_int(cli->config, "server.request_timeout_seconds") * 1000,
         .max_body_bytes = (size_t)config_int(cli->config, "limits.body_bytes"),
     };
-    struct proxy_options proxy = {.next = api_front_handle,
+    struct door_options door = {.next = api_front_handle};
+    struct proxy_options proxy = {.next = door_handle,
                                   .inject = context_recall};
     enum clew_status status = engine_open(&engine, &serving->engine, err);
 
@@ -108,7 +111,11 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
         status = demo_load(serving->engine, err);
     }
     if (status == CLEW_OK) {
-        proxy.next_arg = serving->front;
+        door.next_arg = serving->front;
+        status = door_open(serving->engine, &door, &serving->door, err);
+    }
+    if (status == CLEW_OK) {
+        proxy.next_arg = serving->door;
         proxy.inject_arg = serving->engine;
         status = proxy_open(serving->engine, &proxy, &serving->proxy, err);
     }
@@ -146,6 +153,7 @@ static void stop(struct serving *serving)
 {
     server_close(serving->server, DRAIN_MS);
     proxy_close(serving->proxy);
+    door_close(serving->door);
     api_front_free(serving->front);
     engine_close(serving->engine);
     if (serving->signals >= 0) {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * door.h - MCP over streamable HTTP: POST and DELETE on /mcp.
+ *
+ * Every other path goes to the next handler, which also answers the API calls
+ * that tools make: with the headers the client sent, so that its key decides.
+ * Host and Origin are checked by the server, as for every path. GET answers
+ * 405: there is nothing to say that no one asked for. A request that wants
+ * progress is answered as an event stream, others as JSON.
+ * Thread-safety: safe after door_open().
+ */
+#ifndef MCP_DOOR_H
+#define MCP_DOOR_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "http/http.h"
+
+struct door;
+struct engine;
+
+struct door_options {
+    http_handler next; /* for all other paths, and for API calls */
+    void *next_arg;
+};
+
+/* The caller door_close()s it after the server. */
+enum clew_status door_open(struct engine *engine,
+                           const struct door_options *options,
+                           struct door **out_door,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+void door_close(struct door *door);
+/* An http_handler; `arg` is the struct door. */
+void door_handle(void *arg, const struct http_request *request,
+                 struct http_response *response);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resources.c - chats and memories a person can attach in the client.
+ *
+ * clew://chat/ID is a chat's turns as a transcript, clew://memory/ID a memory
+ * with its lineage as JSON. The list is the chats, then the memories, newest
+ * first; its cursor is the API's, with a letter in front that says which of
+ * the two.
+ */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "mcp/mcp_internal.h"
+
+#include <string.h>
+
+#define CHAT_URI "clew://chat/"
+#define MEMORY_URI "clew://memory/"
+#define PAGE_ROWS 50
+/* The end of a chat that is handed over as one resource. */
+#define MAX_TRANSCRIPT_BYTES (256u * 1024)
+#define NAME_CHARS 80
+
+/* --- the list --------------------------------------------------------------
+ */
+
+static const char *short_name(struct arena *arena, const char *text)
+{
+    struct str whole = str_of(text);
+    size_t cut = utf8_cut_chars(whole, NAME_CHARS);
+    char *copy = arena_copy(arena, whole.s ? whole.s : "", cut);
+
+    return copy ? copy : "";
+}
+
+static json_t *chat_item(struct mcp_request *request, const json_t *chat)
+{
+    const char *title = mcp_text(chat, "title");
+    const char *summary = mcp_text(chat, "summary");
+    const char *id = mcp_text(chat, "id");
+    char *uri = arena_printf(request->arena, CHAT_URI "%s", id);
+
+    return uri ? json_pack("{s:s, s:s, s:s, s:s}", "uri", uri, "name",
+                           title[0] ? short_name(request->arena, title) : id,
+                           "description", short_name(request->arena, summary),
+                           "mimeType", "text/plain")
+               : NULL;
+}
+
+static json_t *memory_item(struct mcp_request *request, const json_t *memory)
+{
+    const char *id = mcp_text(memory, "id");
+    char *uri = arena_printf(request->arena, MEMORY_URI "%s", id);
+
+    return uri ? json_pack(
+                     "{s:s, s:s, s:s, s:s}", "uri", uri, "name",
+                     short_name(request->arena, mcp_text(memory, "summary")),
+                     "description", mcp_text(memory, "type"), "mimeType",
+                     "application/json")
+               : NULL;
+}
+
+/* Where a page begins. */
+struct place {
+    bool is_memories;
+    const char *cursor; /* of the API; "" for its first page */
+};
+
+static bool read_place(const json_t *params, struct place *out)
+{
+    const json_t *cursor = json_object_get(params, "cursor");
+    const char *text = json_string_value(cursor);
+
+    *out = (struct place){false, ""};
+    if (!cursor || json_is_null(cursor)) {
+        return true;
+    }
+    if (!text || (text[0] != 'c' && text[0] != 'm')) {
+        return false;
+    }
+    out->is_memories = text[0] == 'm';
+    out->cursor = text + 1;
+    /* it goes into a query string as it is */
+    return strspn(out->cursor, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "abcdefghijklmnopqrstuvwxyz"
+                               "0123456789-_.~=") == strlen(out->cursor);
+}
+
+/* The cursor of the page after this one; NULL at the end. */
+static const char *next_place(struct mcp_request *request,
+                              const struct place *place, const json_t *page)
+{
+    const char *next = mcp_text(page, "next_cursor");
+
+    if (next[0]) {
+        return arena_printf(request->arena, "%c%s",
+                            place->is_memories ? 'm' : 'c', next);
+    }
+    return place->is_memories ? NULL : "m";
+}
+
+enum clew_status mcp_resources_list(struct mcp_request *request,
+                                    struct clew_error *err)
+{
+    enum clew_status status;
+    json_t *page = NULL;
+    json_t *list;
+    const json_t *row;
+    const char *next;
+    struct place place;
+    char *path;
+    size_t i;
+
+    if (!read_place(request->params, &place)) {
+        return mcp_fail(request, MCP_INVALID_PARAMS, err, "no such cursor");
+    }
+    path = arena_printf(request->arena, "/api/v1/%s?limit=%d%s%s",
+                        place.is_memories ? "memories" : "chats", PAGE_ROWS,
+                        place.cursor[0] ? "&cursor=" : "", place.cursor);
+    status = mcp_api(request, "GET", path, NULL, &page, err);
+    if (status != CLEW_OK) {
+        request->code =
+            status == CLEW_INVALID ? MCP_INVALID_PARAMS : MCP_INTERNAL;
+        return status;
+    }
+    list = json_array();
+    json_array_foreach (json_object_get(page, "items"), i, row) {
+        json_t *item = place.is_memories ? memory_item(request, row)
+                                         : chat_item(request, row);
+
+        if (json_array_append_new(list, item) != 0) {
+            break; /* memory is out: what is there is right */
+        }
+    }
+    next = next_place(request, &place, page);
+    request->result =
+        json_pack("{s:o, s:s*}", "resources", list, "nextCursor", next);
+    json_decref(page);
+    return CLEW_OK;
+}
+
+enum clew_status mcp_resources_templates(struct mcp_request *request,
+                                         struct clew_error *err)
+{
+    enum clew_status status = mcp_no_cursor(request, err);
+
+    if (status == CLEW_OK) {
+        request->result = json_pack(
+            "{s:[{s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, s:s}]}",
+            "resourceTemplates", "uriTemplate", CHAT_URI "{id}", "name", "chat",
+            "description", "the turns of a chat, oldest first", "mimeType",
+            "text/plain", "uriTemplate", MEMORY_URI "{id}", "name", "memory",
+            "description", "a memory and its lineage", "mimeType",
+            "application/json");
+    }
+    return status;
+}
+
+/* --- reading one -----------------------------------------------------------
+ */
+
+/* Append a page of turns; a chat that is too long is cut in front. */
+static void add_turns(struct buf *text, const json_t *items)
+{
+    const json_t *turn;
+    size_t i;
+
+    json_array_foreach (items, i, turn) {
+        const char *name = mcp_text(turn, "name");
+
+        /* checked once, by the caller */
+        (void)buf_printf(
+            text, "[%lld] %s, %s:\n",
+            (long long)json_integer_value(json_object_get(turn, "seq")),
+            name[0] ? name : mcp_text(turn, "role"),
+            mcp_text(turn, "created_at"));
+        (void)buf_append_cstr(text, mcp_text(turn, "text"));
+        (void)buf_append_cstr(text, "\n\n");
+    }
+}
+
+static enum clew_status read_chat(struct mcp_request *request, const char *id,
+                                  struct buf *text, struct clew_error *err)
+{
+    enum clew_status status;
+    json_t *page = NULL;
+    char *path = arena_printf(request->arena, "/api/v1/chats/%s", id);
+    json_int_t last;
+
+    status = mcp_api(request, "GET", path, NULL, &page, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    last = json_integer_value(json_object_get(page, "last_seq"));
+    json_decref(page);
+    path = arena_printf(
+        request->arena, "/api/v1/chats/%s/turns?limit=%d&after_seq=%lld", id,
+        LIMIT_PAGE_MAX,
+        (long long)(last > LIMIT_PAGE_MAX ? last - LIMIT_PAGE_MAX : 0));
+    page = NULL;
+    status = mcp_api(request, "GET", path, NULL, &page, err);
+    if (status == CLEW_OK) {
+        add_turns(text, json_object_get(page, "items"));
+        status = buf_status(text);
+    }
+    json_decref(page);
+    return status;
+}
+
+static enum clew_status read_memory(struct mcp_request *request, const char *id,
+                                    struct buf *text, struct clew_error *err)
+{
+    json_t *memory = NULL;
+    json_t *lineage = NULL;
+    enum clew_status status = mcp_api(
+        request, "GET", arena_printf(request->arena, "/api/v1/memories/%s", id),
+        NULL, &memory, err);
+
+    if (status == CLEW_OK) {
+        status = mcp_api(
+            request, "GET",
+            arena_printf(request->arena, "/api/v1/memories/%s/lineage", id),
+            NULL, &lineage, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_set(memory, "lineage", json_incref(lineage))
+                     ? json_write(text, memory)
+                     : CLEW_NO_MEMORY;
+    }
+    json_decref(memory);
+    json_decref(lineage);
+    return status;
+}
+
+/* The last bytes that fit, from the beginning of a turn. */
+static const char *tail_of(const struct buf *text)
+{
+    const char *from;
+
+    if (text->len <= MAX_TRANSCRIPT_BYTES) {
+        return text->data;
+    }
+    from = strstr(text->data + text->len - MAX_TRANSCRIPT_BYTES, "\n\n[");
+    return from ? from + 2 : "";
+}
+
+enum clew_status mcp_resources_read(struct mcp_request *request,
+                                    struct clew_error *err)
+{
+    const char *uri = mcp_text(request->params, "uri");
+    bool is_chat = strncmp(uri, CHAT_URI, strlen(CHAT_URI)) == 0;
+    bool is_memory = strncmp(uri, MEMORY_URI, strlen(MEMORY_URI)) == 0;
+    const char *id = uri + (is_chat     ? strlen(CHAT_URI)
+                            : is_memory ? strlen(MEMORY_URI)
+                                        : 0);
+    enum clew_status status;
+    struct uuid parsed;
+    struct buf text;
+
+    if ((!is_chat && !is_memory) || !uuid_parse(str_of(id), &parsed)) {
+        return mcp_fail(request, MCP_NO_RESOURCE, err, "no such resource");
+    }
+    buf_init(&text, LIMIT_REQUEST_ARENA_BYTES);
+    status = is_chat ? read_chat(request, id, &text, err)
+                     : read_memory(request, id, &text, err);
+    if (status == CLEW_NOT_FOUND) {
+        request->code = MCP_NO_RESOURCE;
+    }
+    if (status == CLEW_OK) {
+        request->result =
+            json_pack("{s:[{s:s, s:s, s:s}]}", "contents", "uri", uri,
+                      "mimeType", is_chat ? "text/plain" : "application/json",
+                      "text", tail_of(&text));
+    }
+    buf_release(&text);
+    return status;
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tools_run.c - what each tool calls, and how its answer reads.
+ *
+ * Answers are compact: one line an item, long texts cut. The id in each line
+ * leads to the rest.
+ */
+#include "mcp/tools.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Characters of an item's text. */
+#define ITEM_CHARS 400
+#define RECALL_ITEMS 8
+#define CONTEXT_TOKENS 2000
+/* Whom calls are for where neither the call nor the session says. */
+#define DEFAULT_USER "default"
+/* What http/router.h says of an address that is not there. */
+#define NO_ROUTE "no such address"
+
+/* --- writing: failures are remembered in the buffer ------------------------
+ */
+
+/* On one line, cut. */
+static void add_text(struct tool_run *run, const char *text, size_t chars)
+{
+    struct str whole = str_of(text);
+    size_t len = utf8_cut_chars(whole, chars);
+
+    for (size_t i = 0; i < len; i++) {
+        char c = whole.s[i];
+
+        (void)buf_append_char(run->text, c == '\n' || c == '\r' ? ' ' : c);
+    }
+    if (len < whole.len) {
+        (void)buf_append_cstr(run->text, "…");
+    }
+}
+
+static void add(struct tool_run *run, const char *text)
+{
+    (void)buf_append_cstr(run->text, text);
+}
+
+/* "2026-11-15T04:10:34.000Z" to its date. */
+static void add_date(struct tool_run *run, const json_t *item)
+{
+    const char *time = mcp_text(item, "created_at");
+
+    (void)buf_append(run->text, time, strnlen(time, 10));
+}
+
+/* --- reading ---------------------------------------------------------------
+ */
+
+static bool has(const struct tool_run *run, const char *field)
+{
+    const json_t *value = json_object_get(run->args, field);
+
+    return value && !json_is_null(value);
+}
+
+/* Copy an argument into a body if it was given. */
+static bool pass(const struct tool_run *run, json_t *body, const char *from,
+                 const char *to)
+{
+    return !has(run, from) ||
+           json_set(body, to, json_incref(json_object_get(run->args, from)));
+}
+
+static const char *user_of(const struct tool_run *run)
+{
+    const char *user = run->request->peer->user_id;
+
+    if (has(run, "user_id")) {
+        return mcp_text(run->args, "user_id");
+    }
+    return user && user[0] ? user : DEFAULT_USER;
+}
+
+/* Call the API; takes `body`. */
+static enum clew_status call(struct tool_run *run, const char *method,
+                             const char *path, json_t *body,
+                             struct clew_error *err)
+{
+    enum clew_status status =
+        mcp_api(run->request, method, path, body, &run->answer, err);
+
+    json_decref(body);
+    if (status == CLEW_NOT_FOUND && strcmp(err->message, NO_ROUTE) == 0) {
+        /* a thin client may speak to an older server */
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "this clew server does not offer that");
+    }
+    return status;
+}
+
+static char *path_of(const struct tool_run *run, const char *base,
+                     const char *field, const char *tail)
+{
+    return arena_printf(run->request->arena, "%s/%s%s", base,
+                        mcp_text(run->args, field), tail);
+}
+
+static enum clew_status no_memory(json_t *body, struct clew_error *err)
+{
+    json_decref(body);
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+/* A field that only some actions need. */
+static enum clew_status need(const struct tool_run *run, const char *field,
+                             struct clew_error *err)
+{
+    return has(run, field)
+               ? CLEW_OK
+               : clew_fail_field(err, field, "\"%s\" must be given", field);
+}
+
+/* --- recall ----------------------------------------------------------------
+ */
+
+static void show_item(struct tool_run *run, const json_t *item, size_t n)
+{
+    const char *refined_by = mcp_text(item, "refined_by");
+
+    (void)buf_printf(run->text, "\n%zu. [%s %s] ", n, mcp_text(item, "kind"),
+                     mcp_text(item, "id"));
+    add_date(run, item);
+    if (json_is_true(json_object_get(item, "superseded"))) {
+        (void)buf_printf(run->text, " SUPERSEDED by %s", refined_by);
+    }
+    add(run, ": ");
+    add_text(run, mcp_text(item, "text"), ITEM_CHARS);
+}
+
+enum clew_status tool_recall(struct tool_run *run, struct clew_error *err)
+{
+    static const char *const fields[] = {"query", "user_id", "chat_id",
+                                         "kinds", "since",   "until",
+                                         "at",    "limit"};
+    json_t *body = json_object();
+    bool is_ok = json_set_int(body, "limit", RECALL_ITEMS);
+    enum clew_status status;
+    const json_t *items;
+    const json_t *item;
+    size_t i;
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        is_ok = is_ok && pass(run, body, fields[i], fields[i]);
+    }
+    if (!is_ok) {
+        return no_memory(body, err);
+    }
+    status = call(run, "POST", "/api/v1/recall", body, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_object_get(run->answer, "items");
+    if (json_array_size(items) == 0) {
+        add(run, "Nothing found.");
+        return CLEW_OK;
+    }
+    (void)buf_printf(run->text,
+                     "%zu found, best first:", json_array_size(items));
+    json_array_foreach (items, i, item) {
+        show_item(run, item, i + 1);
+    }
+    return CLEW_OK;
+}
+
+/* --- thoughts --------------------------------------------------------------
+ */
+
+static void show_sources(struct tool_run *run, const json_t *sources)
+{
+    const json_t *source;
+    size_t i;
+
+    json_array_foreach (sources, i, source) {
+        (void)buf_printf(run->text, "\n%s[%s] ", i ? "" : "Related:\n",
+                         mcp_text(source, "thought_id"));
+        if (json_is_true(json_object_get(source, "superseded"))) {
+            (void)buf_printf(run->text, "SUPERSEDED by %s ",
+                             mcp_text(source, "refined_by"));
+        }
+        add(run, mcp_text(source, "contributor"));
+        add(run, ": ");
+        add_text(run, mcp_text(source, "content_preview"), ITEM_CHARS);
+    }
+}
+
+/* Why a text was not kept; the API says it only by not giving an id. */
+static void show_refusal(struct tool_run *run, bool is_explicit)
+{
+    const json_t *trace = json_object_get(run->answer, "trace");
+    bool is_worth =
+        json_is_true(json_object_get(trace, "contribution_threshold_met"));
+
+    run->is_error = is_explicit || is_worth;
+    add(run, run->is_error
+                 ? "Not stored: this key may only read."
+                 : "Not stored: a thought is a statement of more than 50 "
+                   "characters that stands for itself, not a question.");
+}
+
+static void show_thought(struct tool_run *run, bool is_explicit)
+{
+    const json_t *result = json_object_get(run->answer, "result");
+    const char *id = mcp_text(result, "thought_id");
+    const char *guidance = mcp_text(result, "guidance");
+
+    if (id[0]) {
+        (void)buf_printf(run->text, "Stored as %s.", id);
+    } else {
+        show_refusal(run, is_explicit);
+    }
+    if (guidance[0]) {
+        add(run, "\n");
+        add(run, guidance);
+    }
+    show_sources(run, json_object_get(result, "sources"));
+}
+
+/* One call of /api/v1/memory; `field` and `to` name its lineage argument. */
+static enum clew_status think(struct tool_run *run, const char *field,
+                              const char *to, struct clew_error *err)
+{
+    const char *client = run->request->peer->client;
+    const char *agent = has(run, "agent") ? mcp_text(run->args, "agent")
+                        : client[0]       ? client
+                                          : "mcp";
+    json_t *body = json_object();
+    bool is_ok = json_set_cstr(body, "agent_id", agent) &&
+                 json_set_cstr(body, "agent_name", agent) &&
+                 pass(run, body, "thought", "prompt") &&
+                 pass(run, body, "context", "context") &&
+                 pass(run, body, "session_id", "session_id") &&
+                 (!field || pass(run, body, field, to));
+    enum clew_status status;
+
+    if (!is_ok) {
+        return no_memory(body, err);
+    }
+    status = call(run, "POST", "/api/v1/memory", body, err);
+    if (status == CLEW_OK) {
+        show_thought(run, field != NULL);
+    }
+    return status;
+}
+
+enum clew_status tool_contribute(struct tool_run *run, struct clew_error *err)
+{
+    return think(run, NULL, NULL, err);
+}
+
+enum clew_status tool_refine(struct tool_run *run, struct clew_error *err)
+{
+    return think(run, "id", "refines", err);
+}
+
+enum clew_status tool_consolidate(struct tool_run *run, struct clew_error *err)
+{
+    return think(run, "ids", "consolidates", err);
+}
+
+/* --- history ---------------------------------------------------------------
+ */
+
+static void show_node(struct tool_run *run, const json_t *node)
+{
+    json_int_t depth = json_integer_value(json_object_get(node, "depth"));
+
+    (void)buf_printf(run->text, "\n%s[%s] %s by %s, ", depth == 0 ? "> " : "  ",
+                     mcp_text(node, "thought_id"),
+                     mcp_text(node, "thought_type"),
+                     mcp_text(node, "contributor"));
+    add_date(run, node);
+    if (json_is_true(json_object_get(node, "retracted"))) {
+        add(run, ", RETRACTED");
+    }
+    add(run, ": ");
+    add_text(run, mcp_text(node, "content_preview"), ITEM_CHARS);
+}
+
+enum clew_status tool_history(struct tool_run *run, struct clew_error *err)
+{
+    char *path = path_of(run, "/api/v1/memories", "id", "/lineage");
+    enum clew_status status;
+    const json_t *node;
+    size_t i;
+
+    if (has(run, "at")) {
+        const char *at =
+            mcp_encode(run->request->arena, mcp_text(run->args, "at"));
+
+        path = path && at
+                   ? arena_printf(run->request->arena, "%s?at=%s", path, at)
+                   : NULL;
+    }
+    status = call(run, "GET", path, NULL, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    add(run, "Oldest first; > is the one asked for:");
+    json_array_foreach (json_object_get(run->answer, "chain"), i, node) {
+        show_node(run, node);
+    }
+    if (json_is_true(json_object_get(run->answer, "truncated"))) {
+        add(run, "\n(cut: ask for the history of an outer one to go on)");
+    }
+    return CLEW_OK;
+}
+
+/* --- context, start, effort ------------------------------------------------
+ */
+
+/* An answer that has a text for people: that; else all of it. */
+static enum clew_status show_answer(struct tool_run *run, const char *field)
+{
+    const char *text = mcp_text(run->answer, field);
+
+    if (text[0]) {
+        add(run, text);
+        return CLEW_OK;
+    }
+    return json_write(run->text, run->answer);
+}
+
+enum clew_status tool_context(struct tool_run *run, struct clew_error *err)
+{
+    json_t *body = json_object();
+    enum clew_status status;
+
+    if (!json_set_int(body, "budget_tokens", CONTEXT_TOKENS) ||
+        !json_set_cstr(body, "format", "text") ||
+        !pass(run, body, "budget_tokens", "budget_tokens") ||
+        !pass(run, body, "message", "message")) {
+        return no_memory(body, err);
+    }
+    status =
+        call(run, "POST", path_of(run, "/api/v1/chats", "chat_id", "/context"),
+             body, err);
+    return status == CLEW_OK ? show_answer(run, "text") : status;
+}
+
+static enum clew_status choose(struct tool_run *run, struct clew_error *err)
+{
+    json_t *body = json_object();
+    enum clew_status status = need(run, "answer", err);
+
+    if (status != CLEW_OK) {
+        json_decref(body);
+        return status;
+    }
+    if (!pass(run, body, "answer", "answer")) {
+        return no_memory(body, err);
+    }
+    status =
+        call(run, "POST", path_of(run, "/api/v1/start", "start_id", "/choose"),
+             body, err);
+    if (status == CLEW_OK) {
+        const char *chat = mcp_text(run->answer, "chat_id");
+
+        status = show_answer(run, "text");
+        if (chat[0]) {
+            (void)buf_printf(run->text, "\nchat_id: %s", chat);
+        }
+    }
+    return status;
+}
+
+enum clew_status tool_start(struct tool_run *run, struct clew_error *err)
+{
+    json_t *body;
+    enum clew_status status;
+
+    if (has(run, "start_id")) {
+        return choose(run, err);
+    }
+    status = need(run, "intent", err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    body = json_object();
+    if (!json_set_cstr(body, "user_id", user_of(run)) ||
+        !pass(run, body, "intent", "intent")) {
+        return no_memory(body, err);
+    }
+    status = call(run, "POST", "/api/v1/start", body, err);
+    if (status == CLEW_OK) {
+        status = show_answer(run, "text");
+        (void)buf_printf(run->text, "\nstart_id: %s",
+                         mcp_text(run->answer, "id"));
+    }
+    return status;
+}
+
+static void show_effort(struct tool_run *run, const json_t *effort)
+{
+    (void)buf_printf(run->text, "[%s] %s: ", mcp_text(effort, "id"),
+                     mcp_text(effort, "status"));
+    add_text(run, mcp_text(effort, "summary"), ITEM_CHARS);
+}
+
+static enum clew_status list_efforts(struct tool_run *run,
+                                     struct clew_error *err)
+{
+    const char *path = "/api/v1/memories?type=effort&status=open";
+    enum clew_status status;
+    const json_t *items;
+    const json_t *item;
+    size_t i;
+
+    if (has(run, "user_id")) {
+        const char *user =
+            mcp_encode(run->request->arena, mcp_text(run->args, "user_id"));
+
+        path = user ? arena_printf(run->request->arena, "%s&user_id=%s", path,
+                                   user)
+                    : NULL;
+    }
+    status = call(run, "GET", path, NULL, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_object_get(run->answer, "items");
+    add(run, json_array_size(items) ? "Open efforts:" : "No open efforts.");
+    json_array_foreach (items, i, item) {
+        add(run, "\n");
+        show_effort(run, item);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status open_effort(struct tool_run *run,
+                                    struct clew_error *err)
+{
+    json_t *body;
+    enum clew_status status = need(run, "goal", err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    body = json_object();
+    if (!json_set_cstr(body, "user_id", user_of(run)) ||
+        !pass(run, body, "goal", "goal") ||
+        !pass(run, body, "chat_id", "chat_id") ||
+        !pass(run, body, "parent_id", "parent_id")) {
+        return no_memory(body, err);
+    }
+    return call(run, "POST", "/api/v1/efforts", body, err);
+}
+
+/* What is done to one effort, by the verb of its address. */
+static enum clew_status act_on(struct tool_run *run, const char *action,
+                               struct clew_error *err)
+{
+    bool is_execution =
+        strcmp(action, "collapse") == 0 || strcmp(action, "context") == 0;
+    char *tail = arena_printf(run->request->arena, "/%s", action);
+    json_t *body = NULL;
+
+    if (strcmp(action, "context") == 0) {
+        return call(run, "GET", path_of(run, "/api/v1/efforts", "id", tail),
+                    NULL, err);
+    }
+    body = json_object();
+    if (!tail || (strcmp(action, "resolve") == 0 &&
+                  !pass(run, body, "resolution", "resolution"))) {
+        return no_memory(body, err);
+    }
+    return call(run, "POST",
+                path_of(run,
+                        is_execution ? "/api/v1/efforts" : "/api/v1/memories",
+                        "id", tail),
+                body, err);
+}
+
+enum clew_status tool_effort(struct tool_run *run, struct clew_error *err)
+{
+    const char *action = mcp_text(run->args, "action");
+    enum clew_status status;
+
+    if (strcmp(action, "list") == 0) {
+        return list_efforts(run, err);
+    }
+    if (strcmp(action, "open") == 0) {
+        status = open_effort(run, err);
+    } else {
+        status = need(run, "id", err);
+        if (status == CLEW_OK) {
+            status = act_on(run, action, err);
+        }
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (mcp_text(run->answer, "text")[0] || !mcp_text(run->answer, "id")[0]) {
+        return show_answer(run, "text");
+    }
+    show_effort(run, run->answer);
+    return CLEW_OK;
+}
