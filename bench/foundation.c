@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * foundation.c - what the ground costs: ingest, durable posts, forks, start.
+ *
+ *   CLEW_BIN=build/clew bench_foundation [TURNS]
+ *
+ * Starts the real server on a folder of its own, on SQLite and on a private
+ * PostgreSQL (fsync on), and measures it from outside, over HTTP. What a
+ * figure is compared with is measured in the same run, in turns with it, so a
+ * loaded machine slows both. TURNS is the size of the large chat: 100,000, or
+ * 1,000,000 with BENCH_FULL=1.
+ */
+#include "base/clock.h"
+#include "support/child.h"
+#include "support/pg.h"
+#include "support/rows.h"
+
+#include <ftw.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCH = 500, POST_SECONDS = 3, MAX_CLIENTS = 64, N_STARTS = 5 };
+
+struct bench {
+    const char *name;
+    char folder[64];
+    char url[512]; /* of the store; "" on SQLite */
+    struct child child;
+    uint64_t n_turns;
+    char chat[40];
+};
+
+static double ms_since(int64_t start_ns)
+{
+    return (double)(clock_mono_ns() - start_ns) / 1e6;
+}
+
+static void line(const struct bench *bench, const char *what,
+                 const char *verdict, double value, const char *unit)
+{
+    printf("%-9s %-46s %10.2f %-6s %s\n", bench->name, what, value, unit,
+           verdict);
+    (void)fflush(stdout);
+}
+
+static const char *judge(bool is_met, const char *aim)
+{
+    static char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s (aim %s)", is_met ? "ok" : "MISSED",
+                   aim);
+    return text;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *at)
+{
+    (void)info;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static void remove_folder(const char *path)
+{
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *store_of(const struct bench *bench)
+{
+    return bench->url[0] ? bench->url : NULL;
+}
+
+/* --- batch ingest --- */
+
+/* The texts of a batch and the request that carries them. */
+struct load {
+    struct buf bytes;
+    struct buf body;
+    struct str texts[BATCH];
+};
+
+static void fill_load(struct load *load, const struct bench *bench,
+                      uint64_t first)
+{
+    size_t starts[BATCH + 1];
+
+    buf_clear(&load->bytes);
+    buf_clear(&load->body);
+    buf_append_cstr(&load->body, "{\"turns\":[");
+    for (int i = 0; i < BATCH; i++) {
+        starts[i] = load->bytes.len;
+        rows_text(&load->bytes, first + (uint64_t)i);
+    }
+    starts[BATCH] = load->bytes.len;
+    for (int i = 0; i < BATCH; i++) {
+        load->texts[i] =
+            str_sub(buf_str(&load->bytes), starts[i], starts[i + 1]);
+        buf_printf(&load->body,
+                   "%s{\"user_id\":\"ada\",\"chat_id\":\"%s\",\"role\":\"%s\","
+                   "\"content\":\"%.*s\"}",
+                   i ? "," : "", bench->chat, i % 2 ? "assistant" : "user",
+                   (int)load->texts[i].len, load->texts[i].s);
+    }
+    buf_append_cstr(&load->body, "]}");
+    if (buf_status(&load->body) != CLEW_OK) {
+        bench_die("out of memory");
+    }
+}
+
+/* Make the large chat; its id. */
+static void make_chat(struct bench *bench, struct link *link)
+{
+    const char *at;
+
+    link_call(link, "POST", "/api/v1/chats",
+              STR("{\"user_id\":\"ada\",\"title\":\"large\"}"));
+    at = memmem(link->body.s, link->body.len, "\"id\":\"", 6);
+    if (!at) {
+        bench_die("no chat id in the answer");
+    }
+    memcpy(bench->chat, at + 6, 36);
+}
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void ingest(struct bench *bench)
+{
+    static struct load load;
+    struct plain *plain;
+    struct link link;
+    char path[96];
+    int64_t http_ns = 0;
+    int64_t plain_ns = 0;
+    int64_t plain_cpu_ns = 0;
+    int64_t cpu_us;
+    double ratio;
+
+    buf_init(&load.bytes, 1u << 24);
+    buf_init(&load.body, 1u << 24);
+    (void)snprintf(path, sizeof(path), "%s/plain.db", bench->folder);
+    plain = plain_open(path);
+    link_open(&link, bench->child.port);
+    make_chat(bench, &link);
+    cpu_us = child_cpu_us(&bench->child);
+    for (uint64_t n = 0; n < bench->n_turns; n += BATCH) {
+        int64_t start_cpu;
+        int64_t start;
+
+        fill_load(&load, bench, n);
+        start_cpu = thread_cpu_ns();
+        start = clock_mono_ns();
+        plain_insert(plain, n, load.texts, BATCH);
+        plain_ns += clock_mono_ns() - start;
+        plain_cpu_ns += thread_cpu_ns() - start_cpu;
+        start = clock_mono_ns();
+        link_call(&link, "POST", "/api/v1/turns", buf_str(&load.body));
+        http_ns += clock_mono_ns() - start;
+    }
+    cpu_us = child_cpu_us(&bench->child) - cpu_us;
+    ratio = (double)http_ns / (double)plain_ns;
+    line(bench, "batch ingest over HTTP / plain SQLite + FTS5",
+         judge(ratio <= 2.5, "<= 2.5"), ratio, "x");
+    line(bench, "  turns a second", "",
+         (double)bench->n_turns * 1e9 / (double)http_ns, "/s");
+    line(bench, "  the same as CPU time, server / plain", "",
+         (double)cpu_us * 1e3 / (double)plain_cpu_ns, "x");
+    line(bench, "  CPU of the server a turn", "",
+         (double)cpu_us / (double)bench->n_turns, "us");
+    link_close(&link);
+    plain_close(plain);
+    (void)remove(path);
+    buf_release(&load.bytes);
+    buf_release(&load.body);
+}
+
+/* --- single durable posts --- */
+
+struct client {
+    const struct bench *bench;
+    atomic_bool *must_stop;
+    int number;
+    uint64_t n_done;
+    pthread_t thread;
+};
+
+static void *post_turns(void *arg)
+{
+    struct client *client = arg;
+    struct link link;
+    char body[256];
+
+    link_open(&link, client->bench->child.port);
+    while (!atomic_load(client->must_stop)) {
+        (void)snprintf(body, sizeof(body),
+                       "{\"user_id\":\"u%d\",\"role\":\"user\",\"content\":"
+                       "\"note %" PRIu64 " of client %d on the budget\"}",
+                       client->number, client->n_done, client->number);
+        link_call(&link, "POST", "/api/v1/turns", str_of(body));
+        client->n_done++;
+    }
+    link_close(&link);
+    return NULL;
+}
+
+/* Posts a second of `n_clients`, and the server's CPU time for each. */
+static double post_rate(const struct bench *bench, int n_clients,
+                        double *out_cpu_us)
+{
+    struct client clients[MAX_CLIENTS];
+    atomic_bool must_stop = false;
+    struct timespec pause = {.tv_sec = POST_SECONDS};
+    int64_t start = clock_mono_ns();
+    int64_t cpu_us = child_cpu_us(&bench->child);
+    uint64_t n_done = 0;
+    double seconds;
+
+    for (int i = 0; i < n_clients; i++) {
+        clients[i] = (struct client){
+            .bench = bench, .must_stop = &must_stop, .number = i};
+        if (pthread_create(&clients[i].thread, NULL, post_turns, &clients[i])) {
+            bench_die("could not start a client");
+        }
+    }
+    (void)nanosleep(&pause, NULL);
+    seconds = (double)(clock_mono_ns() - start) / 1e9;
+    atomic_store(&must_stop, true);
+    for (int i = 0; i < n_clients; i++) {
+        (void)pthread_join(clients[i].thread, NULL);
+        n_done += clients[i].n_done;
+    }
+    cpu_us = child_cpu_us(&bench->child) - cpu_us;
+    *out_cpu_us = (double)cpu_us / (double)n_done;
+    return (double)n_done / seconds;
+}
+
+static void posts(const struct bench *bench)
+{
+    double cpu_us[3];
+    double one = post_rate(bench, 1, &cpu_us[0]);
+    double some = post_rate(bench, 16, &cpu_us[1]);
+    double many = post_rate(bench, MAX_CLIENTS, &cpu_us[2]);
+
+    line(bench, "durable posts, 1 client", "", one, "/s");
+    line(bench, "durable posts, 16 clients / 1 client", "", some / one, "x");
+    line(bench, "durable posts, 64 clients / 1 client",
+         judge(many >= 8 * one, ">= 8"), many / one, "x");
+    line(bench, "  CPU of the server a post, 1 client", "", cpu_us[0], "us");
+    line(bench, "  CPU of the server a post, 64 clients", "", cpu_us[2], "us");
+}
+
+/* --- fork --- */
+
+static int64_t count_turns(const struct bench *bench)
+{
+    return store_of(bench) ? count_in_postgres(bench->url)
+                           : count_in_sqlite(bench->folder);
+}
+
+static void fork_large(const struct bench *bench)
+{
+    struct link link;
+    char path[96];
+    char body[64];
+    int64_t before = count_turns(bench);
+    double fork_ms = 0;
+    double copy_ms;
+    double share;
+
+    (void)snprintf(path, sizeof(path), "/api/v1/chats/%s/fork", bench->chat);
+    (void)snprintf(body, sizeof(body), "{\"at_seq\":%" PRIu64 "}",
+                   bench->n_turns);
+    link_open(&link, bench->child.port);
+    for (int i = 0; i < N_STARTS; i++) {
+        int64_t start = clock_mono_ns();
+
+        link_call(&link, "POST", path, str_of(body));
+        fork_ms += ms_since(start) / N_STARTS;
+    }
+    link_close(&link);
+    if (count_turns(bench) != before) {
+        bench_die("a fork copied turns");
+    }
+    copy_ms = (double)(store_of(bench) ? copy_in_postgres(bench->url)
+                                       : copy_in_sqlite(bench->folder)) /
+              1e6;
+    share = 100 * fork_ms / copy_ms;
+    line(bench, "fork of the large chat, no turn copied", "", fork_ms, "ms");
+    line(bench, "  of the time to copy its turns", judge(share < 1, "< 1 %"),
+         share, "%");
+}
+
+/* --- start and rest --- */
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* Start, ask once, and say how long that took; the server keeps running. */
+static double start_and_ask(struct bench *bench, const char *method,
+                            const char *path, struct str body)
+{
+    int64_t start = clock_mono_ns();
+    struct link link;
+    double spent;
+
+    child_start(&bench->child, bench->folder, store_of(bench));
+    link_open(&link, bench->child.port);
+    link_call(&link, method, path, body);
+    spent = ms_since(start);
+    link_close(&link);
+    return spent;
+}
+
+static double median_start(struct bench *bench, const char *method,
+                           const char *path, struct str body)
+{
+    double spent[N_STARTS];
+
+    for (int i = 0; i < N_STARTS; i++) {
+        child_stop(&bench->child);
+        spent[i] = start_and_ask(bench, method, path, body);
+    }
+    qsort(spent, N_STARTS, sizeof(spent[0]), by_value);
+    return spent[N_STARTS / 2];
+}
+
+static void starts(struct bench *bench)
+{
+    struct str none = {"", 0};
+    double ms = median_start(bench, "GET", "/api/v1/chats?limit=5", none);
+
+    line(bench, "start to the first list of chats, all turns",
+         judge(ms < 50, "< 50"), ms, "ms");
+    ms = median_start(bench, "POST", "/api/v1/recall",
+                      STR("{\"query\":\"budget of the kitchen\"}"));
+    line(bench, "start to the first recall, all turns", judge(ms < 50, "< 50"),
+         ms, "ms");
+    line(bench, "RSS after it", "", (double)child_rss_kb(&bench->child) / 1024,
+         "MB");
+}
+
+static void rest(struct bench *bench)
+{
+    struct str none = {"", 0};
+    double mb;
+
+    (void)start_and_ask(bench, "GET", "/healthz", none);
+    mb = (double)child_rss_kb(&bench->child) / 1024;
+    line(bench, "RSS at rest, empty store", judge(mb < 20, "< 20"), mb, "MB");
+}
+
+static void run_on(const char *name, uint64_t n_turns)
+{
+    struct bench bench = {.name = name, .n_turns = n_turns};
+
+    (void)snprintf(bench.folder, sizeof(bench.folder),
+                   "/tmp/clew-bench-XXXXXX");
+    if (!mkdtemp(bench.folder)) {
+        bench_die("could not make a folder");
+    }
+    if (strcmp(name, "postgres") == 0) {
+        pg_start();
+        pg_new_database(bench.url, sizeof(bench.url));
+    }
+    rest(&bench);
+    ingest(&bench);
+    fork_large(&bench); /* while there is no other turn */
+    posts(&bench);
+    starts(&bench);
+    child_stop(&bench.child);
+    remove_folder(bench.folder);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t n_turns = getenv("BENCH_FULL") ? 1000000 : 100000;
+
+    if (argc > 1) {
+        n_turns = strtoull(argv[1], NULL, 10) / BATCH * BATCH;
+    }
+    (void)setenv("CLEW_TEST_PG_FSYNC", "1", 1);
+    printf("large chat of %" PRIu64 " turns, batches of %d\n", n_turns, BATCH);
+    run_on("sqlite", n_turns);
+    run_on("postgres", n_turns);
+    return 0;
+}
