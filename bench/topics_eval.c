@@ -657,7 +657,7 @@ static void fit(void)
 
         for (size_t e = 0; e < n_examples; e++) {
             const struct example *ex = &examples[e];
-            double p[MAX_CHOICES];
+            double p[MAX_CHOICES] = {0};
             double sum = 0;
 
             for (size_t c = 0; c < ex->n_choices; c++) {

@@ -30,6 +30,12 @@ API_HANDLER(chats_fork);
 API_HANDLER(chats_tree);
 API_HANDLER(chats_close);
 
+/* chains.c */
+API_HANDLER(chains_list);
+API_HANDLER(chains_get);
+API_HANDLER(chains_conclude);
+API_HANDLER(chains_reopen);
+
 /* sessions.c */
 API_HANDLER(sessions_end);
 

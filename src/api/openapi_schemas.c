@@ -71,6 +71,7 @@ const struct openapi_schema openapi_fields[] = {
     {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
     {"session_id", ID},
     {"since", TIME},
+    {"state", "{\"enum\":[\"active\",\"dormant\",\"concluded\"]}"},
     {"status", TEXT},
     {"tag", TEXT},
     {"system", ANY},
@@ -96,6 +97,13 @@ const struct openapi_schema openapi_fields[] = {
     P("parent_message_hash", TEXT_OR_NULL) ","                                 \
     P("system_hash", TEXT_OR_NULL) "," P("is_subtask", BOOLEAN) ","            \
     P("message_count", COUNT)
+
+#define CHAIN_FIELDS                                                           \
+    P("id", ID)                                                                \
+    "," P("user_id", TEXT) "," P("chat_id", ID) "," P("session_id", ID) ","    \
+    P("topic", TEXT) "," P("state", TEXT) "," P("started_at", TIME) ","        \
+    P("last_extended", TIME) "," P("claim_count", COUNT) ","                   \
+    P("branches_from", ID_OR_NULL) "," P("merged_into", ID_OR_NULL)
 
 const struct openapi_schema openapi_objects[] = {
     {"Error",
@@ -137,6 +145,23 @@ const struct openapi_schema openapi_objects[] = {
      OBJECT(P("id", ID) "," P("chat_id", ID) "," P("user_id", TEXT) ","
             P("started_at", TIME) "," P("last_activity_at", TIME) ","
             P("ended_at", TIME_OR_NULL))},
+    {"Chain", OBJECT(CHAIN_FIELDS)},
+    {"ChainDetail",
+     OBJECT(CHAIN_FIELDS "," P("claims", LIST(REF("Claim"))) ","
+            P("updates", LIST(REF("ChainEvent"))))},
+    {"Claim",
+     OBJECT(P("id", ID) "," P("chain_id", ID) "," P("turn_id", ID) ","
+            P("chat_id", ID) "," P("seq", COUNT) "," P("position", COUNT) ","
+            P("first_byte", COUNT) "," P("end_byte", COUNT) ","
+            P("type", TEXT) "," P("statement", TEXT) "," P("subject", TEXT) ","
+            P("entities", LIST(TEXT)) "," P("keywords", LIST(TEXT)) ","
+            P("confidence", NUMBER) "," P("valid_from", TIME_OR_NULL) ","
+            P("created_at", TIME))},
+    {"ChainEvent",
+     OBJECT(P("id", ID) "," P("type", TEXT) "," P("chain_id", ID) ","
+            P("turn_id", ID_OR_NULL) "," P("parent_chain_id", ID_OR_NULL) ","
+            P("claim_ids", LIST(ID)) "," P("distance", ANY) ","
+            P("reasoning", TEXT) "," P("created_at", TIME))},
     {"Updates",
      OBJECT(P("memories", LIST(REF("MemoryUpdate"))) ","
             P("chains", LIST(REF("ChainUpdate"))) ","

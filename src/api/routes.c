@@ -50,6 +50,17 @@ const struct api_route api_routes[] = {
     {HTTP_POST, "/api/v1/sessions/{id}/end", WRITE, sessions_end, NULL, NULL,
      "End a session", "> Session", 0},
 
+    /* --- chains --- */
+    {HTTP_GET, "/api/v1/chains", READ, chains_list, NULL,
+     FIELDS("user_id", "state", "chat_id", "session_id", PAGE),
+     "List chains of thought, latest extension first", "> [Chain]", 0},
+    {HTTP_GET, "/api/v1/chains/{id}", READ, chains_get, NULL, NULL,
+     "Read a chain with its claims and updates", "> ChainDetail", 0},
+    {HTTP_POST, "/api/v1/chains/{id}/conclude", WRITE, chains_conclude, NULL,
+     NULL, "Conclude a chain", "> Chain", 0},
+    {HTTP_POST, "/api/v1/chains/{id}/reopen", WRITE, chains_reopen, NULL, NULL,
+     "Open a concluded or dormant chain again", "> Chain", 0},
+
     /* --- recall --- */
     {HTTP_POST, "/api/v1/recall", READ, recall_post,
      FIELDS("query", "user_id", "chat_id", "kinds", "limit", "since", "until",

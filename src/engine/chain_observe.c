@@ -18,7 +18,7 @@
 #include "model/embed.h"
 #include "store/db.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 DB_SQL(SELECT_HOLDERS,
@@ -42,6 +42,7 @@ struct group {
     struct str topic; /* the phrase they would give a chain */
     uint32_t topic_words[CHAIN_TOPIC_WORDS];
     size_t n_topic_words;
+    bool is_phrase; /* the topic is a noun phrase, not a cut sentence */
     uint64_t index; /* in the turn */
 };
 
@@ -97,6 +98,7 @@ static void find_topic(struct group *group, bool is_whole)
     for (size_t i = 0; topic.len == 0 && i < group->n_claims; i++) {
         topic = group->claims[i].subject;
     }
+    group->is_phrase = topic.len > 0;
     if (topic.len == 0 && group->n_claims > 0) {
         topic = cut(group->claims[0].statement, FALLBACK_BYTES);
     }
@@ -124,7 +126,7 @@ static bool refine_topic(const struct group *group, struct chain *chain)
     float then = chain_state_central(state, group->topic_words,
                                      group->n_topic_words);
 
-    if (then <= TOPIC_GAIN * now) {
+    if (!group->is_phrase || then <= TOPIC_GAIN * now) {
         return true;
     }
     return set_topic(group, chain);
@@ -288,6 +290,12 @@ static struct str join_ids(struct arena *arena, const struct uuid *ids,
     return str_of(text);
 }
 
+/* Four digits say enough, and read the same everywhere. */
+static double rounded(double distance)
+{
+    return round(distance * 1e4) / 1e4;
+}
+
 /* Tell the caller and keep it as the trace. */
 static enum clew_status note(const struct group *group, const char *type,
                              const struct uuid *chain_id,
@@ -304,7 +312,7 @@ static enum clew_status note(const struct group *group, const char *type,
                                   .chain_id = *chain_id,
                                   .claim_ids = ids,
                                   .n_claim_ids = count,
-                                  .distance = distance,
+                                  .distance = rounded(distance),
                                   .reasoning = str_of(reasoning)};
     struct chain_event event = {
         .id = uuid_derive(work->turn->created_at_ms, &work->turn->id,
@@ -312,7 +320,7 @@ static enum clew_status note(const struct group *group, const char *type,
         .chain_id = *chain_id,
         .turn_id = work->turn->id,
         .type = str_of(type),
-        .distance = distance,
+        .distance = update.distance,
         .reasoning = update.reasoning,
         .created_at_ms = work->turn->created_at_ms};
 

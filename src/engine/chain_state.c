@@ -187,7 +187,10 @@ float chain_state_central(const struct chain_state *state,
     for (size_t i = 0; i < count; i++) {
         const struct chain_count *word = chain_state_word(state, words[i]);
 
-        sum += word ? (float)word->count * word->weight : 0;
+        /* a word said once may be chance */
+        sum += !word             ? 0
+               : word->count > 1 ? (float)word->count * word->weight
+                                 : 0.5f * word->weight;
     }
     return count ? sum / sqrtf((float)count) : 0;
 }

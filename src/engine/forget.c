@@ -154,6 +154,37 @@ DB_SQL(BLANK_CHATS,
        " is_titled_by_user = 1 THEN title ELSE NULL END WHERE tenant = $1"
        " AND id IN (SELECT chat_id FROM forget_set WHERE tenant = $1"
        " AND kind = 'turn')");
+/* Claims go with their turns. A chain that loses one is named after a claim it
+ * keeps; one that lost all goes, with its trace. */
+DB_SQL(BLANK_CHAIN_UPDATES,
+       "DELETE FROM chain_updates WHERE tenant = $1 AND chain_id IN (SELECT"
+       " chain_id FROM claims WHERE tenant = $1 AND turn_id" OF("turn") ")");
+DB_SQL(RENAME_CHAINS,
+       "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
+       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
+           "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
+       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
+           "turn") " ORDER BY m.created_at, m.id LIMIT 1), ''), memory = ''"
+       " WHERE tenant = $1 AND id IN (SELECT chain_id FROM claims WHERE"
+       " tenant = $1 AND turn_id" OF("turn") ")");
+DB_SQL(DROP_CLAIMS,
+       "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
+DB_SQL(DROP_CHAINS,
+       "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
+       " AND merged_into IS NULL");
+DB_SQL(DROP_MERGED_CHAINS,
+       "DELETE FROM chains WHERE tenant = $1 AND merged_into IS NOT NULL AND"
+       " merged_into NOT IN (SELECT id FROM chains c WHERE c.tenant = $1)");
+DB_SQL(DROP_CHAIN_TERMS,
+       "DELETE FROM chain_terms WHERE tenant = $1 AND chain_id NOT IN (SELECT"
+       " id FROM chains WHERE tenant = $1)");
+DB_SQL(DROP_TALKS,
+       "DELETE FROM session_talks WHERE tenant = $1 AND session_id IN (SELECT"
+       " id FROM sessions WHERE tenant = $1 AND chat_id" OF("chat") ")");
+DB_SQL(DROP_SESSION_SUMMARIES,
+       "DELETE FROM session_summaries WHERE tenant = $1 AND (chat_id" OF(
+           "chat") " OR chat_id IN (SELECT chat_id FROM forget_set WHERE"
+       " tenant = $1 AND kind = 'turn'))");
 DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
 DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
@@ -219,6 +250,14 @@ static const struct {
     {&DROP_TRACES, NULL},
     {&DROP_ANSWERS, NULL},
     {&BLANK_CHATS, NULL},
+    {&BLANK_CHAIN_UPDATES, NULL},
+    {&RENAME_CHAINS, NULL},
+    {&DROP_CLAIMS, "claims"},
+    {&DROP_CHAINS, "chains"},
+    {&DROP_MERGED_CHAINS, NULL},
+    {&DROP_CHAIN_TERMS, NULL},
+    {&DROP_TALKS, NULL},
+    {&DROP_SESSION_SUMMARIES, NULL},
     {&DROP_TURNS, "turns"},
     {&DROP_PREFIXES, NULL},
     {&DROP_ANCHORS, NULL},
