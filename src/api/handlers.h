@@ -19,6 +19,29 @@ API_HANDLER(meta_openapi);
 
 /* turns.c */
 API_HANDLER(turns_post);
+/* One turn for a chat that is known. */
+enum clew_status turns_post_to(struct api_call *call,
+                               const struct uuid *chat_id,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+/* context.c */
+API_HANDLER(context_post);
+struct context;
+/* The text form; NULL without memory. */
+json_t *form_context(const struct context *context);
+
+/* efforts.c */
+API_HANDLER(efforts_post);
+API_HANDLER(efforts_list);
+API_HANDLER(efforts_get);
+API_HANDLER(efforts_turns);
+API_HANDLER(efforts_collapse);
+API_HANDLER(efforts_expand);
+API_HANDLER(efforts_context);
+
+/* start.c */
+API_HANDLER(start_post);
+API_HANDLER(start_choose);
 
 /* chats.c */
 API_HANDLER(chats_post);

@@ -34,6 +34,10 @@ const struct openapi_schema openapi_fields[] = {
     {"agent_name", TEXT},
     {"at", TIME},
     {"at_seq", COUNT},
+    {"all", TEXT},
+    {"answer", TEXT},
+    {"budget_tokens",
+     "{\"type\":\"integer\",\"minimum\":64,\"maximum\":1000000}"},
     {"channel", TEXT},
     {"chat_id", ID},
     {"consolidates", LIST(ID)},
@@ -49,16 +53,21 @@ const struct openapi_schema openapi_fields[] = {
     {"expires_at", TIME_OR_NULL},
     {"external_id", TEXT},
     {"external_ids", LIST(TEXT)},
+    {"format", "{\"enum\":[\"text\",\"openai\",\"anthropic\"]}"},
+    {"goal", TEXT},
     {"id", ID},
+    {"intent", TEXT},
     {"inactivity_minutes",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":525600}"},
     {"kinds", LIST("{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}")},
     {"limit",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
     {"memory_ids", LIST(ID)},
+    {"message", TEXT},
     {"messages", LIST("{\"type\":\"object\"}")},
     {"model", TEXT},
     {"name", TEXT},
+    {"parent_id", ID},
     {"previous", TEXT},
     {"prompt", TEXT},
     {"q", TEXT},
@@ -240,6 +249,28 @@ const struct openapi_schema openapi_objects[] = {
                 "," P("entities", LIST(OBJECT(""))) "," P(
                     "keywords", LIST(OBJECT(""))) "," P("dates",
                                                         LIST(OBJECT(""))))},
+    {"Context",
+     OBJECT(P("text", TEXT) "," P("messages", LIST(OBJECT(""))) "," P(
+         "system", LIST(OBJECT(""))) "," P("tokens", COUNT) "," P(
+         "hash", TEXT) "," P("cached", BOOLEAN) "," P(
+         "sections",
+         LIST(OBJECT(P("name", TEXT) "," P("tokens", COUNT) "," P(
+             "sources", LIST(TEXT))))))},
+    {"Effort",
+     OBJECT(P("id", ID) "," P("goal", TEXT) "," P("summary", TEXT) "," P(
+         "status", TEXT) "," P("state", TEXT) "," P(
+         "resolution", TEXT_OR_NULL) "," P("outcome", TEXT_OR_NULL) "," P(
+         "chat_id", ID) "," P("parent_id", ID_OR_NULL) "," P(
+         "user_id", TEXT) "," P("spawned", BOOLEAN) "," P("raw_tokens",
+                                                          COUNT))},
+    {"Start",
+     OBJECT(P("id", ID) "," P("text", TEXT) "," P(
+         "related_chats", LIST(OBJECT(""))) "," P(
+         "relevant_memories", LIST(OBJECT(""))) "," P("options",
+                                                      LIST(OBJECT(""))))},
+    {"Choice",
+     OBJECT(P("action", TEXT) "," P("chat_id", ID_OR_NULL) "," P(
+         "imported", LIST(ID)) "," P("text", TEXT))},
     {NULL, NULL},
 };
 /* clang-format on */

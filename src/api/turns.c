@@ -114,12 +114,18 @@ static enum clew_status read_turn(struct api_call *call, const json_t *body,
     return status;
 }
 
-static enum clew_status post_one(struct api_call *call, struct clew_error *err)
+/* `chat_id` NULL: where the body says. */
+static enum clew_status post_one(struct api_call *call,
+                                 const struct uuid *chat_id,
+                                 struct clew_error *err)
 {
     struct capture_input input = {0};
     struct capture_result result = {0};
     enum clew_status status = read_turn(call, call->body, &input, err);
 
+    if (chat_id) {
+        input.chat_id = *chat_id;
+    }
     if (status == CLEW_OK) {
         status = capture_turns(call->engine, &call->scope, call->arena, &input,
                                1, &result, err);
@@ -214,5 +220,12 @@ static enum clew_status post_batch(struct api_call *call,
 enum clew_status turns_post(struct api_call *call, struct clew_error *err)
 {
     return json_object_get(call->body, "turns") ? post_batch(call, err)
-                                                : post_one(call, err);
+                                                : post_one(call, NULL, err);
+}
+
+enum clew_status turns_post_to(struct api_call *call,
+                               const struct uuid *chat_id,
+                               struct clew_error *err)
+{
+    return post_one(call, chat_id, err);
 }

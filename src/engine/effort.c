@@ -15,7 +15,7 @@
 #define COLUMNS                                                                \
     "e.memory_id, e.thread_id, e.state, e.outcome, e.is_open, e.is_spawned,"   \
     " e.first_seq, e.last_seq, e.last_at, e.raw_tokens, m.summary, m.status,"  \
-    " m.resolution, m.parent_id FROM efforts e JOIN memories m"                \
+    " m.resolution, m.parent_id, m.user_id FROM efforts e JOIN memories m"     \
     " ON m.tenant = e.tenant AND m.id = e.memory_id"                           \
     " WHERE e.tenant = $1 AND m.retracted_at IS NULL"
 
@@ -72,7 +72,8 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     return rows_text(arena, rows, 3, &out->outcome) &&
            rows_text(arena, rows, 10, &out->summary) &&
            rows_text(arena, rows, 11, &out->status) &&
-           rows_text(arena, rows, 12, &out->resolution);
+           rows_text(arena, rows, 12, &out->resolution) &&
+           rows_text(arena, rows, 14, &out->user_id);
 }
 
 static enum clew_status select_efforts(struct store_tx *tx, struct arena *arena,

@@ -43,6 +43,7 @@ struct effort {
     struct str summary;
     struct str status;
     struct str resolution;
+    struct str user_id;
     struct uuid parent_id;
 };
 

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/context.h"
 #include "engine/feed.h"
 #include "engine/key_cache.h"
 #include "model/embed.h"
@@ -90,6 +91,7 @@ enum clew_status engine_open(const struct engine_options *options,
     if (status == CLEW_OK) {
         status = feed_open(engine, err);
     }
+    engine->contexts = context_cache_new(); /* works without, slower */
     if (status != CLEW_OK) {
         goto out;
     }
@@ -106,6 +108,7 @@ void engine_close(struct engine *engine)
         return;
     }
     feed_close(engine);
+    context_cache_free(engine->contexts);
     store_close(engine->store);
     key_cache_free(engine->keys);
     alloc_free(engine->data_dir);

@@ -16,6 +16,7 @@
 #include "store/store.h"
 
 struct config;
+struct context_cache;
 struct embedder;
 struct index_set;
 struct key_cache;
@@ -27,6 +28,7 @@ struct engine {
     struct embedder *embedder;
     struct index_set *indexes;
     struct key_cache *keys; /* who may call, for a moment */
+    struct context_cache *contexts; /* NULL: contexts are built every time */
     char *data_dir; /* folder for what is kept beside the store */
 };
 

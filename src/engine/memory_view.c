@@ -5,6 +5,7 @@
 #include "engine/memory_view.h"
 
 #include "base/clock.h"
+#include "engine/effort.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/lineage.h"
@@ -159,13 +160,9 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
         .engine = work->engine, .tx = tx, .arena = work->arena};
     if (status == CLEW_OK && action->status) {
         status = check_status(&memory, action->status, err);
-        memory.status = str_of(action->status);
     }
     if (status != CLEW_OK) {
         return status;
-    }
-    if (action->resolution) {
-        memory.resolution = *action->resolution;
     }
     if (action->tags) {
         memory.tags = *action->tags;
@@ -173,8 +170,20 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
     if (action->expires_at_ms) {
         memory.expires_at_ms = *action->expires_at_ms;
     }
-    memory.updated_at_ms = work->now_ms;
-    status = memory_update(&work->batch, &memory, err);
+    if (action->status && str_eq(memory.type, STR("effort"))) {
+        struct effort_change change = {.status = action->status,
+                                       .time_ms = work->now_ms};
+
+        if (action->resolution) {
+            change.resolution = *action->resolution;
+        }
+        status = effort_set_status(&work->batch, &memory, &change, err);
+    } else {
+        memory.updated_at_ms = work->now_ms;
+        memory.resolution =
+            action->resolution ? *action->resolution : memory.resolution;
+        status = memory_update(&work->batch, &memory, err);
+    }
     return status == CLEW_OK ? complete(tx, work, &memory, 1, err) : status;
 }
 

@@ -55,7 +55,7 @@ void talk_say(struct talk *talk, char role, const char *text)
                 : role == 'a' ? TURN_ASSISTANT
                               : TURN_SYSTEM,
         .content = {.text = arena_str(&world->arena, str_of(text))},
-        .channel = uuid_is_nil(&talk->chat_id) ? STR("cli") : (struct str){0},
+        .channel = uuid_is_nil(&talk->chat_id) ? STR("web") : (struct str){0},
         .chat_id = talk->chat_id};
 
     talk->at_ms += CLOCK_MINUTE_MS;

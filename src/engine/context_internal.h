@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context_internal.h - what the files of the context builder share.
+ *
+ * context_block.c makes the stable block and keeps it, context_effort.c the
+ * turns (effort and recent), context_pack.c counts and cuts, context.c runs
+ * them in order.
+ */
+#ifndef ENGINE_CONTEXT_INTERNAL_H
+#define ENGINE_CONTEXT_INTERNAL_H
+
+#include "engine/chat.h"
+#include "engine/context.h"
+#include "engine/memory.h"
+
+struct builder {
+    struct engine *engine;
+    const struct scope *scope;
+    struct arena *arena;
+    const struct context_request *request;
+    struct context *out;
+    struct chat chat;
+    struct chat_part *line; /* root first */
+    size_t n_line;
+    int64_t now_ms;
+    int64_t recent_from; /* first seq of the recent turns */
+    /* tokens each section may use */
+    size_t shares[CONTEXT_SECTIONS];
+};
+
+/* --- counting and cutting (context_pack.c) --- */
+
+/* Tokens of a line with its newline, at most. */
+size_t context_tokens(struct str text);
+/*
+ * The text, or its head and tail with a mark between, in at most `max_tokens`.
+ * Works on any length in time bounded by `max_tokens`. s == NULL without
+ * memory.
+ */
+struct str context_fit(struct arena *arena, struct str text, size_t max_tokens);
+/* Append a line; false without memory. `tokens` is set here. */
+bool context_add(struct builder *b, enum context_section section,
+                 const struct context_line *line);
+/* Sum of the section, heading included. */
+void context_sum(struct context_part *part);
+/* "#15-42" for the chat's own line, "a1b2c3#15" for another chat's. */
+const char *context_mark(struct builder *b, const struct uuid *chat_id,
+                         int64_t first_seq, int64_t last_seq);
+struct str context_source(struct arena *arena, const struct uuid *chat_id,
+                          int64_t first_seq, int64_t last_seq);
+/* Put the parts together, dropping lines from the end of the least needed
+ * sections until the whole fits. */
+enum clew_status context_assemble(struct builder *b,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+
+/* --- the sections --- */
+
+enum clew_status context_block(struct store_tx *tx, struct builder *b,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status context_turns(struct store_tx *tx, struct builder *b,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Lines from chats linked to this one; see continuity.c. */
+enum clew_status context_continuity(struct store_tx *tx, struct builder *b,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status context_recall(struct builder *b,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context_pack.c - lines, tokens and the hard budget. See context_internal.h.
+ *
+ * Sections are filled by sums of upper bounds of their lines; the whole text is
+ * counted once more at the end, so that the budget holds by the bound of the
+ * very bytes that go out.
+ */
+#include "engine/context_internal.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "text/analysis.h"
+
+#include <string.h>
+
+/* A token is rarely longer than this; what is read of a text to fit it. */
+#define BYTES_PER_TOKEN 8
+#define CUT_MARK " […] "
+/* What a message form costs beyond the text, per message. */
+#define MESSAGE_TOKENS 8
+
+static const char *const names[] = {"memory", "continuity", "effort", "recent",
+                                    "recall"};
+static const char *const heads[] = {
+    "## Known", "## From linked chats", "## Working on", "## Recent turns",
+    "## Recalled for this message"};
+
+const char *context_section_name(enum context_section section)
+{
+    return names[section];
+}
+
+size_t context_tokens(struct str text)
+{
+    return text_token_bound(text) + 1;
+}
+
+struct str context_fit(struct arena *arena, struct str text, size_t max_tokens)
+{
+    size_t bytes = max_tokens * BYTES_PER_TOKEN;
+
+    if (text.len <= bytes && text_token_bound(text) <= max_tokens) {
+        return text;
+    }
+    bytes = text.len < bytes ? text.len : bytes;
+    while (bytes > 8) {
+        size_t head = utf8_cut(text, bytes * 2 / 3);
+        size_t tail = text.len - bytes / 3;
+        const char *cut;
+
+        while (tail < text.len && ((unsigned char)text.s[tail] & 0xc0) == 0x80) {
+            tail++;
+        }
+        if (tail < head) {
+            tail = head;
+        }
+        cut = arena_printf(arena, "%.*s" CUT_MARK "%.*s", (int)head, text.s,
+                           (int)(text.len - tail), text.s + tail);
+        if (!cut || text_token_bound(str_of(cut)) <= max_tokens) {
+            return str_of(cut);
+        }
+        bytes = bytes * 3 / 4;
+    }
+    return STR("[…]");
+}
+
+bool context_add(struct builder *b, enum context_section section,
+                 const struct context_line *line)
+{
+    struct context_part *part = &b->out->parts[section];
+    struct context_line *grown = arena_grow(b->arena, part->lines, part->count,
+                                            &part->cap, sizeof(*grown));
+
+    if (!grown) {
+        return false;
+    }
+    part->lines = grown;
+    part->lines[part->count] = *line;
+    part->lines[part->count++].tokens =
+        context_tokens(line->text) +
+        (b->request->for_messages && line->is_turn ? MESSAGE_TOKENS : 0);
+    return true;
+}
+
+void context_sum(struct context_part *part)
+{
+    part->tokens = part->count > 0 ? context_tokens(part->head) + 1 : 0;
+    for (size_t i = 0; i < part->count; i++) {
+        part->tokens += part->lines[i].tokens;
+    }
+}
+
+const char *context_mark(struct builder *b, const struct uuid *chat_id,
+                         int64_t first_seq, int64_t last_seq)
+{
+    char id[UUID_TEXT_SIZE];
+    const char *chat = "";
+
+    for (size_t i = 0; i < b->n_line; i++) {
+        if (uuid_eq(&b->line[i].chat_id, chat_id)) {
+            return first_seq == last_seq
+                       ? arena_printf(b->arena, "#%lld", (long long)first_seq)
+                       : arena_printf(b->arena, "#%lld-%lld",
+                                      (long long)first_seq,
+                                      (long long)last_seq);
+        }
+    }
+    uuid_format(chat_id, id);
+    chat = id + UUID_TEXT_SIZE - 1 - 6;
+    return first_seq == last_seq
+               ? arena_printf(b->arena, "%s#%lld", chat, (long long)first_seq)
+               : arena_printf(b->arena, "%s#%lld-%lld", chat,
+                              (long long)first_seq, (long long)last_seq);
+}
+
+struct str context_source(struct arena *arena, const struct uuid *chat_id,
+                          int64_t first_seq, int64_t last_seq)
+{
+    char id[UUID_TEXT_SIZE];
+
+    uuid_format(chat_id, id);
+    return str_of(arena_printf(arena, "%s:lines-%lld-%lld", id,
+                               (long long)first_seq, (long long)last_seq));
+}
+
+/* --- the whole -------------------------------------------------------------
+ */
+
+/* Which section gives up a line first when the sum is over. */
+static const enum context_section yielding[] = {
+    CONTEXT_RECALL, CONTEXT_CONTINUITY, CONTEXT_EFFORT, CONTEXT_MEMORY,
+    CONTEXT_RECENT};
+
+static bool drop_line(struct context *context)
+{
+    for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
+        struct context_part *part = &context->parts[yielding[i]];
+
+        if (part->count == 0) {
+            continue;
+        }
+        if (yielding[i] == CONTEXT_RECENT || yielding[i] == CONTEXT_EFFORT) {
+            part->lines++; /* the oldest turn */
+            part->cap = 0;
+        }
+        part->count--;
+        context_sum(part);
+        return true;
+    }
+    return false;
+}
+
+static size_t total(const struct context *context)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
+        sum += context->parts[i].tokens;
+    }
+    return sum;
+}
+
+static enum clew_status write_text(struct builder *b, struct clew_error *err)
+{
+    struct buf text;
+
+    buf_init(&text, (size_t)256 << 20);
+    for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
+        const struct context_part *part = &b->out->parts[i];
+
+        if (part->count == 0) {
+            continue;
+        }
+        (void)buf_append_str(&text, part->head); /* checked once below */
+        (void)buf_append_char(&text, '\n');
+        for (size_t k = 0; k < part->count; k++) {
+            (void)buf_append_str(&text, part->lines[k].text);
+            (void)buf_append_char(&text, '\n');
+        }
+    }
+    b->out->text = arena_str(b->arena, buf_str(&text));
+    if (buf_status(&text) != CLEW_OK) {
+        b->out->text.s = NULL;
+    }
+    buf_release(&text);
+    return b->out->text.s ? CLEW_OK
+                          : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+enum clew_status context_assemble(struct builder *b, struct clew_error *err)
+{
+    struct context *out = b->out;
+    size_t budget = (size_t)b->request->budget_tokens;
+    enum clew_status status;
+
+    for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
+        if (!out->parts[i].head.s) {
+            out->parts[i].head = str_of(heads[i]);
+        }
+        context_sum(&out->parts[i]);
+    }
+    while (total(out) > budget && drop_line(out)) {
+    }
+    status = write_text(b, err);
+    while (status == CLEW_OK) {
+        out->tokens = text_token_bound(out->text);
+        if (b->request->for_messages) {
+            out->tokens = total(out);
+        }
+        if (out->tokens <= budget || !drop_line(out)) {
+            break;
+        }
+        status = write_text(b, err);
+    }
+    return status;
+}
