@@ -16,7 +16,7 @@ static enum clew_status answer_chat(struct api_call *call,
                                     const struct chat *chat,
                                     struct clew_error *err)
 {
-    call->out = form_chat(chat);
+    call->out = form_chat(call->engine, chat);
     return call->out ? CLEW_OK : api_no_memory(err);
 }
 
@@ -60,7 +60,8 @@ static enum clew_status answer_chats(struct api_call *call,
     bool is_ok = items != NULL;
 
     for (size_t i = 0; is_ok && i < count && i < limit; i++) {
-        is_ok = json_array_append_new(items, form_chat(&chats[i])) == 0;
+        is_ok = json_array_append_new(items,
+                                      form_chat(call->engine, &chats[i])) == 0;
     }
     if (!is_ok) {
         json_decref(items);
@@ -237,7 +238,8 @@ enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
     }
     items = json_array();
     for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, form_chat(&chats[i])) != 0) {
+        if (json_array_append_new(items, form_chat(call->engine, &chats[i])) !=
+            0) {
             json_decref(items);
             return api_no_memory(err);
         }

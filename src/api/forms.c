@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "engine/capture.h"
+#include "engine/channel.h"
 #include "engine/chat.h"
 #include "engine/memory_view.h"
 #include "engine/session.h"
@@ -47,7 +48,18 @@ static json_t *form_names(struct str names)
     return form_finish(list, is_ok);
 }
 
-json_t *form_chat(const struct chat *chat)
+/* The silence that ends it; the channel's where it has none of its own. */
+static int64_t timeout_of(const struct engine *engine, const struct chat *chat)
+{
+    struct str rest = chat->channels;
+    struct str first = {0};
+
+    (void)str_split(&rest, ',', &first); /* none: the general default */
+    return chat->inactivity_minutes ? chat->inactivity_minutes
+                                    : channel_inactivity_minutes(engine, first);
+}
+
+json_t *form_chat(const struct engine *engine, const struct chat *chat)
 {
     json_t *out = json_object();
     bool is_ok =
@@ -66,6 +78,13 @@ json_t *form_chat(const struct chat *chat)
         (chat->inactivity_minutes
              ? json_set_int(out, "inactivity_minutes", chat->inactivity_minutes)
              : json_set(out, "inactivity_minutes", json_null())) &&
+        json_set_int(out, "inactivity_timeout_minutes",
+                     timeout_of(engine, chat)) &&
+        json_set_bool(out, "explicit_channel", chat->is_explicit) &&
+        set_id(out, "primary_episode_id", &chat->primary_episode_id) &&
+        json_set(out, "cross_chat_episodes",
+                 form_names(chat->cross_episodes)) &&
+        json_set_int(out, "turn_count", chat->last_seq - chat->fork_seq) &&
         json_set_time(out, "created_at", &chat->created_at_ms) &&
         json_set_time(out, "last_activity_at", &chat->last_activity_at_ms) &&
         form_set_time(out, "closed_at", chat->closed_at_ms);
@@ -132,7 +151,7 @@ static bool append(json_t *list, json_t *item)
     return json_array_append_new(list, item) == 0;
 }
 
-static json_t *form_ids(const struct uuid *ids, size_t count)
+json_t *form_ids(const struct uuid *ids, size_t count)
 {
     json_t *list = json_array();
     bool is_ok = list != NULL;
@@ -241,14 +260,15 @@ static json_t *form_notices(const struct updates *updates)
     return form_finish(list, is_ok);
 }
 
-json_t *form_capture(const struct capture_result *result)
+json_t *form_capture(const struct engine *engine,
+                     const struct capture_result *result)
 {
     json_t *out = json_object();
     bool is_ok = out && json_set(out, "turn", form_turn(&result->turn)) &&
-                 json_set(out, "chat", form_chat(&result->chat)) &&
+                 json_set(out, "chat", form_chat(engine, &result->chat)) &&
                  json_set(out, "updates", form_updates(&result->updates)) &&
                  json_set(out, "notices", form_notices(&result->updates)) &&
-                 json_set(out, "trace_id", json_null());
+                 json_set_uuid(out, "trace_id", &result->turn.id);
 
     return form_finish(out, is_ok);
 }

@@ -11,27 +11,35 @@
 
 #include "base/str.h"
 
+#include "base/uuid.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct capture_result;
 struct chat;
+struct engine;
 struct memory_view;
 struct session;
 struct turn;
 struct updates;
 
-json_t *form_chat(const struct chat *chat);
+/* The engine knows the timeout where the chat has none of its own. */
+json_t *form_chat(const struct engine *engine, const struct chat *chat);
 json_t *form_turn(const struct turn *turn);
 json_t *form_session(const struct session *session);
 /* {"memories":[…],"chains":[…],"links":[…],"episodes":[…]} */
 json_t *form_updates(const struct updates *updates);
 /* {"turn","chat","updates","notices","trace_id"} */
-json_t *form_capture(const struct capture_result *result);
+json_t *form_capture(const struct engine *engine,
+                     const struct capture_result *result);
 
 /* A memory with its references and lineage. */
 json_t *form_memory(const struct memory_view *view);
+
+/* Ids as a list of texts. */
+json_t *form_ids(const struct uuid *ids, size_t count);
 
 /* Hand out `object` if all its fields were set, else free it. */
 json_t *form_finish(json_t *object, bool is_ok);

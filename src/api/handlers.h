@@ -59,6 +59,21 @@ API_HANDLER(chains_get);
 API_HANDLER(chains_conclude);
 API_HANDLER(chains_reopen);
 
+/* episodes.c */
+API_HANDLER(episodes_list);
+API_HANDLER(episodes_get);
+API_HANDLER(episodes_compact);
+
+/* links.c */
+API_HANDLER(links_list);
+API_HANDLER(links_feedback);
+API_HANDLER(tuning_get);
+API_HANDLER(tuning_revert);
+
+/* tasks.c */
+API_HANDLER(tasks_list);
+API_HANDLER(traces_get);
+
 /* sessions.c */
 API_HANDLER(sessions_end);
 

@@ -303,7 +303,8 @@ enum clew_status conversations_get(struct api_call *call,
         is_ok = json_array_append_new(requests, form_request(&rows[i])) == 0;
     }
     for (size_t i = 0; status == CLEW_OK && is_ok && i < n_chats; i++) {
-        is_ok = json_array_append_new(branches, form_chat(&chats[i])) == 0;
+        is_ok = json_array_append_new(branches,
+                                      form_chat(call->engine, &chats[i])) == 0;
     }
     if (status == CLEW_OK && is_ok) {
         call->out = json_object();

@@ -48,6 +48,7 @@ const struct openapi_schema openapi_fields[] = {
     {"conversation_id", ID},
     {"created_at", TIME},
     {"cursor", TEXT},
+    {"decision", "{\"enum\":[\"link\",\"no_link\"]}"},
     {"dry_run", BOOLEAN},
     {"explain", BOOLEAN},
     {"expires_at", TIME_OR_NULL},
@@ -68,6 +69,7 @@ const struct openapi_schema openapi_fields[] = {
     {"model", TEXT},
     {"name", TEXT},
     {"parent_id", ID},
+    {"outcome", "{\"enum\":[\"correct\",\"incorrect\"]}"},
     {"previous", TEXT},
     {"prompt", TEXT},
     {"q", TEXT},
@@ -145,6 +147,10 @@ const struct openapi_schema openapi_objects[] = {
             P("is_explicit", BOOLEAN) "," P("fork_seq", COUNT) ","
             P("depth", COUNT) "," P("last_seq", COUNT) ","
             P("inactivity_minutes", "{\"type\":[\"integer\",\"null\"]}") ","
+            P("inactivity_timeout_minutes", COUNT) ","
+            P("explicit_channel", BOOLEAN) ","
+            P("primary_episode_id", ID_OR_NULL) ","
+            P("cross_chat_episodes", LIST(ID)) "," P("turn_count", COUNT) ","
             P("created_at", TIME) "," P("last_activity_at", TIME) ","
             P("closed_at", TIME_OR_NULL))},
     {"ChatTree",
@@ -239,6 +245,44 @@ const struct openapi_schema openapi_objects[] = {
             P("source_ref", TEXT_OR_NULL) "," P("why", OBJECT("")))},
     {"Recalled",
      OBJECT(P("items", LIST(REF("RecallItem"))) "," P("trace", OBJECT("")))},
+    {"Episode",
+     OBJECT(P("id", ID) "," P("type", TEXT) "," P("user_id", TEXT) ","
+            P("chat_id", ID_OR_NULL) "," P("chat_ids", LIST(ID)) ","
+            P("ordinal", COUNT) "," P("first_seq", ANY) ","
+            P("last_seq", ANY) "," P("compacted", BOOLEAN) ","
+            P("compacted_seq", COUNT) "," P("compacted_at", TIME_OR_NULL) ","
+            P("cause", TEXT_OR_NULL) "," P("micro", TEXT_OR_NULL) ","
+            P("meso", TEXT_OR_NULL) "," P("macro", TEXT_OR_NULL) ","
+            P("citations", ANY) "," P("method", TEXT_OR_NULL) ","
+            P("coverage", NUMBER) "," P("created_at", TIME) ","
+            P("updated_at", TIME))},
+    {"ChatLink",
+     OBJECT(P("id", ID) "," P("user_id", TEXT) "," P("chat_id", ID) ","
+            P("other_chat_id", ID) "," P("turn_id", ID) ","
+            P("decision", "{\"enum\":[\"link\",\"no_link\"]}") ","
+            P("algorithmic", NUMBER) ","
+            P("llm", "{\"type\":[\"number\",\"null\"]}") ","
+            P("threshold", NUMBER) "," P("agreement", TEXT) ","
+            P("confidence", TEXT) "," P("signals", ANY) ","
+            P("outcome", TEXT_OR_NULL) "," P("outcome_by", TEXT_OR_NULL) ","
+            P("outcome_at", TIME_OR_NULL) "," P("created_at", TIME) ","
+            P("updated_at", TIME))},
+    {"Tuning",
+     OBJECT(P("id", ID_OR_NULL) "," P("previous_id", ID_OR_NULL) ","
+            P("threshold", NUMBER) "," P("weights", ANY) ","
+            P("llm_weight", NUMBER) "," P("prompt_signals", LIST(TEXT)) ","
+            P("reason", TEXT) "," P("metrics", ANY) ","
+            P("created_at", TIME_OR_NULL))},
+    {"Tunings",
+     OBJECT(P("current", REF("Tuning")) "," P("history", LIST(REF("Tuning"))))},
+    {"Task",
+     OBJECT(P("id", ID) "," P("kind", TEXT) "," P("status", TEXT) ","
+            P("priority", ANY) "," P("attempts", COUNT) ","
+            P("execute_at", TIME) "," P("last_error", TEXT_OR_NULL) ","
+            P("created_at", TIME) "," P("finished_at", TIME_OR_NULL))},
+    {"Trace",
+     OBJECT(P("id", ID) "," P("chat_id", ID) "," P("created_at", TIME) ","
+            P("decisions", ANY))},
     {"Act", OBJECT(P("act", ACT))},
     {"Analysis",
      OBJECT(P("act", ACT) "," P("confidence", NUMBER) "," P(

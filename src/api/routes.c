@@ -76,6 +76,32 @@ const struct api_route api_routes[] = {
      NULL, FIELDS("budget_tokens"), "The context to work on an effort in",
      "> Context", 0},
 
+    {HTTP_POST, "/api/v1/chats/{id}/compact", WRITE, episodes_compact, NULL,
+     NULL, "Sum a chat up now", "> [Episode]", 0},
+
+    /* --- episodes and links --- */
+    {HTTP_GET, "/api/v1/episodes", READ, episodes_list, NULL,
+     FIELDS("chat_id", PAGE), "List episodes, newest first", "> [Episode]", 0},
+    {HTTP_GET, "/api/v1/episodes/{id}", READ, episodes_get, NULL, NULL,
+     "Read an episode", "> Episode", 0},
+    {HTTP_GET, "/api/v1/links", READ, links_list, NULL,
+     FIELDS("chat_id", "decision", PAGE),
+     "List decisions about links between chats, newest first", "> [ChatLink]",
+     0},
+    {HTTP_POST, "/api/v1/links/{id}/feedback", WRITE, links_feedback,
+     FIELDS("outcome"), NULL, "Say whether a link decision was right",
+     "outcome > ChatLink", 0},
+    {HTTP_GET, "/api/v1/tuning", READ, tuning_get, NULL, NULL,
+     "How linking is tuned, and was", "> Tunings", 0},
+    {HTTP_POST, "/api/v1/tuning/revert", WRITE, tuning_revert, NULL, NULL,
+     "Go back to the tuning before", "> Tuning", 0},
+
+    /* --- tasks and traces --- */
+    {HTTP_GET, "/api/v1/tasks", READ, tasks_list, NULL, FIELDS("status", PAGE),
+     "List later work, newest first", "> [Task]", 0},
+    {HTTP_GET, "/api/v1/traces/{id}", READ, traces_get, NULL, NULL,
+     "What was decided about a turn, and why", "> Trace", 0},
+
     /* --- sessions --- */
     {HTTP_POST, "/api/v1/sessions/{id}/end", WRITE, sessions_end, NULL, NULL,
      "End a session", "> Session", 0},

@@ -134,7 +134,7 @@ static enum clew_status post_one(struct api_call *call,
         return status;
     }
     call->http_status = result.is_repeat ? 200 : 201;
-    call->out = form_capture(&result);
+    call->out = form_capture(call->engine, &result);
     return call->out ? CLEW_OK : api_no_memory(err);
 }
 
@@ -148,7 +148,8 @@ static enum clew_status answer_batch(struct api_call *call,
 
     call->http_status = 200;
     for (size_t i = 0; is_ok && i < count; i++) {
-        is_ok = json_array_append_new(items, form_capture(&results[i])) == 0;
+        is_ok = json_array_append_new(
+                    items, form_capture(call->engine, &results[i])) == 0;
         if (!results[i].is_repeat) {
             call->http_status = 201;
         }

@@ -16,6 +16,7 @@
 #include "mcp/door.h"
 #include "proxy/context.h"
 #include "proxy/proxy.h"
+#include "task/worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,12 +29,15 @@
 
 /* Requests under way may take this long once the end was asked for. */
 #define DRAIN_MS (30 * 1000)
+/* Threads that do later work. */
+#define WORKERS 2
 
 struct serving {
     struct engine *engine;
     struct api_front *front;
     struct door *door;
     struct proxy *proxy;
+    struct worker_pool *workers;
     struct server *server;
     int signals; /* signalfd */
 };
@@ -120,6 +124,10 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
         status = proxy_open(serving->engine, &proxy, &serving->proxy, err);
     }
     if (status == CLEW_OK) {
+        status =
+            worker_pool_open(serving->engine, WORKERS, &serving->workers, err);
+    }
+    if (status == CLEW_OK) {
         server.arg = serving->proxy;
         status = server_open(&server, &serving->server, err);
     }
@@ -154,6 +162,7 @@ static void stop(struct serving *serving)
     server_close(serving->server, DRAIN_MS);
     proxy_close(serving->proxy);
     door_close(serving->door);
+    worker_pool_close(serving->workers);
     api_front_free(serving->front);
     engine_close(serving->engine);
     if (serving->signals >= 0) {

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "engine/channel.h"
 #include "engine/engine.h"
+#include "engine/episode.h"
 #include "engine/rows.h"
 #include "store/db.h"
 
@@ -520,7 +521,10 @@ static enum clew_status do_close(struct store_tx *tx, void *arg,
         return status;
     }
     work->chat.closed_at_ms = work->now_ms;
-    return chat_update(tx, &work->chat, err);
+    status = chat_update(tx, &work->chat, err);
+    return status == CLEW_OK
+               ? episode_end_chat(tx, work->arena, work->id, work->now_ms, err)
+               : status;
 }
 
 enum clew_status chat_close(struct engine *engine, const struct scope *scope,

@@ -12,6 +12,7 @@
 #include "engine/task.h"
 #include "engine/work.h"
 #include "store/db.h"
+#include "text/summarise.h"
 
 #include <string.h>
 
@@ -334,6 +335,12 @@ enum clew_status episode_observe(struct turn_work *work, struct clew_error *err)
     int64_t nth = turn->seq - chat->fork_seq - 1;
     enum clew_status status = CLEW_OK;
 
+    if (!chat->summary.s && turn->role == TURN_USER) {
+        /* until it is compacted: how it began */
+        chat->summary = summary_cut(str_trim(turn->text), SUMMARY_MICRO_TOKENS);
+        chat->summary =
+            chat->summary.len ? chat->summary : (struct str){NULL, 0};
+    }
     if (nth % EPISODE_TURNS == 0) {
         status = begin(work, chat, nth / EPISODE_TURNS, err);
     }

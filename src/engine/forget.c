@@ -49,19 +49,19 @@ DB_SQL(ADD_DERIVED,
        " AND f.seq BETWEEN r.first_seq AND r.last_seq"
        " WHERE r.tenant = $1 AND r.memory_id = m.id)"
        " ON CONFLICT DO NOTHING");
-/* Summaries of a stretch that holds a forgotten turn go whole, and with them
- * the episodes that span several chats. */
+/* Summaries may quote what goes. */
 DB_SQL(ADD_EPISODES,
-       "INSERT INTO forget_set (tenant, kind, id) SELECT e.tenant, 'episode',"
-       " e.id FROM episodes e WHERE e.tenant = $1 AND (e.chat_id IN (SELECT id"
-       " FROM forget_set WHERE tenant = $1 AND kind = 'chat')"
-       " OR EXISTS (SELECT 1 FROM forget_set f WHERE f.tenant = $1"
-       " AND f.kind = 'turn' AND f.chat_id = e.chat_id"
-       " AND f.seq >= e.first_seq AND f.seq <= COALESCE(e.last_seq, f.seq))"
-       " OR (e.type <> 'primary' AND e.id IN (SELECT c.episode_id FROM"
-       " episode_chats c JOIN forget_set f ON f.tenant = c.tenant"
-       " AND (f.chat_id = c.chat_id OR f.id = c.chat_id)"
-       " WHERE c.tenant = $1)))"
+       "INSERT INTO forget_set (tenant, kind, id) SELECT DISTINCT e.tenant,"
+       " 'episode', e.id FROM episodes e JOIN forget_set f"
+       " ON f.tenant = e.tenant WHERE e.tenant = $1 AND (f.kind = 'chat'"
+       " AND f.id = e.chat_id OR f.kind = 'turn' AND f.chat_id = e.chat_id"
+       " AND f.seq >= e.first_seq AND (e.last_seq IS NULL"
+       " OR f.seq <= e.last_seq)) ON CONFLICT DO NOTHING");
+DB_SQL(ADD_CROSS,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT DISTINCT c.tenant,"
+       " 'episode', c.episode_id FROM episode_chats c JOIN forget_set f"
+       " ON f.tenant = c.tenant WHERE c.tenant = $1 AND (f.kind = 'chat'"
+       " AND f.id = c.chat_id OR f.kind = 'turn' AND f.chat_id = c.chat_id)"
        " ON CONFLICT DO NOTHING");
 DB_SQL(COUNT_KIND,
        "SELECT COUNT(*) FROM forget_set WHERE tenant = $1 AND kind = $2");
@@ -92,68 +92,38 @@ DB_SQL(DROP_KEYS,
        "DELETE FROM memory_keys WHERE tenant = $1 AND memory_id" OF("memory"));
 DB_SQL(DROP_EFFORTS, "DELETE FROM efforts WHERE tenant = $1 AND"
                      " (memory_id" OF("memory") " OR thread_id" OF("chat") ")");
+/* Offers live for one answer: all of them go. */
+DB_SQL(DROP_STARTS, "DELETE FROM starts WHERE tenant = $1");
 DB_SQL(DROP_MEMORIES,
        "DELETE FROM memories WHERE tenant = $1 AND id" OF("memory"));
-/* Chats that lose a turn or go whole. */
-#define TOUCHED                                                                \
-    " IN (SELECT chat_id FROM forget_set WHERE tenant = $1 AND kind = 'turn'"  \
-    " UNION SELECT id FROM forget_set WHERE tenant = $1 AND kind = 'chat')"
-/* Chains that lost a claim. */
-#define LOST_CHAINS                                                            \
-    " IN (SELECT chain_id FROM chain_updates WHERE tenant = $1"                \
-    " AND turn_id" OF("turn") ")"
-
-/* Offers quote what was found for the user. */
-DB_SQL(DROP_STARTS, "DELETE FROM starts WHERE tenant = $1 AND user_id IN"
-                    " (SELECT user_id FROM chats WHERE tenant = $1"
-                    " AND id" TOUCHED ")");
-DB_SQL(DROP_CLAIMS,
-       "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
-/* A chain may be called after a claim that goes: it takes another's name. */
-DB_SQL(RENAME_CHAINS,
-       "UPDATE chains SET topic = COALESCE((SELECT c.subject FROM claims c"
-       " WHERE c.tenant = $1 AND c.chain_id = chains.id"
-       " ORDER BY c.created_at, c.id LIMIT 1), ''), n_claims = (SELECT COUNT(*)"
-       " FROM claims c WHERE c.tenant = $1 AND c.chain_id = chains.id)"
-       " WHERE tenant = $1 AND id" LOST_CHAINS);
-DB_SQL(BLANK_UPDATES, "UPDATE chain_updates SET reasoning = ''"
-                      " WHERE tenant = $1 AND chain_id" LOST_CHAINS);
-DB_SQL(DROP_CHAIN_TERMS,
-       "DELETE FROM chain_terms WHERE tenant = $1 AND chain_id IN (SELECT id"
-       " FROM chains WHERE tenant = $1 AND n_claims = 0)");
-DB_SQL(DROP_UPDATES,
-       "DELETE FROM chain_updates WHERE tenant = $1 AND (turn_id" OF(
-           "turn") " OR chain_id IN (SELECT id FROM chains WHERE tenant = $1"
-                   " AND n_claims = 0))");
-DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0");
-DB_SQL(DROP_SUMMARIES,
-       "DELETE FROM session_summaries WHERE tenant = $1 AND chat_id" TOUCHED);
-DB_SQL(DROP_TALKS,
-       "DELETE FROM session_talks WHERE tenant = $1 AND session_id IN (SELECT"
-       " id FROM sessions WHERE tenant = $1 AND chat_id" OF("chat") ")");
-DB_SQL(DROP_PROFILES,
-       "DELETE FROM chat_profiles WHERE tenant = $1 AND chat_id" OF("chat"));
-DB_SQL(DROP_TERMS,
-       "DELETE FROM chat_terms WHERE tenant = $1 AND chat_id" OF("chat"));
-DB_SQL(DROP_LINKS,
-       "DELETE FROM link_decisions WHERE tenant = $1 AND (turn_id" OF(
-           "turn") " OR chat_id" OF("chat") " OR other_chat_id" OF("chat") ")");
-DB_SQL(DROP_EPISODE_CHATS,
-       "DELETE FROM episode_chats WHERE tenant = $1 AND (episode_id" OF(
-           "episode") " OR chat_id" OF("chat") ")");
-DB_SQL(DROP_EPISODES,
-       "DELETE FROM episodes WHERE tenant = $1 AND id" OF("episode"));
-DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
-                        "turn") " OR chat_id" OF("chat") ")");
-DB_SQL(DROP_ANSWERS,
-       "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" TOUCHED);
 /* Titles and summaries may quote what goes. */
 DB_SQL(BLANK_CHATS,
-       "UPDATE chats SET summary = NULL, primary_episode_id = NULL,"
-       " cross_episodes = NULL, title = CASE WHEN"
+       "UPDATE chats SET summary = NULL, title = CASE WHEN"
        " is_titled_by_user = 1 THEN title ELSE NULL END WHERE tenant = $1"
        " AND id IN (SELECT chat_id FROM forget_set WHERE tenant = $1"
        " AND kind = 'turn')");
+DB_SQL(DROP_EPISODE_CHATS,
+       "DELETE FROM episode_chats WHERE tenant = $1 AND chat_id" OF("chat"));
+/* Of a chat that stays, only the summaries go; compaction makes them anew. */
+DB_SQL(WIPE_EPISODES,
+       "UPDATE episodes SET micro = NULL, meso = NULL, macro = NULL,"
+       " citations = NULL, compacted_seq = 0, compacted_at = NULL"
+       " WHERE tenant = $1 AND id" OF("episode"));
+DB_SQL(DROP_EPISODES,
+       "DELETE FROM episodes WHERE tenant = $1 AND chat_id" OF("chat"));
+DB_SQL(DROP_LINKS,
+       "DELETE FROM link_decisions WHERE tenant = $1 AND (chat_id" OF(
+           "chat") " OR other_chat_id" OF("chat") ")");
+#define OF_TOUCHED                                                             \
+    " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
+    " kind IN ('turn', 'chat'))"
+DB_SQL(DROP_PROFILES,
+       "DELETE FROM chat_profiles WHERE tenant = $1 AND chat_id" OF_TOUCHED);
+DB_SQL(DROP_TERMS,
+       "DELETE FROM chat_terms WHERE tenant = $1 AND chat_id" OF_TOUCHED);
+DB_SQL(DROP_ANSWERS,
+       "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" OF_TOUCHED);
+DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND id" OF("turn"));
 /* Claims go with their turns. A chain that loses one is named after a claim it
  * keeps; one that lost all goes, with its trace. */
 DB_SQL(BLANK_CHAIN_UPDATES,
@@ -163,15 +133,16 @@ DB_SQL(RENAME_CHAINS,
        "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
        " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
            "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
-       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
-           "turn") " ORDER BY m.created_at, m.id LIMIT 1), ''), memory = ''"
-       " WHERE tenant = $1 AND id IN (SELECT chain_id FROM claims WHERE"
-       " tenant = $1 AND turn_id" OF("turn") ")");
+                   " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
+                   "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), "
+                                    "''), memory = ''"
+                                    " WHERE tenant = $1 AND id IN (SELECT "
+                                    "chain_id FROM claims WHERE"
+                                    " tenant = $1 AND turn_id" OF("turn") ")");
 DB_SQL(DROP_CLAIMS,
        "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
-DB_SQL(DROP_CHAINS,
-       "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
-       " AND merged_into IS NULL");
+DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
+                    " AND merged_into IS NULL");
 DB_SQL(DROP_MERGED_CHAINS,
        "DELETE FROM chains WHERE tenant = $1 AND merged_into IS NOT NULL AND"
        " merged_into NOT IN (SELECT id FROM chains c WHERE c.tenant = $1)");
@@ -184,7 +155,7 @@ DB_SQL(DROP_TALKS,
 DB_SQL(DROP_SESSION_SUMMARIES,
        "DELETE FROM session_summaries WHERE tenant = $1 AND (chat_id" OF(
            "chat") " OR chat_id IN (SELECT chat_id FROM forget_set WHERE"
-       " tenant = $1 AND kind = 'turn'))");
+                   " tenant = $1 AND kind = 'turn'))");
 DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
 DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
@@ -234,22 +205,15 @@ static const struct {
     {&DROP_EFFORTS, NULL},
     {&DROP_STARTS, NULL},
     {&DROP_MEMORIES, "memories"},
-    {&DROP_CLAIMS, "claims"},
-    {&RENAME_CHAINS, NULL},
-    {&BLANK_UPDATES, NULL},
-    {&DROP_CHAIN_TERMS, NULL},
-    {&DROP_UPDATES, NULL},
-    {&DROP_CHAINS, "chains"},
-    {&DROP_SUMMARIES, NULL},
-    {&DROP_TALKS, NULL},
+    {&BLANK_CHATS, NULL},
+    {&DROP_EPISODE_CHATS, NULL},
+    {&DROP_EPISODES, NULL},
+    {&WIPE_EPISODES, "episodes"},
+    {&DROP_LINKS, "links"},
     {&DROP_PROFILES, NULL},
     {&DROP_TERMS, NULL},
-    {&DROP_LINKS, "links"},
-    {&DROP_EPISODE_CHATS, NULL},
-    {&DROP_EPISODES, "episodes"},
-    {&DROP_TRACES, NULL},
     {&DROP_ANSWERS, NULL},
-    {&BLANK_CHATS, NULL},
+    {&DROP_TRACES, NULL},
     {&BLANK_CHAIN_UPDATES, NULL},
     {&RENAME_CHAINS, NULL},
     {&DROP_CLAIMS, "claims"},
@@ -342,7 +306,10 @@ static enum clew_status collect_all(struct work *work, struct store_tx *tx,
     if (status == CLEW_OK) {
         status = db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err);
     }
-    return status == CLEW_OK ? db_exec(tx, &ADD_EPISODES, DB_NO_ARGS, err)
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &ADD_EPISODES, DB_NO_ARGS, err);
+    }
+    return status == CLEW_OK ? db_exec(tx, &ADD_CROSS, DB_NO_ARGS, err)
                              : status;
 }
 
@@ -399,13 +366,11 @@ static void add_count(struct forget_receipt *out, const char *name,
 static enum clew_status count_set(struct work *work, struct store_tx *tx,
                                   struct clew_error *err)
 {
-    static const char *const kinds[][2] = {{"turn", "turns"},
-                                           {"memory", "memories"},
-                                           {"chat", "chats"},
-                                           {"episode", "episodes"}};
+    static const char *const kinds[][2] = {
+        {"turn", "turns"}, {"memory", "memories"}, {"chat", "chats"}};
     enum clew_status status = CLEW_OK;
 
-    for (size_t i = 0; i < 4 && status == CLEW_OK; i++) {
+    for (size_t i = 0; i < 3 && status == CLEW_OK; i++) {
         struct db_rows rows;
 
         status = db_query(tx, &COUNT_KIND, DB_ARGS(db_cstr(kinds[i][0])), &rows,

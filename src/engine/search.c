@@ -6,6 +6,7 @@
 
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/episode.h"
 #include "engine/lineage.h"
 #include "engine/memory.h"
 
@@ -33,6 +34,8 @@ struct fetch_work {
     struct uuid *ref_owners;
     struct memory_ref *refs;
     size_t n_refs;
+    struct episode *episodes;
+    size_t n_episodes;
     struct lineage_mark *marks; /* of the memories */
     size_t n_marks;
 };
@@ -61,7 +64,7 @@ static enum clew_status do_line(struct store_tx *tx, void *arg,
 }
 
 /* The ids of the ranking whose rows stand in one table. */
-static size_t ids_of(const struct recall_result *ranking, bool of_memories,
+static size_t ids_of(const struct recall_result *ranking, uint32_t kinds,
                      struct uuid *out)
 {
     size_t n = 0;
@@ -69,7 +72,7 @@ static size_t ids_of(const struct recall_result *ranking, bool of_memories,
     for (size_t i = 0; i < ranking->count; i++) {
         const struct recall_item *item = &ranking->items[i];
 
-        if ((item->kind == RECALL_MEMORY) == of_memories) {
+        if (item->kind & kinds) {
             out[n++] = item->kind == RECALL_CHAT ? item->best_turn : item->id;
         }
     }
@@ -120,14 +123,19 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     if (!ids) {
         return no_memory(err);
     }
-    count = ids_of(work->ranking, false, ids);
+    count = ids_of(work->ranking, RECALL_TURN | RECALL_CHAT, ids);
     if (count > 0) {
         status = turn_find_many(tx, work->arena, ids, count, &work->turns,
                                 &work->n_turns, err);
     }
-    count = ids_of(work->ranking, true, ids);
+    count = ids_of(work->ranking, RECALL_MEMORY, ids);
     if (count > 0 && status == CLEW_OK) {
         status = fetch_memories(tx, work, ids, count, err);
+    }
+    count = ids_of(work->ranking, RECALL_EPISODE, ids);
+    if (count > 0 && status == CLEW_OK) {
+        status = episode_find_many(tx, work->arena, ids, count, &work->episodes,
+                                   &work->n_episodes, err);
     }
     return status;
 }
@@ -219,6 +227,39 @@ static bool fill_memory(const struct fetch_work *work, struct search_hit *hit)
     return true;
 }
 
+/* An episode answers by its paragraph and says which lines it covers. */
+static bool fill_episode(const struct fetch_work *work, struct search_hit *hit)
+{
+    for (size_t i = 0; i < work->n_episodes && !hit->episode; i++) {
+        if (uuid_eq(&work->episodes[i].id, &hit->item.id)) {
+            hit->episode = &work->episodes[i];
+        }
+    }
+    if (!hit->episode || !hit->episode->meso.s) {
+        return false;
+    }
+    hit->text = hit->episode->meso;
+    if (episode_is_primary(hit->episode)) {
+        struct memory_ref ref = {hit->episode->chat_id, hit->episode->first_seq,
+                                 hit->episode->compacted_seq};
+
+        hit->source_ref = ref_text(work->arena, &ref);
+    }
+    return true;
+}
+
+static bool fill_hit(const struct fetch_work *work, struct search_hit *hit)
+{
+    switch (hit->item.kind) {
+    case RECALL_MEMORY:
+        return fill_memory(work, hit);
+    case RECALL_EPISODE:
+        return fill_episode(work, hit);
+    default:
+        return fill_turn(work, hit);
+    }
+}
+
 static int by_score(const void *a, const void *b)
 {
     const struct search_hit *left = a;
@@ -248,8 +289,7 @@ static enum clew_status fill_hits(const struct fetch_work *work,
 
         memset(hit, 0, sizeof(*hit));
         hit->item = out->ranking.items[i];
-        if (hit->item.kind == RECALL_MEMORY ? fill_memory(work, hit)
-                                            : fill_turn(work, hit)) {
+        if (fill_hit(work, hit)) {
             out->count++;
         }
     }

@@ -18,13 +18,15 @@
 #include "store/store.h"
 
 struct engine;
+struct episode;
 struct memory;
 
 /* One thing found, with what is needed to show it. */
 struct search_hit {
-    struct recall_item item;     /* its score is after lineage */
-    const struct turn *turn;     /* the turn, or the best turn of a chat */
-    const struct memory *memory; /* for memories; then `turn` is NULL */
+    struct recall_item item;       /* its score is after lineage */
+    const struct turn *turn;       /* the turn, or the best turn of a chat */
+    const struct memory *memory;   /* for memories; then `turn` is NULL */
+    const struct episode *episode; /* for episodes; then `turn` is NULL */
     struct str text;
     struct str source_ref; /* "<chat id>:lines-15-42"; s == NULL if none */
     bool is_superseded;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks.c - later work, and the traces of what was decided.
+ */
+#include "api/handlers.h"
+
+#include "api/forms.h"
+#include "base/limits.h"
+#include "engine/task.h"
+#include "engine/trace.h"
+
+static json_t *form_task(const struct task *task)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set_uuid(out, "id", &task->id) &&
+                 json_set_str(out, "kind", task->kind) &&
+                 json_set_str(out, "unique_key", task->unique_key) &&
+                 json_set_str(out, "status", task->status) &&
+                 json_set_int(out, "priority", task->priority) &&
+                 json_set_int(out, "attempts", task->attempts) &&
+                 json_set_str(out, "last_error", task->last_error) &&
+                 json_set_time(out, "execute_at", &task->execute_at_ms) &&
+                 json_set_time(out, "created_at", &task->created_at_ms) &&
+                 form_set_time(out, "finished_at", task->finished_at_ms);
+
+    return form_finish(out, is_ok);
+}
+
+enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
+{
+    struct task_filter filter = {0};
+    struct task *tasks = NULL;
+    struct str next = {0};
+    struct api_page page;
+    size_t count = 0;
+    json_t *items;
+    bool has_more;
+    enum clew_status status = api_page_of(call, &page, err);
+
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "status", LIMIT_NAME_BYTES, &filter.status,
+                               err);
+    }
+    if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &filter.before_time_ms,
+                                &filter.before_id, err);
+    }
+    filter.limit = status == CLEW_OK ? page.limit + 1 : 0;
+    if (status == CLEW_OK) {
+        status = task_list(call->engine, &call->scope, call->arena, &filter,
+                           &tasks, &count, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    items = json_array();
+    has_more = count > (size_t)page.limit;
+    count = has_more ? (size_t)page.limit : count;
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(items, form_task(&tasks[i])) != 0) {
+            json_decref(items);
+            return api_no_memory(err);
+        }
+    }
+    if (has_more) {
+        next = api_mark(call, tasks[count - 1].created_at_ms,
+                        &tasks[count - 1].id);
+    }
+    return api_list(call, items, has_more ? &next : NULL, err);
+}
+
+enum clew_status traces_get(struct api_call *call, struct clew_error *err)
+{
+    json_t *decisions = NULL;
+    struct trace trace;
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = trace_get(call->engine, &call->scope, call->arena, &id, &trace,
+                           err);
+    }
+    if (status == CLEW_OK) {
+        status = json_parse(trace.data, &decisions, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->out = json_object();
+    if (!json_set(call->out, "decisions", decisions) ||
+        !json_set_uuid(call->out, "id", &trace.id) ||
+        !json_set_uuid(call->out, "chat_id", &trace.chat_id) ||
+        !json_set_time(call->out, "created_at", &trace.created_at_ms)) {
+        return api_no_memory(err);
+    }
+    return CLEW_OK;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_tasks.c - `clew tasks` lists later work, `clew why` explains a turn.
+ */
+#include "base/limits.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static const struct arg_option task_options[] = {
+    {"status", 's', "STATUS", NULL, "pending, running, done or failed"},
+    {"limit", 'l', "N", NULL, "at most this many (default 50)"},
+    {"cursor", 0, "CURSOR", NULL, "go on after an earlier list"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
+                                   struct clew_error *err)
+{
+    static const struct output_column columns[] = {{"KIND", false},
+                                                   {"STATUS", false},
+                                                   {"TRIES", true},
+                                                   {"DUE", false},
+                                                   {"ERROR", false}};
+    const json_t *items = json_object_get(answer, "items");
+    const json_t *task;
+    const char **cells;
+    size_t i;
+
+    cells =
+        arena_zero(&cli->arena, 5 * json_array_size(items) + 1, sizeof(*cells));
+    if (!cells) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    json_array_foreach (items, i, task) {
+        json_int_t tries =
+            json_integer_value(json_object_get(task, "attempts"));
+        const char *text = arena_printf(&cli->arena, "%lld", (long long)tries);
+
+        cells[5 * i] = cli_field(task, "kind");
+        cells[5 * i + 1] = cli_field(task, "status");
+        cells[5 * i + 2] = text ? text : "";
+        cells[5 * i + 3] = cli_field(task, "execute_at");
+        cells[5 * i + 4] = cli_field(task, "last_error");
+    }
+    output_table(&cli->out, columns, 5, cells, json_array_size(items));
+    return CLEW_OK;
+}
+
+static enum clew_status run_tasks(struct cli *cli, struct clew_error *err)
+{
+    int64_t limit = LIMIT_PAGE_DEFAULT;
+    json_t *answer = NULL;
+    enum clew_status status =
+        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
+    char *path =
+        arena_printf(&cli->arena, "/api/v1/tasks?limit=%lld", (long long)limit);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    path = cli_query(cli, path, "status", args_str(&cli->args, "status"));
+    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
+    status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        status = show_tasks(cli, answer, err);
+    }
+    json_decref(answer);
+    return status;
+}
+
+const struct command command_tasks = {
+    .name = "tasks",
+    .operands = "",
+    .summary = "list later work, newest first",
+    .example = "clew tasks --status failed",
+    .options = task_options,
+    .run = run_tasks,
+};
+
+/* One line a value, indented by how deep it stands. */
+static void show_value(struct cli *cli, const char *name, const json_t *value,
+                       int depth)
+{
+    (void)fprintf(cli->out.file, "%*s", depth * 2, "");
+    output_text(&cli->out, OUTPUT_NAME, str_of(name));
+    if (json_is_object(value) || json_is_array(value)) {
+        (void)fputc('\n', cli->out.file);
+        return;
+    }
+    (void)fputs("  ", cli->out.file);
+    if (json_is_string(value)) {
+        output_line(&cli->out, OUTPUT_PLAIN, str_of(json_string_value(value)),
+                    0);
+    } else if (json_is_real(value)) {
+        (void)fprintf(cli->out.file, "%.3f", json_real_value(value));
+    } else if (json_is_integer(value)) {
+        (void)fprintf(cli->out.file, "%lld",
+                      (long long)json_integer_value(value));
+    } else {
+        (void)fputs(json_is_true(value)    ? "yes"
+                    : json_is_false(value) ? "no"
+                                           : "-",
+                    cli->out.file);
+    }
+    (void)fputc('\n', cli->out.file);
+}
+
+/* The tree of decisions; traces are a few levels deep. */
+#define MAX_DEPTH 8
+static void show_tree(struct cli *cli, const json_t *json, int depth)
+{
+    const char *name;
+    const json_t *value;
+    size_t i;
+
+    if (depth > MAX_DEPTH) {
+        return;
+    }
+    if (json_is_array(json)) {
+        json_array_foreach (json, i, value) {
+            show_value(cli, "-", value, depth);
+            show_tree(cli, value, depth + 1);
+        }
+        return;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)json, name, value) {
+        show_value(cli, name, value, depth);
+        show_tree(cli, value, depth + 1);
+    }
+}
+
+static enum clew_status run_why(struct cli *cli, struct clew_error *err)
+{
+    json_t *answer = NULL;
+    char *path = cli_path(cli, "/api/v1/traces", cli->args.operands[0], "");
+    enum clew_status status = cli_call(cli, "GET", path, NULL, &answer, err);
+
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        show_tree(cli, json_object_get(answer, "decisions"), 0);
+    }
+    json_decref(answer);
+    return status;
+}
+
+const struct command command_why = {
+    .name = "why",
+    .operands = "TURN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "say what was decided about a turn, and why",
+    .example = "clew why 01a1dd6e-2cfa-7aba-90d9-82b4d262405b",
+    .run = run_why,
+};

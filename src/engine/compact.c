@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compact.c - sum an episode up. See compact.h.
+ *
+ * Turns are read first, summed up outside any transaction, and written in one
+ * that checks that nobody was faster. What is written depends on the turns
+ * alone, so whoever comes first writes the same.
+ */
+#include "engine/compact.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/chat.h"
+#include "engine/engine.h"
+#include "engine/episode.h"
+#include "engine/feed.h"
+#include "engine/task.h"
+#include "engine/turn.h"
+#include "engine/work.h"
+#include "text/summarise.h"
+
+#include <string.h>
+
+/* Episodes of one chat that are compacted by hand at once. */
+#define MAX_BY_HAND 500
+
+struct work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct task *task; /* NULL by hand */
+    struct uuid id;          /* of the episode */
+    const char *cause;
+    int64_t now_ms;
+    struct episode episode;
+    struct chat chat;
+    struct turn *turns;
+    size_t n_turns;
+    struct summary summary;
+    struct batch_work batch;
+};
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+/* --- reading ---------------------------------------------------------------
+ */
+
+static enum clew_status do_read(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    struct episode *episode = &work->episode;
+    enum clew_status status =
+        episode_find(tx, work->arena, &work->id, episode, err);
+
+    work->n_turns = 0;
+    if (status != CLEW_OK || !episode_is_primary(episode)) {
+        return status;
+    }
+    status = chat_find(tx, work->arena, &episode->chat_id, &work->chat, err);
+    if (status == CLEW_OK) {
+        status = turn_list_line(tx, work->arena, &episode->chat_id,
+                                episode->first_seq - 1, EPISODE_TURNS,
+                                &work->turns, &work->n_turns, err);
+    }
+    return status;
+}
+
+/* --- summing up ------------------------------------------------------------
+ */
+
+static enum clew_status sum_up(struct work *work, struct clew_error *err)
+{
+    struct summary_turn *turns =
+        arena_zero(work->arena, work->n_turns + 1, sizeof(*turns));
+    struct analysis *analyses =
+        arena_zero(work->arena, work->n_turns + 1, sizeof(*analyses));
+    enum clew_status status = CLEW_OK;
+    size_t n = 0;
+
+    if (!turns || !analyses) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
+        const struct turn *turn = &work->turns[i];
+        struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                           .timezone = turn->timezone,
+                                           .speaker = turn->name};
+
+        status =
+            analysis_run(work->arena, turn->text, &options, &analyses[i], err);
+        /* system prompts and tools' output are not what was said */
+        turns[n].analysis = &analyses[i];
+        turns[n].is_user = turn->role == TURN_USER;
+        n += turn->role == TURN_USER || turn->role == TURN_ASSISTANT;
+    }
+    if (status == CLEW_OK &&
+        summarise(work->arena, turns, n, &work->summary) != CLEW_OK) {
+        status = no_memory(err);
+    }
+    return status;
+}
+
+static void cite(struct buf *out, const struct work *work, const char *name,
+                 const struct summary_text *text)
+{
+    buf_printf(out, "%s\"%s\":[", out->len > 1 ? "," : "", name);
+    for (size_t i = 0; i < text->n_cites; i++) {
+        char id[UUID_TEXT_SIZE];
+        size_t turn = 0;
+
+        /* cites count the turns of people; find this one's row */
+        for (size_t k = 0, n = 0; k < work->n_turns; k++) {
+            if (work->turns[k].role == TURN_USER ||
+                work->turns[k].role == TURN_ASSISTANT) {
+                turn = n++ == text->cites[i].turn ? k : turn;
+            }
+        }
+        uuid_format(&work->turns[turn].id, id);
+        buf_printf(out,
+                   "%s{\"turn_id\":\"%s\",\"seq\":%lld,\"from\":%zu,"
+                   "\"to\":%zu}",
+                   i ? "," : "", id, (long long)work->turns[turn].seq,
+                   text->cites[i].from, text->cites[i].to);
+    }
+    buf_append_char(out, ']');
+}
+
+static struct str citations_of(struct work *work)
+{
+    struct str out = {NULL, 0};
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    buf_append_char(&text, '{');
+    cite(&text, work, "micro", &work->summary.micro);
+    cite(&text, work, "meso", &work->summary.meso);
+    cite(&text, work, "macro", &work->summary.macro);
+    buf_append_char(&text, '}');
+    if (buf_status(&text) == CLEW_OK) {
+        out = arena_str(work->arena, buf_str(&text));
+    }
+    buf_release(&text);
+    return out;
+}
+
+/* --- writing ---------------------------------------------------------------
+ */
+
+/* The cross_chat episodes of the chat show its new summary. */
+static enum clew_status refresh_cross(struct work *work, struct clew_error *err)
+{
+    struct str rest = work->chat.cross_episodes;
+    struct str part;
+    enum clew_status status = CLEW_OK;
+
+    while (status == CLEW_OK && str_split(&rest, ',', &part)) {
+        struct uuid id;
+
+        if (uuid_parse(part, &id)) {
+            status = episode_refresh(&work->batch, &id, work->now_ms, err);
+        }
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+static enum clew_status write_episode(struct work *work, struct store_tx *tx,
+                                      struct clew_error *err)
+{
+    struct episode *episode = &work->episode;
+    enum clew_status status;
+
+    episode->micro = work->summary.micro.text;
+    episode->meso = work->summary.meso.text;
+    episode->macro = work->summary.macro.text;
+    episode->coverage = work->summary.coverage;
+    episode->method = STR("extractive");
+    episode->cause = str_of(work->cause);
+    episode->citations = citations_of(work);
+    episode->compacted_seq = work->turns[work->n_turns - 1].seq;
+    episode->compacted_at_ms = work->now_ms;
+    episode->updated_at_ms = work->now_ms;
+    if (!episode->citations.s) {
+        return no_memory(err);
+    }
+    status = episode_update(&work->batch, episode, err);
+    /* the chat's running summary is that of its newest episode */
+    if (status == CLEW_OK &&
+        uuid_eq(&work->chat.primary_episode_id, &episode->id)) {
+        status =
+            chat_find(tx, work->arena, &episode->chat_id, &work->chat, err);
+        work->chat.summary = episode->micro;
+        if (status == CLEW_OK) {
+            status = chat_update(tx, &work->chat, err);
+        }
+    }
+    return status == CLEW_OK ? refresh_cross(work, err) : status;
+}
+
+static enum clew_status do_write(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct work *work = arg;
+    struct episode now;
+    enum clew_status status =
+        episode_find(tx, work->arena, &work->id, &now, err);
+
+    work->batch = (struct batch_work){
+        .engine = work->engine, .tx = tx, .arena = work->arena};
+    if (status == CLEW_OK && work->n_turns > 0 &&
+        now.compacted_seq < work->turns[work->n_turns - 1].seq) {
+        work->episode.last_seq = now.last_seq;
+        status = write_episode(work, tx, err);
+    }
+    if (status == CLEW_OK && work->task) {
+        status = task_complete(tx, work->task, work->now_ms, err);
+    }
+    return status;
+}
+
+static enum clew_status compact(struct work *work, const struct scope *scope,
+                                struct clew_error *err)
+{
+    enum clew_status status =
+        store_read(work->engine->store, scope, do_read, work, err);
+
+    /* forgotten meanwhile: nothing is left to do */
+    if (status == CLEW_NOT_FOUND) {
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK && work->n_turns > 0 &&
+        work->episode.compacted_seq < work->turns[work->n_turns - 1].seq) {
+        status = sum_up(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = store_write(work->engine->store, scope, do_write, work, err);
+    }
+    if (status == CLEW_OK) {
+        feed_offer(work->engine, scope, &work->batch);
+    }
+    return status;
+}
+
+enum clew_status compact_task(struct engine *engine, const struct task *task,
+                              struct arena *arena, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .task = task,
+                        .now_ms = clock_now_ms(engine->clock)};
+    struct str cause = {0};
+    json_t *payload = NULL;
+    enum clew_status status = json_parse(task->payload, &payload, err);
+
+    if (status == CLEW_OK) {
+        status =
+            json_get_uuid(payload, "episode_id", JSON_REQUIRED, &work.id, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_str(payload, "cause", JSON_REQUIRED, 16, &cause, err);
+    }
+    if (status == CLEW_OK) {
+        work.cause = arena_copy(arena, cause.s, cause.len);
+        status =
+            work.cause ? compact(&work, &task->scope, err) : no_memory(err);
+    }
+    json_decref(payload);
+    return status;
+}
+
+enum clew_status compact_chat(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, const struct uuid *chat_id,
+                              struct episode_view **out, size_t *out_count,
+                              struct clew_error *err)
+{
+    struct uuid none = {{0}};
+    struct episode_view *views = NULL;
+    struct chat chat;
+    size_t count = 0;
+    enum clew_status status =
+        chat_get(engine, scope, arena, chat_id, &chat, err);
+
+    if (status == CLEW_OK) {
+        status = episode_list(engine, scope, arena, chat_id, 0, &none,
+                              MAX_BY_HAND, &views, &count, err);
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct work work = {.engine = engine,
+                            .arena = arena,
+                            .id = views[i].episode.id,
+                            .cause = "hand",
+                            .now_ms = clock_now_ms(engine->clock)};
+
+        if (episode_is_primary(&views[i].episode)) {
+            status = compact(&work, scope, err);
+        }
+    }
+    return status == CLEW_OK
+               ? episode_list(engine, scope, arena, chat_id, 0, &none,
+                              MAX_BY_HAND, out, out_count, err)
+               : status;
+}
