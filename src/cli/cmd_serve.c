@@ -16,6 +16,7 @@
 #include "mcp/door.h"
 #include "proxy/context.h"
 #include "proxy/proxy.h"
+#include "task/upkeep.h"
 #include "task/worker.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ struct serving {
     struct door *door;
     struct proxy *proxy;
     struct worker_pool *workers;
+    struct upkeep *upkeep;
     struct server *server;
     int signals; /* signalfd */
 };
@@ -128,6 +130,10 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
             worker_pool_open(serving->engine, WORKERS, &serving->workers, err);
     }
     if (status == CLEW_OK) {
+        status = upkeep_open(serving->engine, serving->workers,
+                             &serving->upkeep, err);
+    }
+    if (status == CLEW_OK) {
         server.arg = serving->proxy;
         status = server_open(&server, &serving->server, err);
     }
@@ -162,6 +168,7 @@ static void stop(struct serving *serving)
     server_close(serving->server, DRAIN_MS);
     proxy_close(serving->proxy);
     door_close(serving->door);
+    upkeep_close(serving->upkeep);
     worker_pool_close(serving->workers);
     api_front_free(serving->front);
     engine_close(serving->engine);

@@ -11,6 +11,7 @@
 #include "engine/context.h"
 #include "engine/feed.h"
 #include "engine/key_cache.h"
+#include "engine/model_use.h"
 #include "model/embed.h"
 #include "store/db.h"
 
@@ -92,6 +93,9 @@ enum clew_status engine_open(const struct engine_options *options,
         status = feed_open(engine, err);
     }
     engine->contexts = context_cache_new(); /* works without, slower */
+    if (status == CLEW_OK) {
+        status = model_use_open(engine, err);
+    }
     if (status != CLEW_OK) {
         goto out;
     }
@@ -107,6 +111,7 @@ void engine_close(struct engine *engine)
     if (!engine) {
         return;
     }
+    model_use_close(engine);
     feed_close(engine);
     context_cache_free(engine->contexts);
     store_close(engine->store);

@@ -4,10 +4,12 @@
  */
 #include "engine/feed.h"
 
+#include "base/alloc.h"
 #include "base/config.h"
 #include "engine/engine.h"
 #include "engine/episode.h"
 #include "engine/memory.h"
+#include "engine/vector.h"
 #include "engine/work.h"
 #include "index/doc.h"
 #include "model/embed.h"
@@ -160,8 +162,9 @@ enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
 void feed_offer(struct engine *engine, const struct scope *scope,
                 const struct batch_work *work)
 {
+    /* other models' indexes read it when they are next looked at; on failure
+     * so does this one */
     if (work->n_docs > 0 && engine->indexes) {
-        /* on failure the index catches up from the tables */
         clew_ignore(index_offer(engine->indexes, scope->tenant,
                                 work->first_change - 1, work->end_change - 1,
                                 work->docs, work->n_docs, NULL));
@@ -189,14 +192,15 @@ static enum clew_status source_latest(void *arg, int64_t tenant,
                                       int64_t *out_change,
                                       struct clew_error *err)
 {
-    struct engine *engine = arg;
+    const struct feed_source *from = arg;
     struct scope scope = {tenant};
 
-    return store_read(engine->store, &scope, do_latest, out_change, err);
+    return store_read(from->engine->store, &scope, do_latest, out_change, err);
 }
 
 struct load_work {
     struct arena *arena;
+    const char *model; /* NULL = the shipped one */
     int64_t after;
     int64_t max;
     int64_t latest;
@@ -208,6 +212,12 @@ struct load_work {
     size_t n_episodes;
     struct index_doc *gone;
     size_t n_gone;
+    struct vector *vectors; /* new ones, and the rows they belong to */
+    size_t n_vectors;
+    struct turn *vector_turns;
+    size_t n_vector_turns;
+    struct memory *vector_memories;
+    size_t n_vector_memories;
 };
 
 static bool kind_parse(struct str text, enum index_kind *out_kind)
@@ -254,6 +264,36 @@ static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
     return db_end(&rows, err);
 }
 
+/* The model's new vectors with their rows. */
+static enum clew_status load_vectors(struct store_tx *tx,
+                                     struct load_work *work,
+                                     struct clew_error *err)
+{
+    enum clew_status status =
+        vector_list_changes(tx, work->arena, work->model, work->after,
+                            work->max, &work->vectors, &work->n_vectors, err);
+    struct uuid *ids;
+
+    if (status != CLEW_OK || work->n_vectors == 0) {
+        return status;
+    }
+    ids = arena_zero(work->arena, work->n_vectors, sizeof(*ids));
+    if (!ids) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < work->n_vectors; i++) {
+        ids[i] = work->vectors[i].id;
+    }
+    status = turn_find_many(tx, work->arena, ids, work->n_vectors,
+                            &work->vector_turns, &work->n_vector_turns, err);
+    if (status == CLEW_OK) {
+        status = memory_find_many(tx, work->arena, ids, work->n_vectors,
+                                  &work->vector_memories,
+                                  &work->n_vector_memories, err);
+    }
+    return status;
+}
+
 static enum clew_status do_load(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
@@ -272,7 +312,11 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
         status = episode_list_changes(tx, work->arena, work->after, work->max,
                                       &work->episodes, &work->n_episodes, err);
     }
-    return status == CLEW_OK ? load_gone(tx, work, err) : status;
+    if (status == CLEW_OK) {
+        status = load_gone(tx, work, err);
+    }
+    return status == CLEW_OK && work->model ? load_vectors(tx, work, err)
+                                            : status;
 }
 
 /* Lower `*through` to what a list cut at `max` is complete up to. */
@@ -302,6 +346,10 @@ static int64_t complete_through(const struct load_work *work)
     if (work->n_gone > 0) {
         limit_to(&through, work->n_gone, work->max,
                  work->gone[work->n_gone - 1].change_seq);
+    }
+    if (work->n_vectors > 0) {
+        limit_to(&through, work->n_vectors, work->max,
+                 work->vectors[work->n_vectors - 1].change_seq);
     }
     return through;
 }
@@ -358,33 +406,112 @@ static enum clew_status make_docs(struct engine *engine,
     return status;
 }
 
+/* The document of the row a vector belongs to; nothing if the row is gone or
+ * has changed: then its own change tells, or told, the index. */
+static enum clew_status doc_of_vector(struct engine *engine,
+                                      const struct load_work *work,
+                                      const struct vector *vector,
+                                      struct index_doc *out, bool *out_is_made,
+                                      struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    struct feed_text text;
+
+    *out_is_made = false;
+    for (size_t i = 0; i < work->n_vector_turns && !*out_is_made; i++) {
+        const struct turn *turn = &work->vector_turns[i];
+
+        if (uuid_eq(&turn->id, &vector->id) &&
+            turn->change_seq == vector->source_change) {
+            status = feed_text_of_turn(engine, work->arena, turn, &text, err);
+            if (status == CLEW_OK) {
+                status = feed_doc_of_turn(work->arena, turn, &text, out, err);
+            }
+            *out_is_made = true;
+        }
+    }
+    for (size_t i = 0; i < work->n_vector_memories && !*out_is_made; i++) {
+        const struct memory *memory = &work->vector_memories[i];
+
+        if (uuid_eq(&memory->id, &vector->id) &&
+            memory->change_seq == vector->source_change) {
+            status = feed_doc_of_memory(engine, work->arena, memory, out, err);
+            *out_is_made = true;
+        }
+    }
+    return status;
+}
+
+/*
+ * Documents for another model's index: those of rows get no vector, those of
+ * vectors follow, each with the change number of its vector. A row whose vector
+ * was made long ago is told of twice when an index is made anew; the second
+ * telling replaces the first.
+ */
+static enum clew_status add_vectors(const struct feed_source *from,
+                                    const struct load_work *work,
+                                    int64_t through, struct index_doc *docs,
+                                    size_t *count, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    size_t n = *count;
+
+    for (size_t i = 0; i < n; i++) {
+        docs[i].vector = NULL;
+    }
+    for (size_t i = 0; i < work->n_vectors && status == CLEW_OK; i++) {
+        const struct vector *vector = &work->vectors[i];
+        bool is_made;
+
+        if (vector->change_seq > through) {
+            break;
+        }
+        status =
+            doc_of_vector(from->engine, work, vector, &docs[n], &is_made, err);
+        if (status == CLEW_OK && is_made) {
+            docs[n].change_seq = vector->change_seq;
+            docs[n++].vector = vector->dim == from->dim ? vector->values : NULL;
+        }
+    }
+    qsort(docs, n, sizeof(*docs), by_change);
+    *count = n;
+    return status;
+}
+
 static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
                                     size_t max, struct arena *arena,
                                     struct index_doc **out_docs,
                                     size_t *out_count, int64_t *out_through,
                                     struct clew_error *err)
 {
-    struct engine *engine = arg;
+    const struct feed_source *from = arg;
     struct scope scope = {tenant};
-    struct load_work work = {
-        .arena = arena, .after = after, .max = (int64_t)max};
+    struct load_work work = {.arena = arena,
+                             .model = from->model,
+                             .after = after,
+                             .max = (int64_t)max};
     struct index_doc *docs;
     int64_t through;
     size_t count;
     enum clew_status status =
-        store_read(engine->store, &scope, do_load, &work, err);
+        store_read(from->engine->store, &scope, do_load, &work, err);
 
     if (status != CLEW_OK) {
         return status;
     }
     docs = arena_zero(
-        arena, work.n_turns + work.n_memories + work.n_episodes + work.n_gone,
+        arena,
+        work.n_turns + work.n_memories + work.n_episodes + work.n_gone +
+            work.n_vectors,
         sizeof(*docs));
     if (!docs) {
         return no_memory(err);
     }
     through = complete_through(&work);
-    status = make_docs(engine, &work, through, docs, &count, err);
+    status = make_docs(from->engine, &work, through, docs, &count, err);
+    if (status == CLEW_OK && from->model) {
+        status = add_vectors(from, &work, through, docs, &count, err);
+    }
     if (status == CLEW_OK) {
         *out_docs = docs;
         *out_count = count;
@@ -393,23 +520,57 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
     return status;
 }
 
+static enum clew_status open_set(struct feed_source *source, const char *dir,
+                                 struct index_set **out_set,
+                                 struct clew_error *err)
+{
+    struct engine *engine = source->engine;
+    struct index_options options = {
+        .dir = dir,
+        .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
+        .model = source->model ? source->model : engine->embedder->id,
+        .dim = source->dim,
+        .analyser = DOC_ANALYSER_VERSION,
+        .source = {source, source_latest, source_load}};
+
+    return index_set_open(&options, out_set, err);
+}
+
 enum clew_status feed_open(struct engine *engine, struct clew_error *err)
 {
-    struct index_options options = {
-        .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
-        .model = engine->embedder->id,
-        .dim = engine->embedder->dim,
-        .analyser = DOC_ANALYSER_VERSION,
-        .source = {engine, source_latest, source_load}};
     char path[4096];
 
+    engine->feed = alloc_zero(1, sizeof(*engine->feed));
+    if (!engine->feed) {
+        return no_memory(err);
+    }
+    engine->feed->engine = engine;
+    engine->feed->dim = engine->embedder->dim;
     (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
-    options.dir = path;
-    return index_set_open(&options, &engine->indexes, err);
+    return open_set(engine->feed, path, &engine->indexes, err);
 }
 
 void feed_close(struct engine *engine)
 {
     index_set_close(engine->indexes);
     engine->indexes = NULL;
+    alloc_free(engine->feed);
+    engine->feed = NULL;
+}
+
+void feed_model_dir(const struct engine *engine, const char *model, char *out,
+                    size_t size)
+{
+    (void)snprintf(out, size, "%s/index/m-%016llx", engine->data_dir,
+                   (unsigned long long)index_term_hash(str_of(model)));
+}
+
+enum clew_status feed_open_model(struct feed_source *source,
+                                 struct index_set **out_set,
+                                 struct clew_error *err)
+{
+    char path[4096];
+
+    feed_model_dir(source->engine, source->model, path, sizeof(path));
+    return open_set(source, path, out_set, err);
 }

@@ -60,9 +60,27 @@ enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
 void feed_offer(struct engine *engine, const struct scope *scope,
                 const struct batch_work *work);
 
-/* Open and close the engine's indexes. */
+/* Open and close the engine's indexes by the shipped model. */
 enum clew_status feed_open(struct engine *engine,
                            struct clew_error *err) CLEW_MUST_CHECK;
 void feed_close(struct engine *engine);
+
+/* Where the documents of another model's index come from. */
+struct feed_source {
+    struct engine *engine;
+    const char *model; /* its id; NULL = the shipped one */
+    size_t dim;
+};
+/*
+ * Open the indexes of another model, in a folder of their own. Vectors come
+ * from the vectors table; a document that has none yet is found by its words.
+ * `source` is borrowed until the set is closed.
+ */
+enum clew_status feed_open_model(struct feed_source *source,
+                                 struct index_set **out_set,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* "<data>/index/m-<hash of the model's id>". */
+void feed_model_dir(const struct engine *engine, const char *model, char *out,
+                    size_t size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/model_use.h"
 #include "engine/rows.h"
 #include "index/index.h"
 #include "store/db.h"
@@ -96,6 +97,10 @@ DB_SQL(DROP_EFFORTS, "DELETE FROM efforts WHERE tenant = $1 AND"
 DB_SQL(DROP_STARTS, "DELETE FROM starts WHERE tenant = $1");
 DB_SQL(DROP_MEMORIES,
        "DELETE FROM memories WHERE tenant = $1 AND id" OF("memory"));
+DB_SQL(DROP_TURN_VECTORS, "DELETE FROM vectors WHERE tenant = $1"
+                          " AND kind = 'turn' AND id" OF("turn"));
+DB_SQL(DROP_MEMORY_VECTORS, "DELETE FROM vectors WHERE tenant = $1"
+                            " AND kind = 'memory' AND id" OF("memory"));
 /* Titles and summaries may quote what goes. */
 DB_SQL(BLANK_CHATS,
        "UPDATE chats SET summary = NULL, title = CASE WHEN"
@@ -135,7 +140,7 @@ DB_SQL(RENAME_CHAINS,
            "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
                    " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
                    "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), "
-                                    "''), memory = ''"
+                                    "'')"
                                     " WHERE tenant = $1 AND id IN (SELECT "
                                     "chain_id FROM claims WHERE"
                                     " tenant = $1 AND turn_id" OF("turn") ")");
@@ -201,6 +206,8 @@ static const struct {
     {&DROP_ACCESS, NULL},
     {&DROP_RESULTS, NULL},
     {&DROP_IMPORTS, NULL},
+    {&DROP_TURN_VECTORS, NULL},
+    {&DROP_MEMORY_VECTORS, NULL},
     {&DROP_KEYS, NULL},
     {&DROP_EFFORTS, NULL},
     {&DROP_STARTS, NULL},
@@ -494,6 +501,9 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
     index_view_close(view);
     if (status == CLEW_OK) {
         status = index_purge(engine->indexes, scope->tenant, err);
+    }
+    if (status == CLEW_OK) {
+        status = model_use_purge(engine, scope, err);
     }
     if (status == CLEW_OK) {
         status = store_scrub(engine->store, err);

@@ -9,6 +9,7 @@
 #include "engine/episode.h"
 #include "engine/lineage.h"
 #include "engine/memory.h"
+#include "engine/model_use.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,20 +141,49 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     return status;
 }
 
+static enum clew_status
+rank_with(struct engine *engine, const struct scope *scope,
+          const struct model_lease *model, struct arena *arena,
+          const struct recall_request *request, struct recall_result *out,
+          struct clew_error *err)
+{
+    struct embedder *embedder = NULL;
+    struct index_view *view = NULL;
+    enum clew_status status =
+        model_use_embedder(engine, model, true, &embedder, err);
+
+    if (status == CLEW_OK) {
+        status = index_view_open(model->indexes, scope->tenant, &view, err);
+    }
+    if (status == CLEW_OK) {
+        status = recall_run(view, embedder, arena, request, out, err);
+    }
+    index_view_close(view);
+    return status;
+}
+
+/* By the model that serves this tenant; if it fails, by the shipped one. */
 static enum clew_status rank(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct recall_request *request,
                              struct recall_result *out, struct clew_error *err)
 {
-    struct index_view *view = NULL;
-    enum clew_status status =
-        index_view_open(engine->indexes, scope->tenant, &view, err);
+    struct clew_error failure = {.status = CLEW_OK};
+    struct model_lease model;
+    enum clew_status status;
 
-    if (status == CLEW_OK) {
-        status = recall_run(view, engine->embedder, arena, request, out, err);
+    model_use_lease(engine, scope, &model);
+    if (model.slot) {
+        status =
+            rank_with(engine, scope, &model, arena, request, out, &failure);
+        model_use_report(engine, status == CLEW_OK ? NULL : failure.message);
+        model_use_release(engine, &model);
+        if (status == CLEW_OK) {
+            return CLEW_OK;
+        }
+        model = (struct model_lease){.indexes = engine->indexes};
     }
-    index_view_close(view);
-    return status;
+    return rank_with(engine, scope, &model, arena, request, out, err);
 }
 
 static const struct turn *turn_of(const struct fetch_work *work,

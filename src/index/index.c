@@ -350,6 +350,27 @@ void index_view_close(struct index_view *view)
     alloc_free(view);
 }
 
+void index_set_limit(struct index_set *set, size_t ram_bytes)
+{
+    (void)pthread_mutex_lock(&set->lock);
+    set->ram_bytes = ram_bytes ? ram_bytes : DEFAULT_RAM_BYTES;
+    (void)pthread_mutex_unlock(&set->lock);
+}
+
+size_t index_set_loaded(struct index_set *set, int64_t *out_tenants, size_t max)
+{
+    size_t n = 0;
+
+    (void)pthread_mutex_lock(&set->lock);
+    for (size_t i = 0; i < set->cap_tenants && n < max; i++) {
+        if (set->tenants[i] && set->tenants[i]->charged_bytes > 0) {
+            out_tenants[n++] = set->tenants[i]->id;
+        }
+    }
+    (void)pthread_mutex_unlock(&set->lock);
+    return n;
+}
+
 enum clew_status index_flush(struct index_set *set, int64_t tenant,
                              struct clew_error *err)
 {

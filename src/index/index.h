@@ -139,6 +139,12 @@ enum clew_status index_view_open(struct index_set *set, int64_t tenant,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 void index_view_close(struct index_view *view);
 
+/* Another ceiling from now on; 0 = 1 GiB. */
+void index_set_limit(struct index_set *set, size_t ram_bytes);
+/* Ids of the tenants loaded now, at most `max`; how many were written. */
+size_t index_set_loaded(struct index_set *set, int64_t *out_tenants,
+                        size_t max);
+
 /* Write the tenant's memory part to files (if this process may write). */
 enum clew_status index_flush(struct index_set *set, int64_t tenant,
                              struct clew_error *err) CLEW_MUST_CHECK;

@@ -7,11 +7,13 @@
 #include "engine/chain.h"
 #include "engine/compact.h"
 #include "engine/link_tuning.h"
+#include "engine/reembed.h"
 
 const struct task_handler task_handlers[] = {
     {"check_chain_dormancy", chain_check_dormancy},
     {"episode.compact", compact_task},
     {"generate_session_summary", chain_summarise_session},
     {"link.tune", link_tuning_task},
+    {REEMBED_TASK, reembed_task},
     {NULL, NULL},
 };

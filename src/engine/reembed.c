@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reembed.c - batches of vectors by the chosen model. See reembed.h.
+ */
+#include "engine/reembed.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "engine/model_use.h"
+#include "engine/rows.h"
+#include "engine/task.h"
+#include "engine/turn.h"
+#include "engine/vector.h"
+#include "index/index.h"
+#include "model/embed.h"
+#include "store/db.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One claim works this long, well inside its lease, then lets others on. */
+#define CLAIM_NS (15 * 1000000000LL)
+/* What a model gets of a text: encoders read 512 tokens, and endpoints refuse
+ * what is too long. */
+#define TEXT_BYTES 8192
+/* A task that failed for good is not made again before this. */
+#define PLAN_AGAIN_MS (10 * CLOCK_MINUTE_MS)
+
+DB_SQL_SYSTEM(
+    SELECT_BEHIND,
+    "SELECT n.tenant FROM tenants n LEFT JOIN vector_models v"
+    " ON v.tenant = n.tenant AND v.model = $1"
+    " WHERE n.change_seq > COALESCE(v.through, 0) AND NOT EXISTS"
+    " (SELECT 1 FROM tasks k WHERE k.tenant = n.tenant AND k.unique_key = $2"
+    " AND (k.finished_at IS NULL OR (k.status = 'failed'"
+    " AND k.finished_at > $3))) ORDER BY n.tenant LIMIT 1000");
+DB_SQL_SYSTEM(COUNT_UNREADY,
+              "SELECT COUNT(*) FROM tenants n LEFT JOIN vector_models v"
+              " ON v.tenant = n.tenant AND v.model = $1"
+              " WHERE n.change_seq > 0 AND v.ready_at IS NULL");
+DB_SQL_SYSTEM(SELECT_TENANTS, "SELECT tenant FROM tenants WHERE change_seq > 0"
+                              " ORDER BY tenant LIMIT 1000000");
+DB_SQL(SELECT_COUNTS,
+       "SELECT (SELECT COUNT(*) FROM turns WHERE tenant = $1),"
+       " (SELECT COUNT(*) FROM memories WHERE tenant = $1),"
+       " (SELECT COUNT(*) FROM turns t JOIN vectors v ON v.tenant = t.tenant"
+       " AND v.kind = 'turn' AND v.id = t.id AND v.model = $2"
+       " AND v.source_change = t.change_seq WHERE t.tenant = $1),"
+       " (SELECT COUNT(*) FROM memories m JOIN vectors v"
+       " ON v.tenant = m.tenant AND v.kind = 'memory' AND v.id = m.id"
+       " AND v.model = $2 AND v.source_change = m.change_seq"
+       " WHERE m.tenant = $1)");
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+/* --- one batch ----------------------------------------------------------- */
+
+struct batch {
+    struct arena *arena;
+    const char *model;
+    size_t dim;
+    struct vector_progress at; /* when the rows were read */
+    struct turn *turns;
+    size_t n_turns;
+    struct memory *memories;
+    size_t n_memories;
+    int64_t through;        /* what these rows are complete up to */
+    struct vector *vectors; /* of the rows up to there */
+    struct str *texts;
+    size_t count;
+    int64_t reached; /* what has its vectors once the batch is stored */
+    bool is_all;     /* nothing was written meanwhile: nothing is left */
+};
+
+static enum clew_status do_read(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct batch *batch = arg;
+    enum clew_status status =
+        vector_progress_get(tx, batch->model, &batch->at, err);
+
+    if (status == CLEW_OK) {
+        status = turn_list_changes(tx, batch->arena, batch->at.through,
+                                   REEMBED_BATCH, &batch->turns,
+                                   &batch->n_turns, err);
+    }
+    if (status == CLEW_OK) {
+        status = memory_list_changes(tx, batch->arena, batch->at.through,
+                                     REEMBED_BATCH, &batch->memories,
+                                     &batch->n_memories, err);
+    }
+    return status;
+}
+
+static void add_row(struct batch *batch, enum index_kind kind,
+                    const struct uuid *id, int64_t change, struct str text)
+{
+    struct vector *vector = &batch->vectors[batch->count];
+
+    vector->kind = kind;
+    vector->id = *id;
+    vector->source_change = change;
+    batch->texts[batch->count] = str_sub(text, 0, utf8_cut(text, TEXT_BYTES));
+    batch->count++;
+}
+
+/* Which rows are in the batch, and their texts. A list that is full says
+ * nothing of changes after its last. */
+static enum clew_status take_rows(struct batch *batch, struct clew_error *err)
+{
+    size_t max = batch->n_turns + batch->n_memories;
+
+    batch->through = batch->at.latest;
+    if (batch->n_turns == REEMBED_BATCH &&
+        batch->turns[REEMBED_BATCH - 1].change_seq < batch->through) {
+        batch->through = batch->turns[REEMBED_BATCH - 1].change_seq;
+    }
+    if (batch->n_memories == REEMBED_BATCH &&
+        batch->memories[REEMBED_BATCH - 1].change_seq < batch->through) {
+        batch->through = batch->memories[REEMBED_BATCH - 1].change_seq;
+    }
+    batch->vectors = arena_zero(batch->arena, max + 1, sizeof(*batch->vectors));
+    batch->texts = arena_zero(batch->arena, max + 1, sizeof(*batch->texts));
+    if (!batch->vectors || !batch->texts) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < batch->n_turns; i++) {
+        const struct turn *turn = &batch->turns[i];
+
+        if (turn->change_seq <= batch->through) {
+            add_row(batch, INDEX_TURN, &turn->id, turn->change_seq, turn->text);
+        }
+    }
+    for (size_t i = 0; i < batch->n_memories; i++) {
+        const struct memory *memory = &batch->memories[i];
+        struct str text;
+
+        if (memory->change_seq <= batch->through) {
+            text = memory_search_text(batch->arena, memory);
+            if (!text.s) {
+                return no_memory(err);
+            }
+            add_row(batch, INDEX_MEMORY, &memory->id, memory->change_seq, text);
+        }
+    }
+    return CLEW_OK;
+}
+
+/* True if the model answered that it does not take these texts. */
+static bool is_refusal(enum clew_status status)
+{
+    return status == CLEW_INVALID || status == CLEW_TOO_LARGE;
+}
+
+/* Embed; a text the model refuses gets no vector and holds up no other. */
+static enum clew_status embed_batch(struct batch *batch,
+                                    struct embedder *embedder,
+                                    struct clew_error *err)
+{
+    float *values = arena_zero(batch->arena, batch->count * batch->dim + 1,
+                               sizeof(*values));
+    enum clew_status status;
+    bool is_one_by_one;
+
+    if (!values) {
+        return no_memory(err);
+    }
+    status = embed_run(embedder, batch->texts, batch->count, values, err);
+    is_one_by_one = is_refusal(status);
+    if (is_one_by_one) {
+        status = CLEW_OK;
+    }
+    for (size_t i = 0; i < batch->count && status == CLEW_OK; i++) {
+        float *own = values + i * batch->dim;
+
+        if (is_one_by_one) {
+            status = embed_run(embedder, &batch->texts[i], 1, own, err);
+            if (is_refusal(status)) {
+                status = CLEW_OK;
+                continue;
+            }
+        }
+        batch->vectors[i].dim = batch->dim;
+        batch->vectors[i].values = own;
+    }
+    return status;
+}
+
+/* Store the batch, and how far that brings the model. */
+static enum clew_status do_write(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct batch *batch = arg;
+    struct vector_progress now;
+    int64_t first = 0;
+    enum clew_status status = vector_progress_get(tx, batch->model, &now, err);
+
+    if (status == CLEW_OK && now.through != batch->at.through) {
+        return clew_fail(err, CLEW_CONFLICT,
+                         "another worker is embedding this tenant");
+    }
+    batch->is_all = now.latest == batch->through;
+    batch->reached = batch->through;
+    if (status == CLEW_OK && batch->count > 0) {
+        status = db_take_changes(tx, (int64_t)batch->count, &first, err);
+    }
+    for (size_t i = 0; i < batch->count && status == CLEW_OK; i++) {
+        batch->vectors[i].change_seq = first + (int64_t)i;
+        status = vector_put(tx, batch->model, &batch->vectors[i], err);
+    }
+    if (batch->is_all && batch->count > 0) {
+        /* between what was read and now there are only these vectors */
+        batch->reached = first + (int64_t)batch->count - 1;
+    }
+    return status == CLEW_OK ? vector_progress_set(tx, batch->model, batch->dim,
+                                                   batch->reached, 0, err)
+                             : status;
+}
+
+/* One batch from reading to storing. */
+static enum clew_status step(struct engine *engine, const struct scope *scope,
+                             const struct model_lease *model,
+                             struct embedder *embedder, struct arena *arena,
+                             bool *out_is_all, struct clew_error *err)
+{
+    struct batch batch = {
+        .arena = arena, .model = model->id, .dim = model->dim};
+    enum clew_status status =
+        store_read(engine->store, scope, do_read, &batch, err);
+
+    if (status == CLEW_OK) {
+        status = take_rows(&batch, err);
+    }
+    if (status == CLEW_OK && batch.count > 0) {
+        status = embed_batch(&batch, embedder, err);
+    }
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, do_write, &batch, err);
+    }
+    if (status == CLEW_OK) {
+        *out_is_all = batch.is_all;
+    }
+    return status;
+}
+
+/* --- the task ------------------------------------------------------------ */
+
+struct end_work {
+    const struct task *task;
+    struct arena *arena;
+    const char *model;
+    size_t dim;
+    int64_t now_ms;
+    bool is_ready; /* the index is made: serve with it */
+};
+
+/* The task is done if nothing was written since; else it goes on as another.
+ */
+static enum clew_status do_end(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct end_work *work = arg;
+    struct task_new next = {.kind = REEMBED_TASK,
+                            .unique_key = str_of(work->model),
+                            .payload = work->task->payload,
+                            .priority = work->task->priority,
+                            .execute_at_ms = work->now_ms,
+                            .now_ms = work->now_ms};
+    struct vector_progress at;
+    enum clew_status status = vector_progress_get(tx, work->model, &at, err);
+
+    if (status == CLEW_OK && work->is_ready) {
+        status = vector_progress_set(tx, work->model, work->dim, at.through,
+                                     work->now_ms, err);
+    }
+    if (status == CLEW_OK) {
+        status = task_complete(tx, work->task, work->now_ms, err);
+    }
+    if (status == CLEW_OK && at.through < at.latest) {
+        status = task_add(tx, work->arena, &next, err);
+    }
+    return status;
+}
+
+/* Bring the model's index up to date and onto the disk. */
+static enum clew_status make_index(const struct model_lease *model,
+                                   const struct scope *scope,
+                                   struct clew_error *err)
+{
+    struct index_view *view = NULL;
+    enum clew_status status =
+        index_view_open(model->indexes, scope->tenant, &view, err);
+
+    index_view_close(view);
+    if (status == CLEW_OK) {
+        /* what stays in memory is only made again after a restart */
+        clew_ignore(index_flush(model->indexes, scope->tenant, NULL));
+    }
+    return status;
+}
+
+static enum clew_status work_on(struct engine *engine, const struct task *task,
+                                const struct model_lease *model,
+                                struct arena *arena, struct clew_error *err)
+{
+    int64_t until_ns = clock_mono_ns() + CLAIM_NS;
+    struct end_work end = {
+        .task = task, .arena = arena, .model = model->id, .dim = model->dim};
+    struct embedder *embedder = NULL;
+    struct arena scratch;
+    bool is_all = false;
+    enum clew_status status =
+        model_use_embedder(engine, model, false, &embedder, err);
+
+    arena_init(&scratch, (size_t)1 << 30);
+    while (status == CLEW_OK && !is_all && clock_mono_ns() < until_ns &&
+           !model_use_is_stopping(engine)) {
+        arena_clear(&scratch);
+        status =
+            step(engine, &task->scope, model, embedder, &scratch, &is_all, err);
+    }
+    arena_release(&scratch);
+    model_use_report(engine, status == CLEW_OK || !err ? NULL : err->message);
+    if (status == CLEW_OK && is_all) {
+        status = make_index(model, &task->scope, err);
+        end.is_ready = true;
+    }
+    end.now_ms = clock_now_ms(engine->clock);
+    return status == CLEW_OK
+               ? store_write(engine->store, &task->scope, do_end, &end, err)
+               : status;
+}
+
+enum clew_status reembed_task(struct engine *engine, const struct task *task,
+                              struct arena *arena, struct clew_error *err)
+{
+    struct str key = STR(REEMBED_TASK ":");
+    struct model_lease model;
+    enum clew_status status = CLEW_OK;
+
+    if (!model_use_chosen(engine, &model)) {
+        return CLEW_OK; /* another was chosen meanwhile: plan adds its own */
+    }
+    /* the key is "reembed:<model>" */
+    if (str_eq(str_sub(task->unique_key, key.len, task->unique_key.len),
+               str_of(model.id))) {
+        status = work_on(engine, task, &model, arena, err);
+    }
+    model_use_release(engine, &model);
+    return status;
+}
+
+/* --- planning ------------------------------------------------------------ */
+
+struct plan_work {
+    struct arena *arena;
+    const char *model;
+    char key[128];
+    int64_t now_ms;
+    int64_t n_unready;
+    struct rows_list tenants;
+};
+
+static bool tenant_of(struct arena *arena, const struct db_rows *rows,
+                      void *item)
+{
+    (void)arena;
+    *(int64_t *)item = db_get_int(rows, 0);
+    return true;
+}
+
+static enum clew_status do_behind(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct plan_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &COUNT_UNREADY, DB_ARGS(db_cstr(work->model)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->n_unready = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    status = db_end(&rows, err);
+    work->tenants.count = 0;
+    return status == CLEW_OK
+               ? rows_add(tx, &work->tenants, &SELECT_BEHIND,
+                          DB_ARGS(db_cstr(work->model), db_cstr(work->key),
+                                  db_int(work->now_ms - PLAN_AGAIN_MS)),
+                          err)
+               : status;
+}
+
+static enum clew_status do_add(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct plan_work *work = arg;
+    struct task_new input = {.kind = REEMBED_TASK,
+                             .unique_key = str_of(work->model),
+                             .payload = STR("{}"),
+                             .priority = -10, /* after what people wait for */
+                             .execute_at_ms = work->now_ms,
+                             .now_ms = work->now_ms};
+
+    return task_add(tx, work->arena, &input, err);
+}
+
+enum clew_status reembed_plan(struct engine *engine, struct reembed_lag *out,
+                              struct clew_error *err)
+{
+    struct model_lease model;
+    struct arena arena;
+    struct plan_work work = {
+        .arena = &arena,
+        .now_ms = clock_now_ms(engine->clock),
+        .tenants = {.arena = &arena, .size = sizeof(int64_t), .fn = tenant_of}};
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    if (!model_use_chosen(engine, &model)) {
+        return CLEW_OK;
+    }
+    arena_init(&arena, 1u << 24);
+    work.model = model.id;
+    (void)snprintf(work.key, sizeof(work.key), REEMBED_TASK ":%s", model.id);
+    status = store_read_system(engine->store, do_behind, &work, err);
+    for (size_t i = 0; i < work.tenants.count && status == CLEW_OK; i++) {
+        struct scope scope = {((int64_t *)work.tenants.items)[i]};
+
+        status = store_write(engine->store, &scope, do_add, &work, err);
+    }
+    out->n_added = work.tenants.count;
+    out->n_unready = work.n_unready;
+    arena_release(&arena);
+    model_use_release(engine, &model);
+    return status;
+}
+
+/* --- over all tenants ---------------------------------------------------- */
+
+static enum clew_status do_tenants(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    struct plan_work *work = arg;
+
+    work->tenants.count = 0;
+    return rows_add(tx, &work->tenants, &SELECT_TENANTS, DB_NO_ARGS, err);
+}
+
+/* Run `fn` in a transaction of each tenant that holds anything. */
+static enum clew_status each_tenant(struct engine *engine, struct arena *arena,
+                                    bool is_write, store_fn fn, void *arg,
+                                    struct clew_error *err)
+{
+    struct plan_work work = {
+        .tenants = {.arena = arena, .size = sizeof(int64_t), .fn = tenant_of}};
+    enum clew_status status =
+        store_read_system(engine->store, do_tenants, &work, err);
+
+    for (size_t i = 0; i < work.tenants.count && status == CLEW_OK; i++) {
+        struct scope scope = {((int64_t *)work.tenants.items)[i]};
+
+        status = is_write ? store_write(engine->store, &scope, fn, arg, err)
+                          : store_read(engine->store, &scope, fn, arg, err);
+    }
+    return status;
+}
+
+struct count_work {
+    const char *model;
+    struct reembed_progress sum;
+};
+
+static enum clew_status do_count(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct count_work *work = arg;
+    struct vector_progress at;
+    struct db_rows rows;
+    enum clew_status status = vector_progress_get(tx, work->model, &at, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status =
+        db_query(tx, &SELECT_COUNTS, DB_ARGS(db_cstr(work->model)), &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        work->sum.n_all += db_get_int(&rows, 0) + db_get_int(&rows, 1);
+        work->sum.n_done += db_get_int(&rows, 2) + db_get_int(&rows, 3);
+        work->sum.n_tenants++;
+        work->sum.n_ready += at.ready_at != 0;
+    }
+    return db_end(&rows, err);
+}
+
+enum clew_status reembed_progress(struct engine *engine, struct arena *arena,
+                                  const char *model,
+                                  struct reembed_progress *out,
+                                  struct clew_error *err)
+{
+    struct count_work work = {.model = model};
+    enum clew_status status =
+        each_tenant(engine, arena, false, do_count, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.sum;
+    }
+    return status;
+}
+
+static enum clew_status do_remove(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    return vector_remove_model(tx, arg, err);
+}
+
+enum clew_status reembed_remove(struct engine *engine, struct arena *arena,
+                                const char *model, struct clew_error *err)
+{
+    char id[96];
+
+    (void)snprintf(id, sizeof(id), "%s", model);
+    return each_tenant(engine, arena, true, do_remove, id, err);
+}

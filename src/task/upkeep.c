@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * upkeep.c - one thread for the indexes and the choice of model. See upkeep.h.
+ */
+#include "task/upkeep.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/model_use.h"
+#include "engine/reembed.h"
+#include "index/index.h"
+#include "task/worker.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUND_SECONDS 1
+/* What is only in memory is written every so many rounds. */
+#define FLUSH_ROUNDS 30
+/* Tenants looked after in one round; the others have their turn when those
+ * are quiet. */
+#define MAX_TENANTS 4096
+/* Merges of one tenant in a row, so that each has its turn. */
+#define MAX_MERGES 8
+
+struct upkeep {
+    struct engine *engine;
+    struct worker_pool *pool;
+    pthread_mutex_t lock; /* guards is_closing */
+    pthread_cond_t changed;
+    bool is_closing;
+    bool is_started;
+    pthread_t thread;
+};
+
+/* Merge and, if asked, write what the loaded tenants hold. */
+static void keep_set(struct engine *engine, struct index_set *set,
+                     bool is_idle_round)
+{
+    int64_t *tenants = alloc_array(NULL, MAX_TENANTS, sizeof(*tenants));
+    size_t n = tenants ? index_set_loaded(set, tenants, MAX_TENANTS) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        enum clew_status status = CLEW_OK;
+        bool has_more = true;
+
+        for (int k = 0; k < MAX_MERGES && has_more && status == CLEW_OK &&
+                        !model_use_is_stopping(engine);
+             k++) {
+            status = index_maintain(set, tenants[i], &has_more, NULL);
+        }
+        if (is_idle_round && status == CLEW_OK &&
+            !model_use_is_stopping(engine)) {
+            status = index_flush(set, tenants[i], NULL);
+        }
+        if (status != CLEW_OK) {
+            log_event(LOG_WARN, "upkeep", "index_failed", "tenant=%lld code=%s",
+                      (long long)tenants[i], clew_status_code(status));
+        }
+    }
+    alloc_free(tenants);
+}
+
+/* Tasks for the chosen model; the one before it goes when none are left. */
+static void plan(struct engine *engine, struct worker_pool *pool)
+{
+    struct reembed_lag lag = {0};
+    enum clew_status status;
+
+    model_use_refresh(engine);
+    status = reembed_plan(engine, &lag, NULL);
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "upkeep", "plan_failed", "code=%s",
+                  clew_status_code(status));
+        return;
+    }
+    if (lag.n_added > 0) {
+        worker_wake(pool);
+    }
+    if (lag.n_unready == 0) {
+        model_use_drop_old(engine);
+    }
+}
+
+void upkeep_round(struct engine *engine, struct worker_pool *pool,
+                  bool is_idle_round)
+{
+    struct model_lease open[MODEL_USE_SLOTS];
+    size_t n;
+
+    plan(engine, pool);
+    keep_set(engine, engine->indexes, is_idle_round);
+    n = model_use_all(engine, open);
+    for (size_t i = 0; i < n; i++) {
+        keep_set(engine, open[i].indexes, is_idle_round);
+        model_use_release(engine, &open[i]);
+    }
+}
+
+/* Sleep for a round; false if the end was asked for. */
+static bool rest(struct upkeep *upkeep)
+{
+    struct timespec until;
+    bool is_closing;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail on Linux */
+    until.tv_sec += ROUND_SECONDS;
+    (void)pthread_mutex_lock(&upkeep->lock);
+    while (!upkeep->is_closing &&
+           pthread_cond_timedwait(&upkeep->changed, &upkeep->lock, &until) ==
+               0) {
+    }
+    is_closing = upkeep->is_closing;
+    (void)pthread_mutex_unlock(&upkeep->lock);
+    return !is_closing;
+}
+
+static void *work(void *arg)
+{
+    struct upkeep *upkeep = arg;
+    unsigned round = 0;
+
+    do {
+        round++;
+        upkeep_round(upkeep->engine, upkeep->pool, round % FLUSH_ROUNDS == 0);
+    } while (rest(upkeep));
+    return NULL;
+}
+
+enum clew_status upkeep_open(struct engine *engine, struct worker_pool *pool,
+                             struct upkeep **out_upkeep, struct clew_error *err)
+{
+    struct upkeep *upkeep = alloc_zero(1, sizeof(*upkeep));
+    pthread_condattr_t attributes;
+
+    if (!upkeep) {
+        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    upkeep->engine = engine;
+    upkeep->pool = pool;
+    (void)pthread_mutex_init(&upkeep->lock, NULL); /* cannot fail on Linux */
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&upkeep->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    if (pthread_create(&upkeep->thread, NULL, work, upkeep) != 0) {
+        upkeep_close(upkeep);
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not start the upkeep thread");
+    }
+    upkeep->is_started = true;
+    *out_upkeep = upkeep;
+    return CLEW_OK;
+}
+
+void upkeep_close(struct upkeep *upkeep)
+{
+    if (!upkeep) {
+        return;
+    }
+    model_use_stop(upkeep->engine);
+    (void)pthread_mutex_lock(&upkeep->lock);
+    upkeep->is_closing = true;
+    (void)pthread_cond_signal(&upkeep->changed);
+    (void)pthread_mutex_unlock(&upkeep->lock);
+    if (upkeep->is_started) {
+        (void)pthread_join(upkeep->thread, NULL);
+    }
+    (void)pthread_cond_destroy(&upkeep->changed);
+    (void)pthread_mutex_destroy(&upkeep->lock);
+    alloc_free(upkeep);
+}
