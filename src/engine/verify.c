@@ -5,6 +5,7 @@
 #include "engine/verify.h"
 
 #include "engine/engine.h"
+#include "engine/feed.h"
 #include "engine/rows.h"
 #include "index/index.h"
 #include "store/db.h"
@@ -56,6 +57,20 @@ RULE(MEMORY_CITES,
 RULE(MEMORY_REF, "memory_refs r WHERE r.tenant = $1 AND NOT EXISTS (SELECT 1"
                  " FROM chats c WHERE c.tenant = $1 AND c.id = r.chat_id)");
 
+RULE(VECTOR_ROW,
+     "vectors v WHERE v.tenant = $1 AND NOT EXISTS (SELECT 1 FROM turns t"
+     " WHERE t.tenant = $1 AND t.id = v.id AND v.kind = 'turn')"
+     " AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.tenant = $1"
+     " AND m.id = v.id AND v.kind = 'memory')");
+#define WITHOUT_VECTOR(table, kind)                                            \
+    "vector_models m JOIN " table " t ON t.tenant = m.tenant"                  \
+    " AND t.change_seq <= m.through WHERE m.tenant = $1 AND NOT EXISTS"        \
+    " (SELECT 1 FROM vectors v WHERE v.tenant = $1 AND v.kind = '" kind "'"    \
+    " AND v.id = t.id AND v.model = m.model"                                   \
+    " AND v.source_change = t.change_seq)"
+RULE(VECTOR_TURN, WITHOUT_VECTOR("turns", "turn"));
+RULE(VECTOR_MEMORY, WITHOUT_VECTOR("memories", "memory"));
+
 static const struct {
     const struct db_sql *sql;
     const char *rule;
@@ -72,24 +87,59 @@ static const struct {
     {&MEMORY_SOURCE, "lineage joins memories that exist"},
     {&MEMORY_CITES, "every extracted memory cites its turns"},
     {&MEMORY_REF, "a memory cites chats that exist"},
+    {&VECTOR_ROW, "every vector belongs to a turn or a memory"},
+    {&VECTOR_TURN, "a model has embedded every turn it says it has"},
+    {&VECTOR_MEMORY, "a model has embedded every memory it says it has"},
 };
 
 DB_SQL(COUNT_CHATS, "SELECT COUNT(*) FROM chats WHERE tenant = $1");
 DB_SQL(COUNT_TURNS, "SELECT COUNT(*) FROM turns WHERE tenant = $1");
 DB_SQL(COUNT_MEMORIES, "SELECT COUNT(*) FROM memories WHERE tenant = $1");
 
+/* Vectors of the rows as they are now; those of texts without a meaning are
+ * zero and no index holds them. */
+DB_SQL(
+    COUNT_VECTORS,
+    "SELECT COUNT(*) FROM vectors v WHERE v.tenant = $1 AND v.model = $2"
+    " AND v.dim > 0 AND SUBSTR(v.bytes, 1, 4) <> $3 AND (EXISTS"
+    " (SELECT 1 FROM turns t WHERE t.tenant = $1 AND t.id = v.id"
+    " AND t.change_seq = v.source_change) OR EXISTS (SELECT 1 FROM memories m"
+    " WHERE m.tenant = $1 AND m.id = v.id"
+    " AND m.change_seq = v.source_change))");
+DB_SQL(SELECT_MODELS, "SELECT model, dim FROM vector_models WHERE tenant = $1"
+                      " ORDER BY model LIMIT 100");
+DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
+
+/* Tries to find the store at the same change number as the index. */
+#define TRIES 5
+
 struct tenant {
     int64_t id;
     struct str name;
 };
 
+struct model {
+    struct str id;
+    int64_t dim;
+};
+
 struct work {
     struct arena *arena;
     struct rows_list tenants;
+    struct rows_list models; /* of one tenant */
     const struct tenant *tenant;
     struct verify_report report; /* of one tenant; added up by the caller */
     size_t cap_faults;
 };
+
+static bool model_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct model *out = item;
+
+    out->dim = db_get_int(rows, 1);
+    return rows_text(arena, rows, 0, &out->id);
+}
 
 static bool tenant_of(struct arena *arena, const struct db_rows *rows,
                       void *item)
@@ -106,6 +156,15 @@ static enum clew_status do_tenants(struct store_tx *tx, void *arg,
     struct work *work = arg;
 
     return rows_add(tx, &work->tenants, &SELECT_TENANTS, DB_NO_ARGS, err);
+}
+
+static enum clew_status do_models(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct work *work = arg;
+
+    work->models.count = 0;
+    return rows_add(tx, &work->models, &SELECT_MODELS, DB_NO_ARGS, err);
 }
 
 static enum clew_status count(struct store_tx *tx, const struct db_sql *sql,
@@ -169,22 +228,124 @@ static enum clew_status do_rules(struct store_tx *tx, void *arg,
     return status;
 }
 
-/* The tenant's index reads well and covers every change. */
-static enum clew_status check_index(struct engine *engine, struct work *work,
-                                    struct clew_error *err)
-{
-    struct index_view *view = NULL;
-    enum clew_status status =
-        index_view_open(engine->indexes, work->tenant->id, &view, err);
+/* What the tables say an index must hold. */
+struct expected {
+    const struct model *model; /* NULL: the shipped one, vectors not counted */
+    int64_t latest;
+    int64_t n_turns;
+    int64_t n_memories;
+    int64_t n_vectors;
+};
 
-    index_view_close(view);
+static enum clew_status do_expect(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    static const char zero[4];
+    struct expected *out = arg;
+    struct db_rows rows;
+    enum clew_status status = count(tx, &SELECT_LATEST, &out->latest, err);
+
     if (status == CLEW_OK) {
-        status = index_verify(engine->indexes, work->tenant->id, err);
+        status = count(tx, &COUNT_TURNS, &out->n_turns, err);
+    }
+    if (status == CLEW_OK) {
+        status = count(tx, &COUNT_MEMORIES, &out->n_memories, err);
+    }
+    if (status != CLEW_OK || !out->model) {
+        return status;
+    }
+    status = db_query(tx, &COUNT_VECTORS,
+                      DB_ARGS(db_text(out->model->id), db_bytes(zero, 4)),
+                      &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out->n_vectors = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static bool is_as_expected(const struct expected *want,
+                           const struct index_count *have)
+{
+    return have->n_docs[INDEX_TURN] == (uint64_t)want->n_turns &&
+           have->n_docs[INDEX_MEMORY] == (uint64_t)want->n_memories &&
+           (!want->model || have->n_vectors == (uint64_t)want->n_vectors);
+}
+
+/* One index against the tables. While others write, a difference counts only
+ * if both were seen at the same change number. */
+static enum clew_status check_set(struct engine *engine, struct work *work,
+                                  struct index_set *set,
+                                  const struct model *model,
+                                  struct clew_error *err)
+{
+    struct scope scope = {work->tenant->id};
+    struct expected want = {.model = model};
+    struct index_count have;
+    enum clew_status status = CLEW_OK;
+    bool is_sound = false;
+    int n_same = 0;
+
+    for (int i = 0; i < TRIES && status == CLEW_OK && !is_sound; i++) {
+        struct index_view *view = NULL;
+
+        status = index_view_open(set, work->tenant->id, &view, err);
+        if (status == CLEW_OK) {
+            index_view_count(view, &have);
+            status = store_read(engine->store, &scope, do_expect, &want, err);
+        }
+        index_view_close(view);
+        if (status == CLEW_OK) {
+            is_sound = is_as_expected(&want, &have);
+            n_same += want.latest == have.through;
+        }
+    }
+    if (status == CLEW_OK && !is_sound && n_same == TRIES) {
+        status =
+            add_fault(work, "the search index holds what is stored", 1, err);
+    }
+    if (status == CLEW_OK) {
+        status = index_verify(set, work->tenant->id, err);
     }
     if (status == CLEW_CORRUPT) {
         return add_fault(work, "the search index is sound", 1, err);
     }
     return status;
+}
+
+/* The same for every model that has vectors of the tenant, whether or not it
+ * can be run here. */
+static enum clew_status check_models(struct engine *engine, struct work *work,
+                                     struct clew_error *err)
+{
+    struct scope scope = {work->tenant->id};
+    enum clew_status status;
+
+    work->models = (struct rows_list){
+        .arena = work->arena, .size = sizeof(struct model), .fn = model_of};
+    status = store_read(engine->store, &scope, do_models, work, err);
+    for (size_t i = 0; i < work->models.count && status == CLEW_OK; i++) {
+        const struct model *model = &((struct model *)work->models.items)[i];
+        struct feed_source source = {
+            .engine = engine, .model = model->id.s, .dim = (size_t)model->dim};
+        struct index_set *set = NULL;
+
+        status = feed_open_model(&source, &set, err);
+        if (status == CLEW_OK) {
+            status = check_set(engine, work, set, model, err);
+        }
+        index_set_close(set);
+    }
+    return status;
+}
+
+static enum clew_status check_index(struct engine *engine, struct work *work,
+                                    struct clew_error *err)
+{
+    enum clew_status status =
+        check_set(engine, work, engine->indexes, NULL, err);
+
+    return status == CLEW_OK ? check_models(engine, work, err) : status;
 }
 
 enum clew_status verify_run(struct engine *engine, struct arena *arena,

@@ -350,6 +350,22 @@ void index_view_close(struct index_view *view)
     alloc_free(view);
 }
 
+void index_view_count(const struct index_view *view, struct index_count *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->through = view->through;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct segment *s = view->segments[i];
+
+        for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
+            if (!segment_is_removed(s, doc)) {
+                out->n_docs[segment_kind_of(s, doc)]++;
+                out->n_vectors += view->dim > 0 && s->scales[doc] > 0;
+            }
+        }
+    }
+}
+
 void index_set_limit(struct index_set *set, size_t ram_bytes)
 {
     (void)pthread_mutex_lock(&set->lock);

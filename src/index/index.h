@@ -139,6 +139,14 @@ enum clew_status index_view_open(struct index_set *set, int64_t tenant,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 void index_view_close(struct index_view *view);
 
+/* What a view holds; reads every document. */
+struct index_count {
+    int64_t through; /* change number covered */
+    uint64_t n_docs[INDEX_KINDS];
+    uint64_t n_vectors; /* documents that have one */
+};
+void index_view_count(const struct index_view *view, struct index_count *out);
+
 /* Another ceiling from now on; 0 = 1 GiB. */
 void index_set_limit(struct index_set *set, size_t ram_bytes);
 /* Ids of the tenants loaded now, at most `max`; how many were written. */
