@@ -26,14 +26,14 @@ struct model_use;
 struct engine {
     struct store *store;
     struct clock *clock;
-    const struct config *config; /* borrowed; outlives the engine */
-    struct embedder *embedder;   /* the shipped one, for what is committed */
-    struct index_set *indexes;   /* of its vectors */
-    struct feed_source *feed;    /* what they are fed from */
-    struct model_use *models;    /* other models, see model_use.h */
-    struct key_cache *keys;      /* who may call, for a moment */
+    const struct config *config;    /* borrowed; outlives the engine */
+    struct embedder *embedder;      /* the shipped one, for what is committed */
+    struct index_set *indexes;      /* of its vectors */
+    struct feed_source *feed;       /* what they are fed from */
+    struct model_use *models;       /* other models, see model_use.h */
+    struct key_cache *keys;         /* who may call, for a moment */
     struct context_cache *contexts; /* NULL: built every time */
-    char *data_dir;              /* folder for what is kept beside the store */
+    char *data_dir; /* folder for what is kept beside the store */
 };
 
 struct engine_options {
