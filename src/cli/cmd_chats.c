@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/lineage_tree.h"
 
 #include <stdio.h>
 
@@ -109,6 +110,28 @@ static void show_turn(struct cli *cli, const json_t *turn)
     (void)fputs("\n\n", cli->out.file);
 }
 
+/* The id is no chat's: a memory's has a history too. */
+static enum clew_status show_lineage(struct cli *cli, struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status = cli_call(
+        cli, "GET",
+        cli_path(cli, "/api/v1/memories", cli->args.operands[0], "/lineage"),
+        NULL, &answer, err);
+
+    if (status == CLEW_NOT_FOUND) {
+        return clew_fail(err, CLEW_NOT_FOUND,
+                         "there is no such chat or memory");
+    }
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        status = lineage_tree_show(cli, answer, err);
+    }
+    json_decref(answer);
+    return status;
+}
+
 static enum clew_status run_history(struct cli *cli, struct clew_error *err)
 {
     int64_t limit = LIMIT_PAGE_DEFAULT;
@@ -132,6 +155,9 @@ static enum clew_status run_history(struct cli *cli, struct clew_error *err)
     path = cli_query(cli, path, "after_seq",
                      arena_printf(&cli->arena, "%lld", (long long)after));
     status = cli_call(cli, "GET", path, NULL, &answer, err);
+    if (status == CLEW_NOT_FOUND) {
+        return show_lineage(cli, err);
+    }
     if (status == CLEW_OK && cli->as_json) {
         output_json(&cli->out, answer);
     } else if (status == CLEW_OK) {
@@ -145,10 +171,10 @@ static enum clew_status run_history(struct cli *cli, struct clew_error *err)
 
 const struct command command_history = {
     .name = "history",
-    .operands = "CHAT",
+    .operands = "CHAT|MEMORY",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "read a chat, through its forks",
+    .summary = "read a chat through its forks, or draw a memory's lineage",
     .example = "clew history 0199c1d2-7a00-7000-8000-000000000001 --after 40",
     .options = history_options,
     .run = run_history,

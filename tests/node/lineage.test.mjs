@@ -196,6 +196,39 @@ onEachBackend("lineage", (open) => {
     assert.equal(after, before, "nothing is stored on an error");
   });
 
+  test("AC10: brain skill commands", async () => {
+    const name = `tenant${++count}`;
+    const speaks = ["query", "contribute", "refine", "consolidate"];
+    const brain = async (verb, ...words) => (await server.clew("brain", verb,
+      ...words, "--tenant", name,
+      ...speaks.includes(verb) ? ["--agent", "skill"] : [])).stdout;
+    const id = (text) => /^stored (\S+)$/m.exec(text)[1];
+    const a = id(await brain("contribute", facts.monitor));
+    const b = id(await brain("refine", a, "updated insight"));
+    const c = id(await brain("contribute",
+      "Deployments to the staging cluster happen every Tuesday morning at nine."));
+    const d = id(await brain("consolidate", `${b},${c}`, "merged insight"));
+    const tree = await brain("history", b);
+    const lines = tree.trimEnd().split("\n");
+    assert.equal(lines.length, 3, tree);
+    assert.ok(lines[0].startsWith(`${a}  original by skill`), tree);
+    assert.ok(lines[1].startsWith(`└─ ${b} *  refinement by skill`), tree);
+    assert.ok(lines[2].startsWith(`   └─ ${d}  consolidation by skill`), tree);
+    const merged = await brain("history", d);
+    assert.match(merged, new RegExp(`^${c}  original[^\n]*\n└─ ${d}  \\(see above\\)$`, "m"));
+    const short = (await server.clew("history", a, "--tenant", name)).stdout;
+    assert.ok(short.includes(`${a} *  original`), short);
+    const found = await brain("query", "What must the agent monitor check?");
+    assert.match(found, new RegExp(`${a} .* superseded by ${b}`));
+    const again = await brain("contribute", facts.monitor);
+    assert.match(again, /Consider \/brain refine/, "guidance is shown");
+    await brain("retract", b);
+    const restored = JSON.parse(await brain("history", a, "--json"));
+    assert.deepEqual(restored.chain.map((node) => node.thought_id), [a]);
+    await assert.rejects(brain("refine", nobody, "x"), { code: 4 });
+    await assert.rejects(brain("contribute", "too short"), { code: 2 });
+  });
+
   test("another tenant's thoughts do not exist", async () => {
     const a = await tenant();
     const b = await tenant();
