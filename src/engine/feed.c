@@ -218,6 +218,8 @@ struct load_work {
     size_t n_vector_turns;
     struct memory *vector_memories;
     size_t n_vector_memories;
+    struct episode *vector_episodes;
+    size_t n_vector_episodes;
 };
 
 static bool kind_parse(struct str text, enum index_kind *out_kind)
@@ -290,6 +292,11 @@ static enum clew_status load_vectors(struct store_tx *tx,
         status = memory_find_many(tx, work->arena, ids, work->n_vectors,
                                   &work->vector_memories,
                                   &work->n_vector_memories, err);
+    }
+    if (status == CLEW_OK) {
+        status = episode_find_many(tx, work->arena, ids, work->n_vectors,
+                                   &work->vector_episodes,
+                                   &work->n_vector_episodes, err);
     }
     return status;
 }
@@ -439,6 +446,16 @@ static enum clew_status doc_of_vector(struct engine *engine,
             *out_is_made = true;
         }
     }
+    for (size_t i = 0; i < work->n_vector_episodes && !*out_is_made; i++) {
+        const struct episode *episode = &work->vector_episodes[i];
+
+        if (uuid_eq(&episode->id, &vector->id) &&
+            episode->change_seq == vector->source_change) {
+            status =
+                feed_doc_of_episode(engine, work->arena, episode, out, err);
+            *out_is_made = true;
+        }
+    }
     return status;
 }
 
@@ -499,11 +516,10 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
     if (status != CLEW_OK) {
         return status;
     }
-    docs = arena_zero(
-        arena,
-        work.n_turns + work.n_memories + work.n_episodes + work.n_gone +
-            work.n_vectors,
-        sizeof(*docs));
+    docs = arena_zero(arena,
+                      work.n_turns + work.n_memories + work.n_episodes +
+                          work.n_gone + work.n_vectors,
+                      sizeof(*docs));
     if (!docs) {
         return no_memory(err);
     }

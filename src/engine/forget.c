@@ -97,10 +97,10 @@ DB_SQL(DROP_EFFORTS, "DELETE FROM efforts WHERE tenant = $1 AND"
 DB_SQL(DROP_STARTS, "DELETE FROM starts WHERE tenant = $1");
 DB_SQL(DROP_MEMORIES,
        "DELETE FROM memories WHERE tenant = $1 AND id" OF("memory"));
-DB_SQL(DROP_TURN_VECTORS, "DELETE FROM vectors WHERE tenant = $1"
-                          " AND kind = 'turn' AND id" OF("turn"));
-DB_SQL(DROP_MEMORY_VECTORS, "DELETE FROM vectors WHERE tenant = $1"
-                            " AND kind = 'memory' AND id" OF("memory"));
+DB_SQL(DROP_VECTORS,
+       "DELETE FROM vectors WHERE tenant = $1 AND EXISTS (SELECT 1 FROM"
+       " forget_set f WHERE f.tenant = $1 AND f.kind = vectors.kind"
+       " AND f.id = vectors.id)");
 /* Titles and summaries may quote what goes. */
 DB_SQL(BLANK_CHATS,
        "UPDATE chats SET summary = NULL, title = CASE WHEN"
@@ -206,8 +206,7 @@ static const struct {
     {&DROP_ACCESS, NULL},
     {&DROP_RESULTS, NULL},
     {&DROP_IMPORTS, NULL},
-    {&DROP_TURN_VECTORS, NULL},
-    {&DROP_MEMORY_VECTORS, NULL},
+    {&DROP_VECTORS, NULL},
     {&DROP_KEYS, NULL},
     {&DROP_EFFORTS, NULL},
     {&DROP_STARTS, NULL},

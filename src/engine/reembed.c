@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/engine.h"
+#include "engine/episode.h"
 #include "engine/memory.h"
 #include "engine/model_use.h"
 #include "engine/rows.h"
@@ -43,16 +44,20 @@ DB_SQL_SYSTEM(COUNT_UNREADY,
               " WHERE n.change_seq > 0 AND v.ready_at IS NULL");
 DB_SQL_SYSTEM(SELECT_TENANTS, "SELECT tenant FROM tenants WHERE change_seq > 0"
                               " ORDER BY tenant LIMIT 1000000");
-DB_SQL(SELECT_COUNTS,
-       "SELECT (SELECT COUNT(*) FROM turns WHERE tenant = $1),"
-       " (SELECT COUNT(*) FROM memories WHERE tenant = $1),"
-       " (SELECT COUNT(*) FROM turns t JOIN vectors v ON v.tenant = t.tenant"
-       " AND v.kind = 'turn' AND v.id = t.id AND v.model = $2"
-       " AND v.source_change = t.change_seq WHERE t.tenant = $1),"
-       " (SELECT COUNT(*) FROM memories m JOIN vectors v"
-       " ON v.tenant = m.tenant AND v.kind = 'memory' AND v.id = m.id"
-       " AND v.model = $2 AND v.source_change = m.change_seq"
-       " WHERE m.tenant = $1)");
+/* Episodes without a summary have no text yet. */
+#define COUNT_OF(table, where)                                                 \
+    "(SELECT COUNT(*) FROM " table " t WHERE t.tenant = $1" where ")"
+#define DONE_OF(table, kind)                                                   \
+    "(SELECT COUNT(*) FROM " table " t JOIN vectors v ON v.tenant = t.tenant"  \
+    " AND v.kind = '" kind "' AND v.id = t.id AND v.model = $2"                \
+    " AND v.source_change = t.change_seq WHERE t.tenant = $1)"
+DB_SQL(
+    SELECT_COUNTS, "SELECT " COUNT_OF("turns", "") " + " COUNT_OF("memories", "") " + " COUNT_OF("episodes", " AND t.micro IS NOT NULL") ", " DONE_OF(
+                       "turns",
+                       "turn") " + " DONE_OF("memories",
+                                             "memory") " + " DONE_OF("episodes",
+                                                                     "episod"
+                                                                     "e"));
 
 static enum clew_status no_memory(struct clew_error *err)
 {
@@ -70,6 +75,8 @@ struct batch {
     size_t n_turns;
     struct memory *memories;
     size_t n_memories;
+    struct episode *episodes;
+    size_t n_episodes;
     int64_t through;        /* what these rows are complete up to */
     struct vector *vectors; /* of the rows up to there */
     struct str *texts;
@@ -95,6 +102,11 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
                                      REEMBED_BATCH, &batch->memories,
                                      &batch->n_memories, err);
     }
+    if (status == CLEW_OK) {
+        status = episode_list_changes(tx, batch->arena, batch->at.through,
+                                      REEMBED_BATCH, &batch->episodes,
+                                      &batch->n_episodes, err);
+    }
     return status;
 }
 
@@ -110,46 +122,73 @@ static void add_row(struct batch *batch, enum index_kind kind,
     batch->count++;
 }
 
-/* Which rows are in the batch, and their texts. A list that is full says
- * nothing of changes after its last. */
+/* A list that is full says nothing of changes after its last. */
+static void limit_to(struct batch *batch, size_t count, int64_t last)
+{
+    if (count == REEMBED_BATCH && last < batch->through) {
+        batch->through = last;
+    }
+}
+
+static enum clew_status add_searched(struct batch *batch, enum index_kind kind,
+                                     const struct uuid *id, int64_t change,
+                                     struct str text, struct clew_error *err)
+{
+    if (!text.s) {
+        return no_memory(err);
+    }
+    if (change <= batch->through) {
+        add_row(batch, kind, id, change, text);
+    }
+    return CLEW_OK;
+}
+
+/* Which rows are in the batch, and their texts: those the index searches. */
 static enum clew_status take_rows(struct batch *batch, struct clew_error *err)
 {
-    size_t max = batch->n_turns + batch->n_memories;
+    size_t max = batch->n_turns + batch->n_memories + batch->n_episodes + 1;
+    enum clew_status status = CLEW_OK;
 
     batch->through = batch->at.latest;
-    if (batch->n_turns == REEMBED_BATCH &&
-        batch->turns[REEMBED_BATCH - 1].change_seq < batch->through) {
-        batch->through = batch->turns[REEMBED_BATCH - 1].change_seq;
+    if (batch->n_turns > 0) {
+        limit_to(batch, batch->n_turns,
+                 batch->turns[batch->n_turns - 1].change_seq);
     }
-    if (batch->n_memories == REEMBED_BATCH &&
-        batch->memories[REEMBED_BATCH - 1].change_seq < batch->through) {
-        batch->through = batch->memories[REEMBED_BATCH - 1].change_seq;
+    if (batch->n_memories > 0) {
+        limit_to(batch, batch->n_memories,
+                 batch->memories[batch->n_memories - 1].change_seq);
     }
-    batch->vectors = arena_zero(batch->arena, max + 1, sizeof(*batch->vectors));
-    batch->texts = arena_zero(batch->arena, max + 1, sizeof(*batch->texts));
+    if (batch->n_episodes > 0) {
+        limit_to(batch, batch->n_episodes,
+                 batch->episodes[batch->n_episodes - 1].change_seq);
+    }
+    batch->vectors = arena_zero(batch->arena, max, sizeof(*batch->vectors));
+    batch->texts = arena_zero(batch->arena, max, sizeof(*batch->texts));
     if (!batch->vectors || !batch->texts) {
         return no_memory(err);
     }
-    for (size_t i = 0; i < batch->n_turns; i++) {
+    for (size_t i = 0; i < batch->n_turns && status == CLEW_OK; i++) {
         const struct turn *turn = &batch->turns[i];
 
         if (turn->change_seq <= batch->through) {
             add_row(batch, INDEX_TURN, &turn->id, turn->change_seq, turn->text);
         }
     }
-    for (size_t i = 0; i < batch->n_memories; i++) {
+    for (size_t i = 0; i < batch->n_memories && status == CLEW_OK; i++) {
         const struct memory *memory = &batch->memories[i];
-        struct str text;
 
-        if (memory->change_seq <= batch->through) {
-            text = memory_search_text(batch->arena, memory);
-            if (!text.s) {
-                return no_memory(err);
-            }
-            add_row(batch, INDEX_MEMORY, &memory->id, memory->change_seq, text);
-        }
+        status =
+            add_searched(batch, INDEX_MEMORY, &memory->id, memory->change_seq,
+                         memory_search_text(batch->arena, memory), err);
     }
-    return CLEW_OK;
+    for (size_t i = 0; i < batch->n_episodes && status == CLEW_OK; i++) {
+        const struct episode *episode = &batch->episodes[i];
+
+        status = add_searched(batch, INDEX_EPISODE, &episode->id,
+                              episode->change_seq,
+                              episode_search_text(batch->arena, episode), err);
+    }
+    return status;
 }
 
 /* True if the model answered that it does not take these texts. */
@@ -494,8 +533,8 @@ static enum clew_status do_count(struct store_tx *tx, void *arg,
         return status;
     }
     if (db_next(&rows)) {
-        work->sum.n_all += db_get_int(&rows, 0) + db_get_int(&rows, 1);
-        work->sum.n_done += db_get_int(&rows, 2) + db_get_int(&rows, 3);
+        work->sum.n_all += db_get_int(&rows, 0);
+        work->sum.n_done += db_get_int(&rows, 1);
         work->sum.n_tenants++;
         work->sum.n_ready += at.ready_at != 0;
     }

@@ -2,8 +2,8 @@
 /*
  * reembed.h - vectors by the chosen model, made in the background.
  *
- * One task per tenant ("reembed") goes through its turns and memories in the
- * order of their changes, embeds them in batches and stores vectors together
+ * One task per tenant ("reembed") goes through its turns, memories and episodes
+ * in the order of their changes, embeds them in batches and stores vectors together
  * with how far it has come, in one transaction a batch: whatever interrupts
  * it, it goes on after the last batch that was stored. When nothing is left it
  * brings the model's index up to date and says that the tenant is ready.
@@ -44,7 +44,7 @@ enum clew_status reembed_task(struct engine *engine, const struct task *task,
 /* How far a model has come, over all tenants. */
 struct reembed_progress {
     int64_t n_done;    /* rows with a vector of their present text */
-    int64_t n_all;     /* turns and memories */
+    int64_t n_all;     /* turns, memories, episodes */
     int64_t n_tenants; /* with anything in them */
     int64_t n_ready;   /* of those: served by this model */
 };

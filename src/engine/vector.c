@@ -25,6 +25,15 @@
 
 DB_SQL(PUT_TURN, PUT("turn", "turns"));
 DB_SQL(PUT_MEMORY, PUT("memory", "memories"));
+DB_SQL(PUT_EPISODE, PUT("episode", "episodes"));
+
+/* By enum index_kind. */
+static const struct {
+    const char *name;
+    const struct db_sql *put;
+} kinds[INDEX_KINDS] = {
+    {"turn", &PUT_TURN}, {"memory", &PUT_MEMORY}, {"episode", &PUT_EPISODE}};
+
 DB_SQL(SELECT_CHANGES,
        "SELECT kind, id, source_change, change_seq, dim, bytes FROM vectors"
        " WHERE tenant = $1 AND model = $2 AND change_seq > $3"
@@ -109,7 +118,7 @@ enum clew_status vector_put(struct store_tx *tx, const char *model,
         write_bytes(vector, bytes);
         len = SCALE_BYTES + vector->dim;
     }
-    return db_exec(tx, vector->kind == INDEX_TURN ? &PUT_TURN : &PUT_MEMORY,
+    return db_exec(tx, kinds[vector->kind].put,
                    DB_ARGS(db_cstr(model), db_uuid(&vector->id),
                            db_int(vector->source_change),
                            db_int(vector->change_seq),

@@ -26,7 +26,7 @@
 struct store_tx;
 
 struct vector {
-    enum index_kind kind; /* a turn or a memory */
+    enum index_kind kind;
     struct uuid id;
     int64_t source_change; /* of the row whose text it stands for */
     int64_t change_seq;    /* its own */

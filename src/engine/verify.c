@@ -61,15 +61,19 @@ RULE(VECTOR_ROW,
      "vectors v WHERE v.tenant = $1 AND NOT EXISTS (SELECT 1 FROM turns t"
      " WHERE t.tenant = $1 AND t.id = v.id AND v.kind = 'turn')"
      " AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.tenant = $1"
-     " AND m.id = v.id AND v.kind = 'memory')");
-#define WITHOUT_VECTOR(table, kind)                                            \
+     " AND m.id = v.id AND v.kind = 'memory')"
+     " AND NOT EXISTS (SELECT 1 FROM episodes e WHERE e.tenant = $1"
+     " AND e.id = v.id AND v.kind = 'episode')");
+#define WITHOUT_VECTOR(table, kind, where)                                     \
     "vector_models m JOIN " table " t ON t.tenant = m.tenant"                  \
-    " AND t.change_seq <= m.through WHERE m.tenant = $1 AND NOT EXISTS"        \
-    " (SELECT 1 FROM vectors v WHERE v.tenant = $1 AND v.kind = '" kind "'"    \
-    " AND v.id = t.id AND v.model = m.model"                                   \
+    " AND t.change_seq <= m.through WHERE m.tenant = $1" where                 \
+    " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.tenant = $1"             \
+    " AND v.kind = '" kind "' AND v.id = t.id AND v.model = m.model"           \
     " AND v.source_change = t.change_seq)"
-RULE(VECTOR_TURN, WITHOUT_VECTOR("turns", "turn"));
-RULE(VECTOR_MEMORY, WITHOUT_VECTOR("memories", "memory"));
+RULE(VECTOR_TURN, WITHOUT_VECTOR("turns", "turn", ""));
+RULE(VECTOR_MEMORY, WITHOUT_VECTOR("memories", "memory", ""));
+RULE(VECTOR_EPISODE,
+     WITHOUT_VECTOR("episodes", "episode", " AND t.micro IS NOT NULL"));
 
 static const struct {
     const struct db_sql *sql;
@@ -87,9 +91,10 @@ static const struct {
     {&MEMORY_SOURCE, "lineage joins memories that exist"},
     {&MEMORY_CITES, "every extracted memory cites its turns"},
     {&MEMORY_REF, "a memory cites chats that exist"},
-    {&VECTOR_ROW, "every vector belongs to a turn or a memory"},
+    {&VECTOR_ROW, "every vector belongs to a row that exists"},
     {&VECTOR_TURN, "a model has embedded every turn it says it has"},
     {&VECTOR_MEMORY, "a model has embedded every memory it says it has"},
+    {&VECTOR_EPISODE, "a model has embedded every episode it says it has"},
 };
 
 DB_SQL(COUNT_CHATS, "SELECT COUNT(*) FROM chats WHERE tenant = $1");
@@ -105,7 +110,9 @@ DB_SQL(
     " (SELECT 1 FROM turns t WHERE t.tenant = $1 AND t.id = v.id"
     " AND t.change_seq = v.source_change) OR EXISTS (SELECT 1 FROM memories m"
     " WHERE m.tenant = $1 AND m.id = v.id"
-    " AND m.change_seq = v.source_change))");
+    " AND m.change_seq = v.source_change) OR EXISTS (SELECT 1 FROM episodes e"
+    " WHERE e.tenant = $1 AND e.id = v.id"
+    " AND e.change_seq = v.source_change))");
 DB_SQL(SELECT_MODELS, "SELECT model, dim FROM vector_models WHERE tenant = $1"
                       " ORDER BY model LIMIT 100");
 DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
