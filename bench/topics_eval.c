@@ -62,7 +62,8 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* --- sets ------------------------------------------------------------------- */
+/* --- sets -------------------------------------------------------------------
+ */
 
 static struct talk *add_talk(struct talks *talks)
 {
@@ -107,9 +108,8 @@ static void load_labelled(const char *path, struct talks *out)
         struct talk *talk = add_talk(out);
 
         for (size_t k = 0; k < json_array_size(turns); k++) {
-            add_turn(
-                talk, json_string_value(json_array_get(turns, k)),
-                (int)json_integer_value(json_array_get(topics, k)));
+            add_turn(talk, json_string_value(json_array_get(turns, k)),
+                     (int)json_integer_value(json_array_get(topics, k)));
         }
     }
     json_decref(root);
@@ -166,10 +166,9 @@ static void load_trees(const char *path, struct talks *out)
 
             add_turn(talk, json_string_value(json_object_get(at, "text")), 0);
             json_array_foreach (replies, i, reply) {
-                if (!next || (json_array_size(json_object_get(
-                                  next, "replies")) == 0 &&
-                              json_array_size(json_object_get(
-                                  reply, "replies")) > 0)) {
+                if (!next ||
+                    (json_array_size(json_object_get(next, "replies")) == 0 &&
+                     json_array_size(json_object_get(reply, "replies")) > 0)) {
                     next = reply;
                 }
             }
@@ -224,25 +223,26 @@ static void interleave(const struct talks *parts, size_t piece,
     }
 }
 
-/* --- running ---------------------------------------------------------------- */
+/* --- running ----------------------------------------------------------------
+ */
 
 static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
                       struct read_turn *out)
 {
-    struct analysis_options options = {
-        .time_ms = 1709283600000 + (int64_t)i * STEP_MS};
+    struct analysis_options options = {.time_ms = 1709283600000 +
+                                                  (int64_t)i * STEP_MS};
     struct analysis analysis;
     struct clew_error err;
 
     if (analysis_run(arena, talk->turns[i], &options, &analysis, &err) !=
             CLEW_OK ||
-        chain_features_of(arena, &analysis, 0, analysis.n_sentences,
-                          i % 2 == 0, &out->features) != CLEW_OK) {
+        chain_features_of(arena, &analysis, 0, analysis.n_sentences, i % 2 == 0,
+                          &out->features) != CLEW_OK) {
         fail("analysis");
     }
     out->subject = analysis_topic(&analysis);
-    if (opt.use_embedding &&
-        embed_run(opt.embedder, &talk->turns[i], 1, out->vector, &err) != CLEW_OK) {
+    if (opt.use_embedding && embed_run(opt.embedder, &talk->turns[i], 1,
+                                       out->vector, &err) != CLEW_OK) {
         fail("embedding");
     }
 }
@@ -347,7 +347,8 @@ static void put(struct arena *arena, struct room *room,
     chain_talk_add(&room->talk, &turn->features);
 }
 
-/* --- figures ---------------------------------------------------------------- */
+/* --- figures ----------------------------------------------------------------
+ */
 
 struct figures {
     double tp, fp, fn;
@@ -451,13 +452,14 @@ static void returns(const struct talk *talk, const int *got,
         }
         if (opt.errors > 0 && got[i] != got[last]) {
             opt.errors--;
-            printf("--- %s\n  before:  %.*s\n  pending: %.*s\n  turn:    %.*s\n",
-                   got[i] == got[i - 1] ? "stayed"
-                   : got[i] > most      ? "new"
-                                        : "wrong",
-                   (int)talk->turns[i - 1].len, talk->turns[i - 1].s,
-                   (int)talk->turns[last].len, talk->turns[last].s,
-                   (int)talk->turns[i].len, talk->turns[i].s);
+            printf(
+                "--- %s\n  before:  %.*s\n  pending: %.*s\n  turn:    %.*s\n",
+                got[i] == got[i - 1] ? "stayed"
+                : got[i] > most      ? "new"
+                                     : "wrong",
+                (int)talk->turns[i - 1].len, talk->turns[i - 1].s,
+                (int)talk->turns[last].len, talk->turns[last].s,
+                (int)talk->turns[i].len, talk->turns[i].s);
         }
     }
 }
@@ -519,7 +521,8 @@ static void evaluate(const char *name, const struct talks *talks)
     printf("  %.1f us\n", (double)f.ns / 1e3 / (double)f.turns);
 }
 
-/* --- fitting ---------------------------------------------------------------- */
+/* --- fitting ----------------------------------------------------------------
+ */
 
 #define N_WEIGHTS (CHAIN_N_CURRENT + CHAIN_N_OTHER + CHAIN_N_NEW + 4)
 #define MAX_CHOICES (CHAIN_MAX_OPEN + 1)
@@ -697,9 +700,8 @@ static void fit(void)
 static void print_weights(void)
 {
 #define NAME_(name, weight) #name,
-    static const char *const names[] = {CHAIN_CURRENT_SIGNALS(NAME_)
-                                            CHAIN_OTHER_SIGNALS(NAME_)
-                                                CHAIN_NEW_SIGNALS(NAME_)};
+    static const char *const names[] = {CHAIN_CURRENT_SIGNALS(
+        NAME_) CHAIN_OTHER_SIGNALS(NAME_) CHAIN_NEW_SIGNALS(NAME_)};
     const char *groups[] = {"current", "other", "new"};
     const float *parts[] = {opt.weights.current, opt.weights.other,
                             opt.weights.fresh};
@@ -731,7 +733,8 @@ static void round_weights(void)
     flatten(&opt.weights, flat, true);
 }
 
-/* --- main ------------------------------------------------------------------- */
+/* --- main -------------------------------------------------------------------
+ */
 
 #define MAX_SETS 16
 

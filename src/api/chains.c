@@ -50,23 +50,22 @@ static json_t *form_list(struct str text)
 static json_t *form_claim(const struct claim *claim)
 {
     json_t *out = json_object();
-    bool is_ok =
-        out && json_set_uuid(out, "id", &claim->id) &&
-        json_set_uuid(out, "chain_id", &claim->chain_id) &&
-        json_set_uuid(out, "turn_id", &claim->turn_id) &&
-        json_set_uuid(out, "chat_id", &claim->chat_id) &&
-        json_set_int(out, "seq", claim->seq) &&
-        json_set_int(out, "position", claim->position) &&
-        json_set_int(out, "first_byte", claim->first_byte) &&
-        json_set_int(out, "end_byte", claim->end_byte) &&
-        json_set_cstr(out, "type", claim_type_name(claim->type)) &&
-        json_set_str(out, "statement", claim->statement) &&
-        json_set_str(out, "subject", claim->subject) &&
-        json_set(out, "entities", form_list(claim->entities)) &&
-        json_set(out, "keywords", form_list(claim->keywords)) &&
-        json_set_real(out, "confidence", claim->confidence) &&
-        form_set_time(out, "valid_from", claim->valid_from_ms) &&
-        json_set_time(out, "created_at", &claim->created_at_ms);
+    bool is_ok = out && json_set_uuid(out, "id", &claim->id) &&
+                 json_set_uuid(out, "chain_id", &claim->chain_id) &&
+                 json_set_uuid(out, "turn_id", &claim->turn_id) &&
+                 json_set_uuid(out, "chat_id", &claim->chat_id) &&
+                 json_set_int(out, "seq", claim->seq) &&
+                 json_set_int(out, "position", claim->position) &&
+                 json_set_int(out, "first_byte", claim->first_byte) &&
+                 json_set_int(out, "end_byte", claim->end_byte) &&
+                 json_set_cstr(out, "type", claim_type_name(claim->type)) &&
+                 json_set_str(out, "statement", claim->statement) &&
+                 json_set_str(out, "subject", claim->subject) &&
+                 json_set(out, "entities", form_list(claim->entities)) &&
+                 json_set(out, "keywords", form_list(claim->keywords)) &&
+                 json_set_real(out, "confidence", claim->confidence) &&
+                 form_set_time(out, "valid_from", claim->valid_from_ms) &&
+                 json_set_time(out, "created_at", &claim->created_at_ms);
 
     return form_finish(out, is_ok);
 }
@@ -74,18 +73,17 @@ static json_t *form_claim(const struct claim *claim)
 static json_t *form_event(const struct chain_event *event)
 {
     json_t *out = json_object();
-    bool is_ok =
-        out && json_set_uuid(out, "id", &event->id) &&
-        json_set_str(out, "type", event->type) &&
-        json_set_uuid(out, "chain_id", &event->chain_id) &&
-        set_id(out, "turn_id", &event->turn_id) &&
-        set_id(out, "parent_chain_id", &event->parent_id) &&
-        json_set(out, "claim_ids", form_list(event->claim_ids)) &&
-        (event->distance < 0
-             ? json_set(out, "distance", json_null())
-             : json_set_real(out, "distance", event->distance)) &&
-        json_set_str(out, "reasoning", event->reasoning) &&
-        json_set_time(out, "created_at", &event->created_at_ms);
+    bool is_ok = out && json_set_uuid(out, "id", &event->id) &&
+                 json_set_str(out, "type", event->type) &&
+                 json_set_uuid(out, "chain_id", &event->chain_id) &&
+                 set_id(out, "turn_id", &event->turn_id) &&
+                 set_id(out, "parent_chain_id", &event->parent_id) &&
+                 json_set(out, "claim_ids", form_list(event->claim_ids)) &&
+                 (event->distance < 0
+                      ? json_set(out, "distance", json_null())
+                      : json_set_real(out, "distance", event->distance)) &&
+                 json_set_str(out, "reasoning", event->reasoning) &&
+                 json_set_time(out, "created_at", &event->created_at_ms);
 
     return form_finish(out, is_ok);
 }
@@ -100,8 +98,8 @@ static enum clew_status read_filter(struct api_call *call,
         api_query_str(call, "user_id", LIMIT_NAME_BYTES, &filter->user_id, err);
 
     if (status == CLEW_OK) {
-        status = api_query_str(call, "state", LIMIT_NAME_BYTES, &filter->state,
-                               err);
+        status =
+            api_query_str(call, "state", LIMIT_NAME_BYTES, &filter->state, err);
     }
     if (status == CLEW_OK && filter->state.s &&
         !chain_phase_parse(filter->state, &phase)) {
@@ -193,12 +191,9 @@ enum clew_status chains_get(struct api_call *call, struct clew_error *err)
     return is_ok ? CLEW_OK : api_no_memory(err);
 }
 
-typedef enum clew_status (*action_fn)(struct engine *engine,
-                                      const struct scope *scope,
-                                      struct arena *arena,
-                                      const struct uuid *id,
-                                      struct chain *out_chain,
-                                      struct clew_error *err);
+typedef enum clew_status (*action_fn)(
+    struct engine *engine, const struct scope *scope, struct arena *arena,
+    const struct uuid *id, struct chain *out_chain, struct clew_error *err);
 
 static enum clew_status act(struct api_call *call, action_fn action,
                             struct clew_error *err)
@@ -208,8 +203,8 @@ static enum clew_status act(struct api_call *call, action_fn action,
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (status == CLEW_OK) {
-        status = action(call->engine, &call->scope, call->arena, &id, &chain,
-                        err);
+        status =
+            action(call->engine, &call->scope, call->arena, &id, &chain, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -58,11 +58,9 @@ static void add_rows(struct timeline *line, const json_t *chain, size_t lane)
 
     json_array_foreach (json_object_get(chain, "updates"), i, update) {
         if (line->n_rows < MAX_ROWS) {
-            line->rows[line->n_rows] =
-                (struct row){cli_field(update, "created_at"),
-                             cli_field(update, "type"),
-                             cli_field(update, "reasoning"), line->n_rows,
-                             lane};
+            line->rows[line->n_rows] = (struct row){
+                cli_field(update, "created_at"), cli_field(update, "type"),
+                cli_field(update, "reasoning"), line->n_rows, lane};
             line->n_rows++;
         }
     }
@@ -144,7 +142,8 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         draw(cli, line);
     }
     for (size_t i = 0; i < line->n_lanes && status == CLEW_OK; i++) {
-        output_text(&cli->out, OUTPUT_BOLD, str_of(cli_field(details[i], "topic")));
+        output_text(&cli->out, OUTPUT_BOLD,
+                    str_of(cli_field(details[i], "topic")));
         (void)fprintf(cli->out.file, "  %s, %s, %lld claims\n",
                       cli_field(details[i], "id"),
                       cli_field(details[i], "state"),

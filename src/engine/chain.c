@@ -13,7 +13,8 @@
 
 #define COLUMNS                                                                \
     "id, user_id, chat_id, session_id, topic, state, started_at,"              \
-    " last_extended_at, last_seq, n_claims, branches_from, merged_into, memory"
+    " last_extended_at, last_seq, n_claims, branches_from, merged_into, "      \
+    "memory"
 
 DB_SQL(INSERT, "INSERT INTO chains (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
                " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)");
@@ -39,13 +40,13 @@ DB_SQL(SELECT_BY_TERMS,
 DB_SQL(INSERT_TERM, "INSERT INTO chain_terms (tenant, user_id, term, chain_id)"
                     " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_EVENT,
-       "INSERT INTO chain_updates (tenant, id, chain_id, turn_id, type,"
-       " parent_id, claim_ids, distance, reasoning, created_at)"
-       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)");
+       "INSERT INTO chain_updates (tenant, id, chain_id, turn_id, position,"
+       " type, parent_id, claim_ids, distance, reasoning, created_at)"
+       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
 DB_SQL(SELECT_EVENTS,
        "SELECT id, chain_id, turn_id, type, parent_id, claim_ids, distance,"
        " reasoning, created_at FROM chain_updates WHERE tenant = $1"
-       " AND chain_id = $2 ORDER BY created_at, id LIMIT $3");
+       " AND chain_id = $2 ORDER BY created_at, position, id LIMIT $3");
 #define FILTERS                                                                \
     " AND ($2 = '' OR state = $2)"                                             \
     " AND (last_extended_at < $3 OR (last_extended_at = $3 AND id < $4))"      \
@@ -182,8 +183,8 @@ enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct chain), .fn = row_of};
-    enum clew_status status = rows_add(tx, &list, &SELECT_OPEN,
-                                       DB_ARGS(db_uuid(session_id)), err);
+    enum clew_status status =
+        rows_add(tx, &list, &SELECT_OPEN, DB_ARGS(db_uuid(session_id)), err);
 
     if (status == CLEW_OK) {
         *out_chains = list.items;
@@ -192,11 +193,12 @@ enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-enum clew_status
-chain_list_resting(struct store_tx *tx, struct arena *arena, struct str user_id,
-                   const struct uuid *session_id, const int64_t *terms,
-                   size_t n_terms, struct chain **out_chains, size_t *out_count,
-                   struct clew_error *err)
+enum clew_status chain_list_resting(struct store_tx *tx, struct arena *arena,
+                                    struct str user_id,
+                                    const struct uuid *session_id,
+                                    const int64_t *terms, size_t n_terms,
+                                    struct chain **out_chains,
+                                    size_t *out_count, struct clew_error *err)
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct chain), .fn = row_of};
@@ -205,9 +207,9 @@ chain_list_resting(struct store_tx *tx, struct arena *arena, struct str user_id,
                  DB_ARGS(db_text(user_id), db_uuid(session_id)), err);
 
     if (status == CLEW_OK && n_terms > 0) {
-        status = rows_add(tx, &list, &SELECT_BY_TERMS,
-                          DB_ARGS(db_text(user_id), db_ints(terms, n_terms)),
-                          err);
+        status =
+            rows_add(tx, &list, &SELECT_BY_TERMS,
+                     DB_ARGS(db_text(user_id), db_ints(terms, n_terms)), err);
     }
     if (status == CLEW_OK) {
         *out_chains = list.items;
@@ -246,14 +248,16 @@ enum clew_status chain_add_event(struct store_tx *tx,
     return db_exec(
         tx, &INSERT_EVENT,
         DB_ARGS(db_uuid(&event->id), db_uuid(&event->chain_id),
-                db_uuid(&event->turn_id), db_text(event->type),
-                db_uuid(&event->parent_id), db_text(event->claim_ids),
+                db_uuid(&event->turn_id), db_int(event->position),
+                db_text(event->type), db_uuid(&event->parent_id),
+                db_text(event->claim_ids),
                 event->distance < 0 ? db_null() : db_real(event->distance),
                 db_text(event->reasoning), db_int(event->created_at_ms)),
         err);
 }
 
-/* --- whole operations ------------------------------------------------------- */
+/* --- whole operations -------------------------------------------------------
+ */
 
 struct list_work {
     struct arena *arena;
@@ -268,11 +272,10 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     const struct chain_filter *f = work->filter;
     struct str state = f->state.s ? f->state : STR("");
     int64_t before = f->before_time_ms ? f->before_time_ms : INT64_MAX;
-    static const struct uuid last = {
-        {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-         0xff, 0xff, 0xff, 0xff}};
-    const struct uuid *id =
-        uuid_is_nil(&f->before_id) ? &last : &f->before_id;
+    static const struct uuid last = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                      0xff, 0xff}};
+    const struct uuid *id = uuid_is_nil(&f->before_id) ? &last : &f->before_id;
     const struct db_sql *sql = &LIST_ALL;
     struct db_value args[5] = {db_text(state), db_int(before), db_uuid(id),
                                db_int(f->limit), db_null()};
@@ -333,9 +336,9 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
                             &work->out->claims, &work->out->n_claims, err);
     }
     if (status == CLEW_OK) {
-        status = rows_add(tx, &list, &SELECT_EVENTS,
-                          DB_ARGS(db_uuid(work->id), db_int(CHAIN_VIEW_MAX)),
-                          err);
+        status =
+            rows_add(tx, &list, &SELECT_EVENTS,
+                     DB_ARGS(db_uuid(work->id), db_int(CHAIN_VIEW_MAX)), err);
     }
     if (status == CLEW_OK) {
         work->out->events = list.items;
@@ -369,14 +372,14 @@ static enum clew_status note_action(struct store_tx *tx,
     const char *reasoning = arena_printf(
         work->arena, "%s \"%.*s\" by hand", is_end ? "Concluded" : "Reopened",
         (int)work->chain.topic.len, work->chain.topic.s);
-    struct chain_event event = {
-        .id = uuid_new(work->now_ms),
-        .chain_id = *work->id,
-        .type = is_end ? STR("conclude") : STR("extend"),
-        .claim_ids = STR(""),
-        .distance = -1,
-        .reasoning = str_of(reasoning),
-        .created_at_ms = work->now_ms};
+    struct chain_event event = {.id = uuid_new(work->now_ms),
+                                .chain_id = *work->id,
+                                .type =
+                                    is_end ? STR("conclude") : STR("extend"),
+                                .claim_ids = STR(""),
+                                .distance = -1,
+                                .reasoning = str_of(reasoning),
+                                .created_at_ms = work->now_ms};
 
     if (!reasoning) {
         return clew_fail(err, CLEW_NO_MEMORY, "out of memory");

@@ -58,6 +58,7 @@ struct chain_event {
     struct uuid id;
     struct uuid chain_id;
     struct uuid turn_id; /* nil for an action by hand */
+    int64_t position;    /* among the updates of its turn; for writing */
     struct str type;
     struct uuid parent_id; /* nil if none */
     struct str claim_ids;  /* separated by commas */
@@ -135,11 +136,11 @@ enum clew_status chain_summarise_session(struct engine *engine,
 /* --- whole operations --- */
 
 struct chain_filter {
-    struct str user_id;      /* s == NULL: all */
-    struct str state;        /* the same */
-    struct uuid session_id;  /* nil: all */
-    struct uuid chat_id;     /* nil: all */
-    int64_t before_time_ms;  /* continue a page: 0 and nil for the first */
+    struct str user_id;     /* s == NULL: all */
+    struct str state;       /* the same */
+    struct uuid session_id; /* nil: all */
+    struct uuid chat_id;    /* nil: all */
+    int64_t before_time_ms; /* continue a page: 0 and nil for the first */
     struct uuid before_id;
     int64_t limit;
 };

@@ -34,7 +34,8 @@ static enum clew_status no_memory(struct clew_error *err)
     return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
 }
 
-/* --- asking for it ---------------------------------------------------------- */
+/* --- asking for it ----------------------------------------------------------
+ */
 
 static enum clew_status add_check(struct store_tx *tx, struct arena *arena,
                                   const struct session *session,
@@ -53,9 +54,9 @@ static enum clew_status add_check(struct store_tx *tx, struct arena *arena,
     uuid_format(&chain->id, chain_id);
     uuid_format(&session->id, session_id);
     key = arena_printf(arena, "%s/%s", chain_id, session_id);
-    payload = arena_printf(
-        arena, "{\"chain_id\":\"%s\",\"last_extended_at\":%lld}", chain_id,
-        (long long)chain->last_extended_at_ms);
+    payload =
+        arena_printf(arena, "{\"chain_id\":\"%s\",\"last_extended_at\":%lld}",
+                     chain_id, (long long)chain->last_extended_at_ms);
     if (!key || !payload) {
         return no_memory(err);
     }
@@ -100,7 +101,8 @@ enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,
                              : status;
 }
 
-/* --- doing it --------------------------------------------------------------- */
+/* --- doing it ---------------------------------------------------------------
+ */
 
 struct check_work {
     struct arena *arena;
@@ -151,14 +153,14 @@ enum clew_status chain_check_dormancy(struct engine *engine,
                                &work.chain_id, err);
     }
     if (status == CLEW_OK) {
-        status = json_get_int(payload, "last_extended_at", JSON_REQUIRED,
-                              INT64_MIN, INT64_MAX, &work.last_extended_at_ms,
-                              err);
+        status =
+            json_get_int(payload, "last_extended_at", JSON_REQUIRED, INT64_MIN,
+                         INT64_MAX, &work.last_extended_at_ms, err);
     }
     json_decref(payload);
-    return status == CLEW_OK ? store_write(engine->store, &task->scope,
-                                           do_check, &work, err)
-                             : status;
+    return status == CLEW_OK
+               ? store_write(engine->store, &task->scope, do_check, &work, err)
+               : status;
 }
 
 struct summary_work {
@@ -175,10 +177,9 @@ static enum clew_status write_topics(struct store_tx *tx,
 {
     struct db_rows rows;
     size_t count = 0;
-    enum clew_status status =
-        db_query(tx, &SELECT_SESSION_TOPICS,
-                 DB_ARGS(db_uuid(&session->id), db_uuid(&session->chat_id)),
-                 &rows, err);
+    enum clew_status status = db_query(
+        tx, &SELECT_SESSION_TOPICS,
+        DB_ARGS(db_uuid(&session->id), db_uuid(&session->chat_id)), &rows, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -214,12 +215,11 @@ static enum clew_status do_summary(struct store_tx *tx, void *arg,
         status = write_topics(tx, &session, &text, err);
     }
     if (status == CLEW_OK) {
-        status = db_exec(tx, &UPSERT_SUMMARY,
-                         DB_ARGS(db_uuid(&session.id),
-                                 db_uuid(&session.chat_id),
-                                 db_text(buf_str(&text)),
-                                 db_int(session.ended_at_ms)),
-                         err);
+        status = db_exec(
+            tx, &UPSERT_SUMMARY,
+            DB_ARGS(db_uuid(&session.id), db_uuid(&session.chat_id),
+                    db_text(buf_str(&text)), db_int(session.ended_at_ms)),
+            err);
     }
     buf_release(&text);
     return status == CLEW_OK ? task_complete(tx, work->task, work->now_ms, err)

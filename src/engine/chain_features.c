@@ -34,7 +34,8 @@ uint32_t chain_hash(struct str text)
     return (uint32_t)(hash ^ (hash >> 32));
 }
 
-/* --- phrases ---------------------------------------------------------------- */
+/* --- phrases ----------------------------------------------------------------
+ */
 
 /* Where a word stands. */
 struct stand {
@@ -147,7 +148,8 @@ static void read_cues(struct reader *reader)
     }
 }
 
-/* --- questions and answers -------------------------------------------------- */
+/* --- questions and answers --------------------------------------------------
+ */
 
 /* What the word, in a question and after `before`, asks for. */
 static unsigned asked_by(struct str before, struct str word, bool is_start)
@@ -181,8 +183,9 @@ static unsigned asked_by(struct str before, struct str word, bool is_start)
         return SLOT_CHOICE;
     }
     if (is_start &&
-        said_is_any(word, "do does did is are was were would will can could shall "
-                     "should have has may any")) {
+        said_is_any(word,
+                    "do does did is are was were would will can could shall "
+                    "should have has may any")) {
         return SLOT_YES_NO;
     }
     return 0;
@@ -195,9 +198,10 @@ static void read_questions(struct reader *reader)
 
     for (size_t i = 0; i < reader->said.count; i++) {
         const struct said_word *word = &reader->said.words[i];
-        bool is_start =
-            i == 0 || reader->said.words[i - 1].sentence != word->sentence ||
-            said_is_any(reader->said.words[i - 1].text, "ok okay well great sure and so");
+        bool is_start = i == 0 ||
+                        reader->said.words[i - 1].sentence != word->sentence ||
+                        said_is_any(reader->said.words[i - 1].text,
+                                    "ok okay well great sure and so");
         struct str before = is_start ? STR("") : reader->said.words[i - 1].text;
 
         if (word->sentence + 2 >= reader->end_sentence &&
@@ -228,7 +232,8 @@ static void read_supplies(struct reader *reader)
     supplies |= out->cues & CUE_DAY_WORD ? SLOT_DAY : 0u;
     supplies |= out->cues & CUE_TIME_WORD ? SLOT_TIME : 0u;
     for (size_t i = 0; i < reader->said.count; i++) {
-        const struct token *token = &a->tokens.items[reader->said.words[i].token];
+        const struct token *token =
+            &a->tokens.items[reader->said.words[i].token];
 
         if (token->kind == TOKEN_NUMBER) {
             supplies |= memchr(token->folded.s, ':', token->folded.len)
@@ -250,7 +255,8 @@ static void read_supplies(struct reader *reader)
     out->supplies = (uint8_t)supplies;
 }
 
-/* --- words that tell -------------------------------------------------------- */
+/* --- words that tell --------------------------------------------------------
+ */
 
 static bool is_within(const struct reader *reader, const struct span *span)
 {
@@ -286,8 +292,7 @@ static void read_keywords(struct reader *reader)
         if (has_stem(reader, a->keywords[i].stem)) {
             out->words[out->n_words++] =
                 (struct chain_word){chain_hash(a->keywords[i].stem),
-                                    a->keywords[i].idf,
-                                    a->keywords[i].is_noun};
+                                    a->keywords[i].idf, a->keywords[i].is_noun};
             out->mass += a->keywords[i].idf;
         }
     }
@@ -321,7 +326,8 @@ static bool noun_after(const struct reader *reader, size_t at,
     bool has_one = false;
 
     for (size_t i = at + 1; i < reader->said.count && i < at + 4; i++) {
-        const struct token *token = &a->tokens.items[reader->said.words[i].token];
+        const struct token *token =
+            &a->tokens.items[reader->said.words[i].token];
         struct lex_word word;
 
         if (reader->said.words[i].sentence != reader->said.words[at].sentence ||

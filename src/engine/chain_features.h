@@ -27,32 +27,32 @@
 #define CHAIN_TURN_NOUNS 6
 
 enum chain_cue {
-    CUE_PRONOUN = 1 << 0,     /* it, that, they, the second one, ... */
+    CUE_PRONOUN = 1 << 0, /* it, that, they, the second one, ... */
     CUE_PRONOUN_EARLY = 1 << 1,
     CUE_WHAT_ABOUT = 1 << 2,
-    CUE_CONTINUES = 1 << 3,   /* starts with and, but, which, why, ... */
-    CUE_CLOSES = 1 << 4,      /* thanks, bye, you're welcome */
+    CUE_CONTINUES = 1 << 3, /* starts with and, but, which, why, ... */
+    CUE_CLOSES = 1 << 4,    /* thanks, bye, you're welcome */
     CUE_GREETS = 1 << 5,
-    CUE_OPENS = 1 << 6,       /* by the way, one more thing, I also need */
-    CUE_REQUESTS = 1 << 7,    /* can you, I need, is there, tell me */
-    CUE_OFFERS = 1 << 8,      /* anything else I can help with */
-    CUE_SERVICE = 1 << 9,     /* would you like, I found, here is your */
-    CUE_SELF = 1 << 10,       /* my job, I am a, I love */
-    CUE_PERSONAL = 1 << 11,   /* do you like, what do you do, and you? */
+    CUE_OPENS = 1 << 6,     /* by the way, one more thing, I also need */
+    CUE_REQUESTS = 1 << 7,  /* can you, I need, is there, tell me */
+    CUE_OFFERS = 1 << 8,    /* anything else I can help with */
+    CUE_SERVICE = 1 << 9,   /* would you like, I found, here is your */
+    CUE_SELF = 1 << 10,     /* my job, I am a, I love */
+    CUE_PERSONAL = 1 << 11, /* do you like, what do you do, and you? */
     CUE_YOU = 1 << 12,
-    CUE_EXPLETIVE = 1 << 13,  /* "there is", "it is raining": no pronoun */
-    CUE_SWITCHES = 1 << 14,   /* says itself that the topic changes */
-    CUE_CONCLUDES = 1 << 15,  /* that settles it, let's close this topic */
-    CUE_RETURNS = 1 << 16,    /* back to, as for, regarding */
-    CUE_CHOOSES = 1 << 17,    /* either, the first, don't mind */
+    CUE_EXPLETIVE = 1 << 13, /* "there is", "it is raining": no pronoun */
+    CUE_SWITCHES = 1 << 14,  /* says itself that the topic changes */
+    CUE_CONCLUDES = 1 << 15, /* that settles it, let's close this topic */
+    CUE_RETURNS = 1 << 16,   /* back to, as for, regarding */
+    CUE_CHOOSES = 1 << 17,   /* either, the first, don't mind */
     CUE_YES_NO = 1 << 18,
     CUE_PLACE_WORD = 1 << 19, /* north, downtown, from, to */
     CUE_NUMBER_WORD = 1 << 20,
-    CUE_QUESTION = 1 << 21,   /* its last sentence asks */
-    CUE_ASKS = 1 << 22,       /* some sentence asks */
+    CUE_QUESTION = 1 << 21, /* its last sentence asks */
+    CUE_ASKS = 1 << 22,     /* some sentence asks */
     CUE_DAY_WORD = 1 << 23,
     CUE_TIME_WORD = 1 << 24,
-    CUE_FILLER = 1 << 25      /* a word before the body: ok, well, yes */
+    CUE_FILLER = 1 << 25 /* a word before the body: ok, well, yes */
 };
 
 /* Kinds of answers, as asked for and as supplied. */
@@ -83,7 +83,7 @@ struct chain_features {
     uint8_t supplies; /* what it could answer */
     struct chain_word words[CHAIN_TURN_WORDS];
     struct chain_name names[CHAIN_TURN_NAMES];
-    uint32_t fresh[CHAIN_TURN_NOUNS]; /* nouns after a, an, some, another */
+    uint32_t fresh[CHAIN_TURN_NOUNS];    /* nouns after a, an, some, another */
     uint32_t definite[CHAIN_TURN_NOUNS]; /* after the, this, that, your */
     uint8_t n_words;
     uint8_t n_names;

@@ -58,7 +58,8 @@ static enum clew_status no_memory(struct clew_error *err)
     return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
 }
 
-/* --- topics ----------------------------------------------------------------- */
+/* --- topics -----------------------------------------------------------------
+ */
 
 /* The stems of the words in a slice of the turn's text. */
 static size_t words_of(const struct analysis *a, struct str phrase,
@@ -112,8 +113,7 @@ static void find_topic(struct group *group, bool is_whole)
 static bool set_topic(const struct group *group, struct chain *chain)
 {
     chain->topic = arena_str(group->work->batch->arena, group->topic);
-    memcpy(chain->state.topic, group->topic_words,
-           sizeof(chain->state.topic));
+    memcpy(chain->state.topic, group->topic_words, sizeof(chain->state.topic));
     chain->state.n_topic = (uint8_t)group->n_topic_words;
     return chain->topic.s != NULL;
 }
@@ -123,8 +123,8 @@ static bool refine_topic(const struct group *group, struct chain *chain)
 {
     const struct chain_state *state = &chain->state;
     float now = chain_state_central(state, state->topic, state->n_topic);
-    float then = chain_state_central(state, group->topic_words,
-                                     group->n_topic_words);
+    float then =
+        chain_state_central(state, group->topic_words, group->n_topic_words);
 
     if (!group->is_phrase || then <= TOPIC_GAIN * now) {
         return true;
@@ -132,7 +132,8 @@ static bool refine_topic(const struct group *group, struct chain *chain)
     return set_topic(group, chain);
 }
 
-/* --- distances -------------------------------------------------------------- */
+/* --- distances --------------------------------------------------------------
+ */
 
 static const float *vector_of(const struct group *group, size_t *out_dim)
 {
@@ -204,7 +205,8 @@ static void decide(const struct group *group, struct chain_decision *out)
     chain_decide(&input, out);
 }
 
-/* --- chains that rest ------------------------------------------------------- */
+/* --- chains that rest -------------------------------------------------------
+ */
 
 static size_t search_terms(const struct chain_features *features, int64_t *out)
 {
@@ -240,11 +242,10 @@ static enum clew_status find_resting(const struct group *group,
     out->resting_distance = 1;
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         int64_t age_ms = turn->created_at_ms - chains[i].last_extended_at_ms;
-        double distance =
-            batch->chains->is_seed
-                ? seed_distance(group, &chains[i])
-                : chain_resting_distance(&group->features, &chains[i].state,
-                                         age_ms);
+        double distance = batch->chains->is_seed
+                              ? seed_distance(group, &chains[i])
+                              : chain_resting_distance(
+                                    &group->features, &chains[i].state, age_ms);
         bool is_open = uuid_eq(&chains[i].session_id, &turn->session_id) &&
                        chains[i].phase == CHAIN_ACTIVE;
 
@@ -273,7 +274,8 @@ static void leave_other_rooms(const struct group *group, const struct uuid *id)
     }
 }
 
-/* --- updates ---------------------------------------------------------------- */
+/* --- updates ----------------------------------------------------------------
+ */
 
 static struct str join_ids(struct arena *arena, const struct uuid *ids,
                            size_t count)
@@ -304,8 +306,8 @@ static enum clew_status note(const struct group *group, const char *type,
 {
     struct turn_work *work = group->work;
     struct arena *arena = work->batch->arena;
-    bool has_claims = strcmp(type, "merge") != 0 &&
-                      strcmp(type, "conclude") != 0;
+    bool has_claims =
+        strcmp(type, "merge") != 0 && strcmp(type, "conclude") != 0;
     size_t count = has_claims ? group->n_claims : 0;
     struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
     struct chain_update update = {.type = type,
@@ -319,6 +321,7 @@ static enum clew_status note(const struct group *group, const char *type,
                           "chain_update", work->updates->n_chains),
         .chain_id = *chain_id,
         .turn_id = work->turn->id,
+        .position = (int64_t)work->updates->n_chains,
         .type = str_of(type),
         .distance = update.distance,
         .reasoning = update.reasoning,
@@ -383,7 +386,8 @@ static enum clew_status put_claims(const struct group *group,
     return chain_room_use(work->batch, group->room, to, err);
 }
 
-/* --- what can happen -------------------------------------------------------- */
+/* --- what can happen --------------------------------------------------------
+ */
 
 /* Two open chains are near the claims and each other: the younger flows into
  * the older, which is returned. */
@@ -393,10 +397,9 @@ static enum clew_status merge(const struct group *group, struct room_chain *a,
                               struct clew_error *err)
 {
     struct batch_work *batch = group->work->batch;
-    bool is_a_older =
-        a->chain.started_at_ms < b->chain.started_at_ms ||
-        (a->chain.started_at_ms == b->chain.started_at_ms &&
-         uuid_cmp(&a->chain.id, &b->chain.id) < 0);
+    bool is_a_older = a->chain.started_at_ms < b->chain.started_at_ms ||
+                      (a->chain.started_at_ms == b->chain.started_at_ms &&
+                       uuid_cmp(&a->chain.id, &b->chain.id) < 0);
     struct room_chain *kept = is_a_older ? a : b;
     struct room_chain *gone = is_a_older ? b : a;
     const char *reasoning =
@@ -429,9 +432,8 @@ static enum clew_status extend(const struct group *group,
 {
     const struct chain_room *room = group->room;
     struct room_chain *chain = room->open[decision->nearest];
-    struct room_chain *second = decision->second == CHAIN_NONE
-                                    ? NULL
-                                    : room->open[decision->second];
+    struct room_chain *second =
+        decision->second == CHAIN_NONE ? NULL : room->open[decision->second];
     double distance = decision->distance[decision->nearest];
     const char *verb = decision->nearest == 0 ? "Continues " : "Back to ";
     enum clew_status status = CLEW_OK;
@@ -483,8 +485,8 @@ static enum clew_status start(const struct group *group,
 {
     const struct turn *turn = group->work->turn;
     struct chain fresh = {
-        .id = uuid_derive(turn->created_at_ms, &turn->id, "chain",
-                          group->index),
+        .id =
+            uuid_derive(turn->created_at_ms, &turn->id, "chain", group->index),
         .user_id = turn->user_id,
         .started_at_ms = turn->created_at_ms,
         .last_extended_at_ms = turn->created_at_ms,
@@ -496,11 +498,11 @@ static enum clew_status start(const struct group *group,
     if (!set_topic(group, &fresh)) {
         return no_memory(err);
     }
-    reasoning = parent ? say(group, "Branched from ", parent->topic,
-                             parent->phase == CHAIN_CONCLUDED
-                                 ? ", which is concluded"
-                                 : " due to topic shift")
-                       : say(group, "New topic: ", fresh.topic, "");
+    reasoning =
+        parent ? say(group, "Branched from ", parent->topic,
+                     parent->phase == CHAIN_CONCLUDED ? ", which is concluded"
+                                                      : " due to topic shift")
+               : say(group, "New topic: ", fresh.topic, "");
     if (parent) {
         fresh.branches_from = parent->id;
     }
@@ -529,7 +531,8 @@ static enum clew_status conclude(const struct group *group,
                : status;
 }
 
-/* --- trace ------------------------------------------------------------------ */
+/* --- trace ------------------------------------------------------------------
+ */
 
 /* What was considered: added to the turn's trace where one is kept. */
 static bool trace(const struct group *group, const struct verdict *verdict)
@@ -550,9 +553,9 @@ static bool trace(const struct group *group, const struct verdict *verdict)
     }
     is_ok = json_set(entry, "considered", considered) && is_ok;
     if (is_ok && !uuid_is_nil(&verdict->resting.id)) {
-        is_ok = json_set_uuid(entry, "resting_id", &verdict->resting.id) &&
-                json_set_real(entry, "resting_distance",
-                              verdict->resting_distance);
+        is_ok =
+            json_set_uuid(entry, "resting_id", &verdict->resting.id) &&
+            json_set_real(entry, "resting_distance", verdict->resting_distance);
     }
     is_ok = is_ok &&
             json_set_cstr(entry, "rule",
@@ -565,7 +568,8 @@ static bool trace(const struct group *group, const struct verdict *verdict)
     return json_set(group->work->trace, "chains", entry) && is_ok;
 }
 
-/* --- the step --------------------------------------------------------------- */
+/* --- the step ---------------------------------------------------------------
+ */
 
 /* The claims find their place. */
 static enum clew_status settle(const struct group *group,
@@ -706,8 +710,7 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
     enum clew_status status = leave_ended(work, err);
 
     if (status != CLEW_OK || a->n_sentences == 0 ||
-        (work->turn->role != TURN_USER &&
-         work->turn->role != TURN_ASSISTANT)) {
+        (work->turn->role != TURN_USER && work->turn->role != TURN_ASSISTANT)) {
         return status;
     }
     status = chain_room_enter(work->batch, &work->turn->session_id, &room, err);
@@ -728,7 +731,8 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
     return status;
 }
 
-/* --- efforts ---------------------------------------------------------------- */
+/* --- efforts ----------------------------------------------------------------
+ */
 
 static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -762,8 +766,8 @@ enum clew_status chain_resolve(struct turn_work *work,
     struct rows_list list = {
         .arena = batch->arena, .size = sizeof(struct uuid), .fn = id_of};
     const struct uuid *ids;
-    enum clew_status status = chain_room_enter(batch, &work->turn->session_id,
-                                               &group.room, err);
+    enum clew_status status =
+        chain_room_enter(batch, &work->turn->session_id, &group.room, err);
 
     for (size_t i = 0; i < n_refs && status == CLEW_OK; i++) {
         status = rows_add(batch->tx, &list, &SELECT_HOLDERS,

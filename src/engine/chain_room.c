@@ -12,10 +12,9 @@
 
 DB_SQL(SELECT_TALK, "SELECT memory FROM session_talks WHERE tenant = $1"
                     " AND session_id = $2");
-DB_SQL(UPSERT_TALK,
-       "INSERT INTO session_talks (tenant, session_id, memory)"
-       " VALUES ($1, $2, $3) ON CONFLICT (tenant, session_id)"
-       " DO UPDATE SET memory = excluded.memory");
+DB_SQL(UPSERT_TALK, "INSERT INTO session_talks (tenant, session_id, memory)"
+                    " VALUES ($1, $2, $3) ON CONFLICT (tenant, session_id)"
+                    " DO UPDATE SET memory = excluded.memory");
 
 static enum clew_status no_memory(struct clew_error *err)
 {
@@ -48,15 +47,16 @@ static enum clew_status load_talk(struct batch_work *batch,
                                   struct clew_error *err)
 {
     struct db_rows rows;
-    enum clew_status status = db_query(
-        batch->tx, &SELECT_TALK, DB_ARGS(db_uuid(&room->session_id)), &rows,
-        err);
+    enum clew_status status =
+        db_query(batch->tx, &SELECT_TALK, DB_ARGS(db_uuid(&room->session_id)),
+                 &rows, err);
 
     chain_talk_init(&room->talk);
     if (status != CLEW_OK) {
         return status;
     }
-    if (db_next(&rows) && !chain_talk_read(db_get_bytes(&rows, 0), &room->talk)) {
+    if (db_next(&rows) &&
+        !chain_talk_read(db_get_bytes(&rows, 0), &room->talk)) {
         chain_talk_init(&room->talk);
     }
     return db_end(&rows, err);
@@ -121,8 +121,8 @@ struct room_chain *chain_room_add(struct batch_work *batch,
                                   struct chain_room *room,
                                   const struct chain *chain, bool is_new)
 {
-    struct room_chain **grown = arena_grow(
-        batch->arena, room->all, room->n_all, &room->cap_all, sizeof(*grown));
+    struct room_chain **grown = arena_grow(batch->arena, room->all, room->n_all,
+                                           &room->cap_all, sizeof(*grown));
     struct room_chain *added = arena_zero(batch->arena, 1, sizeof(*added));
 
     if (!grown || !added) {

@@ -23,7 +23,8 @@ const struct chain_weights chain_weights = {
 /* Added to a turn's rarity before dividing, so that one word is not all. */
 #define WORDS_PRIOR 4.0f
 
-/* --- overlap ---------------------------------------------------------------- */
+/* --- overlap ----------------------------------------------------------------
+ */
 
 static float saturate(float x, float scale)
 {
@@ -94,7 +95,8 @@ static bool is_answer(const struct chain_features *turn,
     return is_asked(state) && (turn->supplies & state->last_asks) != 0;
 }
 
-/* --- signals ---------------------------------------------------------------- */
+/* --- signals ----------------------------------------------------------------
+ */
 
 void chain_signals_current(const struct chain_question *question,
                            float out[CHAIN_N_CURRENT])
@@ -126,7 +128,8 @@ void chain_signals_current(const struct chain_question *question,
     out[CHAIN_CURRENT_WHAT_ABOUT] = flag(turn->cues, CUE_WHAT_ABOUT);
     out[CHAIN_CURRENT_CONTINUES] = flag(turn->cues, CUE_CONTINUES);
     out[CHAIN_CURRENT_WORDLESS] = turn->n_words == 0 ? 1 : 0;
-    out[CHAIN_CURRENT_CLOSES] = flag(turn->cues, CUE_CLOSES);
+    out[CHAIN_CURRENT_CLOSES] =
+        turn->cues & CUE_CONCLUDES ? 2 : flag(turn->cues, CUE_CLOSES);
     out[CHAIN_CURRENT_AFTER_CLOSE] =
         turn->is_user ? flag(state->last_cues, CUE_CLOSES | CUE_OFFERS) : 0;
     out[CHAIN_CURRENT_SINGLE] = state->n_turns == 1 ? 1 : 0;
@@ -196,9 +199,11 @@ void chain_signals_new(const struct chain_question *question,
     out[CHAIN_NEW_MASS] = fminf(30, turn->mass) / 30;
     out[CHAIN_NEW_KEYWORDS] = (float)n_words / 4;
     out[CHAIN_NEW_CHAINS] = (float)n_chains / 6;
+    out[CHAIN_NEW_SWITCHES] = flag(turn->cues, CUE_SWITCHES);
 }
 
-/* --- points ----------------------------------------------------------------- */
+/* --- points -----------------------------------------------------------------
+ */
 
 static float dot(const float *a, const float *b, size_t count)
 {
@@ -291,7 +296,8 @@ double chain_resting_distance(const struct chain_features *turn,
     return chain_distance(points, bar);
 }
 
-/* --- the seed's formula ----------------------------------------------------- */
+/* --- the seed's formula -----------------------------------------------------
+ */
 
 double chain_seed_distance(const struct chain_seed_input *input)
 {

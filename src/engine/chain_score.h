@@ -26,13 +26,13 @@
 /* Signals and weights of the chain the talk is in. */
 #define CHAIN_CURRENT_SIGNALS(X)                                               \
     X(BASE, 0.25f)                                                             \
-    X(WORDS, 1.75f)      /* rarity shared with any of its turns */             \
-    X(WORDS_LAST, 3.5f)  /* with its last two turns */                         \
+    X(WORDS, 1.75f)     /* rarity shared with any of its turns */              \
+    X(WORDS_LAST, 3.5f) /* with its last two turns */                          \
     X(NAMES, 1.25f)                                                            \
     X(NOUNS, 1.0f)                                                             \
-    X(TOPS, 1.0f)        /* with its three heaviest words */                   \
-    X(ANSWERS, 1.25f)    /* supplies what its last turn asked for */           \
-    X(ASKED, 0.75f)      /* its last turn is a question */                     \
+    X(TOPS, 1.0f)     /* with its three heaviest words */                      \
+    X(ANSWERS, 1.25f) /* supplies what its last turn asked for */              \
+    X(ASKED, 0.75f)   /* its last turn is a question */                        \
     X(ASKED_SERVICE, -0.25f)                                                   \
     X(REPLIES, 1.0f)     /* ... and this turn is none */                       \
     X(REPLY_TURN, 0.25f) /* the assistant speaks */                            \
@@ -45,7 +45,7 @@
     X(WORDLESS, 0.25f)                                                         \
     X(CLOSES, 1.75f)                                                           \
     X(AFTER_CLOSE, -1.0f)                                                      \
-    X(SINGLE, 1.0f)      /* it has one turn */                                 \
+    X(SINGLE, 1.0f) /* it has one turn */                                      \
     X(LENGTH, -0.5f)
 
 /* Of another open chain. */
@@ -60,7 +60,7 @@
     X(PRONOUN_EARLY, 0.5f)                                                     \
     X(CONTINUES, 1.25f)                                                        \
     X(REPLY_TURN, -3.0f)                                                       \
-    X(RANK, -0.5f)       /* chains used more recently, current not counted */
+    X(RANK, -0.5f) /* chains used more recently, current not counted */
 
 /* Of a new chain. */
 #define CHAIN_NEW_SIGNALS(X)                                                   \
@@ -71,12 +71,13 @@
     X(OPENS, 0.25f)                                                            \
     X(ASKS, 0.75f)                                                             \
     X(ASKS_SERVICE, -1.5f)                                                     \
-    X(YOU_PEER, 1.0f)    /* a question with "you" between people */            \
+    X(YOU_PEER, 1.0f) /* a question with "you" between people */               \
     X(PERSONAL_PEER, 0.75f)                                                    \
-    X(FRESH, 0.5f)       /* a noun new to the current chain, after "a" */      \
+    X(FRESH, 0.5f) /* a noun new to the current chain, after "a" */            \
     X(MASS, 1.0f)                                                              \
     X(KEYWORDS, 0.25f)                                                         \
-    X(CHAINS, -1.25f)    /* chains there are already */
+    X(CHAINS, -1.25f) /* chains there are already */                           \
+    X(SWITCHES, 3.0f) /* says itself that the topic changes */
 
 #define CHAIN_SIGNAL_(prefix, name) CHAIN_##prefix##_##name,
 #define CHAIN_CURRENT_(name, weight) CHAIN_SIGNAL_(CURRENT, name)

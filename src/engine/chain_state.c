@@ -19,7 +19,8 @@ void chain_state_init(struct chain_state *state)
     memset(state, 0, sizeof(*state));
 }
 
-/* --- counting --------------------------------------------------------------- */
+/* --- counting ---------------------------------------------------------------
+ */
 
 static const struct chain_count *find(const struct chain_count *items,
                                       size_t count, uint32_t hash)
@@ -96,7 +97,8 @@ static void rank_tops(struct chain_state *state)
     }
 }
 
-/* --- vectors ---------------------------------------------------------------- */
+/* --- vectors ----------------------------------------------------------------
+ */
 
 static void pack_vector(const float *from, size_t dim, int8_t *out)
 {
@@ -135,7 +137,8 @@ static void add_vector(struct chain_state *state, const float *vector,
     state->has_vectors = true;
 }
 
-/* --- turns ------------------------------------------------------------------ */
+/* --- turns ------------------------------------------------------------------
+ */
 
 void chain_state_add(struct chain_state *state,
                      const struct chain_features *turn, const float *vector,
@@ -195,7 +198,8 @@ float chain_state_central(const struct chain_state *state,
     return count ? sum / sqrtf((float)count) : 0;
 }
 
-/* --- talk ------------------------------------------------------------------- */
+/* --- talk -------------------------------------------------------------------
+ */
 
 void chain_talk_init(struct chain_talk *talk)
 {
@@ -231,7 +235,8 @@ float chain_talk_peer(const struct chain_talk *talk)
     return fminf(1, fmaxf(0, share));
 }
 
-/* --- bytes ------------------------------------------------------------------ */
+/* --- bytes ------------------------------------------------------------------
+ */
 
 static void put(struct buf *out, uint64_t value, size_t n_bytes)
 {

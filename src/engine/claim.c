@@ -21,7 +21,8 @@ DB_SQL(INSERT, "INSERT INTO claims (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
                " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,"
                " $17)");
 DB_SQL(SELECT_CHAIN, "SELECT " COLUMNS " FROM claims WHERE tenant = $1"
-                     " AND chain_id = $2 ORDER BY created_at, id LIMIT $3");
+                     " AND chain_id = $2 ORDER BY created_at, seq, position,"
+                     " id LIMIT $3");
 DB_SQL(MOVE, "UPDATE claims SET chain_id = $3 WHERE tenant = $1"
              " AND chain_id = $2");
 
@@ -33,7 +34,8 @@ DB_SQL(MOVE, "UPDATE claims SET chain_id = $3 WHERE tenant = $1"
 #define SURE 0.8
 #define HEDGED 0.5
 
-/* --- reading ---------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------
+ */
 
 /* Does the sentence say anything: a telling word, a name, a number? */
 static float weight_of(const struct analysis *a, const struct sentence *s)
@@ -223,8 +225,7 @@ enum clew_status claim_read(struct arena *arena, const struct analysis *a,
     }
     count = choose(a, weights, chosen);
     for (size_t i = 0; i < count; i++) {
-        claims[i].id =
-            uuid_derive(turn->created_at_ms, &turn->id, "claim", i);
+        claims[i].id = uuid_derive(turn->created_at_ms, &turn->id, "claim", i);
         claims[i].position = (int64_t)i;
         if (!fill(arena, a, chosen[i], turn, &claims[i])) {
             return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
@@ -235,7 +236,8 @@ enum clew_status claim_read(struct arena *arena, const struct analysis *a,
     return CLEW_OK;
 }
 
-/* --- rows ------------------------------------------------------------------- */
+/* --- rows -------------------------------------------------------------------
+ */
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -262,19 +264,18 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 enum clew_status claim_insert(struct store_tx *tx, const struct claim *claim,
                               struct clew_error *err)
 {
-    return db_exec(
-        tx, &INSERT,
-        DB_ARGS(db_uuid(&claim->id), db_uuid(&claim->chain_id),
-                db_uuid(&claim->turn_id), db_uuid(&claim->chat_id),
-                db_int(claim->seq), db_int(claim->position),
-                db_int(claim->first_byte), db_int(claim->end_byte),
-                db_cstr(claim_type_name(claim->type)),
-                db_text(claim->statement), db_text(claim->subject),
-                db_text(claim->entities), db_text(claim->keywords),
-                db_real(claim->confidence),
-                rows_int_or_null(claim->valid_from_ms),
-                db_int(claim->created_at_ms)),
-        err);
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_uuid(&claim->id), db_uuid(&claim->chain_id),
+                           db_uuid(&claim->turn_id), db_uuid(&claim->chat_id),
+                           db_int(claim->seq), db_int(claim->position),
+                           db_int(claim->first_byte), db_int(claim->end_byte),
+                           db_cstr(claim_type_name(claim->type)),
+                           db_text(claim->statement), db_text(claim->subject),
+                           db_text(claim->entities), db_text(claim->keywords),
+                           db_real(claim->confidence),
+                           rows_int_or_null(claim->valid_from_ms),
+                           db_int(claim->created_at_ms)),
+                   err);
 }
 
 enum clew_status claim_list(struct store_tx *tx, struct arena *arena,

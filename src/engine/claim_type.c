@@ -346,20 +346,37 @@ static const struct phrase phrases[] = {
 /* clang-format on */
 
 static const enum claim_type precedence[] = {
-    CLAIM_HYPOTHETICAL,  CLAIM_DECISION,         CLAIM_CONCERN,
-    CLAIM_EMOTION,       CLAIM_CHANGE_MARKER,    CLAIM_LEARNING,
-    CLAIM_GOAL,          CLAIM_MEMORY_REFERENCE, CLAIM_VALUE,
-    CLAIM_PREFERENCE,    CLAIM_HABIT,            CLAIM_INTENTION,
-    CLAIM_COMMITMENT,    CLAIM_CAUSAL,           CLAIM_RELATIONSHIP,
-    CLAIM_BELIEF,        CLAIM_ASSESSMENT,       CLAIM_SELF_PERCEPTION,
+    CLAIM_HYPOTHETICAL,  CLAIM_DECISION,
+    CLAIM_CONCERN,       CLAIM_EMOTION,
+    CLAIM_CHANGE_MARKER, CLAIM_LEARNING,
+    CLAIM_GOAL,          CLAIM_MEMORY_REFERENCE,
+    CLAIM_VALUE,         CLAIM_PREFERENCE,
+    CLAIM_HABIT,         CLAIM_INTENTION,
+    CLAIM_COMMITMENT,    CLAIM_CAUSAL,
+    CLAIM_RELATIONSHIP,  CLAIM_BELIEF,
+    CLAIM_ASSESSMENT,    CLAIM_SELF_PERCEPTION,
 };
 
-static const char *const names[CLAIM_TYPES] = {
-    "factual",      "belief",   "intention", "assessment",
-    "preference",   "causal",   "question",  "decision",
-    "emotion",      "goal",     "value",     "relationship",
-    "self_perception", "habit", "memory_reference", "concern",
-    "learning",     "change_marker", "hypothetical", "commitment"};
+static const char *const names[CLAIM_TYPES] = {"factual",
+                                               "belief",
+                                               "intention",
+                                               "assessment",
+                                               "preference",
+                                               "causal",
+                                               "question",
+                                               "decision",
+                                               "emotion",
+                                               "goal",
+                                               "value",
+                                               "relationship",
+                                               "self_perception",
+                                               "habit",
+                                               "memory_reference",
+                                               "concern",
+                                               "learning",
+                                               "change_marker",
+                                               "hypothetical",
+                                               "commitment"};
 
 const char *claim_type_name(enum claim_type type)
 {

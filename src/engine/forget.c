@@ -138,12 +138,11 @@ DB_SQL(RENAME_CHAINS,
        "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
        " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
            "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
-                   " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
-                   "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), "
-                                    "'')"
-                                    " WHERE tenant = $1 AND id IN (SELECT "
-                                    "chain_id FROM claims WHERE"
-                                    " tenant = $1 AND turn_id" OF("turn") ")");
+       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
+           "turn") " ORDER BY m.created_at, m.id LIMIT 1), ''),"
+       " memory = SUBSTR(memory, 1, 1)"
+       " WHERE tenant = $1 AND id IN (SELECT chain_id FROM claims WHERE"
+       " tenant = $1 AND turn_id" OF("turn") ")");
 DB_SQL(DROP_CLAIMS,
        "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
 DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"

@@ -50,7 +50,8 @@ struct placement {
     enum place_rule rule;
     int64_t silence_ms; /* since the chat's last activity; 0 if none */
     int64_t timeout_ms;
-    struct session ended; /* a session this turn's silence ended; id nil: none */
+    struct session
+        ended; /* a session this turn's silence ended; id nil: none */
 };
 
 struct place {

@@ -62,10 +62,10 @@ static bool add_word(struct arena *arena, const struct analysis *analysis,
     if (out->count > 0 && is_tail(tokens, token)) {
         struct said_word *before = word - 1;
 
-        before->text = str_of(arena_printf(
-            arena, "%.*s%.*s", (int)before->text.len, before->text.s,
-            (int)tokens->items[token].folded.len,
-            tokens->items[token].folded.s));
+        before->text = str_of(
+            arena_printf(arena, "%.*s%.*s", (int)before->text.len,
+                         before->text.s, (int)tokens->items[token].folded.len,
+                         tokens->items[token].folded.s));
         return before->text.s != NULL;
     }
     word->text = plain(arena, tokens->items[token].folded);

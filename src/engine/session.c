@@ -102,10 +102,10 @@ static enum clew_status do_end(struct store_tx *tx, void *arg,
     }
     work->session.ended_at_ms = work->now_ms;
     status = session_update(tx, &work->session, err);
-    return status == CLEW_OK ? chain_session_ended(tx, work->arena,
-                                                   &work->session,
-                                                   work->now_ms, err)
-                             : status;
+    return status == CLEW_OK
+               ? chain_session_ended(tx, work->arena, &work->session,
+                                     work->now_ms, err)
+               : status;
 }
 
 enum clew_status session_end(struct engine *engine, const struct scope *scope,

@@ -43,7 +43,8 @@ CREATE TABLE claims (
     created_at {int} NOT NULL,
     PRIMARY KEY (tenant, id)
 );
-CREATE INDEX claims_by_chain ON claims (tenant, chain_id, created_at, id);
+CREATE INDEX claims_by_chain ON claims
+    (tenant, chain_id, created_at, seq, position);
 CREATE INDEX claims_by_turn ON claims (tenant, chat_id, seq);
 
 -- What was decided, in order: the trace of a chain.
@@ -52,6 +53,7 @@ CREATE TABLE chain_updates (
     id {id} NOT NULL,
     chain_id {id} NOT NULL,
     turn_id {id},
+    position {int} NOT NULL,
     type {text} NOT NULL,
     parent_id {id},
     claim_ids {text} NOT NULL,
@@ -61,7 +63,7 @@ CREATE TABLE chain_updates (
     PRIMARY KEY (tenant, id)
 );
 CREATE INDEX chain_updates_by_chain ON chain_updates
-    (tenant, chain_id, created_at, id);
+    (tenant, chain_id, created_at, position);
 
 -- The heaviest words of chains that rest, by hash: how one is found again.
 CREATE TABLE chain_terms (
