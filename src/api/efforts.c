@@ -93,10 +93,6 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = api_query_str(call, "all", LIMIT_NAME_BYTES, &all, err);
     }
-    if (status == CLEW_OK && uuid_is_nil(&chat_id) && user_id.len == 0) {
-        status = clew_fail_field(err, "user_id",
-                                 "name a \"user_id\" or a \"chat_id\"");
-    }
     if (status == CLEW_OK) {
         status = effort_list_all(call->engine, &call->scope, call->arena,
                                  &chat_id, user_id, all.len > 0, &efforts,

@@ -27,8 +27,8 @@ DB_SQL(SELECT_ALL, "SELECT " COLUMNS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " COLUMNS " AND m.parent_id = $2"
                         " ORDER BY m.created_at, m.id LIMIT $3");
-DB_SQL(SELECT_USER, "SELECT " COLUMNS " AND m.user_id = $2 AND e.is_open = 1"
-                    " AND m.parent_id IS NULL"
+DB_SQL(SELECT_USER, "SELECT " COLUMNS " AND ($2 = '' OR m.user_id = $2)"
+                    " AND e.is_open = 1 AND m.parent_id IS NULL"
                     " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
 DB_SQL(SELECT_ONE, "SELECT " COLUMNS " AND e.memory_id = $2");
 DB_SQL(INSERT,
