@@ -7,11 +7,12 @@
  * CRASH_SEED repeats a run.
  */
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { client, startServer } from "./lib/server.mjs";
+import { client, startServer, tempFolder } from "./lib/server.mjs";
 
 const kills = Number(process.env.CRASH_KILLS ?? 4);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
@@ -77,7 +78,8 @@ onEachBackend("killed while writing", (open) => {
       const random = randomFrom(seed);
       const acknowledged = [];
       const attempted = [];
-      const first = await open();
+      const data = tempFolder();
+      const first = await open({ data });
       let server = first;
       for (let round = 0; round < kills; round++) {
         const api = client(server.url);
@@ -101,5 +103,6 @@ onEachBackend("killed while writing", (open) => {
       await server.stop();
       const report = await first.clew("verify");
       assert.match(report.stdout, /./);
+      fs.rmSync(data, { recursive: true, force: true });
     });
 });
