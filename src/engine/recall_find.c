@@ -18,12 +18,16 @@
 
 /* So few documents are all scored. */
 #define SCORE_ALL 1024u
-/* Candidates by terms, by vectors and by time, at least. */
-#define N_LEXICAL 256u
-#define N_VECTOR 192u
+/* Candidates by terms and by vectors, and the best by terms whose neighbours
+ * become candidates: so many for each item wanted, and at least ... */
+#define LEXICAL_EACH 4u
+#define N_LEXICAL 128u
+#define VECTOR_EACH 3u
+#define N_VECTOR 96u
+#define SPREAD_EACH 2u
+#define N_SPREAD 32u
+/* Candidates by time, if a date is asked about. */
 #define N_TIME 192u
-/* The best by terms whose neighbours become candidates. */
-#define N_SPREAD 128u
 /* What the sign bits let through to the int8 comparison. */
 #define N_SHORTLIST 512u
 /* Postings read before common terms are left to the candidates. */
@@ -39,55 +43,72 @@ static enum clew_status out_of_memory(struct clew_error *err)
     return clew_fail(err, CLEW_NO_MEMORY, "could not search");
 }
 
-struct hit {
-    float score;
-    uint32_t position;
-};
-
-/* The best `want` of a stream: twice that is kept, then cut back. */
+/*
+ * The best `want` of a stream: twice that is kept, then cut back. A key is the
+ * score and, for equal scores, the lower position: the larger is the better.
+ */
 struct best {
-    struct hit *items;
+    uint64_t *keys;
     size_t count;
     size_t want;
     float floor; /* not above this: not among the best */
 };
 
+/* Floats in the order of their bits, negative ones below. */
+static inline uint64_t key_of(float score, size_t position)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &score, sizeof(bits));
+    bits = bits >> 31 ? ~bits : bits | 0x80000000u;
+    return (uint64_t)bits << 32 | (uint32_t) ~(uint32_t)position;
+}
+
+static inline float score_of_key(uint64_t key)
+{
+    uint32_t bits = (uint32_t)(key >> 32);
+    float score;
+
+    bits = bits >> 31 ? bits & 0x7fffffffu : ~bits;
+    memcpy(&score, &bits, sizeof(score));
+    return score;
+}
+
+static inline size_t position_of_key(uint64_t key)
+{
+    return (uint32_t) ~(uint32_t)key;
+}
+
 static enum clew_status best_init(struct best *best, struct arena *arena,
                                   size_t want, struct clew_error *err)
 {
-    best->items = arena_alloc(arena, want * 2 * sizeof(*best->items));
+    best->keys = arena_alloc(arena, want * 2 * sizeof(*best->keys));
     best->count = 0;
     best->want = want;
     best->floor = -INFINITY;
-    return best->items ? CLEW_OK : out_of_memory(err);
-}
-
-static bool is_better(const struct hit *a, const struct hit *b)
-{
-    return a->score > b->score ||
-           (a->score >= b->score && a->position < b->position);
+    return best->keys ? CLEW_OK : out_of_memory(err);
 }
 
 /* Move the best `want` to the front (quickselect). */
-static void select_best(struct hit *a, ptrdiff_t count, ptrdiff_t want)
+static void select_best(uint64_t *a, ptrdiff_t count, ptrdiff_t want)
 {
     ptrdiff_t low = 0;
     ptrdiff_t high = count - 1;
 
     while (low < high) {
-        struct hit pivot = a[low + (high - low) / 2];
+        uint64_t pivot = a[low + (high - low) / 2];
         ptrdiff_t i = low;
         ptrdiff_t j = high;
 
         while (i <= j) {
-            while (is_better(&a[i], &pivot)) {
+            while (a[i] > pivot) {
                 i++;
             }
-            while (is_better(&pivot, &a[j])) {
+            while (a[j] < pivot) {
                 j--;
             }
             if (i <= j) {
-                struct hit swap = a[i];
+                uint64_t swap = a[i];
 
                 a[i++] = a[j];
                 a[j--] = swap;
@@ -105,29 +126,25 @@ static void select_best(struct hit *a, ptrdiff_t count, ptrdiff_t want)
 
 static void best_cut(struct best *best)
 {
+    uint64_t least = UINT64_MAX;
+
     if (best->count <= best->want) {
         return;
     }
-    select_best(best->items, (ptrdiff_t)best->count, (ptrdiff_t)best->want);
+    select_best(best->keys, (ptrdiff_t)best->count, (ptrdiff_t)best->want);
     best->count = best->want;
-    best->floor = best->items[0].score;
-    for (size_t i = 1; i < best->count; i++) {
-        best->floor = best->items[i].score < best->floor ? best->items[i].score
-                                                         : best->floor;
+    for (size_t i = 0; i < best->count; i++) {
+        least = best->keys[i] < least ? best->keys[i] : least;
     }
+    best->floor = score_of_key(least);
 }
 
 static inline void best_add(struct best *best, float score, size_t position)
 {
-    best->items[best->count++] = (struct hit){score, (uint32_t)position};
+    best->keys[best->count++] = key_of(score, position);
     if (best->count == best->want * 2) {
         best_cut(best);
     }
-}
-
-static int compare_hits(const void *a, const void *b)
-{
-    return is_better(a, b) ? -1 : is_better(b, a);
 }
 
 /* Add one term's weight to the documents of one slice. */
@@ -183,7 +200,7 @@ static void add_hits(struct population *pop, struct best *best)
 {
     best_cut(best);
     for (size_t i = 0; i < best->count; i++) {
-        mark_set(pop->candidates, best->items[i].position);
+        mark_set(pop->candidates, position_of_key(best->keys[i]));
     }
 }
 
@@ -214,8 +231,30 @@ static void collect(const struct population *pop, const struct slice *slice,
     }
 }
 
+/* The turns around the best `want` become candidates. */
+static void spread(struct population *pop, struct best *best, size_t want)
+{
+    best->want = want < best->want ? want : best->want;
+    best_cut(best);
+    for (size_t i = 0; i < best->count; i++) {
+        size_t position = position_of_key(best->keys[i]);
+        size_t slice = population_slice_of(pop, position);
+        const struct slice *reach = &pop->slices[slice];
+        size_t around[RECALL_WINDOW];
+
+        population_neighbours(pop, slice,
+                              reach->first + (uint32_t)(position - reach->base),
+                              around);
+        for (int k = 0; k < RECALL_WINDOW; k++) {
+            if (around[k] != SIZE_MAX) {
+                mark_set(pop->candidates, around[k]);
+            }
+        }
+    }
+}
+
 static enum clew_status find_by_terms(struct population *pop, size_t want,
-                                      struct clew_error *err)
+                                      size_t n_spread, struct clew_error *err)
 {
     struct best best;
     struct best in_time;
@@ -245,22 +284,7 @@ static enum clew_status find_by_terms(struct population *pop, size_t want,
     if (pop->kind != INDEX_TURN) {
         return CLEW_OK;
     }
-    qsort(best.items, best.count, sizeof(*best.items), compare_hits);
-    for (size_t i = 0; i < best.count && i < N_SPREAD; i++) {
-        size_t slice = population_slice_of(pop, best.items[i].position);
-        const struct slice *reach = &pop->slices[slice];
-        size_t around[RECALL_WINDOW];
-
-        population_neighbours(
-            pop, slice,
-            reach->first + (uint32_t)(best.items[i].position - reach->base),
-            around);
-        for (int k = 0; k < RECALL_WINDOW; k++) {
-            if (around[k] != SIZE_MAX) {
-                mark_set(pop->candidates, around[k]);
-            }
-        }
-    }
+    spread(pop, &best, n_spread);
     return CLEW_OK;
 }
 
@@ -393,7 +417,7 @@ static void rerank(const struct population *pop, const struct best *shortlist,
     const struct recall_query *query = pop->query;
 
     for (size_t i = 0; i < shortlist->count; i++) {
-        size_t position = shortlist->items[i].position;
+        size_t position = position_of_key(shortlist->keys[i]);
         const struct slice *slice =
             &pop->slices[population_slice_of(pop, position)];
         size_t doc = slice->first + (position - slice->base);
@@ -479,11 +503,17 @@ static void mark_all(struct population *pop)
     }
 }
 
+static size_t at_least(size_t count, size_t least)
+{
+    return count > least ? count : least;
+}
+
 enum clew_status recall_find(struct population *pop, size_t limit,
                              struct clew_error *err)
 {
-    size_t n_lexical = limit > N_LEXICAL / 2 ? limit * 2 : N_LEXICAL;
-    size_t n_vector = limit > N_VECTOR / 2 ? limit * 2 : N_VECTOR;
+    size_t n_lexical = at_least(limit * LEXICAL_EACH, N_LEXICAL);
+    size_t n_vector = at_least(limit * VECTOR_EACH, N_VECTOR);
+    size_t n_spread = at_least(limit * SPREAD_EACH, N_SPREAD);
     enum clew_status status = CLEW_OK;
 
     if (pop->query->dim > 0) {
@@ -497,7 +527,7 @@ enum clew_status recall_find(struct population *pop, size_t limit,
         return CLEW_OK;
     }
     if (pop->n_terms > 0) {
-        return find_by_terms(pop, n_lexical, err);
+        return find_by_terms(pop, n_lexical, n_spread, err);
     }
     return pop->query->dim > 0 ? CLEW_OK : find_newest(pop, n_lexical, err);
 }

@@ -407,6 +407,9 @@ static bool walk(const struct population *pop, int step, size_t *slice,
     size_t best_slice = 0;
     uint32_t best_doc = 0;
 
+    if (pop->n_runs == 1) {
+        return nearest(pop, &runs[0], from, *doc, step, doc);
+    }
     for (size_t i = 0; i < pop->n_runs; i++) {
         const struct segment *s = pop->slices[runs[i].slice].segment;
         uint32_t found;
@@ -457,22 +460,34 @@ static void find_runs(struct population *pop, size_t slice,
         runs[i].end = runs[i].end > reach->end ? reach->end : runs[i].end;
     }
     pop->n_runs = n;
-    pop->run_chat = chat;
+}
+
+/* The runs of a document's chat; false if it has none. */
+static bool runs_of(struct population *pop, size_t slice, uint32_t doc)
+{
+    const struct run *run = &pop->runs[0];
+    const struct segment_chat *chat;
+
+    if (pop->n_runs > 0 && run->slice == slice && doc >= run->first &&
+        doc < run->end) {
+        return true;
+    }
+    chat = segment_chat_of(pop->slices[slice].segment, doc);
+    if (chat) {
+        find_runs(pop, slice, chat);
+    }
+    return chat != NULL;
 }
 
 void population_neighbours(struct population *pop, size_t slice, uint32_t doc,
                            size_t out[RECALL_WINDOW])
 {
-    const struct segment_chat *chat =
-        segment_chat_of(pop->slices[slice].segment, doc);
+    bool has_chat = runs_of(pop, slice, doc);
 
-    if (chat && chat != pop->run_chat) {
-        find_runs(pop, slice, chat);
-    }
     for (int side = 0; side < 2; side++) {
         size_t at_slice = slice;
         uint32_t at = doc;
-        bool is_there = chat != NULL;
+        bool is_there = has_chat;
 
         for (int k = 0; k < RECALL_WINDOW / 2; k++) {
             is_there = is_there && walk(pop, side ? 1 : -1, &at_slice, &at);
