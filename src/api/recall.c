@@ -133,7 +133,8 @@ static json_t *form_why(const struct recall_parts *parts)
         !json_set_real(why, "vector", (double)parts->vector) ||
         !json_set_real(why, "window", (double)parts->window) ||
         !json_set_real(why, "time", (double)parts->time) ||
-        !json_set_real(why, "prior", (double)parts->prior)) {
+        !json_set_real(why, "prior", (double)parts->prior) ||
+        !json_set_real(why, "chat", (double)parts->chat)) {
         json_decref(why);
         return NULL;
     }

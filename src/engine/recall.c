@@ -9,6 +9,7 @@
 #include "text/analysis.h"
 #include "vec/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,11 +107,9 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
     return take_vector(query, arena, view->dim, embedder, err);
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_items(const struct recall_item *x,
+                         const struct recall_item *y)
 {
-    const struct recall_item *x = a;
-    const struct recall_item *y = b;
-
     if (x->score < y->score || x->score > y->score) {
         return x->score > y->score ? -1 : 1;
     }
@@ -120,27 +119,129 @@ static int compare_items(const void *a, const void *b)
     return uuid_cmp(&x->id, &y->id);
 }
 
+/* Move the best `want` to the front (quickselect). */
+static void select_items(const struct recall_item **a, ptrdiff_t count,
+                         ptrdiff_t want)
+{
+    ptrdiff_t low = 0;
+    ptrdiff_t high = count - 1;
+
+    while (low < high) {
+        const struct recall_item *pivot = a[low + (high - low) / 2];
+        ptrdiff_t i = low;
+        ptrdiff_t j = high;
+
+        while (i <= j) {
+            while (compare_items(a[i], pivot) < 0) {
+                i++;
+            }
+            while (compare_items(pivot, a[j]) < 0) {
+                j--;
+            }
+            if (i <= j) {
+                const struct recall_item *swap = a[i];
+
+                a[i++] = a[j];
+                a[j--] = swap;
+            }
+        }
+        if (want <= j) {
+            high = j;
+        } else if (want >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    return compare_items(*(const struct recall_item *const *)a,
+                         *(const struct recall_item *const *)b);
+}
+
+/*
+ * The sum of the parts, without bounds, as a number from 0 to 1 that keeps the
+ * order; middle and steepness are for the eye only. The same on every
+ * machine, as a square root is.
+ */
+static double bend(double sum)
+{
+    double x = 2 * (sum - 0.7);
+
+    return 0.5 + 0.5 * x / sqrt(1 + x * x);
+}
+
+/* The best `limit` of the result, in order, with their final scores. */
+static enum clew_status rank(struct recall_result *result, struct arena *arena,
+                             size_t limit, struct clew_error *err)
+{
+    size_t count = result->count < limit ? result->count : limit;
+    const struct recall_item **order =
+        arena_alloc(arena, (result->count + 1) * sizeof(*order));
+    struct recall_item *items =
+        arena_alloc(arena, (count + 1) * sizeof(*items));
+
+    if (!order || !items) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        order[i] = &result->items[i];
+    }
+    if (count < result->count) {
+        select_items(order, (ptrdiff_t)result->count, (ptrdiff_t)count);
+    }
+    qsort(order, count, sizeof(*order), compare_places);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = *order[i];
+        items[i].score = bend(items[i].score);
+    }
+    result->items = items;
+    result->count = count;
+    return CLEW_OK;
+}
+
 /* Add a population's items to the result. */
 static enum clew_status add_items(struct recall_result *out,
                                   struct arena *arena,
-                                  const struct population *pop,
+                                  struct recall_item *added, size_t count,
                                   struct clew_error *err)
 {
-    struct recall_item *items =
-        arena_zero(arena, out->count + pop->n_items + 1, sizeof(*items));
+    struct recall_item *items = added;
 
-    if (!items) {
-        return out_of_memory(err);
-    }
-    if (out->count) {
+    if (out->count > 0) {
+        items = arena_alloc(arena, (out->count + count + 1) * sizeof(*items));
+        if (!items) {
+            return out_of_memory(err);
+        }
         memcpy(items, out->items, out->count * sizeof(*items));
-    }
-    if (pop->n_items) {
-        memcpy(items + out->count, pop->items, pop->n_items * sizeof(*items));
+        memcpy(items + out->count, added, count * sizeof(*items));
     }
     out->items = items;
-    out->count += pop->n_items;
+    out->count += count;
     return CLEW_OK;
+}
+
+/* Turns lean on their chats, which are ranked by what turns say alone. */
+static enum clew_status run_chats(struct population *pop, struct arena *arena,
+                                  uint32_t wanted, struct recall_result *out,
+                                  struct clew_error *err)
+{
+    struct recall_item *items = NULL;
+    size_t count = 0;
+    enum clew_status status = recall_gather(pop, err);
+
+    if (status == CLEW_OK && wanted & RECALL_CHAT) {
+        status = recall_chats(pop, &items, &count, err);
+        if (status == CLEW_OK) {
+            status = add_items(out, arena, items, count, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        recall_lean(pop);
+    }
+    return status;
 }
 
 /* Everything of one kind: reach, find, score, gather. */
@@ -161,19 +262,16 @@ static enum clew_status run_kind(const struct index_view *view,
     if (status == CLEW_OK) {
         status = recall_score(&pop, err);
     }
+    if (status == CLEW_OK && kind == INDEX_TURN) {
+        status = run_chats(&pop, arena, wanted, out, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
     out->n_scanned += pop.n_live;
     out->n_candidates += pop.n_items;
     if (wanted & (1u << kind)) {
-        status = add_items(out, arena, &pop, err);
-    }
-    if (status == CLEW_OK && kind == INDEX_TURN && wanted & RECALL_CHAT) {
-        status = recall_chats(&pop, err);
-        if (status == CLEW_OK) {
-            status = add_items(out, arena, &pop, err);
-        }
+        status = add_items(out, arena, pop.items, pop.n_items, err);
     }
     return status;
 }
@@ -204,14 +302,12 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
                               wanted, &result, err);
         }
     }
+    if (status == CLEW_OK) {
+        status = rank(&result, arena, request->limit, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
-    if (result.count) {
-        qsort(result.items, result.count, sizeof(*result.items), compare_items);
-    }
-    result.count =
-        result.count < request->limit ? result.count : request->limit;
     result.terms = query.terms;
     result.n_terms = query.n_terms;
     *out = result;

@@ -53,7 +53,8 @@ struct recall_request {
 };
 #define RECALL_MAX_LIMIT 5000
 
-/* Where a score comes from; they add up to `score`. */
+/* Where a score comes from. Their sum orders the items; `score` is that sum
+ * bent into 0 to 1. A chat has those of its best turn. */
 struct recall_parts {
     float lexical;   /* own words */
     float neighbour; /* words of the turns around it */
@@ -61,6 +62,7 @@ struct recall_parts {
     float window;    /* vectors of the turns around it */
     float time;      /* the dates asked for */
     float prior;     /* length, question, answer, speaker */
+    float chat;      /* the best turns of its chat */
 };
 
 struct recall_item {
@@ -70,7 +72,7 @@ struct recall_item {
     int64_t seq;
     int64_t created_at_ms; /* for a chat: of its best turn */
     struct uuid best_turn; /* RECALL_CHAT: the turn that speaks for it */
-    double score;          /* about 0 to 1, higher is better */
+    double score;          /* above 0, below 1, higher is better */
     struct recall_parts parts;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recall_chat.c - chats are as good as their best turns, and what they say
- * altogether.
+ * altogether; turns lean on the chats they are in.
  */
 #include "engine/recall_internal.h"
 
@@ -13,6 +13,9 @@
 #define WORDS_WEIGHT 0.33
 /* Saturation of a term over a whole chat. */
 #define CHAT_K1 0.9f
+/* So much of a turn's score is its chat's: where more of the best turns are,
+ * the answer is more likely. */
+#define LEAN 0.1
 
 struct chat_sum {
     struct uuid id;
@@ -80,64 +83,111 @@ static void add_words(struct population *pop, struct chat_sum *table,
     }
 }
 
-static double score_of(const struct population *pop,
-                       const struct chat_sum *chat)
+static double mean_of(const struct chat_sum *chat)
 {
     size_t n = chat->n_turns < N_BEST ? chat->n_turns : N_BEST;
     double mean = 0;
-    double words = 0;
 
     for (size_t k = 0; k < n; k++) {
         mean += chat->best[k] / (double)n;
     }
+    return mean;
+}
+
+/* On the scale of a turn's. */
+static double score_of(const struct population *pop,
+                       const struct chat_sum *chat)
+{
+    double words = 0;
+
     for (size_t t = 0; t < pop->n_terms; t++) {
         float tf = chat->tf[t];
 
         words += (double)(pop->terms[t].weight * tf / (tf + CHAT_K1) *
                           (1 + CHAT_K1));
     }
-    return mean + BEST_WEIGHT * chat->best[0] + WORDS_WEIGHT * words;
+    return (mean_of(chat) + BEST_WEIGHT * chat->best[0] +
+            WORDS_WEIGHT * words) /
+           (1 + BEST_WEIGHT + WORDS_WEIGHT);
 }
 
-enum clew_status recall_chats(struct population *pop, struct clew_error *err)
+enum clew_status recall_gather(struct population *pop, struct clew_error *err)
 {
-    struct recall_item *items;
-    struct chat_sum *table;
     size_t cap = 64;
-    size_t n = 0;
 
     while (cap < pop->n_items * 2) {
         cap *= 2;
     }
-    table = arena_zero(pop->arena, cap, sizeof(*table));
-    items = arena_zero(pop->arena, pop->n_items + 1, sizeof(*items));
-    if (!table || !items) {
+    pop->chats = arena_zero(pop->arena, cap, sizeof(*pop->chats));
+    pop->cap_chats = cap;
+    if (!pop->chats) {
         return out_of_memory(err);
     }
     for (size_t i = 0; i < pop->n_items; i++) {
-        struct chat_sum *chat = chat_sum_of(table, cap, &pop->items[i].chat);
+        struct chat_sum *chat =
+            chat_sum_of(pop->chats, cap, &pop->items[i].chat);
 
-        if (!chat->is_used) {
-            chat->is_used = true;
-            chat->id = pop->items[i].chat;
+        chat->is_used = true;
+        chat->id = pop->items[i].chat;
+        add_turn(pop, chat, i);
+    }
+    return CLEW_OK;
+}
+
+void recall_lean(struct population *pop)
+{
+    for (size_t i = 0; i < pop->n_items; i++) {
+        struct recall_item *item = &pop->items[i];
+        struct recall_parts *parts = &item->parts;
+        const struct chat_sum *chat =
+            chat_sum_of(pop->chats, pop->cap_chats, &item->chat);
+        const float rest = (float)(1 - LEAN);
+
+        parts->lexical *= rest;
+        parts->neighbour *= rest;
+        parts->vector *= rest;
+        parts->window *= rest;
+        parts->time *= rest;
+        parts->prior *= rest;
+        parts->chat = (float)(LEAN * mean_of(chat));
+        item->score = (1 - LEAN) * item->score + LEAN * mean_of(chat);
+    }
+}
+
+enum clew_status recall_chats(struct population *pop,
+                              struct recall_item **out_items, size_t *out_count,
+                              struct clew_error *err)
+{
+    struct recall_item *items =
+        arena_zero(pop->arena, pop->n_items + 1, sizeof(*items));
+    size_t n = 0;
+
+    if (!items) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < pop->cap_chats; i++) {
+        struct chat_sum *chat = &pop->chats[i];
+
+        if (chat->is_used) {
             chat->tf = arena_zero(pop->arena, pop->n_terms + 1, sizeof(float));
             if (!chat->tf) {
                 return out_of_memory(err);
             }
         }
-        add_turn(pop, chat, i);
     }
-    add_words(pop, table, cap);
-    for (size_t i = 0; i < cap; i++) {
-        if (table[i].is_used) {
-            items[n] = pop->items[table[i].item];
+    add_words(pop, pop->chats, pop->cap_chats);
+    for (size_t i = 0; i < pop->cap_chats; i++) {
+        const struct chat_sum *chat = &pop->chats[i];
+
+        if (chat->is_used) {
+            items[n] = pop->items[chat->item];
             items[n].kind = RECALL_CHAT;
             items[n].best_turn = items[n].id;
-            items[n].id = table[i].id;
-            items[n++].score = score_of(pop, &table[i]);
+            items[n].id = chat->id;
+            items[n++].score = score_of(pop, chat);
         }
     }
-    pop->items = items;
-    pop->n_items = n;
+    *out_items = items;
+    *out_count = n;
     return CLEW_OK;
 }

@@ -6,7 +6,7 @@
  * recall_pop.c   which documents are in reach, and their statistics
  * recall_find.c  candidates by terms, vectors and time
  * recall_score.c the full score of each candidate
- * recall_chat.c  chats from their turns
+ * recall_chat.c  chats from their turns, and turns by their chats
  * Thread-safety: none; everything belongs to one recall.
  */
 #ifndef ENGINE_RECALL_INTERNAL_H
@@ -93,13 +93,14 @@ struct population {
     size_t *around;       /* RECALL_WINDOW positions per candidate */
     struct slot *slots;   /* in order of position */
     size_t n_slots;
-    uint8_t *tf2;                        /* n_slots rows of n_terms */
-    const struct segment_chat *run_chat; /* whose runs these are */
-    struct run runs[RECALL_RUNS];
+    uint8_t *tf2;                 /* n_slots rows of n_terms */
+    struct run runs[RECALL_RUNS]; /* of the chat last asked about; first the
+                                   * one in the slice asked about */
     size_t n_runs;
     struct recall_item *items;
-    uint32_t *item_slots;
     size_t n_items;
+    struct chat_sum *chats; /* a hash table by id, of recall_chat.c */
+    size_t cap_chats;
 };
 
 /* recall_pop.c */
@@ -126,9 +127,15 @@ enum clew_status recall_find(struct population *pop, size_t limit,
 /* recall_score.c: slots, then items with their scores, unsorted. */
 enum clew_status recall_score(struct population *pop,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* recall_chat.c: the items of turns become items of chats. */
+/* recall_chat.c: which chats the items are in. */
+enum clew_status recall_gather(struct population *pop,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Items of the chats, by the scores the turns have now. */
 enum clew_status recall_chats(struct population *pop,
+                              struct recall_item **out_items, size_t *out_count,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Let the gathered chats speak for their turns. */
+void recall_lean(struct population *pop);
 
 static inline void mark_set(uint64_t *bits, size_t position)
 {

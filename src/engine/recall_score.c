@@ -15,6 +15,9 @@
  *            the answer, what follows a question often is, and who is asked
  *            about often says it himself
  *
+ * and, once all are scored, how good the other turns of its chat are
+ * (recall_chat.c).
+ *
  * The weights were fitted to public question sets and checked on others; they
  * hold for any language, as none of them looks at words.
  */
@@ -406,9 +409,7 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
         return status;
     }
     pop->items = arena_zero(pop->arena, pop->n_slots + 1, sizeof(*pop->items));
-    pop->item_slots =
-        arena_zero(pop->arena, pop->n_slots + 1, sizeof(*pop->item_slots));
-    if (!pop->items || !pop->item_slots) {
+    if (!pop->items) {
         return out_of_memory(err);
     }
     fill_slots(pop);
@@ -422,7 +423,6 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
         /* a neighbour of a match may lie outside the times asked for */
         if (population_allows(pop, &pop->slices[pop->slots[i].slice],
                               pop->slots[i].doc)) {
-            pop->item_slots[pop->n_items] = (uint32_t)i;
             score_slot(pop, i, around, &pop->items[pop->n_items++]);
         }
         around += RECALL_WINDOW;

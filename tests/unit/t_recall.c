@@ -420,6 +420,86 @@ static void a_large_store_finds_what_a_small_one_finds(void **state)
     assert_true(result.n_candidates < result.n_scanned / 2);
 }
 
+static void a_turn_leans_on_the_other_turns_of_its_chat(void **state)
+{
+    static const char *const about = "The violin teacher moved to Ghent.";
+    struct recall_request request = question("violin teacher");
+
+    (void)state;
+    /* the older one has company in its chat, out of its neighbours' reach */
+    for (uint64_t chat = 1; chat <= 2; chat++) {
+        int64_t time = time_of("2025-01-01T10:00:00Z") + (int64_t)chat;
+
+        say(INDEX_TURN, "u", chat, NULL, about, time);
+        for (int i = 0; i < 5; i++) {
+            say(INDEX_TURN, "u", chat, NULL, "It rained all day.", time);
+        }
+        say(INDEX_TURN, "u", chat, NULL,
+            chat == 1 ? "She plays the violin." : "She plays the drums.", time);
+    }
+    struct recall_result result = ask(&request);
+
+    assert_string_equal(text_of(&result.items[0]), about);
+    assert_true(uuid_eq(&result.items[0].chat, &docs[0].chat));
+    assert_true(result.items[0].parts.chat > result.items[1].parts.chat);
+}
+
+static double sum_of(const struct recall_parts *parts)
+{
+    return (double)parts->lexical + (double)parts->neighbour +
+           (double)parts->vector + (double)parts->window + (double)parts->time +
+           (double)parts->prior + (double)parts->chat;
+}
+
+static void scores_lie_between_0_and_1_in_the_order_of_their_parts(void **state)
+{
+    static const char *const queries[] = {
+        "boat", "What did Ann photograph in Lisbon on 2 January 2025?",
+        "nothing of the kind was ever mentioned"};
+
+    (void)state;
+    say_many(600);
+    for (size_t i = 0; i < 3; i++) {
+        struct recall_request request = question(queries[i]);
+        struct recall_result result;
+
+        request.limit = 600; /* down to those that do not match at all */
+        result = ask(&request);
+        assert_int_equal(result.count, 600);
+        for (size_t k = 0; k < result.count; k++) {
+            assert_true(result.items[k].score > 0);
+            assert_true(result.items[k].score < 1);
+            if (k > 0) {
+                assert_true(result.items[k].score <= result.items[k - 1].score);
+                assert_true(sum_of(&result.items[k].parts) <=
+                            sum_of(&result.items[k - 1].parts) + 1e-5);
+            }
+        }
+    }
+}
+
+static void fewer_items_are_the_first_of_more(void **state)
+{
+    struct recall_request request = question("Who repaired the boat?");
+    struct recall_result all;
+
+    (void)state;
+    say_many(800);
+    request.kinds = RECALL_TURN | RECALL_CHAT;
+    request.limit = 500;
+    all = ask(&request);
+    for (size_t limit = 1; limit < 60; limit += 7) {
+        struct recall_result some;
+
+        request.limit = limit;
+        some = ask(&request);
+        assert_int_equal(some.count, limit);
+        for (size_t k = 0; k < limit; k++) {
+            assert_true(uuid_eq(&some.items[k].id, &all.items[k].id));
+        }
+    }
+}
+
 static void matches_are_marked_in_the_text(void **state)
 {
     struct recall_request request = question("repairing boats");
@@ -451,6 +531,9 @@ int main(void)
         WITH_SET(odd_queries_still_answer),
         WITH_SET(the_ranking_does_not_depend_on_segments),
         WITH_SET(a_large_store_finds_what_a_small_one_finds),
+        WITH_SET(a_turn_leans_on_the_other_turns_of_its_chat),
+        WITH_SET(scores_lie_between_0_and_1_in_the_order_of_their_parts),
+        WITH_SET(fewer_items_are_the_first_of_more),
         WITH_SET(matches_are_marked_in_the_text),
     };
 
