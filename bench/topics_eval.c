@@ -2,13 +2,15 @@
 /*
  * topics_eval.c - score the chain rules on talks with known topics.
  *
- * usage: topics_eval [--seed] [--embed] [--fit] [--errors N]
+ * usage: topics_eval [--seed] [--embed] [--fit] [--search N] [--errors N]
  *                    [--oasst TREES.jsonl] [--daily DIALOGUES.json] SET.json...
  * Runs analysis and the pure chain code in memory and prints boundary F1, Pk,
  * ARI and pair F1 for each set, as an evaluation over HTTP would, and what
  * became of the turns that return to an interrupted topic. From trees and
  * dialogues it builds talks: four in a row, three interleaved. --fit prints
- * weights by conditional logit over all sets given; --errors shows returns that
+ * weights by conditional logit over all sets given, --search those of a
+ * random search on the figures (OASST half B and DailyDialog are left for
+ * checking); --errors shows returns that
  * went wrong. The sets are not part of this repository.
  */
 #include "base/arena.h"
@@ -26,10 +28,13 @@
 #define MAX_TURNS 400
 #define STEP_MS 40000
 
+struct read_turn;
+
 struct talk {
     struct str turns[MAX_TURNS];
     int topics[MAX_TURNS];
     size_t count;
+    struct read_turn *read; /* each turn, once read */
 };
 
 struct talks {
@@ -50,6 +55,8 @@ static struct {
     bool use_embedding;
     bool is_fit;
     int errors;
+    int passes;
+    double ari; /* weight of the ARI in the search */
     struct embedder *embedder;
     struct chain_weights weights;
 } opt;
@@ -226,8 +233,8 @@ static void interleave(const struct talks *parts, size_t piece,
 /* --- running ----------------------------------------------------------------
  */
 
-static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
-                      struct read_turn *out)
+static void analyse_turn(struct arena *arena, const struct talk *talk, size_t i,
+                         struct read_turn *out)
 {
     struct analysis_options options = {.time_ms = 1709283600000 +
                                                   (int64_t)i * STEP_MS};
@@ -244,6 +251,30 @@ static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
     if (opt.use_embedding && embed_run(opt.embedder, &talk->turns[i], 1,
                                        out->vector, &err) != CLEW_OK) {
         fail("embedding");
+    }
+}
+
+static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
+                      struct read_turn *out)
+{
+    if (talk->read) {
+        *out = talk->read[i];
+    } else {
+        analyse_turn(arena, talk, i, out);
+    }
+}
+
+/* Read all turns once, for a search that runs many times. */
+static void read_all(struct talks *talks)
+{
+    for (size_t t = 0; t < talks->count; t++) {
+        struct talk *talk = &talks->items[t];
+        struct read_turn *read = calloc(talk->count, sizeof(*read));
+
+        for (size_t i = 0; read && i < talk->count; i++) {
+            analyse_turn(&lasting, talk, i, &read[i]);
+        }
+        talk->read = read;
     }
 }
 
@@ -503,13 +534,20 @@ static void run_talk(const struct talk *talk, struct figures *out)
     arena_release(&arena);
 }
 
-static void evaluate(const char *name, const struct talks *talks)
+static struct figures measure(const struct talks *talks)
 {
     struct figures f = {0};
 
     for (size_t i = 0; i < talks->count; i++) {
         run_talk(&talks->items[i], &f);
     }
+    return f;
+}
+
+static void evaluate(const char *name, const struct talks *talks)
+{
+    struct figures f = measure(talks);
+
     printf("%-14s f1 %.3f (p %.3f r %.3f) pk %.3f ari %.3f pair %.3f n %.0f",
            name, 2 * f.tp / fmax(1, 2 * f.tp + f.fp + f.fn),
            f.tp / fmax(1, f.tp + f.fp), f.tp / fmax(1, f.tp + f.fn), f.pk / f.n,
@@ -733,7 +771,7 @@ static void round_weights(void)
     flatten(&opt.weights, flat, true);
 }
 
-/* --- main -------------------------------------------------------------------
+/* --- search -----------------------------------------------------------------
  */
 
 #define MAX_SETS 16
@@ -744,6 +782,75 @@ static struct {
     bool is_check; /* never fitted on */
 } sets[MAX_SETS];
 static size_t n_sets;
+
+/* What the search makes larger: cuts and clusters of the sets to tune on. The
+ * small sets count half. */
+static double objective(void)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n_sets; i++) {
+        double share = sets[i].talks.count < 50 ? 0.5 : 1;
+        struct figures f;
+
+        if (sets[i].is_check) {
+            continue;
+        }
+        f = measure(&sets[i].talks);
+        sum += share * (2 * f.tp / fmax(1, 2 * f.tp + f.fp + f.fn) -
+                        f.pk / f.n + opt.ari * f.ari / f.n);
+    }
+    return sum;
+}
+
+/* A plain generator: the same search every time. */
+static uint32_t dice(uint32_t sides)
+{
+    static uint64_t state = 88172645463325252u;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 11) % sides);
+}
+
+/* One to three weights at a time move by quarters; what helps is kept. A small
+ * pull to zero keeps chance from deciding. */
+static void search(int rounds)
+{
+    float flat[N_WEIGHTS];
+    size_t n = opt.use_embedding ? N_WEIGHTS : N_WEIGHTS - 4;
+    double best = objective();
+
+    flatten(&opt.weights, flat, false);
+    for (int round = 0; round < rounds * 100; round++) {
+        float tried[N_WEIGHTS];
+        double pull = 0;
+        double got;
+
+        memcpy(tried, flat, sizeof(tried));
+        for (uint32_t m = 0, moves = 1 + dice(3); m < moves; m++) {
+            tried[dice((uint32_t)n)] +=
+                0.25f * (float)(1 + dice(3)) * (dice(2) ? 1.0f : -1.0f);
+        }
+        for (size_t k = 0; k < n; k++) {
+            pull += 0.002 * (fabs((double)tried[k]) - fabs((double)flat[k]));
+        }
+        flatten(&opt.weights, tried, true);
+        got = objective();
+        if (got - pull > best) {
+            best = got;
+            memcpy(flat, tried, sizeof(flat));
+        }
+        if (round % 1000 == 999) {
+            printf("round %d objective %.4f\n", round + 1, best);
+        }
+    }
+    flatten(&opt.weights, flat, true);
+}
+
+/* --- main -------------------------------------------------------------------
+ */
 
 static struct talks *new_set(const char *name, bool is_check)
 {
@@ -788,6 +895,10 @@ static void add_argument(int argc, char **argv, int *i)
         opt.is_fit = true;
     } else if (strcmp(arg, "--errors") == 0 && *i + 1 < argc) {
         opt.errors = (int)strtol(argv[++*i], NULL, 10);
+    } else if (strcmp(arg, "--search") == 0 && *i + 1 < argc) {
+        opt.passes = (int)strtol(argv[++*i], NULL, 10);
+    } else if (strcmp(arg, "--ari") == 0 && *i + 1 < argc) {
+        opt.ari = strtod(argv[++*i], NULL);
     } else if (strcmp(arg, "--oasst") == 0 && *i + 1 < argc) {
         add_trees(argv[++*i]);
     } else if (strcmp(arg, "--daily") == 0 && *i + 1 < argc) {
@@ -803,6 +914,7 @@ int main(int argc, char **argv)
 {
     arena_init(&lasting, (size_t)1 << 30);
     opt.weights = chain_weights;
+    opt.ari = 1;
     for (int i = 1; i < argc; i++) {
         add_argument(argc, argv, &i);
     }
@@ -820,6 +932,13 @@ int main(int argc, char **argv)
         }
         round_weights();
         printf("rounded:\n");
+    }
+    if (opt.passes > 0) {
+        for (size_t i = 0; i < n_sets; i++) {
+            read_all(&sets[i].talks);
+        }
+        search(opt.passes);
+        print_weights();
     }
     for (size_t i = 0; i < n_sets; i++) {
         evaluate(sets[i].name, &sets[i].talks);

@@ -36,6 +36,10 @@ void chain_decide(const struct chain_input *input, struct chain_decision *out)
         current.state = input->chains[0];
         question.current = &current;
     }
+    for (size_t i = 0; i < input->n_chains; i++) {
+        question.is_answer = question.is_answer ||
+                             chain_is_answer(input->turn, input->chains[i]);
+    }
     out->points_new = chain_points_new(&question, input->weights);
     for (size_t i = 0; i < input->n_chains; i++) {
         struct chain_view view = {input->chains[i], i > 0 ? i - 1 : 0};

@@ -89,8 +89,8 @@ static bool is_asked(const struct chain_state *state)
     return state->last_cues & CUE_QUESTION && !(state->last_cues & CUE_OFFERS);
 }
 
-static bool is_answer(const struct chain_features *turn,
-                      const struct chain_state *state)
+bool chain_is_answer(const struct chain_features *turn,
+                     const struct chain_state *state)
 {
     return is_asked(state) && (turn->supplies & state->last_asks) != 0;
 }
@@ -115,7 +115,7 @@ void chain_signals_current(const struct chain_question *question,
     out[CHAIN_CURRENT_NAMES] = saturate(o.names, 8);
     out[CHAIN_CURRENT_NOUNS] = saturate(o.nouns, 8);
     out[CHAIN_CURRENT_TOPS] = saturate(o.tops, 6);
-    out[CHAIN_CURRENT_ANSWERS] = is_answer(turn, state) ? 1 : 0;
+    out[CHAIN_CURRENT_ANSWERS] = chain_is_answer(turn, state) ? 1 : 0;
     out[CHAIN_CURRENT_ASKED] = asked;
     out[CHAIN_CURRENT_ASKED_SERVICE] = asked * service;
     out[CHAIN_CURRENT_REPLIES] = turn->cues & CUE_ASKS ? 0 : asked;
@@ -135,6 +135,41 @@ void chain_signals_current(const struct chain_question *question,
     out[CHAIN_CURRENT_SINGLE] = state->n_turns == 1 ? 1 : 0;
     out[CHAIN_CURRENT_LENGTH] =
         (float)(state->n_turns < 8 ? state->n_turns : 8) / 8;
+    out[CHAIN_CURRENT_EVADED] = asked > 0 && turn->is_user &&
+                                        state->last_asks != 0 &&
+                                        !chain_is_answer(turn, state)
+                                    ? 1
+                                    : 0;
+}
+
+/* "the ..." names something of this chain that the current one lacks. */
+static float has_own_definite(const struct chain_features *turn,
+                              const struct chain_state *state,
+                              const struct chain_state *current)
+{
+    for (size_t i = 0; i < turn->n_definite; i++) {
+        if (chain_state_word(state, turn->definite[i]) &&
+            !chain_state_word(current, turn->definite[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The rarity of words shared with this chain and not with the current. */
+static float own_rarity(const struct chain_features *turn,
+                        const struct chain_state *state,
+                        const struct chain_state *current)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < turn->n_words; i++) {
+        if (chain_state_word(state, turn->words[i].hash) &&
+            !chain_state_word(current, turn->words[i].hash)) {
+            sum += turn->words[i].idf;
+        }
+    }
+    return sum;
 }
 
 void chain_signals_other(const struct chain_question *question,
@@ -150,7 +185,7 @@ void chain_signals_other(const struct chain_question *question,
     out[CHAIN_OTHER_WORDS_LAST] = o.last / (o.mass + WORDS_PRIOR);
     out[CHAIN_OTHER_NAMES] = saturate(o.names, 8);
     out[CHAIN_OTHER_TOPS] = saturate(o.tops, 6);
-    out[CHAIN_OTHER_ANSWERS] = is_answer(turn, state) ? 1 : 0;
+    out[CHAIN_OTHER_ANSWERS] = chain_is_answer(turn, state) ? 1 : 0;
     out[CHAIN_OTHER_REPLIES] =
         is_asked(state) && !(turn->cues & CUE_ASKS) ? 1 : 0;
     out[CHAIN_OTHER_PRONOUN] = flag(turn->cues, CUE_PRONOUN);
@@ -158,6 +193,20 @@ void chain_signals_other(const struct chain_question *question,
     out[CHAIN_OTHER_CONTINUES] = flag(turn->cues, CUE_CONTINUES);
     out[CHAIN_OTHER_REPLY_TURN] = turn->is_user ? 0 : 1;
     out[CHAIN_OTHER_RANK] = (float)view->rank;
+    out[CHAIN_OTHER_WORDS] = o.words / (o.mass + WORDS_PRIOR);
+    out[CHAIN_OTHER_ASKED] = is_asked(state) ? 1 : 0;
+    out[CHAIN_OTHER_CLOSED] = flag(state->last_cues, CUE_CLOSES | CUE_OFFERS);
+    out[CHAIN_OTHER_RETURNS] = flag(turn->cues, CUE_RETURNS);
+    if (question->current) {
+        const struct chain_state *current = question->current->state;
+
+        out[CHAIN_OTHER_DEFINITE] = has_own_definite(turn, state, current);
+        out[CHAIN_OTHER_EXCLUSIVE] =
+            own_rarity(turn, state, current) / (o.mass + WORDS_PRIOR);
+        out[CHAIN_OTHER_ANSWERS_ONLY] =
+            chain_is_answer(turn, state) && !chain_is_answer(turn, current) ? 1
+                                                                            : 0;
+    }
 }
 
 /* Does it bring in a noun, as new, that the current chain does not have? */
@@ -199,6 +248,16 @@ void chain_signals_new(const struct chain_question *question,
     out[CHAIN_NEW_MASS] = fminf(30, turn->mass) / 30;
     out[CHAIN_NEW_KEYWORDS] = (float)n_words / 4;
     out[CHAIN_NEW_CHAINS] = (float)n_chains / 6;
+    out[CHAIN_NEW_DEPENDENT] =
+        turn->cues & (CUE_PRONOUN_EARLY | CUE_WHAT_ABOUT | CUE_CONTINUES) &&
+                turn->n_fresh == 0 && turn->n_words <= 3
+            ? 1
+            : 0;
+    out[CHAIN_NEW_ANSWERS] = question->is_answer ? 1 : 0;
+    out[CHAIN_NEW_AFTER_CLOSE] =
+        turn->is_user && question->current
+            ? flag(question->current->state->last_cues, CUE_CLOSES | CUE_OFFERS)
+            : 0;
     out[CHAIN_NEW_SWITCHES] = flag(turn->cues, CUE_SWITCHES);
 }
 

@@ -25,58 +25,69 @@
 
 /* Signals and weights of the chain the talk is in. */
 #define CHAIN_CURRENT_SIGNALS(X)                                               \
-    X(BASE, 0.25f)                                                             \
-    X(WORDS, 1.75f)     /* rarity shared with any of its turns */              \
-    X(WORDS_LAST, 3.5f) /* with its last two turns */                          \
-    X(NAMES, 1.25f)                                                            \
+    X(BASE, 0.0f)                                                              \
+    X(WORDS, 3.75f)      /* rarity shared with any of its turns */             \
+    X(WORDS_LAST, 5.25f) /* with its last two turns */                         \
+    X(NAMES, 1.75f)                                                            \
     X(NOUNS, 1.0f)                                                             \
-    X(TOPS, 1.0f)     /* with its three heaviest words */                      \
-    X(ANSWERS, 1.25f) /* supplies what its last turn asked for */              \
-    X(ASKED, 0.75f)   /* its last turn is a question */                        \
-    X(ASKED_SERVICE, -0.25f)                                                   \
+    X(TOPS, 2.5f)    /* with its three heaviest words */                       \
+    X(ANSWERS, 1.5f) /* supplies what its last turn asked for */               \
+    X(ASKED, 0.75f)  /* its last turn is a question */                         \
+    X(ASKED_SERVICE, 0.0f)                                                     \
     X(REPLIES, 1.0f)     /* ... and this turn is none */                       \
     X(REPLY_TURN, 0.25f) /* the assistant speaks */                            \
-    X(REPLY_SERVICE, 2.75f)                                                    \
-    X(REPLY_ASKED, 0.25f)                                                      \
-    X(PRONOUN, 0.25f)                                                          \
-    X(PRONOUN_EARLY, 0.5f)                                                     \
-    X(WHAT_ABOUT, 1.25f)                                                       \
-    X(CONTINUES, 0.75f)                                                        \
+    X(REPLY_SERVICE, 3.5f)                                                     \
+    X(REPLY_ASKED, 0.5f)                                                       \
+    X(PRONOUN, -0.25f)                                                         \
+    X(PRONOUN_EARLY, 1.5f)                                                     \
+    X(WHAT_ABOUT, 0.75f)                                                       \
+    X(CONTINUES, 0.5f)                                                         \
     X(WORDLESS, 0.25f)                                                         \
-    X(CLOSES, 1.75f)                                                           \
-    X(AFTER_CLOSE, -1.0f)                                                      \
-    X(SINGLE, 1.0f) /* it has one turn */                                      \
-    X(LENGTH, -0.5f)
+    X(CLOSES, 4.25f)                                                           \
+    X(AFTER_CLOSE, -0.5f)                                                      \
+    X(SINGLE, 2.5f) /* it has one turn */                                      \
+    X(LENGTH, -0.75f)                                                          \
+    X(EVADED, -0.75f) /* its question asked for something this turn lacks */
 
 /* Of another open chain. */
 #define CHAIN_OTHER_SIGNALS(X)                                                 \
     X(BASE, -0.75f)                                                            \
-    X(WORDS_LAST, 3.5f)                                                        \
-    X(NAMES, 1.25f)                                                            \
-    X(TOPS, 1.75f)                                                             \
-    X(ANSWERS, 0.75f)                                                          \
+    X(WORDS_LAST, 3.25f)                                                       \
+    X(NAMES, 1.75f)                                                            \
+    X(TOPS, 2.0f)                                                              \
+    X(ANSWERS, 0.0f)                                                           \
     X(REPLIES, 1.5f)                                                           \
-    X(PRONOUN, 0.25f)                                                          \
-    X(PRONOUN_EARLY, 0.5f)                                                     \
+    X(PRONOUN, 0.5f)                                                           \
+    X(PRONOUN_EARLY, -0.25f)                                                   \
     X(CONTINUES, 1.25f)                                                        \
-    X(REPLY_TURN, -3.0f)                                                       \
-    X(RANK, -0.5f) /* chains used more recently, current not counted */
+    X(REPLY_TURN, -1.25f)                                                      \
+    X(RANK, -0.5f) /* chains used more recently, current not counted */        \
+    X(WORDS, 0.0f)                                                             \
+    X(DEFINITE, 2.0f)  /* "the ..." is a noun of it and not of the current */  \
+    X(EXCLUSIVE, 0.0f) /* rarity shared with it and not with the current */    \
+    X(ANSWERS_ONLY, 0.25f) /* answers it, and not the current */               \
+    X(ASKED, 0.5f)                                                             \
+    X(CLOSED, -1.25f) /* it ended in thanks or an offer */                     \
+    X(RETURNS, 0.5f)  /* "back to", "as for" */
 
 /* Of a new chain. */
 #define CHAIN_NEW_SIGNALS(X)                                                   \
-    X(BASE, 0.0f)                                                              \
-    X(GREETS, 2.5f)                                                            \
+    X(BASE, -0.25f)                                                            \
+    X(GREETS, 2.75f)                                                           \
     X(REQUESTS, 0.75f)                                                         \
     X(REQUESTS_SERVICE, 1.0f)                                                  \
-    X(OPENS, 0.25f)                                                            \
+    X(OPENS, 1.0f)                                                             \
     X(ASKS, 0.75f)                                                             \
     X(ASKS_SERVICE, -1.5f)                                                     \
-    X(YOU_PEER, 1.0f) /* a question with "you" between people */               \
-    X(PERSONAL_PEER, 0.75f)                                                    \
+    X(YOU_PEER, 1.25f) /* a question with "you" between people */              \
+    X(PERSONAL_PEER, 0.25f)                                                    \
     X(FRESH, 0.5f) /* a noun new to the current chain, after "a" */            \
     X(MASS, 1.0f)                                                              \
     X(KEYWORDS, 0.25f)                                                         \
-    X(CHAINS, -1.25f) /* chains there are already */                           \
+    X(CHAINS, -1.25f)  /* chains there are already */                          \
+    X(DEPENDENT, 0.0f) /* points back, brings in nothing new */                \
+    X(ANSWERS, 0.0f)   /* answers a question of some chain */                  \
+    X(AFTER_CLOSE, 0.25f)                                                      \
     X(SWITCHES, 3.0f) /* says itself that the topic changes */
 
 #define CHAIN_SIGNAL_(prefix, name) CHAIN_##prefix##_##name,
@@ -106,10 +117,15 @@ struct chain_question {
     const struct chain_features *turn;
     const struct chain_talk *talk;
     const struct chain_view *current; /* NULL if there is none */
+    bool is_answer;                   /* of what any open chain asked last */
     size_t n_chains;                  /* open ones */
     const float *vector;              /* NULL: without the embedder */
     size_t dim;
 };
+
+/* Does the turn supply what the chain's last turn asked for? */
+bool chain_is_answer(const struct chain_features *turn,
+                     const struct chain_state *state);
 
 /* The signals, for points and for explanations. */
 void chain_signals_current(const struct chain_question *question,

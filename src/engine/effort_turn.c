@@ -9,6 +9,7 @@
 #include "engine/observe_internal.h"
 
 #include "base/clock.h"
+#include "engine/chain.h"
 #include "engine/chat.h"
 #include "engine/place.h"
 #include "store/db.h"
@@ -197,6 +198,21 @@ static struct str without_acceptance(struct str text)
     return text;
 }
 
+/* What was said about the effort is settled with it. */
+static enum clew_status conclude_chains(struct observation *o,
+                                        const struct effort *effort,
+                                        struct clew_error *err)
+{
+    struct uuid *owners = NULL;
+    struct memory_ref *refs = NULL;
+    size_t n_refs = 0;
+    enum clew_status status = memory_refs(o->tx, o->arena, &effort->memory_id,
+                                          1, &owners, &refs, &n_refs, err);
+
+    return status == CLEW_OK ? chain_resolve(o->work, refs, n_refs, err)
+                             : status;
+}
+
 static enum clew_status resolve(struct observation *o, struct effort *effort,
                                 const struct extract_resolution *resolution,
                                 struct clew_error *err)
@@ -221,6 +237,9 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
     }
     if (status == CLEW_OK) {
         status = observe_told(o, &memory, "resolved", err);
+    }
+    if (status == CLEW_OK) {
+        status = conclude_chains(o, effort, err);
     }
     effort->is_open = false;
     effort->state = EFFORT_COLLAPSED;

@@ -502,6 +502,31 @@ static void saying_that_it_is_over_concludes_the_chain(void **state)
     }
 }
 
+static void a_resolved_effort_concludes_its_chain(void **state)
+{
+    struct talk talk;
+    struct uuid chain;
+    bool is_over = false;
+
+    (void)state;
+    talk_open(&talk);
+    talk_say(&talk, 'u', "I'm getting a 401 error");
+    chain = update(&talk)->chain_id;
+    talk_script(&talk, "a:Let's look. Is the token still valid?"
+                       "|u:here is the log, it says unauthorized on every call"
+                       "|a:The token may have expired; try refreshing it."
+                       "|u:Oh! Token was expired, works now!");
+    for (size_t i = 0; i < talk.last.updates.n_chains; i++) {
+        const struct chain_update *u = &talk.last.updates.chains[i];
+
+        is_over = is_over ||
+                  (is_type(u, "conclude") && uuid_eq(&u->chain_id, &chain));
+    }
+    assert_true(is_over);
+    assert_int_equal(get(&talk, &chain).chain.phase, CHAIN_CONCLUDED);
+    talk_close(&talk);
+}
+
 static void a_concluded_chain_is_not_revived_but_branched_from(void **state)
 {
     struct talk talk;
@@ -755,6 +780,7 @@ int main(void)
         cmocka_unit_test(chains_that_meet_become_one),
         cmocka_unit_test(chains_far_from_each_other_do_not_merge),
         cmocka_unit_test(saying_that_it_is_over_concludes_the_chain),
+        cmocka_unit_test(a_resolved_effort_concludes_its_chain),
         cmocka_unit_test(a_concluded_chain_is_not_revived_but_branched_from),
         cmocka_unit_test(a_chain_is_concluded_and_reopened_by_hand),
         cmocka_unit_test(ten_chains_are_active_and_the_oldest_rests),
