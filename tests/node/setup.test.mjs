@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * setup.test.mjs - clew setup in a home folder of its own: the entry is added
+ * and taken out again, and nothing else in the file changes by a byte.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const skill = fs.readFileSync(path.join(here, "../../skills/brain/SKILL.md"), "utf8");
+let home;
+let env;
+
+before(() => {
+  home = tempFolder();
+  env = cleanEnv(home);
+});
+after(() => fs.rmSync(home, { recursive: true, force: true }));
+
+const setup = async (...words) =>
+  (await promisify(execFile)(bin, ["setup", ...words], { env })).stdout;
+const inHome = (name) => path.join(home, name);
+const read = (name) => fs.readFileSync(inHome(name), "utf8");
+function write(name, text) {
+  fs.mkdirSync(path.dirname(inHome(name)), { recursive: true });
+  fs.writeFileSync(inHome(name), text);
+}
+
+const clients = {
+  "claude-code": {
+    file: ".claude.json", skill: ".claude/skills/brain/SKILL.md",
+    others: ['{}', '{"a":1}', '{\n  "numStartups": 12.50,\n  "mcpServers": {}\n}\n',
+      '{"mcpServers":{"x":{"command":"x","args":["{","\\"}"]}},"z":[1, 2]}',
+      '{\n\t"mcpServers": {\n\t\t"a": {"command": "a"},\n\t\t"b": {"command": "b"}\n\t}\n}'],
+    entry: (text) => JSON.parse(text).mcpServers.clew,
+  },
+  cursor: {
+    file: ".cursor/mcp.json", skill: ".cursor/skills/brain/SKILL.md",
+    others: ['{"mcpServers":{"x":{"url":"https://x.example"}}}'],
+    entry: (text) => JSON.parse(text).mcpServers.clew,
+  },
+  opencode: {
+    file: ".config/opencode/opencode.json", skill: ".config/opencode/skills/brain/SKILL.md",
+    others: ['{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    "x": {"type":"remote"}\n  }\n}\n'],
+    entry: (text) => {
+      const { command, enabled, type } = JSON.parse(text).mcp.clew;
+      assert.equal(enabled, true);
+      assert.equal(type, "local");
+      return { command: command[0], args: command.slice(1) };
+    },
+  },
+  codex: {
+    file: ".codex/config.toml", skill: ".codex/skills/brain/SKILL.md",
+    others: ["", 'model = "m"', 'model = "m"\n\n[mcp_servers.x]\ncommand = "x"\n\n[profiles.p]\na = 1\n'],
+    entry: (text) => {
+      const block = /\[mcp_servers\.clew\]\ncommand = (.*)\nargs = (.*)\n/.exec(text);
+      return { command: JSON.parse(block[1]), args: JSON.parse(block[2]) };
+    },
+  },
+};
+
+/* Every other entry, as the client would read it. */
+function without(client, text) {
+  if (client === "codex") return text.replace(/\n*\[mcp_servers\.clew\]\n(.+\n)*/, "\n").trim();
+  const json = JSON.parse(text);
+  const group = client === "opencode" ? "mcp" : "mcpServers";
+  if (json[group]) delete json[group].clew;
+  if (json[group] && Object.keys(json[group]).length === 0) delete json[group];
+  return json;
+}
+
+for (const [client, its] of Object.entries(clients)) {
+  test(`${client}: nothing is written without a yes`, async () => {
+    await assert.rejects(setup(client), (error) => {
+      assert.equal(error.code, 2);
+      assert.match(error.stdout, /\+ .*clew/);
+      return true;
+    });
+    assert.ok(!fs.existsSync(inHome(its.file)));
+    assert.ok(!fs.existsSync(inHome(its.skill)));
+  });
+
+  test(`${client}: a new file gets the entry and the skill`, async () => {
+    await setup(client, "--yes", "--url", "http://127.0.0.1:1", "--user", "ada");
+    const entry = its.entry(read(its.file));
+    assert.equal(entry.command, fs.realpathSync(bin));
+    assert.deepEqual(entry.args, ["mcp", "--url", "http://127.0.0.1:1", "--user", "ada"]);
+    assert.equal(read(its.skill), skill);
+    assert.equal(await setup(client, "--yes", "--url", "http://127.0.0.1:1", "--user", "ada"),
+      "nothing to change\n");
+    await setup(client, "--undo", "--yes");
+    assert.ok(!fs.existsSync(inHome(its.skill)));
+    assert.ok(!read(its.file).includes("clew"));
+    fs.rmSync(inHome(its.file));
+  });
+
+  test(`${client}: other entries stay, and --undo restores them`, async () => {
+    for (const before of its.others) {
+      write(its.file, before);
+      await setup(client, "--yes");
+      const after = read(its.file);
+      assert.deepEqual(its.entry(after).args, ["mcp"]);
+      assert.deepEqual(without(client, after), without(client, before || (client === "codex" ? "" : "{}")));
+      await setup(client, "--yes", "--url", "http://127.0.0.1:2");
+      assert.deepEqual(its.entry(read(its.file)).args, ["mcp", "--url", "http://127.0.0.1:2"]);
+      await setup(client, "--undo", "--yes");
+      assert.deepEqual(without(client, read(its.file)), without(client, before || (client === "codex" ? "" : "{}")));
+      fs.rmSync(inHome(its.file));
+    }
+  });
+}
+
+test("an entry between others is changed without touching a byte of them", async () => {
+  const text = '{ "mcpServers" : {\n "a":{"n":1.50}, "clew":{"old":true} ,"b" : [ 1 ]} , "k":"\\u00e9"}';
+  write(".claude.json", text);
+  await setup("claude-code", "--yes");
+  const [head, tail] = text.split('{"old":true}');
+  assert.ok(read(".claude.json").startsWith(head));
+  assert.ok(read(".claude.json").endsWith(tail));
+  await setup("claude-code", "--undo", "--yes");
+  assert.equal(read(".claude.json"), text.replace(', "clew":{"old":true}', ""));
+});
+
+test("a file that cannot be read is left alone", async () => {
+  for (const text of ["// comment\n{}", "[]", '{"mcpServers":[]}', "{"]) {
+    write(".claude.json", text);
+    await assert.rejects(setup("claude-code", "--yes"));
+    assert.equal(read(".claude.json"), text);
+  }
+  fs.rmSync(inHome(".claude.json"));
+});
+
+test("mode and symbolic links are kept", async () => {
+  write("dotfiles/claude.json", "{}");
+  fs.chmodSync(inHome("dotfiles/claude.json"), 0o640);
+  fs.symlinkSync(inHome("dotfiles/claude.json"), inHome(".claude.json"));
+  await setup("claude-code", "--yes");
+  assert.ok(fs.lstatSync(inHome(".claude.json")).isSymbolicLink());
+  assert.equal(fs.statSync(inHome("dotfiles/claude.json")).mode & 0o777, 0o640);
+  assert.match(read("dotfiles/claude.json"), /clew/);
+  fs.rmSync(inHome(".claude.json"));
+});
+
+test("a skill changed by hand is not removed", async () => {
+  await setup("claude-code", "--yes");
+  write(".claude/skills/brain/SKILL.md", `${skill}\nmine\n`);
+  await setup("claude-code", "--undo", "--yes");
+  assert.match(read(".claude/skills/brain/SKILL.md"), /mine/);
+});
+
+test("what setup wrote starts a server that works", async () => {
+  const data = inHome("data");
+  fs.mkdirSync(data);
+  await setup("cursor", "--yes", "--data", data);
+  const { command, args } = clients.cursor.entry(read(".cursor/mcp.json"));
+  const mcp = new Client({ name: "cursor", version: "1" });
+  await mcp.connect(new StdioClientTransport({ command, args, env }));
+  assert.equal((await mcp.listTools()).tools.length, 8);
+  await mcp.close();
+});
+
+test("an unknown client is named", async () => {
+  await assert.rejects(setup("emacs"), (error) => /emacs/.test(error.stderr) && error.code === 2);
+});
