@@ -82,7 +82,9 @@ API_HANDLER(thoughts_post);
 API_HANDLER(thoughts_get);
 
 /* memories.c */
+API_HANDLER(conflicts_list);
 API_HANDLER(memories_list);
+API_HANDLER(memories_undo);
 API_HANDLER(memories_get);
 API_HANDLER(memories_patch);
 API_HANDLER(memories_resolve);

@@ -209,6 +209,13 @@ const struct openapi_schema openapi_objects[] = {
     {"Lineage",
      OBJECT(P("thought_id", ID) "," P("chain", LIST(ANY)) ","
             P("truncated", BOOLEAN))},
+    {"Conflict",
+     OBJECT(P("user_id", TEXT) "," P("subject", TEXT) ","
+            P("attribute", TEXT) "," P("qualifier", TEXT) ","
+            P("older", ANY) "," P("newer", ANY) "," P("suggestion", ANY))},
+    {"Undone",
+     OBJECT(P("retracted", LIST(ID)) "," P("more", BOOLEAN) ","
+            P("dry_run", BOOLEAN))},
     {"MemoryUpdate",
      OBJECT(P("id", ID) "," P("type", TEXT) "," P("status", TEXT) ","
             P("summary", TEXT) "," P("change", TEXT))},

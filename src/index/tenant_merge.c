@@ -37,6 +37,9 @@ static size_t choose(struct tenant *t)
 {
     size_t n = t->n_files;
 
+    if (n == 0) {
+        return 0; /* there may be no array yet */
+    }
     qsort((void *)t->segments, n, sizeof(*t->segments), compare_sizes);
     for (size_t i = 0; i < n; i++) {
         struct segment *s = t->segments[i];

@@ -331,4 +331,65 @@ onEachBackend("lineage", (open) => {
     const second = await t.say(facts.roleOnly);
     assert.ok(!second.trace.operations.includes("onboard"));
   });
+
+  test("undo takes back what an agent or a key contributed, and no more", async () => {
+    const t = await tenant();
+    const since = new Date(Date.now() - 1000).toISOString();
+    const good = (await t.say(facts.monitor)).result.thought_id;
+    const bad = (await t.say(facts.roleOnly,
+      { refines: good, agent_id: "evil", agent_name: "Evil" })).result.thought_id;
+    assert.equal((await t.memory(good)).superseded, true);
+    const undo = (more) => t.api.post("/api/v1/memories/undo",
+      { from: "evil", since, ...more });
+    const dry = await undo({ dry_run: true });
+    assert.deepEqual(dry.body, { retracted: [bad], more: false, dry_run: true });
+    assert.equal((await t.memory(good)).superseded, true);
+    const later = await undo({ since: new Date(Date.now() + 60000).toISOString() });
+    assert.deepEqual(later.body.retracted, []);
+    assert.deepEqual((await undo()).body.retracted, [bad]);
+    assert.deepEqual((await undo()).body.retracted, [], "twice changes nothing");
+    assert.equal((await t.memory(good)).superseded, false);
+    const found = await t.say("What must the agent monitor check?");
+    assert.deepEqual(found.result.sources.map((s) => s.thought_id), [good]);
+    const kept = await t.lineage(bad);
+    assert.equal(kept.chain.find((node) => node.depth === 0).retracted, true);
+  });
+
+  test("undo is for admins and stays in its tenant", async () => {
+    const name = `tenant${++count}`;
+    const writer = client(server.url, await server.key(name, "write"));
+    const body = { from: "test", since: "2020-01-01T00:00:00Z" };
+    assert.equal((await writer.post("/api/v1/memories/undo", body)).status, 403);
+    const t = await tenant();
+    const other = await tenant();
+    const a = (await t.say(facts.monitor)).result.thought_id;
+    assert.deepEqual((await other.api.post("/api/v1/memories/undo", body)).body.retracted, []);
+    assert.equal((await t.memory(a)).retracted_at, null);
+    for (const [bad, field] of [[{ since: body.since }, "from"], [{ from: "x" }, "since"],
+      [{ ...body, from: "" }, "from"], [{ ...body, since: "soon" }, "since"]]) {
+      const answer = await t.api.post("/api/v1/memories/undo", bad);
+      assert.equal(answer.status, 400);
+      assert.equal(answer.body.error.field, field);
+    }
+  });
+
+  test("conflicts show what disagrees until it is settled", async () => {
+    const t = await tenant();
+    const turn = async (content) => {
+      const answer = await t.api.post("/api/v1/turns", { user_id: "ada", role: "user", content });
+      assert.equal(answer.status, 201, answer.text);
+    };
+    const list = async (query = "") => (await t.api.get(`/api/v1/conflicts${query}`)).body.items;
+    await turn("Our deadline is Friday.");
+    assert.deepEqual(await list(), []);
+    await turn("Our release deadline is Monday.");
+    const [conflict, ...rest] = await list("?user_id=ada");
+    assert.deepEqual(rest, []);
+    assert.equal(conflict.attribute, "deadline");
+    assert.match(conflict.older.summary, /Friday/);
+    assert.match(conflict.newer.summary, /Monday/);
+    assert.deepEqual(await list("?user_id=bob"), []);
+    await t.say(conflict.suggestion.prompt, { refines: conflict.suggestion.refines });
+    assert.deepEqual(await list(), [], "the suggestion settles it");
+  });
 });

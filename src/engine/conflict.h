@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conflict.h - memories of one user that disagree.
+ *
+ * Two memories conflict if both are valid, neither is superseded, and they set
+ * the same attribute of the same subject to different values (slots.h). Where
+ * it was certain that the newer replaces the older, extraction has linked them
+ * already; what is listed here is for a person or an agent to settle.
+ * Thread-safety: safe; see engine.h.
+ */
+#ifndef ENGINE_CONFLICT_H
+#define ENGINE_CONFLICT_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/memory.h"
+#include "engine/slots.h"
+#include "store/store.h"
+
+struct engine;
+
+struct conflict {
+    struct memory older;
+    struct memory newer;
+    struct slot older_slot;
+    struct slot newer_slot;
+};
+
+/* At most `limit`; `user_id` empty for all users. */
+enum clew_status conflict_list(struct engine *engine, const struct scope *scope,
+                               struct arena *arena, struct str user_id,
+                               size_t limit, struct conflict **out_conflicts,
+                               size_t *out_count,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
