@@ -469,8 +469,9 @@ static enum clew_status act_on(struct tool_run *run, const char *action,
                     NULL, err);
     }
     body = json_object();
-    if (!tail || (strcmp(action, "resolve") == 0 &&
-                  !pass(run, body, "resolution", "resolution"))) {
+    if (!tail ||
+        ((strcmp(action, "resolve") == 0 || strcmp(action, "collapse") == 0) &&
+         !pass(run, body, "resolution", "resolution"))) {
         return no_memory(body, err);
     }
     return call(run, "POST",

@@ -132,6 +132,35 @@ for (const name of Object.keys(transports)) {
       assert.match(lineage.text, /consolidation/);
     });
 
+    test("efforts are opened, listed, resolved and reopened", async () => {
+      const opened = await c.call("effort", { action: "open", goal: "fix the flaky login test", user_id: "ada" });
+      assert.ok(!opened.isError, opened.text);
+      const id = /\[([0-9a-f-]{36})\]/.exec(opened.text)[1];
+      const list = await c.call("effort", { action: "list", user_id: "ada" });
+      assert.match(list.text, new RegExp(`\\[${id}\\] open: .*login`));
+      assert.doesNotMatch((await c.call("effort", { action: "list", user_id: "bob" })).text, /login/);
+      const context = await c.call("effort", { action: "context", id });
+      assert.ok(!context.isError, context.text);
+      const resolved = await c.call("effort", { action: "resolve", id, resolution: "waited for the cookie" });
+      assert.match(resolved.text, /resolved/);
+      assert.match((await c.call("effort", { action: "reopen", id })).text, /open/);
+      assert.match((await c.call("effort", { action: "abandon", id })).text, /abandoned/);
+    });
+
+    test("context gives a chat within its budget, start offers to go on", async () => {
+      const effort = await c.call("effort", { action: "open", goal: "plan the garden", detail: "full" });
+      const chat = effort.structuredContent.chat_id;
+      const context = await c.call("context", { chat_id: chat, budget_tokens: 300, message: "what next?" });
+      assert.ok(!context.isError, context.text);
+      const read = await c.mcp.readResource({ uri: `clew://chat/${chat}` });
+      assert.equal(read.contents[0].mimeType, "text/plain");
+      const start = await c.call("start", { intent: "go on with the garden" });
+      if (/does not offer/.test(start.text)) return;
+      const id = /start_id: ([0-9a-f-]{36})/.exec(start.text)[1];
+      const chosen = await c.call("start", { start_id: id, answer: "4" });
+      assert.match(chosen.text, /chat_id: /);
+    });
+
     test("a short remark or a question is not stored, and that is said", async () => {
       const answer = await c.call("contribute", { thought: "is it so?" });
       assert.match(answer.text, /^Not stored/);
