@@ -94,6 +94,9 @@ API_HANDLER(memories_retract);
 API_HANDLER(memories_lineage);
 API_HANDLER(memories_source);
 
+/* models.c */
+API_HANDLER(models_list);
+
 /* forget.c */
 API_HANDLER(forget_post);
 

@@ -6,6 +6,8 @@
 
 #include "api/openapi.h"
 #include "engine/engine.h"
+#include "engine/model_use.h"
+#include "engine/reembed.h"
 #include "http/metrics.h"
 #include "store/store.h"
 
@@ -26,6 +28,28 @@ enum clew_status meta_health(struct api_call *call, struct clew_error *err)
     return CLEW_OK;
 }
 
+/* How far the chosen embedding model has come; nothing about the shipped one,
+ * which is never behind. */
+static void write_model(struct engine *engine, struct buf *body)
+{
+    char failure[MODEL_USE_TEXT];
+    int64_t all;
+    int64_t done;
+
+    if (reembed_changes(engine, &all, &done, NULL) != CLEW_OK || all == 0) {
+        return;
+    }
+    model_use_failure(engine, failure);
+    (void)buf_printf(body,
+                     "# TYPE clew_embed_changes gauge\n"
+                     "clew_embed_changes %lld\n"
+                     "# TYPE clew_embed_changes_done gauge\n"
+                     "clew_embed_changes_done %lld\n"
+                     "# TYPE clew_embed_model_up gauge\n"
+                     "clew_embed_model_up %d\n",
+                     (long long)all, (long long)done, failure[0] == '\0');
+}
+
 enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
 {
     struct buf *body = &call->response->body;
@@ -36,6 +60,7 @@ enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         (void)buf_printf(body, "# TYPE clew_store_up gauge\nclew_store_up %d\n",
                          store_is_healthy(call->engine->store));
+        write_model(call->engine, body);
         status = metrics_write(body);
     }
     return status == CLEW_OK ? CLEW_OK

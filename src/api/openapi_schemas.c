@@ -121,6 +121,11 @@ const struct openapi_schema openapi_objects[] = {
      OBJECT(P("error", OBJECT(P("code", TEXT) "," P("type", TEXT) ","
                               P("message", TEXT) "," P("field", TEXT) ","
                               P("request_id", TEXT))))},
+    {"Model",
+     OBJECT(P("name", TEXT) "," P("id", TEXT) "," P("dim", COUNT) ","
+            P("in_use", BOOLEAN) "," P("done", COUNT) "," P("total", COUNT) ","
+            P("percent", NUMBER) "," P("tenants", COUNT) "," P("ready", COUNT)
+            "," P("error", TEXT_OR_NULL))},
     {"Health",
      OBJECT(P("status", TEXT) "," P("version", TEXT) "," P("store", TEXT))},
     {"Link", OBJECT(LINK_FIELDS)},

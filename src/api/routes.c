@@ -190,6 +190,10 @@ const struct api_route api_routes[] = {
             "dry_run"), NULL,
      "Remove things and all that was derived from them", "> Receipt", 0},
 
+    /* --- models --- */
+    {HTTP_GET, "/api/v1/models", READ, models_list, NULL, NULL,
+     "List the embedding models and how far each has come", "> [Model]", 0},
+
     /* --- the server itself --- */
     {HTTP_GET, "/healthz", API_ROLE_NONE, meta_health, NULL, NULL,
      "Is the server well?", "> Health", 0},

@@ -6,6 +6,7 @@
  */
 #include "base/config.h"
 #include "cli/cli.h"
+#include "engine/model_list.h"
 #include "model/embed.h"
 #include "model/model_store.h"
 
@@ -61,11 +62,33 @@ const struct command command_model_add = {
     .run = run_add,
 };
 
+/* "1,200 of 3,000 40 %", and what went wrong. */
+static void show_row(const struct cli *cli, const json_t *row)
+{
+    bool is_used = json_is_true(json_object_get(row, "in_use"));
+    const char *error = cli_field(row, "error");
+
+    (void)fprintf(cli->out.file, "%s %-24s %5lld  %lld of %lld  %3.0f %%  %s\n",
+                  is_used ? "*" : " ", cli_field(row, "name"),
+                  (long long)json_integer_value(json_object_get(row, "dim")),
+                  (long long)json_integer_value(json_object_get(row, "done")),
+                  (long long)json_integer_value(json_object_get(row, "total")),
+                  json_real_value(json_object_get(row, "percent")),
+                  cli_field(row, "id"));
+    if (error[0]) {
+        (void)fprintf(cli->out.file, "  does not work: %s\n", error);
+    }
+}
+
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
     json_t *list = NULL;
-    enum clew_status status = model_store_list(data_of(cli), &list, err);
+    struct engine *engine;
+    enum clew_status status = cli_engine(cli, &engine, err);
 
+    if (status == CLEW_OK) {
+        status = model_list(engine, NULL, &cli->arena, &list, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -73,14 +96,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
         output_json(&cli->out, list);
     }
     for (size_t i = 0; !cli->as_json && i < json_array_size(list); i++) {
-        const json_t *row = json_array_get(list, i);
-
-        (void)fprintf(
-            cli->out.file, "%s %-24s %5lld  %s\n",
-            json_is_true(json_object_get(row, "in_use")) ? "*" : " ",
-            cli_field(row, "name"),
-            (long long)json_integer_value(json_object_get(row, "dim")),
-            cli_field(row, "id"));
+        show_row(cli, json_array_get(list, i));
     }
     json_decref(list);
     return CLEW_OK;
@@ -89,7 +105,8 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 const struct command command_model_list = {
     .name = "model list",
     .operands = "",
-    .summary = "list the models; a star marks the one in use",
+    .summary =
+        "list the models, how far each has come; a star marks the one in use",
     .example = "clew model list",
     .run = run_list,
 };
@@ -97,8 +114,12 @@ const struct command command_model_list = {
 static enum clew_status run_use(struct cli *cli, struct clew_error *err)
 {
     const char *name = cli->args.operands[0];
-    enum clew_status status = model_store_use(data_of(cli), name, err);
+    struct engine *engine;
+    enum clew_status status = cli_engine(cli, &engine, err);
 
+    if (status == CLEW_OK) {
+        status = model_choose(engine, name, err);
+    }
     return status == CLEW_OK ? show_name(cli, "using", name, err) : status;
 }
 
@@ -115,8 +136,12 @@ const struct command command_model_use = {
 static enum clew_status run_remove(struct cli *cli, struct clew_error *err)
 {
     const char *name = cli->args.operands[0];
-    enum clew_status status = model_store_remove(data_of(cli), name, err);
+    struct engine *engine;
+    enum clew_status status = cli_engine(cli, &engine, err);
 
+    if (status == CLEW_OK) {
+        status = model_remove(engine, &cli->arena, name, err);
+    }
     return status == CLEW_OK ? show_name(cli, "removed", name, err) : status;
 }
 

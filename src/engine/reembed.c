@@ -42,6 +42,11 @@ DB_SQL_SYSTEM(COUNT_UNREADY,
               "SELECT COUNT(*) FROM tenants n LEFT JOIN vector_models v"
               " ON v.tenant = n.tenant AND v.model = $1"
               " WHERE n.change_seq > 0 AND v.ready_at IS NULL");
+DB_SQL_SYSTEM(SUM_CHANGES,
+              "SELECT CAST(SUM(n.change_seq) AS BIGINT),"
+              " CAST(SUM(COALESCE(v.through, 0)) AS BIGINT) FROM tenants n"
+              " LEFT JOIN vector_models v ON v.tenant = n.tenant"
+              " AND v.model = $1");
 DB_SQL_SYSTEM(SELECT_TENANTS, "SELECT tenant FROM tenants WHERE change_seq > 0"
                               " ORDER BY tenant LIMIT 1000000");
 /* Episodes without a summary have no text yet. */
@@ -541,18 +546,61 @@ static enum clew_status do_count(struct store_tx *tx, void *arg,
     return db_end(&rows, err);
 }
 
-enum clew_status reembed_progress(struct engine *engine, struct arena *arena,
-                                  const char *model,
+enum clew_status reembed_progress(struct engine *engine,
+                                  const struct scope *scope,
+                                  struct arena *arena, const char *model,
                                   struct reembed_progress *out,
                                   struct clew_error *err)
 {
     struct count_work work = {.model = model};
     enum clew_status status =
-        each_tenant(engine, arena, false, do_count, &work, err);
+        scope ? store_read(engine->store, scope, do_count, &work, err)
+              : each_tenant(engine, arena, false, do_count, &work, err);
 
     if (status == CLEW_OK) {
         *out = work.sum;
     }
+    return status;
+}
+
+struct sum_work {
+    const char *model;
+    int64_t all;
+    int64_t done;
+};
+
+static enum clew_status do_sum(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct sum_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SUM_CHANGES, DB_ARGS(db_cstr(work->model)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        work->all = db_get_int(&rows, 0);
+        work->done = db_get_int(&rows, 1);
+    }
+    return db_end(&rows, err);
+}
+
+enum clew_status reembed_changes(struct engine *engine, int64_t *out_all,
+                                 int64_t *out_done, struct clew_error *err)
+{
+    struct sum_work work = {0};
+    struct model_lease model;
+    enum clew_status status = CLEW_OK;
+
+    if (model_use_chosen(engine, &model)) {
+        work.model = model.id;
+        status = store_read_system(engine->store, do_sum, &work, err);
+        model_use_release(engine, &model);
+    }
+    *out_all = work.all;
+    *out_done = work.done;
     return status;
 }
 

@@ -254,8 +254,8 @@ static struct reembed_progress progress_of(const char *id)
 {
     struct reembed_progress progress;
 
-    assert_int_equal(reembed_progress(engine, &arena, id, &progress, NULL),
-                     CLEW_OK);
+    assert_int_equal(
+        reembed_progress(engine, &scope, &arena, id, &progress, NULL), CLEW_OK);
     return progress;
 }
 
