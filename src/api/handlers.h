@@ -100,6 +100,10 @@ API_HANDLER(models_list);
 /* forget.c */
 API_HANDLER(forget_post);
 
+/* export.c */
+API_HANDLER(export_get);
+API_HANDLER(import_post);
+
 /* link.c */
 API_HANDLER(link_post);
 API_HANDLER(requests_list);

@@ -80,6 +80,7 @@ const struct openapi_schema openapi_fields[] = {
     {"resolution", TEXT},
     {"response", ANY},
     {"role", "{\"enum\":[\"user\",\"assistant\",\"system\",\"tool\"]}"},
+    {"rows", LIST("{\"type\":\"object\"}")},
     {"session_id", ID},
     {"since", TIME},
     {"state", "{\"enum\":[\"active\",\"dormant\",\"concluded\"]}"},

@@ -12,6 +12,7 @@
 
 #define READ API_ROLE_READ
 #define WRITE API_ROLE_WRITE
+#define ADMIN API_ROLE_ADMIN
 
 /* clang-format off */
 const struct api_route api_routes[] = {
@@ -193,6 +194,13 @@ const struct api_route api_routes[] = {
     /* --- models --- */
     {HTTP_GET, "/api/v1/models", READ, models_list, NULL, NULL,
      "List the embedding models and how far each has come", "> [Model]", 0},
+
+    /* --- all of it --- */
+    {HTTP_GET, "/api/v1/export", ADMIN, export_get, NULL, NULL,
+     "Read everything of the tenant, one JSON object a line", NULL, 0},
+    {HTTP_POST, "/api/v1/import", ADMIN, import_post, FIELDS("rows"), NULL,
+     "Take lines of an export, all or nothing; twice changes nothing",
+     "rows > 200", 0},
 
     /* --- the server itself --- */
     {HTTP_GET, "/healthz", API_ROLE_NONE, meta_health, NULL, NULL,

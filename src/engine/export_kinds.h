@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export_kinds.h - which tables an export holds, and how a row looks in it.
+ *
+ * One table for both directions: export.c writes a line per row from it,
+ * restore.c reads it back. A line is {"type": …, column: value, …}; ids are
+ * text, times RFC 3339, bytes hexadecimal; NULL is left out. The tenant and the
+ * change numbers are not in it: they belong to the store a row is in.
+ *
+ * To export another table add it here. Rows derived from others need not be.
+ * Thread-safety: immutable; the SQL is made once, on first use.
+ */
+#ifndef ENGINE_EXPORT_KINDS_H
+#define ENGINE_EXPORT_KINDS_H
+
+#include "base/str.h"
+#include "store/db.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EXPORT_VERSION 1
+#define EXPORT_MAX_COLUMNS 48
+#define EXPORT_MAX_KEYS 4
+
+enum export_type {
+    EXPORT_ID,
+    EXPORT_TEXT,
+    EXPORT_INT,
+    EXPORT_TIME,
+    EXPORT_REAL,
+    EXPORT_BYTES
+};
+
+struct export_column {
+    const char *name;
+    enum export_type type;
+    bool is_optional;  /* may be NULL */
+    const char *field; /* its name in a line; NULL = the column's */
+};
+
+struct export_kind {
+    const char *type;  /* of a line: "turn" */
+    const char *table; /* "turns" */
+    const struct export_column *columns;
+    size_t n_columns;
+    size_t n_keys;   /* the first columns: unique, and the order of lines */
+    bool has_change; /* takes a change number; then the id is column "id" */
+    /* What to do with a row that is there already; NULL = leave it. */
+    const char *merge;
+};
+
+extern const struct export_kind export_kinds[];
+extern const size_t export_n_kinds;
+
+/* Statements of kind number `kind`. */
+struct export_sql {
+    struct db_sql first; /* $2 = limit */
+    struct db_sql next;  /* $2 = limit, $3 … = the key of the last row */
+    /* $2 … = the columns, then the change number where there is one */
+    struct db_sql insert;
+    struct db_sql known; /* ids among the list $2; only with has_change */
+};
+const struct export_sql *export_sql_of(size_t kind);
+
+/* The kind of a line's type; false if there is none. */
+bool export_kind_find(struct str type, size_t *out_kind);
+/* What a column is called in a line. */
+const char *export_field(const struct export_column *column);
+/* Where the column "id" is. */
+size_t export_id_column(const struct export_kind *kind);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * restore.h - lines of an export become rows again.
+ *
+ * Ids, times and contents are kept; the tenant is the caller's, and change
+ * numbers are taken anew. What is there already stays as it is (a chat or
+ * session takes over a later state), so that a broken import is simply run
+ * again. What was forgotten here does not come back.
+ * Thread-safety: safe.
+ */
+#ifndef ENGINE_RESTORE_H
+#define ENGINE_RESTORE_H
+
+#include "base/arena.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct engine;
+
+/* Rows of one call. */
+#define RESTORE_MAX_ROWS 1000
+
+struct restore_report {
+    int64_t n_rows;
+    int64_t n_added; /* the rest was there, or was forgotten */
+};
+
+/*
+ * Take an array of lines, all or nothing. CLEW_INVALID names what is wrong with
+ * which; CLEW_CONFLICT if a row contradicts one that is there (another turn at
+ * the same place, the same external_id on another turn).
+ */
+enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, const json_t *lines,
+                              struct restore_report *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
