@@ -7,6 +7,7 @@
  */
 #include "engine/export.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/sha256.h"
@@ -61,26 +62,23 @@ static enum clew_status flush(struct export_work *work, struct clew_error *err)
     return CLEW_OK;
 }
 
-static bool set_bytes(struct arena *arena, json_t *line, const char *name,
-                      struct str bytes)
+static bool set_bytes(json_t *line, const char *name, struct str bytes)
 {
-    char small[2 * 256 + 1]; /* digests, nearly always */
-    char *hex = small;
+    char *hex = alloc_array(NULL, 2 * bytes.len + 1, 1);
+    bool ok;
 
-    if (2 * bytes.len >= sizeof(small)) {
-        hex = arena_zero(arena, 2 * bytes.len + 1, 1);
-    }
     if (!hex) {
         return false;
     }
     hex_format((const unsigned char *)bytes.s, bytes.len, hex);
-    return json_set_cstr(line, name, hex);
+    ok = json_set_cstr(line, name, hex);
+    alloc_free(hex);
+    return ok;
 }
 
 /* Set one column of the current row; false without memory. */
-static bool set_column(struct arena *arena, const struct db_rows *rows,
-                       int column, const struct export_column *form,
-                       json_t *line)
+static bool set_column(const struct db_rows *rows, int column,
+                       const struct export_column *form, json_t *line)
 {
     const char *name = export_field(form);
     int64_t time_ms;
@@ -103,7 +101,7 @@ static bool set_column(struct arena *arena, const struct db_rows *rows,
     case EXPORT_REAL:
         return json_set_real(line, name, db_get_real(rows, column));
     case EXPORT_BYTES:
-        return set_bytes(arena, line, name, db_get_bytes(rows, column));
+        return set_bytes(line, name, db_get_bytes(rows, column));
     }
     return false;
 }
@@ -117,7 +115,7 @@ static enum clew_status add_row(struct export_work *work,
     bool ok = line && json_set_cstr(line, "type", kind->type);
 
     for (size_t i = 0; ok && i < kind->n_columns; i++) {
-        ok = set_column(work->arena, rows, (int)i, &kind->columns[i], line);
+        ok = set_column(rows, (int)i, &kind->columns[i], line);
     }
     if (ok && json_write(&work->out, line) == CLEW_OK) {
         (void)buf_append_char(&work->out, '\n'); /* flush() looks */

@@ -158,6 +158,11 @@ static const struct export_column memory_ref_columns[] = {
     {"first_seq", EXPORT_INT, false, NULL},
     {"last_seq", EXPORT_INT, false, NULL},
 };
+static const struct export_column memory_key_columns[] = {
+    {"kind", EXPORT_TEXT, false, NULL},
+    {"digest", EXPORT_ID, false, NULL},
+    {"memory_id", EXPORT_ID, false, NULL},
+};
 static const struct export_column chat_memory_columns[] = {
     {"chat_id", EXPORT_ID, false, NULL},
     {"memory_id", EXPORT_ID, false, NULL},
@@ -167,6 +172,18 @@ static const struct export_column memory_access_columns[] = {
     {"memory_id", EXPORT_ID, false, NULL},
     {"agent_id", EXPORT_TEXT, false, NULL},
     {"access_count", EXPORT_INT, false, NULL},
+};
+static const struct export_column effort_columns[] = {
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"thread_id", EXPORT_ID, false, NULL},
+    {"state", EXPORT_TEXT, false, NULL},
+    {"outcome", EXPORT_TEXT, true, NULL},
+    {"is_open", EXPORT_INT, false, NULL},
+    {"is_spawned", EXPORT_INT, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"last_at", EXPORT_TIME, false, NULL},
+    {"raw_tokens", EXPORT_INT, false, NULL},
 };
 static const struct export_column agent_columns[] = {
     {"agent_id", EXPORT_TEXT, false, NULL},
@@ -186,6 +203,167 @@ static const struct export_column correction_columns[] = {
     {"level", EXPORT_TEXT, false, NULL},
     {"created_at", EXPORT_TIME, false, NULL},
 };
+static const struct export_column chain_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"session_id", EXPORT_ID, false, NULL},
+    {"topic", EXPORT_TEXT, false, NULL},
+    {"state", EXPORT_TEXT, false, NULL},
+    {"started_at", EXPORT_TIME, false, NULL},
+    {"last_extended_at", EXPORT_TIME, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"n_claims", EXPORT_INT, false, NULL},
+    {"branches_from", EXPORT_ID, true, NULL},
+    {"merged_into", EXPORT_ID, true, NULL},
+    {"memory", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column claim_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"position", EXPORT_INT, false, NULL},
+    {"first_byte", EXPORT_INT, false, NULL},
+    {"end_byte", EXPORT_INT, false, NULL},
+    {"type", EXPORT_TEXT, false, "claim_type"},
+    {"statement", EXPORT_TEXT, false, NULL},
+    {"subject", EXPORT_TEXT, false, NULL},
+    {"entities", EXPORT_TEXT, false, NULL},
+    {"keywords", EXPORT_TEXT, false, NULL},
+    {"confidence", EXPORT_REAL, false, NULL},
+    {"valid_from", EXPORT_INT, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chain_update_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, true, NULL},
+    {"position", EXPORT_INT, false, NULL},
+    {"type", EXPORT_TEXT, false, "chain_update_type"},
+    {"parent_id", EXPORT_ID, true, NULL},
+    {"claim_ids", EXPORT_TEXT, false, NULL},
+    {"distance", EXPORT_REAL, true, NULL},
+    {"reasoning", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chain_term_columns[] = {
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"term", EXPORT_INT, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column session_talk_columns[] = {
+    {"session_id", EXPORT_ID, false, NULL},
+    {"memory", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column session_summary_columns[] = {
+    {"session_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"summary", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chat_profile_columns[] = {
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"last_at", EXPORT_TIME, false, NULL},
+    {"data", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column chat_term_columns[] = {
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"term", EXPORT_INT, false, NULL},
+    {"started_at", EXPORT_TIME, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column link_decision_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"other_chat_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"algorithmic", EXPORT_REAL, false, NULL},
+    {"llm", EXPORT_REAL, true, NULL},
+    {"threshold", EXPORT_REAL, false, NULL},
+    {"decision", EXPORT_TEXT, false, NULL},
+    {"agreement", EXPORT_TEXT, false, NULL},
+    {"confidence", EXPORT_TEXT, false, NULL},
+    {"signals", EXPORT_TEXT, false, NULL},
+    {"outcome", EXPORT_TEXT, true, NULL},
+    {"outcome_by", EXPORT_TEXT, true, NULL},
+    {"outcome_at", EXPORT_TIME, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"updated_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column link_tuning_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"previous_id", EXPORT_ID, true, NULL},
+    {"is_current", EXPORT_INT, false, NULL},
+    {"threshold", EXPORT_REAL, false, NULL},
+    {"keyword", EXPORT_REAL, false, NULL},
+    {"entity", EXPORT_REAL, false, NULL},
+    {"topic", EXPORT_REAL, false, NULL},
+    {"recency", EXPORT_REAL, false, NULL},
+    {"llm_weight", EXPORT_REAL, false, NULL},
+    {"prompt_signals", EXPORT_TEXT, false, NULL},
+    {"reason", EXPORT_TEXT, false, NULL},
+    {"metrics", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column link_counter_columns[] = {
+    {"n_outcomes", EXPORT_INT, false, NULL},
+};
+static const struct export_column episode_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"type", EXPORT_TEXT, false, "episode_type"},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"ordinal", EXPORT_INT, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, true, NULL},
+    {"compacted_seq", EXPORT_INT, false, NULL},
+    {"compacted_at", EXPORT_TIME, true, NULL},
+    {"cause", EXPORT_TEXT, true, NULL},
+    {"micro", EXPORT_TEXT, true, NULL},
+    {"meso", EXPORT_TEXT, true, NULL},
+    {"macro", EXPORT_TEXT, true, NULL},
+    {"citations", EXPORT_TEXT, true, NULL},
+    {"method", EXPORT_TEXT, true, NULL},
+    {"coverage", EXPORT_REAL, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"updated_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column episode_chat_columns[] = {
+    {"episode_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"link_id", EXPORT_ID, true, NULL},
+    {"added_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column trace_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"data", EXPORT_TEXT, false, NULL},
+};
+static const struct export_column llm_answer_columns[] = {
+    {"key", EXPORT_BYTES, false, NULL},
+    {"purpose", EXPORT_TEXT, false, NULL},
+    {"model", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"answer", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column llm_ledger_columns[] = {
+    {"day", EXPORT_INT, false, NULL},
+    {"purpose", EXPORT_TEXT, false, NULL},
+    {"model", EXPORT_TEXT, false, NULL},
+    {"calls", EXPORT_INT, false, NULL},
+    {"failures", EXPORT_INT, false, NULL},
+    {"input_tokens", EXPORT_INT, false, NULL},
+    {"output_tokens", EXPORT_INT, false, NULL},
+    {"cost_micros", EXPORT_INT, false, NULL},
+};
 static const struct export_column tombstone_columns[] = {
     {"kind", EXPORT_TEXT, false, NULL},
     {"id", EXPORT_ID, false, NULL},
@@ -199,25 +377,11 @@ static const struct export_column forget_receipt_columns[] = {
     {"created_at", EXPORT_TIME, false, NULL},
 };
 
-/* A later state of the same row wins: exports of one store may follow each
- * other. */
-static const char merge_chat[] =
-    " ON CONFLICT (tenant, id) DO UPDATE SET title = excluded.title,"
-    " is_titled_by_user = excluded.is_titled_by_user,"
-    " summary = excluded.summary, channels = excluded.channels,"
-    " last_activity_at = excluded.last_activity_at,"
-    " closed_at = excluded.closed_at, last_seq = excluded.last_seq"
-    " WHERE excluded.last_seq > chats.last_seq";
-static const char merge_session[] =
-    " ON CONFLICT (tenant, id) DO UPDATE SET"
-    " last_activity_at = excluded.last_activity_at,"
-    " ended_at = excluded.ended_at"
-    " WHERE excluded.last_activity_at > sessions.last_activity_at";
-
 const struct export_kind export_kinds[] = {
     {"user", "users", COLUMNS(user_columns), 1, false, NULL},
-    {"chat", "chats", COLUMNS(chat_columns), 1, false, merge_chat},
-    {"session", "sessions", COLUMNS(session_columns), 1, false, merge_session},
+    {"chat", "chats", COLUMNS(chat_columns), 1, false, "last_seq"},
+    {"session", "sessions", COLUMNS(session_columns), 1, false,
+     "last_activity_at"},
     {"turn", "turns", COLUMNS(turn_columns), 2, true, NULL},
     {"request", "requests", COLUMNS(request_columns), 1, false, NULL},
     {"request_prefix", "request_prefixes", COLUMNS(request_prefix_columns), 2,
@@ -226,18 +390,44 @@ const struct export_kind export_kinds[] = {
      NULL},
     {"request_anchor", "request_anchors", COLUMNS(request_anchor_columns), 3,
      false, NULL},
-    {"memory", "memories", COLUMNS(memory_columns), 1, true, NULL},
+    {"memory", "memories", COLUMNS(memory_columns), 1, true, "updated_at"},
     {"memory_source", "memory_sources", COLUMNS(memory_source_columns), 2,
      false, NULL},
     {"memory_ref", "memory_refs", COLUMNS(memory_ref_columns), 3, false, NULL},
+    {"memory_key", "memory_keys", COLUMNS(memory_key_columns), 3, false, NULL},
     {"chat_memory", "chat_memories", COLUMNS(chat_memory_columns), 2, false,
      NULL},
     {"memory_access", "memory_access", COLUMNS(memory_access_columns), 2, false,
      NULL},
+    {"effort", "efforts", COLUMNS(effort_columns), 1, false, "last_at"},
     {"agent", "agents", COLUMNS(agent_columns), 1, false, NULL},
     {"agent_result", "agent_results", COLUMNS(agent_result_columns), 2, false,
      NULL},
     {"correction", "corrections", COLUMNS(correction_columns), 1, false, NULL},
+    {"chain", "chains", COLUMNS(chain_columns), 1, false, "last_seq"},
+    {"claim", "claims", COLUMNS(claim_columns), 1, false, NULL},
+    {"chain_update", "chain_updates", COLUMNS(chain_update_columns), 1, false,
+     NULL},
+    {"chain_term", "chain_terms", COLUMNS(chain_term_columns), 3, false, NULL},
+    {"session_talk", "session_talks", COLUMNS(session_talk_columns), 1, false,
+     NULL},
+    {"session_summary", "session_summaries", COLUMNS(session_summary_columns),
+     1, false, NULL},
+    {"chat_profile", "chat_profiles", COLUMNS(chat_profile_columns), 1, false,
+     "last_at"},
+    {"chat_term", "chat_terms", COLUMNS(chat_term_columns), 4, false, NULL},
+    {"link_decision", "link_decisions", COLUMNS(link_decision_columns), 1,
+     false, "updated_at"},
+    {"link_tuning", "link_tunings", COLUMNS(link_tuning_columns), 1, false,
+     NULL},
+    {"link_counter", "link_counters", COLUMNS(link_counter_columns), 1, false,
+     NULL},
+    {"episode", "episodes", COLUMNS(episode_columns), 1, true, "updated_at"},
+    {"episode_chat", "episode_chats", COLUMNS(episode_chat_columns), 2, false,
+     NULL},
+    {"trace", "traces", COLUMNS(trace_columns), 1, false, NULL},
+    {"llm_answer", "llm_answers", COLUMNS(llm_answer_columns), 1, false, NULL},
+    {"llm_ledger", "llm_ledger", COLUMNS(llm_ledger_columns), 3, false, NULL},
     {"tombstone", "tombstones", COLUMNS(tombstone_columns), 3, true, NULL},
     {"forget_receipt", "forget_receipts", COLUMNS(forget_receipt_columns), 1,
      false, NULL},
@@ -247,7 +437,7 @@ const size_t export_n_kinds = N_KINDS;
 
 /* --- SQL --- */
 
-#define TEXT_BYTES 2048
+#define TEXT_BYTES 4096
 
 static struct export_sql statements[N_KINDS];
 static char texts[N_KINDS][4][TEXT_BYTES];
@@ -286,6 +476,25 @@ static void add_select(struct buf *out, const struct export_kind *kind,
     (void)buf_append_cstr(out, " LIMIT $2");
 }
 
+/* A later state of the same row takes its place. */
+static void add_merge(struct buf *out, const struct export_kind *kind)
+{
+    (void)buf_append_cstr(out, " ON CONFLICT (tenant, ");
+    add_columns(out, kind, kind->n_keys);
+    (void)buf_append_cstr(out, ") DO UPDATE SET ");
+    for (size_t i = kind->n_keys; i < kind->n_columns; i++) {
+        const char *name = kind->columns[i].name;
+
+        if (kind->has_change || strcmp(name, kind->version) != 0) {
+            (void)buf_printf(out, "%s = excluded.%s, ", name, name);
+        }
+    }
+    (void)buf_printf(out, "%s = excluded.%s WHERE excluded.%s > %s.%s",
+                     kind->has_change ? "change_seq" : kind->version,
+                     kind->has_change ? "change_seq" : kind->version,
+                     kind->version, kind->table, kind->version);
+}
+
 static void add_insert(struct buf *out, const struct export_kind *kind)
 {
     size_t n_params = kind->n_columns + (kind->has_change ? 1 : 0);
@@ -296,8 +505,8 @@ static void add_insert(struct buf *out, const struct export_kind *kind)
                      kind->has_change ? ", change_seq" : "");
     add_params(out, 2, n_params);
     (void)buf_append_char(out, ')');
-    if (kind->merge) {
-        (void)buf_append_cstr(out, kind->merge);
+    if (kind->version) {
+        add_merge(out, kind);
     } else if (!kind->has_change) {
         (void)buf_append_cstr(out, " ON CONFLICT DO NOTHING");
     }
@@ -327,8 +536,9 @@ static void make_statements(void)
         add_insert(&out, kind);
         sql->insert = keep(&out, texts[i][2]);
         (void)buf_printf(&out,
-                         "SELECT id FROM %s WHERE tenant = $1"
+                         "SELECT id, %s FROM %s WHERE tenant = $1"
                          " AND id = ANY($2)",
+                         kind->version ? kind->version : EXPORT_NEVER,
                          kind->table);
         sql->known = keep(&out, texts[i][3]);
     }
@@ -355,14 +565,4 @@ bool export_kind_find(struct str type, size_t *out_kind)
 const char *export_field(const struct export_column *column)
 {
     return column->field ? column->field : column->name;
-}
-
-size_t export_id_column(const struct export_kind *kind)
-{
-    size_t i = 0;
-
-    while (i < kind->n_columns && strcmp(kind->columns[i].name, "id") != 0) {
-        i++;
-    }
-    return i;
 }

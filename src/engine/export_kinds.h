@@ -7,8 +7,10 @@
  * text, times RFC 3339, bytes hexadecimal; NULL is left out. The tenant and the
  * change numbers are not in it: they belong to the store a row is in.
  *
- * To export another table add it here. Rows derived from others need not be.
- * Thread-safety: immutable; the SQL is made once, on first use.
+ * Rows derived from others are in it too, so that an import is the same memory
+ * at once; left out are vectors (made again), tasks, and starts that wait for
+ * an answer. A new table is added here. Thread-safety: immutable; the SQL is
+ * made once, on first use.
  */
 #ifndef ENGINE_EXPORT_KINDS_H
 #define ENGINE_EXPORT_KINDS_H
@@ -22,6 +24,8 @@
 #define EXPORT_VERSION 1
 #define EXPORT_MAX_COLUMNS 48
 #define EXPORT_MAX_KEYS 4
+/* The version of a row that does not change, as SQL: later than any. */
+#define EXPORT_NEVER "9223372036854775807"
 
 enum export_type {
     EXPORT_ID,
@@ -46,8 +50,9 @@ struct export_kind {
     size_t n_columns;
     size_t n_keys;   /* the first columns: unique, and the order of lines */
     bool has_change; /* takes a change number; then the id is column "id" */
-    /* What to do with a row that is there already; NULL = leave it. */
-    const char *merge;
+    /* The column whose larger value is the later state of a row; NULL if rows
+     * do not change. */
+    const char *version;
 };
 
 extern const struct export_kind export_kinds[];
@@ -59,7 +64,8 @@ struct export_sql {
     struct db_sql next;  /* $2 = limit, $3 … = the key of the last row */
     /* $2 … = the columns, then the change number where there is one */
     struct db_sql insert;
-    struct db_sql known; /* ids among the list $2; only with has_change */
+    /* id and version of those among the list $2; only with has_change */
+    struct db_sql known;
 };
 const struct export_sql *export_sql_of(size_t kind);
 
@@ -67,7 +73,5 @@ const struct export_sql *export_sql_of(size_t kind);
 bool export_kind_find(struct str type, size_t *out_kind);
 /* What a column is called in a line. */
 const char *export_field(const struct export_column *column);
-/* Where the column "id" is. */
-size_t export_id_column(const struct export_kind *kind);
 
 #endif

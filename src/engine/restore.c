@@ -19,14 +19,15 @@
 #include <string.h>
 
 #define VALUE_BYTES (128u << 20)
-#define BYTES_BYTES 4096
+#define BYTES_BYTES (16u << 20)
 
-DB_SQL(FORGOTTEN, "SELECT id FROM tombstones WHERE tenant = $1"
-                  " AND id = ANY($2)");
+DB_SQL(FORGOTTEN, "SELECT id, " EXPORT_NEVER " FROM tombstones"
+                  " WHERE tenant = $1 AND id = ANY($2)");
 
 struct line {
     size_t kind;
-    struct uuid id; /* of kinds with a change number */
+    struct uuid id;  /* of kinds with a change number */
+    int64_t version; /* of kinds that have one */
     struct db_value values[EXPORT_MAX_COLUMNS + 1];
 };
 
@@ -37,9 +38,15 @@ struct restore_work {
     struct restore_report report;
 };
 
-/* Ids in order, to look one up. */
-struct id_set {
-    struct uuid *ids;
+/* A row that is there. */
+struct known {
+    struct uuid id;
+    int64_t version;
+};
+
+/* Those of one kind, by id; the same id twice if it was also forgotten. */
+struct known_set {
+    struct known *items;
     size_t count;
 };
 
@@ -146,6 +153,9 @@ static enum clew_status read_columns(struct arena *arena, const json_t *json,
         } else if (!column->is_optional) {
             status = clew_fail_field(err, field, "\"%s\" is missing", field);
         }
+        if (kind->version && strcmp(column->name, kind->version) == 0) {
+            line->version = line->values[i].i;
+        }
     }
     if (status == CLEW_OK && json_object_size(json) > n_fields) {
         status = clew_fail_field(err, kind->type, "unknown field in a \"%s\"",
@@ -217,63 +227,86 @@ static enum clew_status read_lines(struct restore_work *work,
 
 /* --- what is there already --- */
 
+/* By id, the latest version first. */
 static int by_id(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(struct uuid));
+    const struct known *left = a;
+    const struct known *right = b;
+    int order = memcmp(&left->id, &right->id, sizeof(left->id));
+
+    if (order != 0) {
+        return order;
+    }
+    return left->version > right->version ? -1 : left->version < right->version;
 }
 
-static bool has_id(const struct id_set *set, const struct uuid *id)
+/* Is this line's row there, as it is or later? */
+static bool is_known(const struct known_set *set, const struct line *line)
 {
-    return set->count > 0 &&
-           bsearch(id, set->ids, set->count, sizeof(*id), by_id);
+    size_t low = 0;
+    size_t high = set->count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (memcmp(&set->items[mid].id, &line->id, sizeof(line->id)) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < set->count && uuid_eq(&set->items[low].id, &line->id) &&
+           set->items[low].version >= line->version;
 }
 
 static enum clew_status add_known(struct store_tx *tx, const struct db_sql *sql,
-                                  const struct id_set *asked,
-                                  struct id_set *known, struct clew_error *err)
+                                  const struct uuid *ids, size_t n_ids,
+                                  struct known_set *set, struct clew_error *err)
 {
     struct db_rows rows;
-    enum clew_status status = db_query(
-        tx, sql, DB_ARGS(db_uuids(asked->ids, asked->count)), &rows, err);
+    enum clew_status status =
+        db_query(tx, sql, DB_ARGS(db_uuids(ids, n_ids)), &rows, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    /* an id can be found in a table and among the forgotten: two of each */
-    while (known->count < 2 * asked->count && db_next(&rows)) {
-        known->ids[known->count++] = db_get_uuid(&rows, 0);
+    while (set->count < 4 * n_ids && db_next(&rows)) {
+        set->items[set->count++] =
+            (struct known){db_get_uuid(&rows, 0), db_get_int(&rows, 1)};
     }
     return db_end(&rows, err);
 }
 
-/* The ids of one kind's lines that are stored or were forgotten. */
+/* The rows of one kind's lines that are stored or were forgotten. */
 static enum clew_status find_known(struct store_tx *tx,
                                    const struct restore_work *work, size_t kind,
-                                   struct id_set *known, struct clew_error *err)
+                                   struct known_set *set,
+                                   struct clew_error *err)
 {
-    struct id_set asked = {
-        arena_zero(work->arena, work->count + 1, sizeof(struct uuid)), 0};
+    struct uuid *ids =
+        arena_zero(work->arena, work->count + 1, sizeof(struct uuid));
+    size_t n_ids = 0;
     enum clew_status status;
 
-    known->ids =
-        arena_zero(work->arena, 2 * work->count + 1, sizeof(struct uuid));
-    known->count = 0;
-    if (!asked.ids || !known->ids) {
+    set->items =
+        arena_zero(work->arena, 4 * work->count + 1, sizeof(struct known));
+    set->count = 0;
+    if (!ids || !set->items) {
         return no_memory(err);
     }
     for (size_t i = 0; i < work->count; i++) {
         if (work->lines[i].kind == kind) {
-            asked.ids[asked.count++] = work->lines[i].id;
+            ids[n_ids++] = work->lines[i].id;
         }
     }
-    if (asked.count == 0) {
+    if (n_ids == 0) {
         return CLEW_OK;
     }
-    status = add_known(tx, &export_sql_of(kind)->known, &asked, known, err);
+    status = add_known(tx, &export_sql_of(kind)->known, ids, n_ids, set, err);
     if (status == CLEW_OK) {
-        status = add_known(tx, &FORGOTTEN, &asked, known, err);
+        status = add_known(tx, &FORGOTTEN, ids, n_ids, set, err);
     }
-    qsort(known->ids, known->count, sizeof(*known->ids), by_id);
+    qsort(set->items, set->count, sizeof(*set->items), by_id);
     return status;
 }
 
@@ -319,7 +352,7 @@ static enum clew_status write_changes(struct store_tx *tx,
                                       struct restore_work *work, size_t kind,
                                       struct clew_error *err)
 {
-    struct id_set known;
+    struct known_set known;
     int64_t change = 0;
     int64_t n_new = 0;
     enum clew_status status = find_known(tx, work, kind, &known, err);
@@ -327,7 +360,7 @@ static enum clew_status write_changes(struct store_tx *tx,
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         const struct line *line = &work->lines[i];
 
-        n_new += line->kind == kind && !has_id(&known, &line->id) ? 1 : 0;
+        n_new += line->kind == kind && !is_known(&known, line) ? 1 : 0;
     }
     if (status == CLEW_OK && n_new > 0) {
         status = db_take_changes(tx, n_new, &change, err);
@@ -335,7 +368,7 @@ static enum clew_status write_changes(struct store_tx *tx,
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         struct line *line = &work->lines[i];
 
-        if (line->kind == kind && !has_id(&known, &line->id)) {
+        if (line->kind == kind && !is_known(&known, line)) {
             line->values[export_kinds[kind].n_columns] = db_int(change++);
             status = write_line(tx, work, line, err);
         }

@@ -3,9 +3,10 @@
  * restore.h - lines of an export become rows again.
  *
  * Ids, times and contents are kept; the tenant is the caller's, and change
- * numbers are taken anew. What is there already stays as it is (a chat or
- * session takes over a later state), so that a broken import is simply run
- * again. What was forgotten here does not come back.
+ * numbers are taken anew. What is there already stays as it is, or takes over a
+ * later state where its kind tells which is later (export_kinds.h); so a broken
+ * import is simply run again, and a later export can go on top of an earlier.
+ * What was forgotten here does not come back.
  * Thread-safety: safe.
  */
 #ifndef ENGINE_RESTORE_H
