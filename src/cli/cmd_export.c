@@ -5,18 +5,20 @@
  * An import is carried out in pieces, each all or nothing. What is there
  * already is left alone, so one that was broken off is simply run again.
  */
+#include "base/buf.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/client.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A piece of an import: rows, and bytes of their lines. */
 #define PIECE_ROWS 500
 #define PIECE_BYTES (8u << 20)
+/* One line: the largest turn, with every byte of it escaped. */
+#define LINE_BYTES (128u << 20)
 
 static bool write_part(void *arg, const char *bytes, size_t len)
 {
@@ -150,24 +152,41 @@ static enum clew_status take_line(struct import *import, struct str text,
     return CLEW_OK;
 }
 
+/* One line without its end; false at the end of the file. */
+static bool read_line(FILE *file, struct buf *line)
+{
+    char part[65536];
+
+    buf_clear(line);
+    while (fgets(part, sizeof(part), file)) {
+        size_t len = strlen(part);
+
+        if (len > 0 && part[len - 1] == '\n') {
+            (void)buf_append(line, part, len - 1);
+            return true;
+        }
+        (void)buf_append(line, part, len);
+    }
+    return line->len > 0;
+}
+
 static enum clew_status take_file(struct import *import, FILE *file,
                                   struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
-    char *text = NULL;
-    size_t cap = 0;
-    ssize_t len;
+    struct buf line;
 
-    while (status == CLEW_OK) {
-        len = getline(&text, &cap, file);
-        if (len < 0) {
-            break;
-        }
-        if (len > 1) {
-            status = take_line(import, (struct str){text, (size_t)len}, err);
+    buf_init(&line, LINE_BYTES);
+    while (status == CLEW_OK && read_line(file, &line)) {
+        status = buf_status(&line);
+        if (status != CLEW_OK) {
+            (void)clew_fail(err, status, "line %lld is too long",
+                            (long long)import->n_lines + 1);
+        } else if (line.len > 0) {
+            status = take_line(import, buf_str(&line), err);
         }
     }
-    free(text);
+    buf_release(&line);
     if (status == CLEW_OK) {
         status = send_piece(import, err);
     }
