@@ -41,7 +41,7 @@ API_HANDLER(efforts_context);
 
 /* start.c */
 API_HANDLER(start_post);
-API_HANDLER(start_choose);
+API_HANDLER(start_choose_post);
 
 /* chats.c */
 API_HANDLER(chats_post);

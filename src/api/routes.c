@@ -103,6 +103,16 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/traces/{id}", READ, traces_get, NULL, NULL,
      "What was decided about a turn, and why", "> Trace", 0},
 
+    /* --- start --- */
+    {HTTP_POST, "/api/v1/start", WRITE, start_post,
+     FIELDS("user_id", "intent"), NULL,
+     "Begin a conversation: related chats, memories and four ways on",
+     "user_id,intent > Start", 0},
+    {HTTP_POST, "/api/v1/start/{id}/choose", WRITE, start_choose_post,
+     FIELDS("answer"), NULL,
+     "Answer a start: continue, fork, new with selected memories, fresh",
+     "answer > Choice", 0},
+
     /* --- sessions --- */
     {HTTP_POST, "/api/v1/sessions/{id}/end", WRITE, sessions_end, NULL, NULL,
      "End a session", "> Session", 0},
