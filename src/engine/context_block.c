@@ -375,8 +375,9 @@ static bool line_of(struct builder *b, const struct entry *entry,
     char id[UUID_TEXT_SIZE];
     bool has_place = entry->first_seq > 0 && !uuid_is_nil(&entry->chat_id);
     /* an open effort grows with every turn; its line must not */
-    int64_t last_seq = str_eq(entry->status, STR("open")) ? entry->first_seq
-                                                          : entry->last_seq;
+    bool is_open = str_eq(entry->status, STR("open"));
+    int64_t last_seq = is_open ? entry->first_seq : entry->last_seq;
+    struct str how = is_open ? STR("") : entry->resolution;
     const char *mark = has_place ? context_mark(b, &entry->chat_id,
                                                 entry->first_seq, last_seq)
                                  : "contributed";
@@ -385,8 +386,8 @@ static bool line_of(struct builder *b, const struct entry *entry,
         entry->type.s, is_effort(entry) ? ":" : "",
         is_effort(entry) ? (int)entry->status.len : 0, entry->status.s,
         (int)entry->summary.len, entry->summary.s,
-        entry->resolution.len ? " => " : "", (int)entry->resolution.len,
-        entry->resolution.s ? entry->resolution.s : "", mark ? mark : "");
+        how.len ? " => " : "", (int)how.len, how.s ? how.s : "",
+        mark ? mark : "");
 
     uuid_format(&entry->id, id);
     if (!text || !mark) {
