@@ -150,9 +150,8 @@ static bool set_messages(json_t *out, const struct context *context,
     bool is_ok = messages != NULL;
 
     buf_init(&text, (size_t)256 << 20);
-    for (int i = CONTEXT_MEMORY; is_ok && form == FORM_OPENAI &&
-                                 i <= CONTEXT_EFFORT;
-         i++) {
+    for (int i = CONTEXT_MEMORY;
+         is_ok && form == FORM_OPENAI && i <= CONTEXT_EFFORT; i++) {
         is_ok = append_notes(&text, &context->parts[i]);
     }
     if (is_ok && text.len > 0) {

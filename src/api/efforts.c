@@ -94,9 +94,9 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
         status = api_query_str(call, "all", LIMIT_NAME_BYTES, &all, err);
     }
     if (status == CLEW_OK) {
-        status = effort_list_all(call->engine, &call->scope, call->arena,
-                                 &chat_id, user_id, all.len > 0, &efforts,
-                                 &count, err);
+        status =
+            effort_list_all(call->engine, &call->scope, call->arena, &chat_id,
+                            user_id, all.len > 0, &efforts, &count, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -48,12 +48,12 @@ static json_t *form_start_memory(const struct memory *memory, size_t n)
 static json_t *form_option(const struct start_option *option)
 {
     json_t *out = json_object();
-    bool is_ok = json_set_int(out, "n", option->n) &&
-                 json_set_cstr(out, "action",
-                               start_action_name(option->action)) &&
-                 json_set_str(out, "label", option->label) &&
-                 (uuid_is_nil(&option->chat_id) ||
-                  json_set_uuid(out, "chat_id", &option->chat_id));
+    bool is_ok =
+        json_set_int(out, "n", option->n) &&
+        json_set_cstr(out, "action", start_action_name(option->action)) &&
+        json_set_str(out, "label", option->label) &&
+        (uuid_is_nil(&option->chat_id) ||
+         json_set_uuid(out, "chat_id", &option->chat_id));
 
     return form_finish(out, is_ok);
 }
@@ -73,9 +73,9 @@ static json_t *form_start(const struct start *start)
                                       form_start_chat(&start->chats[i])) == 0;
     }
     for (size_t i = 0; is_ok && i < start->n_memories; i++) {
-        is_ok = json_array_append_new(
-                    memories,
-                    form_start_memory(&start->memories[i], i + 1)) == 0;
+        is_ok =
+            json_array_append_new(
+                memories, form_start_memory(&start->memories[i], i + 1)) == 0;
     }
     for (size_t i = 0; is_ok && i < start->n_options; i++) {
         is_ok = json_array_append_new(options,
@@ -91,9 +91,8 @@ enum clew_status start_post(struct api_call *call, struct clew_error *err)
     struct str user_id = {0};
     struct str intent = {0};
     struct start *start = arena_zero(call->arena, 1, sizeof(*start));
-    enum clew_status status =
-        json_get_str(call->body, "user_id", JSON_REQUIRED, LIMIT_NAME_BYTES,
-                     &user_id, err);
+    enum clew_status status = json_get_str(call->body, "user_id", JSON_REQUIRED,
+                                           LIMIT_NAME_BYTES, &user_id, err);
 
     if (status == CLEW_OK) {
         status = json_get_str(call->body, "intent", JSON_REQUIRED,
@@ -143,11 +142,11 @@ enum clew_status start_choose_post(struct api_call *call,
         uuid_format(&choice.imported[i], text);
         is_ok = json_array_append_new(imported, json_string(text)) == 0;
     }
-    is_ok = is_ok &&
-            json_set_cstr(call->out, "action",
-                          start_action_name(choice.action)) &&
-            json_set_str(call->out, "text", choice.text) &&
-            (uuid_is_nil(&choice.chat_id) ||
-             json_set_uuid(call->out, "chat_id", &choice.chat_id));
+    is_ok =
+        is_ok &&
+        json_set_cstr(call->out, "action", start_action_name(choice.action)) &&
+        json_set_str(call->out, "text", choice.text) &&
+        (uuid_is_nil(&choice.chat_id) ||
+         json_set_uuid(call->out, "chat_id", &choice.chat_id));
     return is_ok ? CLEW_OK : api_no_memory(err);
 }

@@ -29,7 +29,7 @@ static const struct arg_option options[] = {
 struct talk {
     struct cli *cli;
     const char *user;
-    char chat_id[64]; /* "" until the first turn */
+    char chat_id[64];  /* "" until the first turn */
     char start_id[64]; /* a start that waits for an answer */
     char trace_id[64];
     char efforts[MAX_EFFORTS][64]; /* ids, as /efforts numbered them */
@@ -103,8 +103,7 @@ static enum clew_status recall(struct talk *talk, const char *text,
         json_decref(body);
         return no_memory(err);
     }
-    status =
-        cli_call(talk->cli, "POST", "/api/v1/recall", body, &answer, err);
+    status = cli_call(talk->cli, "POST", "/api/v1/recall", body, &answer, err);
     if (status == CLEW_OK) {
         show_recalled(talk, answer, own_id);
     }
@@ -181,9 +180,9 @@ static enum clew_status show_help(struct talk *talk, const char *rest,
 static enum clew_status need_chat(const struct talk *talk,
                                   struct clew_error *err)
 {
-    return talk->chat_id[0] ? CLEW_OK
-                            : clew_fail(err, CLEW_INVALID,
-                                        "nothing has been said yet");
+    return talk->chat_id[0]
+               ? CLEW_OK
+               : clew_fail(err, CLEW_INVALID, "nothing has been said yet");
 }
 
 static enum clew_status choose(struct talk *talk, const char *text,
@@ -197,10 +196,10 @@ static enum clew_status choose(struct talk *talk, const char *text,
         json_decref(body);
         return clew_fail(err, CLEW_INVALID, "an answer must be UTF-8");
     }
-    status = cli_call(talk->cli, "POST",
-                      cli_path(talk->cli, "/api/v1/start", talk->start_id,
-                               "/choose"),
-                      body, &answer, err);
+    status = cli_call(
+        talk->cli, "POST",
+        cli_path(talk->cli, "/api/v1/start", talk->start_id, "/choose"), body,
+        &answer, err);
     if (status == CLEW_OK) {
         put_line(talk, cli_field(answer, "text"));
         if (strcmp(cli_field(answer, "action"), "ask") != 0) {
@@ -243,17 +242,18 @@ static enum clew_status slash_fork(struct talk *talk, const char *rest,
     enum clew_status status = need_chat(talk, err);
 
     if (status == CLEW_OK &&
-        (!body || (*rest && !json_set_int(body, "at_seq", strtol(rest, NULL, 10))))) {
+        (!body ||
+         (*rest && !json_set_int(body, "at_seq", strtol(rest, NULL, 10))))) {
         status = no_memory(err);
     }
     if (status != CLEW_OK) {
         json_decref(body);
         return status;
     }
-    status = cli_call(talk->cli, "POST",
-                      cli_path(talk->cli, "/api/v1/chats", talk->chat_id,
-                               "/fork"),
-                      body, &answer, err);
+    status =
+        cli_call(talk->cli, "POST",
+                 cli_path(talk->cli, "/api/v1/chats", talk->chat_id, "/fork"),
+                 body, &answer, err);
     if (status == CLEW_OK) {
         keep_id(talk->chat_id, sizeof(talk->chat_id), cli_field(answer, "id"));
         (void)fprintf(talk->cli->out.file, "now in fork %s\n", talk->chat_id);
@@ -298,8 +298,7 @@ static enum clew_status slash_efforts(struct talk *talk, const char *rest,
 /* "2 the token was old": the effort's id and the rest. Without a number the
  * one touched last. */
 static enum clew_status pick_effort(struct talk *talk, const char **rest,
-                                    const char **out_id,
-                                    struct clew_error *err)
+                                    const char **out_id, struct clew_error *err)
 {
     char *end = NULL;
     long n = strtol(*rest, &end, 10);
@@ -401,16 +400,16 @@ static enum clew_status slash_context(struct talk *talk, const char *rest,
         json_decref(body);
         return status;
     }
-    status = cli_call(talk->cli, "POST",
-                      cli_path(talk->cli, "/api/v1/chats", talk->chat_id,
-                               "/context"),
-                      body, &answer, err);
+    status = cli_call(
+        talk->cli, "POST",
+        cli_path(talk->cli, "/api/v1/chats", talk->chat_id, "/context"), body,
+        &answer, err);
     if (status == CLEW_OK) {
         output_text(&talk->cli->out, OUTPUT_PLAIN,
                     str_of(cli_field(answer, "text")));
-        (void)fprintf(talk->cli->out.file, "[%lld tokens]\n",
-                      (long long)json_integer_value(
-                          json_object_get(answer, "tokens")));
+        (void)fprintf(
+            talk->cli->out.file, "[%lld tokens]\n",
+            (long long)json_integer_value(json_object_get(answer, "tokens")));
     }
     json_decref(answer);
     return status;
@@ -428,8 +427,7 @@ static enum clew_status slash_why(struct talk *talk, const char *rest,
         return clew_fail(err, CLEW_NOT_FOUND, "there is no trace to show");
     }
     status = cli_call(talk->cli, "GET",
-                      cli_path(talk->cli, "/api/v1/traces", talk->trace_id,
-                               ""),
+                      cli_path(talk->cli, "/api/v1/traces", talk->trace_id, ""),
                       NULL, &answer, err);
     if (status == CLEW_OK) {
         output_json(&talk->cli->out, answer);
@@ -443,7 +441,8 @@ static enum clew_status slash_stats(struct talk *talk, const char *rest,
 {
     (void)rest;
     (void)err;
-    (void)fprintf(talk->cli->out.file, "chat %s, %ld turns typed, %ld notices\n",
+    (void)fprintf(talk->cli->out.file,
+                  "chat %s, %ld turns typed, %ld notices\n",
                   talk->chat_id[0] ? talk->chat_id : "(none yet)",
                   talk->n_turns, talk->n_notices);
     return CLEW_OK;

@@ -21,20 +21,18 @@ static void explain(struct cli *cli, const json_t *answer)
     const json_t *section;
     size_t i;
 
-    (void)fprintf(cli->out.file, "\ntokens %lld, block %.16s%s\n",
-                  (long long)json_integer_value(
-                      json_object_get(answer, "tokens")),
-                  cli_field(answer, "hash"),
-                  json_is_true(json_object_get(answer, "cached")) ? ", cached"
-                                                                  : "");
+    (void)fprintf(
+        cli->out.file, "\ntokens %lld, block %.16s%s\n",
+        (long long)json_integer_value(json_object_get(answer, "tokens")),
+        cli_field(answer, "hash"),
+        json_is_true(json_object_get(answer, "cached")) ? ", cached" : "");
     json_array_foreach (json_object_get(answer, "sections"), i, section) {
         const json_t *source;
         size_t k;
 
-        (void)fprintf(cli->out.file, "%s: %lld tokens\n",
-                      cli_field(section, "name"),
-                      (long long)json_integer_value(
-                          json_object_get(section, "tokens")));
+        (void)fprintf(
+            cli->out.file, "%s: %lld tokens\n", cli_field(section, "name"),
+            (long long)json_integer_value(json_object_get(section, "tokens")));
         json_array_foreach (json_object_get(section, "sources"), k, source) {
             (void)fputs("  ", cli->out.file);
             output_line(&cli->out, OUTPUT_DIM,
@@ -64,14 +62,13 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     }
     status = cli_call(
         cli, "POST",
-        cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/context"),
-        body, &answer, err);
+        cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/context"), body,
+        &answer, err);
     if (status == CLEW_OK &&
         (cli->as_json || !json_object_get(answer, "text"))) {
         output_json(&cli->out, answer);
     } else if (status == CLEW_OK) {
-        output_text(&cli->out, OUTPUT_PLAIN,
-                    str_of(cli_field(answer, "text")));
+        output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(answer, "text")));
         if (args_has(&cli->args, "explain")) {
             explain(cli, answer);
         }

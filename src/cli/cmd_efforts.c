@@ -17,8 +17,7 @@ static const struct arg_option list_options[] = {
 static void show(struct cli *cli, const json_t *effort)
 {
     const char *resolution = cli_field(effort, "resolution");
-    bool is_attempt =
-        json_is_string(json_object_get(effort, "parent_id"));
+    bool is_attempt = json_is_string(json_object_get(effort, "parent_id"));
 
     output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(effort, "id")));
     (void)fprintf(cli->out.file, "  %s[%s:%s] ", is_attempt ? "  " : "",
@@ -47,8 +46,8 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 
     path = chat ? cli_query(cli, path, "chat_id", chat)
                 : cli_query(cli, path, "user_id", user ? user : "me");
-    path = cli_query(cli, path, "all",
-                     args_has(&cli->args, "all") ? "1" : NULL);
+    path =
+        cli_query(cli, path, "all", args_has(&cli->args, "all") ? "1" : NULL);
     if (!path) {
         return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
     }
@@ -92,9 +91,9 @@ static enum clew_status act(struct cli *cli, const char *base, const char *tail,
             return clew_fail(err, CLEW_INVALID, "the text must be UTF-8");
         }
     }
-    status = cli_call(cli, "POST",
-                      cli_path(cli, base, cli->args.operands[0], tail), body,
-                      &answer, err);
+    status =
+        cli_call(cli, "POST", cli_path(cli, base, cli->args.operands[0], tail),
+                 body, &answer, err);
     if (status == CLEW_OK && cli->as_json) {
         output_json(&cli->out, answer);
     } else if (status == CLEW_OK) {

@@ -26,9 +26,8 @@ static enum clew_status choose(struct cli *cli, const char *id,
         json_decref(body);
         return clew_fail(err, CLEW_INVALID, "the answer must be UTF-8");
     }
-    return cli_call(cli, "POST",
-                    cli_path(cli, "/api/v1/start", id, "/choose"), body,
-                    out_answer, err);
+    return cli_call(cli, "POST", cli_path(cli, "/api/v1/start", id, "/choose"),
+                    body, out_answer, err);
 }
 
 /* Print the outcome; false if the options are to be shown again. */
@@ -96,8 +95,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     } else if (status == CLEW_OK && chosen) {
         (void)show_choice(cli, chosen); /* asked once only */
     } else if (status == CLEW_OK) {
-        output_text(&cli->out, OUTPUT_PLAIN,
-                    str_of(cli_field(answer, "text")));
+        output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(answer, "text")));
         if (isatty(STDIN_FILENO)) {
             status = ask(cli, cli_field(answer, "id"), err);
         }

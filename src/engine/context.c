@@ -99,8 +99,8 @@ static bool recall_memory(struct builder *b, const struct search_hit *hit,
     *out = (struct context_line){
         .text = text ? context_fit(b->arena, str_of(text), RECALL_TURN_TOKENS)
                      : (struct str){0},
-        .source = place.s ? place
-                          : str_of(arena_printf(b->arena, "memory:%s", id))};
+        .source =
+            place.s ? place : str_of(arena_printf(b->arena, "memory:%s", id))};
     return out->text.s && out->source.s;
 }
 
@@ -119,8 +119,8 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     text = arena_printf(b->arena, "- %.*s %.*s: %.*s (%s)", DATE_BYTES, when,
                         (int)who.len, who.s, (int)body.len, body.s,
                         mark ? mark : "");
-    *out = (struct context_line){.text = str_of(text),
-                                 .source = hit->source_ref};
+    *out =
+        (struct context_line){.text = str_of(text), .source = hit->source_ref};
     return body.s && mark && text;
 }
 
@@ -137,8 +137,8 @@ static enum clew_status add_hit(struct builder *b, const struct search_hit *hit,
                      : is_shown(b, hit))) {
         return CLEW_OK;
     }
-    is_ok = hit->memory ? recall_memory(b, hit, &line)
-                        : recall_turn(b, hit, &line);
+    is_ok =
+        hit->memory ? recall_memory(b, hit, &line) : recall_turn(b, hit, &line);
     if (!is_ok) {
         return no_memory(err);
     }
@@ -191,8 +191,8 @@ static enum clew_status read_sections(struct store_tx *tx, void *arg,
 
     memset(b->out, 0, sizeof(*b->out));
     if (status == CLEW_OK) {
-        status = chat_line(tx, b->arena, &b->chat.id, &b->line, &b->n_line,
-                           err);
+        status =
+            chat_line(tx, b->arena, &b->chat.id, &b->line, &b->n_line, err);
     }
     if (status == CLEW_OK) {
         status = context_block(tx, b, err);

@@ -173,8 +173,8 @@ static bool cache_get(struct builder *b, const struct block_key *key,
         if (block->used && same_key(&block->key, key) &&
             memcmp(block->version, version, sizeof(block->version)) == 0 &&
             b->now_ms < block->valid_until_ms) {
-            is_found = copy_lines(b->arena, block->lines, block->count,
-                                  &part->lines);
+            is_found =
+                copy_lines(b->arena, block->lines, block->count, &part->lines);
             part->count = block->count;
             part->cap = block->count;
             memcpy(b->out->hash, block->hash, sizeof(block->hash));
@@ -296,9 +296,9 @@ static enum clew_status read_entries(struct store_tx *tx, struct builder *b,
     for (size_t i = b->n_line; i-- > 0 && status == CLEW_OK;) {
         size_t from = list.count;
 
-        status = rows_add(
-            tx, &list, &SELECT_MADE,
-            DB_ARGS(db_uuid(&b->line[i].chat_id), db_int(limit)), err);
+        status =
+            rows_add(tx, &list, &SELECT_MADE,
+                     DB_ARGS(db_uuid(&b->line[i].chat_id), db_int(limit)), err);
         out->is_cut = out->is_cut || list.count - from == (size_t)limit;
         if (status == CLEW_OK && i + 1 < b->n_line) {
             struct entries part = {.items = list.items, .count = list.count};
@@ -342,8 +342,7 @@ static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
                                    INT64_MAX, err);
     for (size_t i = 0; status == CLEW_OK && i < entries->count; i++) {
         const struct entry *entry = &entries->items[i];
-        bool is_twice =
-            n > 0 && uuid_eq(&entries->items[n - 1].id, &entry->id);
+        bool is_twice = n > 0 && uuid_eq(&entries->items[n - 1].id, &entry->id);
 
         if (marks[i].is_superseded || is_twice ||
             !uuid_is_nil(&entry->parent_id) ||
@@ -378,16 +377,15 @@ static bool line_of(struct builder *b, const struct entry *entry,
     bool is_open = str_eq(entry->status, STR("open"));
     int64_t last_seq = is_open ? entry->first_seq : entry->last_seq;
     struct str how = is_open ? STR("") : entry->resolution;
-    const char *mark = has_place ? context_mark(b, &entry->chat_id,
-                                                entry->first_seq, last_seq)
-                                 : "contributed";
+    const char *mark =
+        has_place ? context_mark(b, &entry->chat_id, entry->first_seq, last_seq)
+                  : "contributed";
     const char *text = arena_printf(
         b->arena, "- [%.*s%s%.*s] %.*s%s%.*s (%s)", (int)entry->type.len,
         entry->type.s, is_effort(entry) ? ":" : "",
         is_effort(entry) ? (int)entry->status.len : 0, entry->status.s,
-        (int)entry->summary.len, entry->summary.s,
-        how.len ? " => " : "", (int)how.len, how.s ? how.s : "",
-        mark ? mark : "");
+        (int)entry->summary.len, entry->summary.s, how.len ? " => " : "",
+        (int)how.len, how.s ? how.s : "", mark ? mark : "");
 
     uuid_format(&entry->id, id);
     if (!text || !mark) {
@@ -395,10 +393,9 @@ static bool line_of(struct builder *b, const struct entry *entry,
     }
     *out = (struct context_line){
         .text = context_fit(b->arena, str_of(text), max_tokens),
-        .source = has_place
-                      ? context_source(b->arena, &entry->chat_id,
-                                       entry->first_seq, last_seq)
-                      : str_of(arena_printf(b->arena, "memory:%s", id))};
+        .source = has_place ? context_source(b->arena, &entry->chat_id,
+                                             entry->first_seq, last_seq)
+                            : str_of(arena_printf(b->arena, "memory:%s", id))};
     return out->text.s && out->source.s;
 }
 
@@ -421,7 +418,8 @@ static size_t beginning(const struct entries *entries,
             break;
         }
         any = i;
-        if ((i == 0 && !entries->is_cut) || is_page_start(&entries->items[i].id)) {
+        if ((i == 0 && !entries->is_cut) ||
+            is_page_start(&entries->items[i].id)) {
             page = i;
         }
     }

@@ -101,25 +101,24 @@ static enum clew_status add_chat(struct store_tx *tx, struct builder *b,
         context_source(b->arena, &chat->id, 1, chat->last_seq), left, err);
 
     if (status == CLEW_OK) {
-        status = rows_add(
-            tx, &list, &SELECT_NEWEST,
-            DB_ARGS(db_uuid(&chat->id), db_int(b->now_ms), db_int(MAX_MEMORIES)),
-            err);
+        status = rows_add(tx, &list, &SELECT_NEWEST,
+                          DB_ARGS(db_uuid(&chat->id), db_int(b->now_ms),
+                                  db_int(MAX_MEMORIES)),
+                          err);
     }
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         const struct kept *kept = (const struct kept *)list.items + i;
         char id[UUID_TEXT_SIZE];
 
         uuid_format(&kept->id, id);
-        status = add(b,
-                     arena_printf(b->arena, "  - [%.*s] %.*s%s%.*s",
-                                  (int)kept->type.len, kept->type.s,
-                                  (int)kept->summary.len, kept->summary.s,
-                                  kept->resolution.len ? " => " : "",
-                                  (int)kept->resolution.len,
-                                  kept->resolution.s ? kept->resolution.s : ""),
-                     str_of(arena_printf(b->arena, "memory:%s", id)), left,
-                     err);
+        status = add(
+            b,
+            arena_printf(b->arena, "  - [%.*s] %.*s%s%.*s", (int)kept->type.len,
+                         kept->type.s, (int)kept->summary.len, kept->summary.s,
+                         kept->resolution.len ? " => " : "",
+                         (int)kept->resolution.len,
+                         kept->resolution.s ? kept->resolution.s : ""),
+            str_of(arena_printf(b->arena, "memory:%s", id)), left, err);
     }
     return status;
 }
@@ -135,8 +134,8 @@ enum clew_status context_continuity(struct store_tx *tx, struct builder *b,
                  DB_ARGS(db_uuid(&b->chat.id), db_int(MAX_CHATS)), err);
 
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
-        status = add_chat(tx, b, (const struct linked *)list.items + i, &left,
-                          err);
+        status =
+            add_chat(tx, b, (const struct linked *)list.items + i, &left, err);
     }
     return status;
 }

@@ -22,9 +22,9 @@
 
 static const char *const names[] = {"memory", "continuity", "effort", "recent",
                                     "recall"};
-static const char *const heads[] = {
-    "## Known", "## From linked chats", "## Working on", "## Recent turns",
-    "## Recalled for this message"};
+static const char *const heads[] = {"## Known", "## From linked chats",
+                                    "## Working on", "## Recent turns",
+                                    "## Recalled for this message"};
 
 const char *context_section_name(enum context_section section)
 {
@@ -49,7 +49,8 @@ struct str context_fit(struct arena *arena, struct str text, size_t max_tokens)
         size_t tail = text.len - bytes / 3;
         const char *cut;
 
-        while (tail < text.len && ((unsigned char)text.s[tail] & 0xc0) == 0x80) {
+        while (tail < text.len &&
+               ((unsigned char)text.s[tail] & 0xc0) == 0x80) {
             tail++;
         }
         if (tail < head) {

@@ -104,10 +104,10 @@ static enum clew_status read_said(struct store_tx *tx, struct builder *b,
 
     for (size_t i = b->n_line; i-- > 0 && status == CLEW_OK;) {
         const struct chat_part *part = &b->line[i];
-        int64_t after = part->after_seq > after_seq ? part->after_seq
-                                                    : after_seq;
-        int64_t to = i + 1 < b->n_line && part->to_seq < to_seq ? part->to_seq
-                                                                : to_seq;
+        int64_t after =
+            part->after_seq > after_seq ? part->after_seq : after_seq;
+        int64_t to =
+            i + 1 < b->n_line && part->to_seq < to_seq ? part->to_seq : to_seq;
         size_t from = list->count;
 
         if (after >= to || (int64_t)from >= limit) {
@@ -159,8 +159,8 @@ static bool is_hidden(const struct range *ranges, size_t count, int64_t seq)
 }
 
 /* How many of the newest lines fit; at a step if one is in reach. */
-static size_t fitting(const struct context_line *lines,
-                      const struct said *said, size_t count, size_t max_tokens)
+static size_t fitting(const struct context_line *lines, const struct said *said,
+                      size_t count, size_t max_tokens)
 {
     size_t sum = 0;
     size_t fit = 0;
@@ -235,8 +235,7 @@ static struct str gist(struct arena *arena, struct str text)
 
     for (size_t i = 20; i < part.len; i++) {
         if (strchr(".!?\n", part.s[i]) &&
-            (i + 1 == part.len || part.s[i + 1] == ' ' ||
-             part.s[i] == '\n')) {
+            (i + 1 == part.len || part.s[i + 1] == ' ' || part.s[i] == '\n')) {
             end = i;
             break;
         }
@@ -252,10 +251,10 @@ static bool checkpoint_line(struct builder *b, const struct said *said,
         b->arena, "- [checkpoint] %.*s: %.*s (#%lld)", (int)said->role.len,
         said->role.s, (int)text.len, text.s, (long long)said->seq);
 
-    *out = (struct context_line){
-        .text = str_of(line),
-        .source =
-            context_source(b->arena, &said->chat_id, said->seq, said->seq)};
+    *out =
+        (struct context_line){.text = str_of(line),
+                              .source = context_source(b->arena, &said->chat_id,
+                                                       said->seq, said->seq)};
     return line && text.s && out->source.s;
 }
 
@@ -271,8 +270,8 @@ static enum clew_status effort_turns(struct store_tx *tx, struct builder *b,
     enum clew_status status = memory_refs(tx, b->arena, &effort->memory_id, 1,
                                           &owners, &refs, &count, err);
 
-    for (size_t i = count; status == CLEW_OK && i-- > 0 &&
-                           list->count < MAX_EFFORT_TURNS;) {
+    for (size_t i = count;
+         status == CLEW_OK && i-- > 0 && list->count < MAX_EFFORT_TURNS;) {
         int64_t to = refs[i].last_seq < b->recent_from ? refs[i].last_seq
                                                        : b->recent_from - 1;
 
@@ -292,24 +291,23 @@ static enum clew_status add_attempts(struct store_tx *tx, struct builder *b,
     struct effort *attempts = NULL;
     size_t count = 0;
     bool is_ok = true;
-    enum clew_status status = effort_attempts(
-        tx, b->arena, &effort->memory_id, &attempts, &count, err);
+    enum clew_status status = effort_attempts(tx, b->arena, &effort->memory_id,
+                                              &attempts, &count, err);
 
     for (size_t i = 0; status == CLEW_OK && is_ok && i < count; i++) {
         const struct effort *attempt = &attempts[i];
-        struct str outcome = attempt->outcome.s ? attempt->outcome
-                                                : attempt->status;
-        const char *text = arena_printf(
-            b->arena, "- [attempt:%.*s] %.*s (#%lld)", (int)outcome.len,
-            outcome.s, (int)attempt->summary.len, attempt->summary.s,
-            (long long)attempt->first_seq);
+        struct str outcome =
+            attempt->outcome.s ? attempt->outcome : attempt->status;
+        const char *text =
+            arena_printf(b->arena, "- [attempt:%.*s] %.*s (#%lld)",
+                         (int)outcome.len, outcome.s, (int)attempt->summary.len,
+                         attempt->summary.s, (long long)attempt->first_seq);
         struct context_line line = {
             .text = str_of(text),
             .source = context_source(b->arena, &attempt->thread_id,
                                      attempt->first_seq, attempt->last_seq)};
 
-        is_ok = text && line.source.s &&
-                context_add(b, CONTEXT_EFFORT, &line);
+        is_ok = text && line.source.s && context_add(b, CONTEXT_EFFORT, &line);
     }
     return status == CLEW_OK && !is_ok ? no_memory(err) : status;
 }
@@ -320,7 +318,8 @@ static enum clew_status add_effort_turns(struct builder *b,
                                          const struct said *said, size_t count,
                                          size_t share, struct clew_error *err)
 {
-    struct context_line *lines = arena_zero(b->arena, count + 1, sizeof(*lines));
+    struct context_line *lines =
+        arena_zero(b->arena, count + 1, sizeof(*lines));
     size_t sum = 0;
     size_t n_whole = 0;
     size_t n_lines = 0;
@@ -364,8 +363,8 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
     struct effort *efforts = NULL;
     const struct effort *active = NULL;
     size_t count = 0;
-    enum clew_status status = effort_list(tx, b->arena, &b->chat.id, false,
-                                          &efforts, &count, err);
+    enum clew_status status =
+        effort_list(tx, b->arena, &b->chat.id, false, &efforts, &count, err);
 
     for (size_t i = 0; status == CLEW_OK && i < count && !active; i++) {
         active = efforts[i].state != EFFORT_COLLAPSED ? &efforts[i] : NULL;
@@ -373,9 +372,9 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
     if (status != CLEW_OK || !active) {
         return status;
     }
-    b->out->parts[CONTEXT_EFFORT].head = str_of(
-        arena_printf(b->arena, "## Working on: %.*s",
-                     (int)active->summary.len, active->summary.s));
+    b->out->parts[CONTEXT_EFFORT].head =
+        str_of(arena_printf(b->arena, "## Working on: %.*s",
+                            (int)active->summary.len, active->summary.s));
     if (!b->out->parts[CONTEXT_EFFORT].head.s) {
         return no_memory(err);
     }

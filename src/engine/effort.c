@@ -19,10 +19,9 @@
     " ON m.tenant = e.tenant AND m.id = e.memory_id"                           \
     " WHERE e.tenant = $1 AND m.retracted_at IS NULL"
 
-DB_SQL(SELECT_THREAD,
-       "SELECT " COLUMNS " AND e.thread_id = $2"
-       " AND (e.is_open = 1 OR e.state <> 'collapsed')"
-       " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
+DB_SQL(SELECT_THREAD, "SELECT " COLUMNS " AND e.thread_id = $2"
+                      " AND (e.is_open = 1 OR e.state <> 'collapsed')"
+                      " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ALL, "SELECT " COLUMNS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " COLUMNS " AND m.parent_id = $2"
@@ -35,10 +34,9 @@ DB_SQL(INSERT,
        "INSERT INTO efforts (tenant, memory_id, thread_id, state, outcome,"
        " is_open, is_spawned, first_seq, last_seq, last_at, raw_tokens)"
        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
-DB_SQL(UPDATE,
-       "UPDATE efforts SET thread_id = $3, state = $4, outcome = $5,"
-       " is_open = $6, first_seq = $7, last_seq = $8, last_at = $9,"
-       " raw_tokens = $10 WHERE tenant = $1 AND memory_id = $2");
+DB_SQL(UPDATE, "UPDATE efforts SET thread_id = $3, state = $4, outcome = $5,"
+               " is_open = $6, first_seq = $7, last_seq = $8, last_at = $9,"
+               " raw_tokens = $10 WHERE tenant = $1 AND memory_id = $2");
 
 static const char *const state_names[] = {"active", "expanded", "collapsed"};
 
@@ -85,8 +83,8 @@ static enum clew_status select_efforts(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct effort), .fn = row_of};
-    enum clew_status status = rows_add(
-        tx, &list, sql, DB_ARGS(key, db_int(EFFORT_MAX_LIST)), err);
+    enum clew_status status =
+        rows_add(tx, &list, sql, DB_ARGS(key, db_int(EFFORT_MAX_LIST)), err);
 
     if (status == CLEW_OK) {
         *out_efforts = list.items;
@@ -100,10 +98,8 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                              struct effort **out_efforts, size_t *out_count,
                              struct clew_error *err)
 {
-    return select_efforts(tx, arena,
-                          with_closed ? &SELECT_ALL : &SELECT_THREAD,
-                          db_uuid(thread_id),
-                          out_efforts, out_count, err);
+    return select_efforts(tx, arena, with_closed ? &SELECT_ALL : &SELECT_THREAD,
+                          db_uuid(thread_id), out_efforts, out_count, err);
 }
 
 enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,

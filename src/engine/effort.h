@@ -34,7 +34,7 @@ struct effort {
     enum effort_state state;
     struct str outcome; /* failed, found; s == NULL for none */
     bool is_open;
-    bool is_spawned; /* thread_id is a chat of its own */
+    bool is_spawned;   /* thread_id is a chat of its own */
     int64_t first_seq; /* the stretch of turns that grows now */
     int64_t last_seq;
     int64_t last_at_ms;

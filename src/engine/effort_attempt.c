@@ -93,8 +93,9 @@ bool effort_is_attempt(struct str title)
 static size_t clause_end(struct str text)
 {
     static const char *const ends[] = {
-        ".", "!", "?", "\n", ";", ", but", " but ", ", and it", ", still",
-        " and it ", ", then", " - ", " to see ", ", didn't", ", no luck"};
+        ".",      "!",     "?",        "\n",       ";",
+        ", but",  " but ", ", and it", ", still",  " and it ",
+        ", then", " - ",   " to see ", ", didn't", ", no luck"};
     size_t end = text.len;
 
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -116,7 +117,7 @@ static size_t clause_end(struct str text)
 /* "check the headers then": the tail says nothing. */
 static struct str without_tail(struct str what)
 {
-    static const char *const tails[] = {" then", " first", " instead",
+    static const char *const tails[] = {" then",  " first",  " instead",
                                         " again", " please", " now"};
 
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
@@ -169,8 +170,8 @@ static struct str attempt_in(struct arena *arena, struct str text)
                              : str_of(arena_printf(
                                    arena, "%c%.*s%.*s",
                                    toupper((unsigned char)rest.s[0]),
-                                   (int)said.len - 1, rest.s + 1,
-                                   (int)what.len, what.s));
+                                   (int)said.len - 1, rest.s + 1, (int)what.len,
+                                   what.s));
             }
         }
         for (next = at + 1; next < text.len; next++) {
@@ -237,8 +238,8 @@ enum clew_status effort_attempt_end(struct observation *o,
     if (status != CLEW_OK || known) {
         return status;
     }
-    memory = observe_memory(o, "effort", is_found ? "resolved" : "abandoned",
-                            title);
+    memory =
+        observe_memory(o, "effort", is_found ? "resolved" : "abandoned", title);
     memory.parent_id = effort->memory_id;
     memory.resolution = is_found ? resolution : (struct str){0};
     fields = json_object();
@@ -259,8 +260,7 @@ enum clew_status effort_attempt_end(struct observation *o,
     if (status == CLEW_OK) {
         status = effort_insert(o->tx, &attempt, err);
     }
-    return status == CLEW_OK
-               ? observe_notice(o, err, "[attempt:%s] %.*s", outcome,
-                                (int)title.len, title.s)
-               : status;
+    return status == CLEW_OK ? observe_notice(o, err, "[attempt:%s] %.*s",
+                                              outcome, (int)title.len, title.s)
+                             : status;
 }

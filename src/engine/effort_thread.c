@@ -97,8 +97,8 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
         .summary = spawn->goal,
         .tags = STR(""),
         .origin = STR("action"),
-        .chat_id = uuid_is_nil(&spawn->chat_id) ? work->new_chat_id
-                                                : spawn->chat_id,
+        .chat_id =
+            uuid_is_nil(&spawn->chat_id) ? work->new_chat_id : spawn->chat_id,
         .parent_id = spawn->parent_id,
         .is_instruction = memory_reads_like_instruction(spawn->goal),
         .weight = MEMORY_WEIGHT_START,
@@ -123,9 +123,9 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = effort_insert(tx, &effort, err);
     }
-    return status == CLEW_OK ? effort_find(tx, work->arena, &work->new_id,
-                                           &work->effort, err)
-                             : status;
+    return status == CLEW_OK
+               ? effort_find(tx, work->arena, &work->new_id, &work->effort, err)
+               : status;
 }
 
 enum clew_status effort_spawn(struct engine *engine, const struct scope *scope,
@@ -189,10 +189,9 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
 
 enum clew_status effort_list_all(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
-                                 const struct uuid *chat_id,
-                                 struct str user_id, bool with_closed,
-                                 struct effort **out_efforts, size_t *out_count,
-                                 struct clew_error *err)
+                                 const struct uuid *chat_id, struct str user_id,
+                                 bool with_closed, struct effort **out_efforts,
+                                 size_t *out_count, struct clew_error *err)
 {
     struct work work = {.engine = engine,
                         .arena = arena,
@@ -270,8 +269,7 @@ static enum clew_status do_state(struct store_tx *tx, void *arg,
             chat_find(tx, work->arena, &work->effort.thread_id, &chat, err);
         work->effort.state = work->state;
         if (status == CLEW_OK && work->state == EFFORT_EXPANDED &&
-            !work->effort.is_spawned &&
-            chat.last_seq > work->effort.last_seq) {
+            !work->effort.is_spawned && chat.last_seq > work->effort.last_seq) {
             /* three turns from now on, not from its last turn */
             work->effort.last_seq = chat.last_seq;
             work->effort.first_seq = 0;

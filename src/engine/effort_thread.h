@@ -42,9 +42,9 @@ enum clew_status effort_get(struct engine *engine, const struct scope *scope,
  * asked for. */
 enum clew_status effort_list_all(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
-                                 const struct uuid *chat_id,
-                                 struct str user_id, bool with_closed,
-                                 struct effort **out_efforts, size_t *out_count,
+                                 const struct uuid *chat_id, struct str user_id,
+                                 bool with_closed, struct effort **out_efforts,
+                                 size_t *out_count,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Put the effort's turns out of view. A spawned one that is open is resolved:

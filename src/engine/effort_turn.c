@@ -45,10 +45,10 @@ static enum clew_status no_memory(struct clew_error *err)
 static bool is_vague(struct str stem)
 {
     static const char *const vague[] = {
-        "bug",  "issu",  "problem", "error", "thing", "fix",   "debug", "help",
-        "work", "tri",   "task",    "back",  "one",   "thank", "stuff", "let",
-        "get",  "solv",  "happen",  "still", "now",   "look",  "want",  "need",
-        "use",  "effort", "topic",  "go",    "make",  "do",    "ok",    "yes"};
+        "bug",  "issu",   "problem", "error", "thing", "fix",   "debug", "help",
+        "work", "tri",    "task",    "back",  "one",   "thank", "stuff", "let",
+        "get",  "solv",   "happen",  "still", "now",   "look",  "want",  "need",
+        "use",  "effort", "topic",   "go",    "make",  "do",    "ok",    "yes"};
 
     for (size_t i = 0; i < sizeof(vague) / sizeof(vague[0]); i++) {
         if (str_eq(stem, str_of(vague[i]))) {
@@ -155,9 +155,9 @@ static enum clew_status tell_resolved(struct observation *o,
                                       struct clew_error *err)
 {
     int64_t kept = memory->token_count;
-    int64_t saved =
-        raw_tokens > kept ? 100 - (100 * kept + raw_tokens / 2) / raw_tokens
-                          : 0;
+    int64_t saved = raw_tokens > kept
+                        ? 100 - (100 * kept + raw_tokens / 2) / raw_tokens
+                        : 0;
     const char *raw = grouped(o->arena, raw_tokens);
     const char *compacted = grouped(o->arena, kept);
     enum clew_status status =
@@ -184,9 +184,9 @@ static enum clew_status tell_resolved(struct observation *o,
 static struct str without_acceptance(struct str text)
 {
     static const char *const tails[] = {
-        ", that fixed it",   ", that did it",     ", that was it",
-        ", fixed now",       ", it works now",    ", and it works now",
-        ", all good now",    " and that fixed it"};
+        ", that fixed it", ", that did it",     ", that was it",
+        ", fixed now",     ", it works now",    ", and it works now",
+        ", all good now",  " and that fixed it"};
 
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
         size_t at = str_ifind(text, str_of(tails[i]), 0);
@@ -232,8 +232,7 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
         status = effort_set_status(o->work->batch, &memory, &change, err);
     }
     if (status == CLEW_OK) {
-        status =
-            effort_attempt_end(o, effort, true, change.resolution, err);
+        status = effort_attempt_end(o, effort, true, change.resolution, err);
     }
     if (status == CLEW_OK) {
         status = observe_told(o, &memory, "resolved", err);
@@ -361,8 +360,8 @@ static enum clew_status reactivate(struct observation *o, struct board *board,
         status = own(o, effort, err);
     }
     if (status == CLEW_OK) {
-        status = observe_told(o, &memory, was_open ? "extended" : "reopened",
-                              err);
+        status =
+            observe_told(o, &memory, was_open ? "extended" : "reopened", err);
     }
     return status == CLEW_OK
                ? observe_notice(o, err, "[effort:%s] %.*s",
@@ -388,7 +387,7 @@ static enum clew_status ask_which(struct observation *o,
 /* "that bug": of several efforts the one about trouble is meant. */
 static bool is_trouble(struct str text)
 {
-    static const char *const marks[] = {"bug",   "error", "fix",  "debug",
+    static const char *const marks[] = {"bug",   "error", "fix",   "debug",
                                         "issue", "fail",  "crash", "problem"};
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -439,9 +438,8 @@ static enum clew_status come_back(struct observation *o, struct board *board,
     struct effort *fit;
     size_t count = 0;
     size_t n_fit = 0;
-    enum clew_status status = effort_list(o->tx, o->arena,
-                                          &o->work->turn->chat_id, true, &items,
-                                          &count, err);
+    enum clew_status status = effort_list(
+        o->tx, o->arena, &o->work->turn->chat_id, true, &items, &count, err);
 
     *out_done = false;
     if (status == CLEW_OK && count == 0) {
@@ -575,9 +573,9 @@ static enum clew_status try_open(struct observation *o, struct board *board,
     if (!item || (o->intent.flags & INTENT_REMINDER)) {
         return CLEW_OK;
     }
-    if (board->active && (board->active->is_spawned ||
-                          (is_at_work(o, board->active) &&
-                           effort_is_attempt(item->summary)))) {
+    if (board->active &&
+        (board->active->is_spawned ||
+         (is_at_work(o, board->active) && effort_is_attempt(item->summary)))) {
         return CLEW_OK; /* a step of the one at work */
     }
     status = same_effort(o, board, item->summary, &known, err);
@@ -605,11 +603,11 @@ static bool is_side_remark(const struct observation *o)
 
 static bool points_back(const struct observation *o)
 {
-    static const char *const marks[] = {" it ", " this ", " that ", " it's ",
-                                        " still ", " same "};
+    static const char *const marks[] = {" it ",   " this ",  " that ",
+                                        " it's ", " still ", " same "};
     struct str text = str_sub(o->turn.text, 0, 400);
-    const char *padded = arena_printf(o->arena, " %.*s ", (int)text.len,
-                                      text.s);
+    const char *padded =
+        arena_printf(o->arena, " %.*s ", (int)text.len, text.s);
 
     for (size_t i = 0; padded && i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (str_ifind(str_of(padded), str_of(marks[i]), 0) != SIZE_MAX) {
@@ -685,9 +683,9 @@ static enum clew_status collapse_idle(struct observation *o,
             effort->state = EFFORT_COLLAPSED;
             status = effort_update(o->tx, effort, err);
             if (status == CLEW_OK) {
-                status = observe_notice(
-                    o, err, "[effort:collapsed] %.*s",
-                    (int)effort->summary.len, effort->summary.s);
+                status =
+                    observe_notice(o, err, "[effort:collapsed] %.*s",
+                                   (int)effort->summary.len, effort->summary.s);
             }
         }
     }
@@ -715,8 +713,7 @@ static enum clew_status belong(struct observation *o, struct board *board,
         }
         if (status == CLEW_OK && is_on && effort->is_open &&
             o->intent.act == INTENT_REJECT) {
-            status =
-                effort_attempt_end(o, effort, false, (struct str){0}, err);
+            status = effort_attempt_end(o, effort, false, (struct str){0}, err);
         }
     }
     return status;

@@ -14,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The newest valid refiner of each source. */
+/* The newest valid refiner of each source. CROSS JOIN: SQLite must start from
+ * the few sources, not from all memories by their time. */
 DB_SQL(SELECT_NEWEST,
        "SELECT source_id, id FROM (SELECT s.source_id, m.id, ROW_NUMBER() OVER"
        " (PARTITION BY s.source_id ORDER BY m.created_at DESC, m.id DESC) AS n"
-       " FROM memory_sources s JOIN memories m"
-       " ON m.tenant = s.tenant AND m.id = s.memory_id"
-       " WHERE s.tenant = $1 AND s.source_id = ANY($2) AND m.created_at <= $3"
+       " FROM memory_sources s CROSS JOIN memories m"
+       " WHERE s.tenant = $1 AND s.source_id = ANY($2)"
+       " AND m.tenant = s.tenant AND m.id = s.memory_id AND m.created_at <= $3"
        " AND (m.retracted_at IS NULL OR m.retracted_at > $3)) AS ranked"
        " WHERE n = 1");
 /* Edges from a level of nodes upwards and downwards. */
@@ -28,9 +29,9 @@ DB_SQL(SELECT_UP, "SELECT memory_id, source_id FROM memory_sources"
                   " WHERE tenant = $1 AND memory_id = ANY($2)"
                   " ORDER BY memory_id, ordinal LIMIT $3");
 DB_SQL(SELECT_DOWN,
-       "SELECT s.memory_id, s.source_id FROM memory_sources s JOIN memories m"
-       " ON m.tenant = s.tenant AND m.id = s.memory_id"
-       " WHERE s.tenant = $1 AND s.source_id = ANY($2) AND m.created_at <= $3"
+       "SELECT s.memory_id, s.source_id FROM memory_sources s CROSS JOIN"
+       " memories m WHERE s.tenant = $1 AND s.source_id = ANY($2)"
+       " AND m.tenant = s.tenant AND m.id = s.memory_id AND m.created_at <= $3"
        " AND (m.retracted_at IS NULL OR m.retracted_at > $3)"
        " ORDER BY m.created_at, m.id LIMIT $4");
 

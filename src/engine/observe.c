@@ -95,9 +95,8 @@ static enum clew_status read_before(struct observation *o,
                                     const struct uuid *chat_id,
                                     int64_t before_seq, struct clew_error *err)
 {
-    struct rows_list list = {.arena = o->arena,
-                             .size = sizeof(struct before),
-                             .fn = before_of};
+    struct rows_list list = {
+        .arena = o->arena, .size = sizeof(struct before), .fn = before_of};
     int64_t want = (int64_t)(OBSERVE_PREVIOUS - o->n_previous);
     enum clew_status status =
         rows_add(o->tx, &list, &SELECT_BEFORE,
@@ -139,10 +138,10 @@ static enum clew_status load_before(struct observation *o,
     }
     status =
         chat_line(o->tx, o->arena, &chat->parent_id, &parts, &n_parts, err);
-    for (size_t i = n_parts; status == CLEW_OK && i-- > 0 &&
-                             o->n_previous < OBSERVE_PREVIOUS;) {
-        int64_t to = parts[i].to_seq < chat->fork_seq ? parts[i].to_seq
-                                                      : chat->fork_seq;
+    for (size_t i = n_parts;
+         status == CLEW_OK && i-- > 0 && o->n_previous < OBSERVE_PREVIOUS;) {
+        int64_t to =
+            parts[i].to_seq < chat->fork_seq ? parts[i].to_seq : chat->fork_seq;
 
         status = read_before(o, &parts[i].chat_id, to + 1, err);
     }
@@ -152,7 +151,8 @@ static enum clew_status load_before(struct observation *o,
 static enum clew_status read_intents(struct observation *o,
                                      struct clew_error *err)
 {
-    struct str before = o->n_previous > 1 ? o->previous[1].text : (struct str){0};
+    struct str before =
+        o->n_previous > 1 ? o->previous[1].text : (struct str){0};
     enum clew_status status = CLEW_OK;
 
     memset(&o->previous_intent, 0, sizeof(o->previous_intent));
@@ -178,8 +178,8 @@ struct memory observe_memory(struct observation *o, const char *type,
     const struct turn *turn = o->work->turn;
 
     return (struct memory){
-        .id = uuid_derive(turn->created_at_ms, &turn->id, "memory",
-                          o->n_made++),
+        .id =
+            uuid_derive(turn->created_at_ms, &turn->id, "memory", o->n_made++),
         .user_id = turn->user_id,
         .type = str_of(type),
         .status = str_of(status),
@@ -213,8 +213,7 @@ static size_t refs_of(const struct observation *o,
             is_known = is_known || out[k].first_seq == seq;
         }
         if (!is_known) {
-            out[n++] =
-                (struct memory_ref){o->work->turn->chat_id, seq, seq};
+            out[n++] = (struct memory_ref){o->work->turn->chat_id, seq, seq};
         }
     }
     if (n == 0) {
@@ -331,14 +330,13 @@ static enum clew_status understand(struct observation *o,
     const struct turn *turn = o->work->turn;
     enum clew_status status;
 
-    o->turn = (struct extract_turn){.speaker = turn->name,
-                                    .role = turn->role == TURN_USER
-                                                ? EXTRACT_USER
-                                                : EXTRACT_ASSISTANT,
-                                    .time_ms = turn->created_at_ms,
-                                    .timezone = turn->timezone,
-                                    .intent = &o->intent,
-                                    .analysis = &o->analysis};
+    o->turn = (struct extract_turn){
+        .speaker = turn->name,
+        .role = turn->role == TURN_USER ? EXTRACT_USER : EXTRACT_ASSISTANT,
+        .time_ms = turn->created_at_ms,
+        .timezone = turn->timezone,
+        .intent = &o->intent,
+        .analysis = &o->analysis};
     status = without_fences(o->arena, turn->text, &o->turn.text, err);
     if (status == CLEW_OK && o->turn.text.len == turn->text.len) {
         o->analysis = o->work->text->analysis;
@@ -347,8 +345,8 @@ static enum clew_status understand(struct observation *o,
                                            .timezone = turn->timezone,
                                            .speaker = turn->name};
 
-        status = analysis_run(o->arena, o->turn.text, &options, &o->analysis,
-                              err);
+        status =
+            analysis_run(o->arena, o->turn.text, &options, &o->analysis, err);
     }
     if (status == CLEW_OK) {
         status = load_before(o, err);

@@ -32,7 +32,7 @@ struct observation {
     struct extract_input input;
     struct extract extract;
     bool is_effort_turn; /* an effort owns it */
-    uint64_t n_made; /* numbers the derived ids of this turn */
+    uint64_t n_made;     /* numbers the derived ids of this turn */
 };
 
 /* A memory of this turn with what they all have in common. */

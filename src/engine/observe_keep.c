@@ -28,6 +28,11 @@ DB_SQL(SELECT_KEY,
        " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
        " AND m.retracted_at IS NULL"
        " ORDER BY +m.created_at DESC, m.id DESC LIMIT $4");
+DB_SQL(SELECT_KEY, "SELECT k.memory_id FROM memory_keys k JOIN memories m"
+                   " ON m.tenant = k.tenant AND m.id = k.memory_id"
+                   " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
+                   " AND m.retracted_at IS NULL"
+                   " ORDER BY m.created_at DESC, m.id DESC LIMIT $4");
 
 static enum clew_status no_memory(struct clew_error *err)
 {
@@ -102,9 +107,9 @@ static enum clew_status find_key(struct observation *o, const char *kind,
 {
     struct rows_list list = {
         .arena = o->arena, .size = sizeof(struct uuid), .fn = id_of};
-    enum clew_status status = rows_add(
-        o->tx, &list, &SELECT_KEY,
-        DB_ARGS(db_cstr(kind), db_uuid(digest), db_int(limit)), err);
+    enum clew_status status =
+        rows_add(o->tx, &list, &SELECT_KEY,
+                 DB_ARGS(db_cstr(kind), db_uuid(digest), db_int(limit)), err);
 
     if (status == CLEW_OK) {
         *out_ids = list.items;
@@ -145,10 +150,9 @@ static struct str text_of(const json_t *object, const char *field)
 {
     const json_t *value = json_object_get(object, field);
 
-    return json_is_string(value)
-               ? (struct str){json_string_value(value),
-                              json_string_length(value)}
-               : STR("");
+    return json_is_string(value) ? (struct str){json_string_value(value),
+                                                json_string_length(value)}
+                                 : STR("");
 }
 
 /* The slot a stored memory sets, read from its fields. */
@@ -170,8 +174,7 @@ static bool stored_slot(struct arena *arena, const struct memory *memory,
         .attribute = arena_str(arena, text_of(slot, "attribute")),
         .qualifier = arena_str(arena, text_of(slot, "qualifier")),
         .value = arena_str(arena, text_of(slot, "value")),
-        .flags =
-            (unsigned)json_integer_value(json_object_get(slot, "flags"))};
+        .flags = (unsigned)json_integer_value(json_object_get(slot, "flags"))};
     json_decref(fields);
     return is_ok && out->value.s;
 }
@@ -184,14 +187,15 @@ static struct str fields_of(struct observation *o,
     const struct turn *turn = o->work->turn;
     struct str who = turn->name.s ? turn->name : STR("");
     bool is_ok =
-        fields && json_set_real(fields, "confidence",
-                                (double)item->confidence) &&
+        fields &&
+        json_set_real(fields, "confidence", (double)item->confidence) &&
         json_set_cstr(fields, "rule", item->rule ? item->rule : "");
 
     if (is_ok && item->type == EXTRACT_FACT) {
-        is_ok = json_set_str(fields, "statement", item->summary) &&
-                json_set_str(fields, "source",
-                             who.len ? who : str_of(turn_role_name(turn->role)));
+        is_ok =
+            json_set_str(fields, "statement", item->summary) &&
+            json_set_str(fields, "source",
+                         who.len ? who : str_of(turn_role_name(turn->role)));
     }
     if (is_ok && item->type == EXTRACT_DECISION) {
         is_ok = json_set_str(fields, "choice", item->summary) &&
@@ -249,8 +253,8 @@ static enum clew_status find_refined(struct observation *o,
 
     memset(out_id, 0, sizeof(*out_id));
     if (status == CLEW_OK && count > 0) {
-        status =
-            memory_find_many(o->tx, o->arena, ids, count, &older, &n_older, err);
+        status = memory_find_many(o->tx, o->arena, ids, count, &older, &n_older,
+                                  err);
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         for (size_t k = 0; k < n_older; k++) {
@@ -262,8 +266,8 @@ static enum clew_status find_refined(struct observation *o,
                 !stored_slot(o->arena, &older[k], &slot)) {
                 continue;
             }
-            status =
-                lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
+            status = lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX,
+                                           err);
             if (status != CLEW_OK || mark.is_superseded) {
                 continue;
             }
@@ -333,9 +337,8 @@ static enum clew_status keep(struct observation *o,
                              const struct extract_item *item,
                              struct clew_error *err)
 {
-    struct uuid digest =
-        statement_digest(o->work->turn->user_id, extract_type_name(item->type),
-                         item->summary);
+    struct uuid digest = statement_digest(
+        o->work->turn->user_id, extract_type_name(item->type), item->summary);
     struct uuid *known = NULL;
     size_t n_known = 0;
     enum clew_status status =
@@ -364,8 +367,7 @@ static enum clew_status keep(struct observation *o,
 static bool is_part_of_effort(const struct observation *o,
                               const struct extract_item *item)
 {
-    return item->type == EXTRACT_FACT && !item->has_slot &&
-           o->is_effort_turn &&
+    return item->type == EXTRACT_FACT && !item->has_slot && o->is_effort_turn &&
            ((o->intent.flags & INTENT_PROBLEM) ||
             str_ifind(item->summary, STR(" tried "), 0) != SIZE_MAX ||
             str_ifind(item->summary, STR(" trying "), 0) != SIZE_MAX);

@@ -22,9 +22,8 @@
 /* What falls this far behind the best is not related. */
 #define BEHIND 0.3
 
-DB_SQL(INSERT,
-       "INSERT INTO starts (tenant, id, user_id, offer, created_at)"
-       " VALUES ($1, $2, $3, $4, $5)");
+DB_SQL(INSERT, "INSERT INTO starts (tenant, id, user_id, offer, created_at)"
+               " VALUES ($1, $2, $3, $4, $5)");
 DB_SQL(SELECT,
        "SELECT user_id, offer FROM starts WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_COUNTS,
@@ -123,8 +122,8 @@ static enum clew_status read_gist(struct store_tx *tx, struct arena *arena,
     if (chat->summary.len > 0) {
         return CLEW_OK;
     }
-    status = rows_add(tx, &list, &SELECT_GIST,
-                      DB_ARGS(db_uuid(&chat->chat.id)), err);
+    status = rows_add(tx, &list, &SELECT_GIST, DB_ARGS(db_uuid(&chat->chat.id)),
+                      err);
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         const struct told *told = (const struct told *)list.items + i;
 
@@ -433,8 +432,8 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
     memset(work->start, 0, sizeof(*work->start));
     work->start->id = *work->id;
     work->user_id = row.summary;
-    n_chats = ids_parse(json_object_get(offer, "chats"), chat_ids,
-                        START_MAX_CHATS);
+    n_chats =
+        ids_parse(json_object_get(offer, "chats"), chat_ids, START_MAX_CHATS);
     n_memories = ids_parse(json_object_get(offer, "memories"), memory_ids,
                            START_MAX_MEMORIES);
     json_decref(offer);
@@ -450,9 +449,9 @@ static enum clew_status do_import(struct store_tx *tx, void *arg,
 
     for (size_t i = 0; i < work->start->n_memories && status == CLEW_OK; i++) {
         if (work->answer->picks[i]) {
-            status = memory_import(tx, work->chat_id,
-                                   &work->start->memories[i].id, work->now_ms,
-                                   err);
+            status =
+                memory_import(tx, work->chat_id, &work->start->memories[i].id,
+                              work->now_ms, err);
         }
     }
     return status;
@@ -511,9 +510,9 @@ static enum clew_status carry_out(struct work *work, const struct scope *scope,
                             (int)option->label.len - 9, option->label.s + 9);
         break;
     case START_FORK:
-        status = chat_fork_at(work->engine, scope, work->arena,
-                              &option->chat_id, -1, (struct str){0}, &fork,
-                              err);
+        status =
+            chat_fork_at(work->engine, scope, work->arena, &option->chat_id, -1,
+                         (struct str){0}, &fork, err);
         out->chat_id = fork.id;
         text = arena_printf(work->arena, "Forked %.*s.",
                             (int)option->label.len - 5, option->label.s + 5);

@@ -31,8 +31,8 @@ static bool add_option(struct start *start, int n, enum start_action action,
 {
     struct start_option *option = &start->options[start->n_options++];
 
-    *option = (struct start_option){
-        .n = n, .action = action, .label = str_of(label)};
+    *option =
+        (struct start_option){.n = n, .action = action, .label = str_of(label)};
     if (chat) {
         option->chat_id = chat->chat.id;
     }
@@ -62,16 +62,14 @@ static bool make_options(struct arena *arena, struct start *start)
         struct str title = title_of(go_on);
         struct str other = title_of(fork);
 
-        is_ok =
-            add_option(start, 1, START_CONTINUE, go_on,
-                       arena_printf(arena, "Continue \"%.*s\"%s",
-                                    (int)title.len, title.s,
-                                    go_on->has_open_effort
-                                        ? " (has open effort)"
-                                        : "")) &&
-            add_option(start, 2, START_FORK, fork,
-                       arena_printf(arena, "Fork from \"%.*s\"",
-                                    (int)other.len, other.s));
+        is_ok = add_option(
+                    start, 1, START_CONTINUE, go_on,
+                    arena_printf(
+                        arena, "Continue \"%.*s\"%s", (int)title.len, title.s,
+                        go_on->has_open_effort ? " (has open effort)" : "")) &&
+                add_option(start, 2, START_FORK, fork,
+                           arena_printf(arena, "Fork from \"%.*s\"",
+                                        (int)other.len, other.s));
     }
     if (start->n_memories > 0) {
         is_ok = is_ok && add_option(start, 3, START_NEW, NULL,
@@ -115,12 +113,11 @@ static void write_counts(struct buf *text, const struct start_chat *chat)
         const struct start_count *count = &chat->counts[i];
         bool is_effort = str_eq(count->type, STR("effort"));
 
-        (void)buf_printf(text, "%s%lld %.*s%s%.*s%s", i ? ", " : "",
-                         (long long)count->count,
-                         is_effort ? (int)count->status.len : 0,
-                         count->status.s, is_effort ? " " : "",
-                         (int)count->type.len, count->type.s,
-                         count->count == 1 ? "" : "s");
+        (void)buf_printf(
+            text, "%s%lld %.*s%s%.*s%s", i ? ", " : "", (long long)count->count,
+            is_effort ? (int)count->status.len : 0, count->status.s,
+            is_effort ? " " : "", (int)count->type.len, count->type.s,
+            count->count == 1 ? "" : "s");
     }
 }
 
@@ -136,8 +133,7 @@ static void write_chat(struct buf *text, size_t n,
         (void)buf_printf(text, "     Summary: %.*s\n", (int)chat->summary.len,
                          chat->summary.s);
     }
-    (void)buf_printf(text, "     Artifacts: %lld",
-                     (long long)chat->n_memories);
+    (void)buf_printf(text, "     Artifacts: %lld", (long long)chat->n_memories);
     if (chat->n_counts > 0) {
         (void)buf_append_cstr(text, " (");
         write_counts(text, chat);
@@ -152,9 +148,8 @@ static void write_memory(struct buf *text, const struct memory *memory)
 
     (void)buf_printf(text, "  • [%.*s%s%.*s] %.*s\n", (int)memory->type.len,
                      memory->type.s, is_effort ? ":" : "",
-                     is_effort ? (int)memory->status.len : 0,
-                     memory->status.s, (int)memory->summary.len,
-                     memory->summary.s);
+                     is_effort ? (int)memory->status.len : 0, memory->status.s,
+                     (int)memory->summary.len, memory->summary.s);
 }
 
 bool start_write(struct arena *arena, struct start *start, int64_t now_ms)

@@ -74,8 +74,8 @@ void talk_script(struct talk *talk, const char *script)
     struct str part;
 
     while (str_split(&rest, '|', &part)) {
-        struct str text = arena_str(&talk->world.arena,
-                                    str_sub(part, 2, part.len));
+        struct str text =
+            arena_str(&talk->world.arena, str_sub(part, 2, part.len));
 
         talk_say(talk, part.s[0], text.s);
     }

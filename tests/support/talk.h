@@ -14,7 +14,7 @@
 
 struct talk {
     struct world world;
-    char folder[64]; /* of the index; removed at the end */
+    char folder[64];     /* of the index; removed at the end */
     struct uuid chat_id; /* nil until the first turn */
     int64_t at_ms;       /* of the last turn */
     struct capture_result last;

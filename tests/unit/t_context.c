@@ -329,8 +329,8 @@ static void contexts_are_steady_over_200_turns(void **state)
         n_changes += strcmp(hash, context.hash) != 0;
         memcpy(hash, context.hash, sizeof(hash));
         if (before.s) {
-            shared += (double)common(before, context.text) /
-                      (double)context.text.len;
+            shared +=
+                (double)common(before, context.text) / (double)context.text.len;
             n++;
         }
         before = context.text;
@@ -354,9 +354,8 @@ static void injection_is_fenced_and_cannot_be_broken(void **state)
     talk_say(&talk, 'u', "hello");
     request.chat_id = talk.chat_id;
     assert_int_equal(context_for_injection(&talk.world.engine,
-                                           &talk.world.scope,
-                                           &talk.world.arena, &request, &text,
-                                           NULL),
+                                           &talk.world.scope, &talk.world.arena,
+                                           &request, &text, NULL),
                      CLEW_OK);
     assert_true(str_starts(text, STR("<clew-context hash=")));
     assert_true(str_ends(text, STR("</clew-context>")));
@@ -374,13 +373,11 @@ static void an_unknown_chat_and_a_bad_budget_are_refused(void **state)
     (void)state;
     request.chat_id.b[0] = 1;
     assert_int_equal(context_build(&talk.world.engine, &talk.world.scope,
-                                   &talk.world.arena, &request, &context,
-                                   &err),
+                                   &talk.world.arena, &request, &context, &err),
                      CLEW_NOT_FOUND);
     request.budget_tokens = 63;
     assert_int_equal(context_build(&talk.world.engine, &talk.world.scope,
-                                   &talk.world.arena, &request, &context,
-                                   &err),
+                                   &talk.world.arena, &request, &context, &err),
                      CLEW_INVALID);
     assert_string_equal(err.field, "budget_tokens");
 }

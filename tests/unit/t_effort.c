@@ -52,11 +52,10 @@ static void the_401_error_is_resolved_and_compacted(void **state)
     const struct memory *memory;
 
     (void)state;
-    talk_script(&talk,
-                "u:I'm getting a 401 error"
-                "|a:Let's look. Is the token still valid?"
-                "|u:here is the log, it says unauthorized on every call"
-                "|a:The token may have expired; try refreshing it.");
+    talk_script(&talk, "u:I'm getting a 401 error"
+                       "|a:Let's look. Is the token still valid?"
+                       "|u:here is the log, it says unauthorized on every call"
+                       "|a:The token may have expired; try refreshing it.");
     is_status(0, "open");
     talk_say(&talk, 'u', "Oh! Token was expired, works now!");
     memory = talk_memory(&talk, "effort", 0);
@@ -110,8 +109,8 @@ static void attempts_of_the_auth_bug_fail_and_find(void **state)
                         "The token had the wrong audience claim");
     assert_int_equal(talk_count(&talk, "effort"), 4);
     for (size_t i = 1; i < 4; i++) {
-        assert_true(uuid_eq(&talk_memory(&talk, "effort", i)->parent_id,
-                            &memory->id));
+        assert_true(
+            uuid_eq(&talk_memory(&talk, "effort", i)->parent_id, &memory->id));
     }
     assert_string_equal(effort_of(3).outcome.s, "found");
 }
@@ -293,8 +292,8 @@ static void a_spawned_effort_has_a_context_of_its_own(void **state)
     assert_int_equal(context_build(&talk.world.engine, &talk.world.scope,
                                    &talk.world.arena, &request, &context, NULL),
                      CLEW_OK);
-    assert_non_null(strstr(context.text.s,
-                           "[effort:resolved] Find the slow query => "));
+    assert_non_null(
+        strstr(context.text.s, "[effort:resolved] Find the slow query => "));
     assert_null(strstr(context.text.s, "slow log of the database"));
 }
 

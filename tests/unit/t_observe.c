@@ -194,8 +194,8 @@ static void ids_are_derived_from_the_turn(void **state)
     (void)state;
     talk_say(&talk, 'u', "I work at Siemens as an engineer");
     memory = talk_memory(&talk, "fact", 0);
-    id = uuid_derive(talk.last.turn.created_at_ms, &talk.last.turn.id,
-                     "memory", 0);
+    id = uuid_derive(talk.last.turn.created_at_ms, &talk.last.turn.id, "memory",
+                     0);
     assert_true(uuid_eq(&memory->id, &id));
 }
 

@@ -78,8 +78,8 @@ static void related_context_is_shown_with_four_options(void **state)
     assert_non_null(strstr(start.text.s, "RELEVANT ARTIFACTS:\n  • ["));
     assert_non_null(strstr(start.text.s, "  1. Continue \"Research the payment "
                                          "gateway\" (has open effort)\n"));
-    assert_non_null(strstr(start.text.s,
-                           "  4. Start fresh (no prior context)\n"));
+    assert_non_null(
+        strstr(start.text.s, "  4. Start fresh (no prior context)\n"));
     assert_null(strstr(start.text.s, "tomatoes"));
 }
 
@@ -153,8 +153,8 @@ static void four_starts_fresh(void **state)
 static void nonsense_gets_the_options_again(void **state)
 {
     static const char *const answers[] = {
-        "",   "5",         "0",          "blue",          "12",
-        "1x", "3 include", "3, include", "3, include 99", "3, maybe 1",
+        "",   "5",         "0",           "blue",          "12",
+        "1x", "3 include", "3, include",  "3, include 99", "3, maybe 1",
         "-1", "4, please", "3, exclude x"};
     struct start start = begin("work on the payment integration");
 

@@ -38,3 +38,7 @@ CREATE TABLE starts (
     PRIMARY KEY (tenant, id)
 );
 CREATE INDEX starts_by_user ON starts (tenant, user_id, created_at);
+
+-- The newest memories of a chat, read in order without sorting.
+CREATE INDEX memories_by_chat_time ON memories
+    (tenant, chat_id, created_at, id);
