@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * efforts.test.mjs - the dialogues of the chat model through the program:
+ * efforts, contexts, starts, and `clew chat`, offline.
+ */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { describe, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isError, isOk } from "./lib/check.mjs";
+
+/* Say "u:…" and "a:…" lines in one chat; the answers to each. */
+async function talk(server, lines, chat) {
+  const said = [];
+  for (const line of lines) {
+    const answer = await server.post("/api/v1/turns", {
+      user_id: "ada",
+      role: line[0] === "u" ? "user" : "assistant",
+      content: line.slice(2),
+      ...(chat ? { chat_id: chat } : { channel: "web" }),
+    });
+    said.push(isOk(answer, 201));
+    chat = said.at(-1).turn.chat_id;
+  }
+  return { chat, said, last: said.at(-1), notices: said.at(-1).notices };
+}
+
+const efforts = async (server, chat) =>
+  isOk(await server.get(`/api/v1/efforts?chat_id=${chat}&all=1`)).items;
+
+onEachBackend("efforts", (open) => {
+  test("the 401 error is resolved with the notice people see", async () => {
+    const server = (await open()).api();
+    const { chat, notices, last } = await talk(server, [
+      "u:I'm getting a 401 error",
+      "a:Let's look. Is the token still valid?",
+      "u:here is the log, it says unauthorized on every call",
+      "a:The token may have expired; try refreshing it.",
+      "u:Oh! Token was expired, works now!",
+    ]);
+    assert.equal(notices.length, 3);
+    assert.equal(notices[0], "[effort:resolved] Fix 401 error");
+    assert.equal(notices[1], "  => Token was expired");
+    assert.match(notices[2],
+      /^\[Tokens: \d+ raw → \d+ compacted \| Savings: \d+%\]$/);
+    const [update] = last.updates.memories;
+    assert.equal(update.change, "resolved");
+    const memory = isOk(await server.get(`/api/v1/memories/${update.id}`));
+    assert.equal(memory.source_ref, `${chat}:lines-1-5`);
+    const source = isOk(await server.get(`/api/v1/memories/${update.id}/source`));
+    assert.equal(source.items.length, 5);
+    assert.equal(source.items[0].text, "I'm getting a 401 error");
+  });
+
+  test("a call to mom stays out of the auth error", async () => {
+    const server = (await open()).api();
+    const { chat, said, notices } = await talk(server, [
+      "u:I'm getting a weird error in auth",
+      "a:Let's investigate. What does the log say?",
+      "u:also, remind me to call mom later",
+      "a:Sure.",
+      "u:back to that bug - I tried X",
+      "a:What about rotating the key?",
+      "u:that fixed it!",
+    ]);
+    assert.ok(said[2].notices.some((line) => line.startsWith("[event] Call mom")));
+    assert.ok(said[4].notices.includes("[effort:active] Fix weird error in auth"));
+    assert.ok(notices.includes("[effort:resolved] Fix weird error in auth"));
+    const effort = (await efforts(server, chat)).find((one) => !one.parent_id);
+    const memory = isOk(await server.get(`/api/v1/memories/${effort.id}`));
+    assert.deepEqual(memory.source_refs,
+      [`${chat}:lines-1-2`, `${chat}:lines-5-7`]);
+  });
+
+  test("attempts of the auth bug fail, fail and find it", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, [
+      "u:Help me debug the auth bug",
+      "a:Try refreshing the token.",
+      "u:Didn't work, same error",
+      "a:Check the headers then.",
+      "u:no luck, the headers look fine",
+      "a:Let's inspect the JWT payload.",
+      "u:Found it! The token had the wrong audience claim, that fixed it",
+    ]);
+    const all = await efforts(server, chat);
+    const parent = all.find((one) => !one.parent_id);
+    assert.equal(parent.resolution, "The token had the wrong audience claim");
+    const attempts = all.filter((one) => one.parent_id === parent.id)
+      .map((one) => `${one.summary} → ${one.outcome}`).sort();
+    assert.deepEqual(attempts, [
+      "Check the headers → failed",
+      "Inspect the JWT payload → found",
+      "Try refreshing the token → failed",
+    ]);
+  });
+
+  test("payment research can be continued, forked, imported or left", async () => {
+    const server = (await open()).api();
+    const research = await talk(server, [
+      "u:Help me research the payment gateway",
+      "a:Stripe and PayPal are the usual ones.",
+      "u:We use the Stripe payment API v2023-10",
+      "a:ok",
+      "u:Our payment webhook endpoint is /api/webhooks/stripe",
+    ]);
+    const start = isOk(await server.post("/api/v1/start", {
+      user_id: "ada", intent: "I want to work on the payment integration",
+    }));
+    assert.match(start.text, /^I found related context:\n\nRELATED CHATS:\n {2}1\. "/);
+    assert.match(start.text, /RELEVANT ARTIFACTS:\n {2}• \[/);
+    assert.deepEqual(start.options.map((one) => one.action),
+      ["continue", "fork", "new", "fresh"]);
+    const answer = async (text) => isOk(await server.post(
+      `/api/v1/start/${start.id}/choose`, { answer: text }));
+    assert.equal((await answer("1")).chat_id, research.chat);
+    assert.equal((await answer("just continue")).chat_id, research.chat);
+    const fork = await answer("2");
+    assert.equal(fork.action, "fork");
+    const tree = isOk(await server.get(`/api/v1/chats/${fork.chat_id}`));
+    assert.equal(tree.parent_id, research.chat);
+    const chosen = await answer("3, include 1,2");
+    assert.deepEqual(chosen.imported,
+      start.relevant_memories.slice(0, 2).map((one) => one.id));
+    const rest = await answer("3, exclude 3");
+    assert.equal(rest.imported.length, start.relevant_memories.length - 1);
+    assert.equal((await answer("4")).action, "fresh");
+    const again = await answer("maybe the blue one");
+    assert.equal(again.action, "ask");
+    assert.match(again.text, /Options:\n/);
+    isError(await server.post(
+      "/api/v1/start/0199c1d2-7a00-7000-8000-000000000001/choose",
+      { answer: "1" }), 404, "NOT_FOUND");
+  });
+
+  test("a context has three forms and keeps its budget", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, [
+      "u:I live in Berlin",
+      "a:Nice.",
+      "u:My sister plays the violin in an orchestra",
+      "a:Lovely.",
+    ]);
+    const ask = async (body) => isOk(await server.post(
+      `/api/v1/chats/${chat}/context`, body));
+    const text = await ask({ budget_tokens: 500, message: "where do I live?" });
+    assert.match(text.text, /- \[fact\] The user lives in Berlin\. \(#1\)/);
+    assert.ok(text.tokens <= 500);
+    assert.ok(text.sections.every((one) => one.tokens > 0 && one.sources.length > 0));
+    assert.equal((await ask({ budget_tokens: 500, message: "where do I live?" })).text,
+      text.text);
+    const openai = await ask({ budget_tokens: 500, format: "openai" });
+    assert.equal(openai.messages[0].role, "system");
+    assert.deepEqual(openai.messages.slice(1, 3).map((one) => one.role),
+      ["user", "assistant"]);
+    const anthropic = await ask({ budget_tokens: 500, format: "anthropic" });
+    assert.deepEqual(anthropic.system[0].cache_control, { type: "ephemeral" });
+    assert.ok(anthropic.messages.every((one) => one.role !== "system"));
+    assert.equal(anthropic.hash, openai.hash);
+    isError(await server.post(`/api/v1/chats/${chat}/context`,
+      { budget_tokens: 10 }), 400, "VALIDATION_ERROR", "budget_tokens");
+    isError(await server.post(`/api/v1/chats/${chat}/context`,
+      { format: "xml" }), 400, "VALIDATION_ERROR", "format");
+  });
+
+  test("a sub-agent works in a spawned effort and reports in brief", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, ["u:Help me fix the login page", "a:ok"]);
+    const effort = isOk(await server.post("/api/v1/efforts", {
+      user_id: "ada", goal: "Find the slow query", chat_id: chat,
+    }), 201);
+    for (const [role, content] of [["user", "Look at the slow log"],
+      ["assistant", "The orders table lacks an index on user_id."]]) {
+      isOk(await server.post(`/api/v1/efforts/${effort.id}/turns`,
+        { role, content }), 201);
+    }
+    const inside = isOk(await server.get(`/api/v1/efforts/${effort.id}/context`));
+    assert.match(inside.text, /lacks an index/);
+    assert.doesNotMatch(inside.text, /login page/);
+    const done = isOk(await server.post(`/api/v1/efforts/${effort.id}/collapse`, {}));
+    assert.equal(done.status, "resolved");
+    const outside = isOk(await server.post(`/api/v1/chats/${chat}/context`,
+      { budget_tokens: 1000 }));
+    assert.match(outside.text,
+      /\[effort:resolved\] Find the slow query => The orders table lacks an index/);
+    assert.doesNotMatch(outside.text, /Look at the slow log/);
+  });
+
+  test("efforts are resolved, reopened and abandoned by hand", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, ["u:Help me fix the login page"]);
+    const [effort] = await efforts(server, chat);
+    const act = async (what, body = {}) => isOk(await server.post(
+      `/api/v1/memories/${effort.id}/${what}`, body));
+    assert.equal((await act("resolve", { resolution: "cookies" })).status, "resolved");
+    assert.equal((await act("reopen")).status, "open");
+    const again = await act("resolve", { resolution: "proxy" });
+    assert.equal(again.resolution, "proxy (before: cookies)");
+    assert.equal(again.fields.log[0].resolution, "cookies");
+    assert.equal((await act("abandon")).status, "abandoned");
+  });
+});
+
+describe("clew chat", () => {
+  const bin = process.env.CLEW_BIN;
+  const env = { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1" };
+
+  test("records, notices and recalls offline", () => {
+    const data = fs.mkdtempSync(path.join(os.tmpdir(), "clew-chat-"));
+    const run = spawnSync(bin, ["chat", "--data", data], {
+      encoding: "utf8",
+      env,
+      input: [
+        "I'm getting a 401 error from the API",
+        "Token was expired, works now!",
+        "/efforts", "/context 500",
+        "what was the 401 error about?",
+        "/help", "/bogus", "/quit", "",
+      ].join("\n"),
+    });
+    assert.equal(run.status, 0, run.stderr);
+    assert.match(run.stdout, /^\[effort:open\] Fix 401 error from the API$/m);
+    assert.match(run.stdout, /^\[effort:resolved\] Fix 401 error from the API\n {2}=> Token was expired\n\[Tokens: /m);
+    assert.match(run.stdout, /^ {2}1\. \[effort:resolved\] Fix 401 error/m);
+    assert.match(run.stdout, /^ {2}~ .*401/m);
+    for (const name of ["start", "fork", "efforts", "resolve", "reopen",
+      "expand", "collapse", "context", "why", "stats", "help"]) {
+      assert.match(run.stdout, new RegExp(`^  /${name} `, "m"));
+    }
+    assert.match(run.stderr, /no such command/);
+    fs.rmSync(data, { recursive: true, force: true });
+  });
+
+  test("nothing typed is lost when it is killed", async () => {
+    const data = fs.mkdtempSync(path.join(os.tmpdir(), "clew-chat-"));
+    const child = spawn(bin, ["chat", "--data", data], { env });
+    child.stdin.write("I live in Berlin\n");
+    await new Promise((resolve) => {
+      child.stdout.on("data", (part) => {
+        if (String(part).includes("Berlin")) resolve();
+      });
+    });
+    const ended = new Promise((resolve) => { child.on("exit", resolve); });
+    child.kill("SIGKILL");
+    await ended;
+    const chats = spawnSync(bin, ["recall", "Berlin", "--data", data, "--json"],
+      { encoding: "utf8", env });
+    assert.equal(chats.status, 0, chats.stderr);
+    assert.ok(JSON.parse(chats.stdout).items
+      .some((item) => item.text === "I live in Berlin"));
+    fs.rmSync(data, { recursive: true, force: true });
+  });
+});
