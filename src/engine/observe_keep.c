@@ -28,11 +28,6 @@ DB_SQL(SELECT_KEY,
        " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
        " AND m.retracted_at IS NULL"
        " ORDER BY +m.created_at DESC, m.id DESC LIMIT $4");
-DB_SQL(SELECT_KEY, "SELECT k.memory_id FROM memory_keys k JOIN memories m"
-                   " ON m.tenant = k.tenant AND m.id = k.memory_id"
-                   " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
-                   " AND m.retracted_at IS NULL"
-                   " ORDER BY m.created_at DESC, m.id DESC LIMIT $4");
 
 static enum clew_status no_memory(struct clew_error *err)
 {
