@@ -5,7 +5,6 @@
 #include "engine/chatlink.h"
 
 #include "base/buf.h"
-#include "base/config.h"
 #include "engine/chat_profile.h"
 #include "engine/chatlink_score.h"
 #include "engine/engine.h"
@@ -238,14 +237,13 @@ static enum clew_status ask_llm(struct turn_work *work,
                                 struct clew_error *err)
 {
     struct batch_work *batch = work->batch;
-    const char *url = config_str(batch->engine->config, "llm.url");
     struct task_new task = {.kind = "link.assess",
                             .priority = 10,
                             .execute_at_ms = work->turn->stored_at_ms,
                             .now_ms = work->turn->stored_at_ms};
     char id[UUID_TEXT_SIZE];
 
-    if (!url || !url[0]) {
+    if (!batch->engine->llm) {
         return CLEW_OK;
     }
     uuid_format(&decision->id, id);

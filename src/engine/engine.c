@@ -13,6 +13,7 @@
 #include "engine/key_cache.h"
 #include "engine/model_use.h"
 #include "model/embed.h"
+#include "model/llm.h"
 #include "store/db.h"
 
 #include <errno.h>
@@ -57,6 +58,24 @@ static enum clew_status make_folder(const char *path, struct clew_error *err)
     return status;
 }
 
+/* The language model, if one is configured. */
+static enum clew_status open_llm(struct engine *engine, struct clew_error *err)
+{
+    const struct config *config = engine->config;
+    struct llm_options options = {
+        .url = config_str(config, "llm.url"),
+        .kind = config_str(config, "llm.kind"),
+        .model = config_str(config, "llm.model"),
+        .key = config_str(config, "llm.key"),
+        .timeout_ms = config_int(config, "llm.timeout_ms"),
+        .clock = engine->clock};
+
+    if (!options.url || !options.url[0]) {
+        return CLEW_OK;
+    }
+    return llm_open(&options, &engine->llm, err);
+}
+
 enum clew_status engine_open(const struct engine_options *options,
                              struct engine **out_engine, struct clew_error *err)
 {
@@ -96,6 +115,9 @@ enum clew_status engine_open(const struct engine_options *options,
     if (status == CLEW_OK) {
         status = model_use_open(engine, err);
     }
+    if (status == CLEW_OK) {
+        status = open_llm(engine, err);
+    }
     if (status != CLEW_OK) {
         goto out;
     }
@@ -111,6 +133,7 @@ void engine_close(struct engine *engine)
     if (!engine) {
         return;
     }
+    llm_close(engine->llm);
     model_use_close(engine);
     feed_close(engine);
     context_cache_free(engine->contexts);

@@ -20,6 +20,7 @@ struct context_cache;
 struct embedder;
 struct feed_source;
 struct index_set;
+struct llm;
 struct key_cache;
 struct model_use;
 
@@ -32,6 +33,7 @@ struct engine {
     struct feed_source *feed;       /* what they are fed from */
     struct model_use *models;       /* other models, see model_use.h */
     struct key_cache *keys;         /* who may call, for a moment */
+    struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */
     char *data_dir; /* folder for what is kept beside the store */
 };

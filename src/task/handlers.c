@@ -5,6 +5,7 @@
 #include "task/worker.h"
 
 #include "engine/chain.h"
+#include "engine/chatlink_assess.h"
 #include "engine/compact.h"
 #include "engine/link_tuning.h"
 #include "engine/reembed.h"
@@ -13,6 +14,7 @@ const struct task_handler task_handlers[] = {
     {"check_chain_dormancy", chain_check_dormancy},
     {"episode.compact", compact_task},
     {"generate_session_summary", chain_summarise_session},
+    {"link.assess", chatlink_assess_task},
     {"link.tune", link_tuning_task},
     {REEMBED_TASK, reembed_task},
     {NULL, NULL},

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * advice.c - records, cap and ledger around an LLM. See advice.h.
+ */
+#include "engine/advice.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/sha256.h"
+#include "engine/engine.h"
+#include "engine/rows.h"
+#include "store/db.h"
+#include "text/analysis.h"
+
+DB_SQL(SELECT_ANSWER,
+       "SELECT answer FROM llm_answers WHERE tenant = $1 AND key = $2");
+DB_SQL(INSERT_ANSWER,
+       "INSERT INTO llm_answers (tenant, key, purpose, model, chat_id, answer,"
+       " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
+       " ON CONFLICT DO NOTHING");
+DB_SQL(SELECT_USED,
+       "SELECT COALESCE(SUM(input_tokens + output_tokens), 0) FROM llm_ledger"
+       " WHERE tenant = $1 AND day = $2");
+DB_SQL(ADD_TO_LEDGER,
+       "INSERT INTO llm_ledger (tenant, day, purpose, model, calls, failures,"
+       " input_tokens, output_tokens, cost_micros)"
+       " VALUES ($1, $2, $3, $4, 1, $5, $6, $7, 0)"
+       " ON CONFLICT (tenant, day, purpose, model) DO UPDATE SET"
+       " calls = llm_ledger.calls + 1,"
+       " failures = llm_ledger.failures + excluded.failures,"
+       " input_tokens = llm_ledger.input_tokens + excluded.input_tokens,"
+       " output_tokens = llm_ledger.output_tokens + excluded.output_tokens");
+
+struct work {
+    struct arena *arena;
+    const char *purpose;
+    const char *model;
+    const struct uuid *chat_id;
+    unsigned char key[SHA256_SIZE];
+    int64_t now_ms;
+    struct str known; /* the recorded answer; s == NULL if there is none */
+    int64_t used;     /* tokens of today */
+    struct llm_answer answer;
+    struct str text; /* of the answer, to be recorded */
+    bool has_failed;
+};
+
+static int64_t day_of(int64_t time_ms)
+{
+    return time_ms / CLOCK_DAY_MS;
+}
+
+static void key_of(const char *model, const struct llm_request *request,
+                   unsigned char out[SHA256_SIZE])
+{
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    sha256_add_str(&hash, str_of(model));
+    sha256_add(&hash, "", 1);
+    sha256_add_str(&hash, request->system);
+    sha256_add(&hash, "", 1);
+    sha256_add_str(&hash, request->prompt);
+    sha256_add(&hash, "", 1);
+    sha256_add_str(&hash, str_of(request->schema));
+    sha256_get(&hash, out);
+}
+
+static enum clew_status do_look(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_ANSWER,
+                 DB_ARGS(db_bytes(work->key, sizeof(work->key))), &rows, err);
+    bool is_ok = true;
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        is_ok = rows_text(work->arena, &rows, 0, &work->known);
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK) {
+        status = db_query(tx, &SELECT_USED,
+                          DB_ARGS(db_int(day_of(work->now_ms))), &rows, err);
+    }
+    if (status != CLEW_OK || !is_ok) {
+        return status != CLEW_OK ? status : CLEW_NO_MEMORY;
+    }
+    work->used = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_record(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct work *work = arg;
+    enum clew_status status =
+        db_exec(tx, &ADD_TO_LEDGER,
+                DB_ARGS(db_int(day_of(work->now_ms)), db_cstr(work->purpose),
+                        db_cstr(work->model), db_int(work->has_failed),
+                        db_int(work->answer.input_tokens),
+                        db_int(work->answer.output_tokens)),
+                err);
+
+    if (status != CLEW_OK || work->has_failed) {
+        return status;
+    }
+    return db_exec(tx, &INSERT_ANSWER,
+                   DB_ARGS(db_bytes(work->key, sizeof(work->key)),
+                           db_cstr(work->purpose), db_cstr(work->model),
+                           db_uuid(work->chat_id), db_text(work->text),
+                           db_int(work->now_ms)),
+                   err);
+}
+
+/* Call, and write down what came of it. */
+static enum clew_status call(struct engine *engine, const struct scope *scope,
+                             struct work *work,
+                             const struct llm_request *request,
+                             struct clew_error *err)
+{
+    enum clew_status status =
+        llm_ask(engine->llm, work->arena, request, &work->answer, err);
+    enum clew_status recorded;
+    struct buf text;
+
+    buf_init(&text, 4u << 20);
+    work->has_failed = status != CLEW_OK;
+    if (status == CLEW_OK && json_write(&text, work->answer.json) == CLEW_OK) {
+        work->text = arena_str(work->arena, buf_str(&text));
+    }
+    buf_release(&text);
+    if (status == CLEW_OK && !work->text.s) {
+        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    }
+    if (work->answer.input_tokens == 0) {
+        /* the endpoint did not say: count it ourselves */
+        work->answer.input_tokens =
+            (int64_t)(text_token_estimate(request->system) +
+                      text_token_estimate(request->prompt));
+        work->answer.output_tokens = (int64_t)text_token_estimate(work->text);
+    }
+    recorded = status == CLEW_NO_MEMORY
+                   ? status
+                   : store_write(engine->store, scope, do_record, work,
+                                 status == CLEW_OK ? err : NULL);
+    return status == CLEW_OK ? recorded : status;
+}
+
+enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, const char *purpose,
+                            const struct uuid *chat_id,
+                            const struct llm_request *request,
+                            json_t **out_answer, struct clew_error *err)
+{
+    struct work work = {.arena = arena,
+                        .purpose = purpose,
+                        .chat_id = chat_id,
+                        .now_ms = clock_now_ms(engine->clock)};
+    int64_t cap = config_int(engine->config, "llm.daily_tokens");
+    int64_t needed = (int64_t)(text_token_bound(request->system) +
+                               text_token_bound(request->prompt)) +
+                     request->max_tokens;
+    enum clew_status status;
+
+    if (!engine->llm) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "no language model is configured");
+    }
+    work.model = llm_model(engine->llm);
+    key_of(work.model, request, work.key);
+    status = store_read(engine->store, scope, do_look, &work, err);
+    if (status == CLEW_OK && work.known.s) {
+        return json_parse(work.known, out_answer, err);
+    }
+    if (status == CLEW_OK && work.used + needed > cap) {
+        return clew_fail(err, CLEW_RATE_LIMITED,
+                         "the day's tokens for the language model are used");
+    }
+    if (status == CLEW_OK) {
+        status = call(engine, scope, &work, request, err);
+    }
+    if (status == CLEW_OK) {
+        *out_answer = work.answer.json;
+    } else {
+        json_decref(work.answer.json);
+    }
+    return status;
+}

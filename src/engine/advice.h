@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * advice.h - asking the configured language model, with a cap and a memory.
+ *
+ * An answer is recorded under the digest of what was asked: asked again (by a
+ * rebuild, a retry) the record answers and nothing is called. A day's tokens
+ * are capped per tenant; every call stands in a ledger by day and purpose.
+ * Thread-safety: safe; see engine.h. Never call it inside a transaction.
+ */
+#ifndef ENGINE_ADVICE_H
+#define ENGINE_ADVICE_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "model/llm.h"
+#include "store/store.h"
+
+struct engine;
+
+/*
+ * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
+ * text it holds, so that forgetting finds it. CLEW_UNAVAILABLE without an LLM,
+ * CLEW_RATE_LIMITED over the day's cap; else as llm_ask(). The caller
+ * json_decref()s the answer.
+ */
+enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, const char *purpose,
+                            const struct uuid *chat_id,
+                            const struct llm_request *request,
+                            json_t **out_answer,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

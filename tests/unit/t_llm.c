@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The language model: repair, failures, and its word in a link decision. */
+#include "support/test.h"
+#include "support/fake_http.h"
+#include "support/talk.h"
+
+#include "engine/advice.h"
+#include "engine/episode.h"
+#include "engine/link_decision.h"
+#include "model/llm.h"
+#include "task/worker.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MINUTE CLOCK_MINUTE_MS
+#define HOUR CLOCK_HOUR_MS
+
+static struct talk talk;
+static struct fake_http *fake;
+
+static void open_model(const char *kind, int64_t timeout_ms)
+{
+    struct llm_options options = {.url = fake_http_url(fake),
+                                  .kind = kind,
+                                  .model = "test",
+                                  .timeout_ms = timeout_ms,
+                                  .clock = &talk.world.clock};
+    struct clew_error err = {0};
+
+    llm_close(talk.world.engine.llm);
+    talk.world.engine.llm = NULL;
+    assert_int_equal(llm_open(&options, &talk.world.engine.llm, &err), CLEW_OK);
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    fake = fake_http_open(NULL);
+    talk_open(&talk);
+    open_model("openai", 5000);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    llm_close(talk.world.engine.llm);
+    talk.world.engine.llm = NULL;
+    talk_close(&talk);
+    fake_http_close(fake);
+    return 0;
+}
+
+/* An answer of the OpenAI API with this text as its content. */
+static void answer(const char *content)
+{
+    const char *body = arena_printf(
+        &talk.world.arena,
+        "{\"choices\":[{\"message\":{\"content\":\"%s\"}}],"
+        "\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20}}",
+        content);
+
+    fake_http_answer(fake, 200, body);
+}
+
+#define SAYS(related, confidence)                                              \
+    "{\\\"related\\\":" related ",\\\"confidence\\\":" confidence              \
+    ",\\\"reasoning\\\":\\\"r\\\",\\\"key_signals\\\":[]}"
+
+static void sms(int64_t at_ms, const char *text)
+{
+    struct world *world = &talk.world;
+    struct clew_error err = {0};
+    struct capture_input input = {.user_id = STR("ada"),
+                                  .role = TURN_USER,
+                                  .content = {.text = str_of(text)},
+                                  .channel = STR("sms"),
+                                  .created_at_ms = WORLD_NOW + at_ms};
+
+    clock_set_ms(&world->clock, WORLD_NOW + at_ms);
+    assert_int_equal(capture_turns(&world->engine, &world->scope, &world->arena,
+                                   &input, 1, &talk.last, &err),
+                     CLEW_OK);
+}
+
+/* Talk of the weather, then `text` 40 minutes later; run the tasks. */
+static struct link_decision decide(const char *text)
+{
+    struct link_filter filter = {.limit = 10};
+    struct link_decision *links = NULL;
+    struct clew_error err = {0};
+    size_t count = 0;
+    size_t run = 0;
+
+    sms(0, "What's the weather in New York?");
+    sms(40 * MINUTE, text);
+    /* the turn itself asks nobody */
+    assert_string_equal(fake_http_seen(fake), "");
+    assert_int_equal(worker_run_due(&talk.world.engine, 100, &run, &err),
+                     CLEW_OK);
+    filter.chat_id = talk.last.turn.chat_id;
+    assert_int_equal(link_decision_list(&talk.world.engine, &talk.world.scope,
+                                        &talk.world.arena, &filter, &links,
+                                        &count, &err),
+                     CLEW_OK);
+    assert_int_equal(count, 1);
+    return links[0];
+}
+
+static bool is_joined(void)
+{
+    struct clew_error err = {0};
+    struct chat chat;
+
+    assert_int_equal(chat_get(&talk.world.engine, &talk.world.scope,
+                              &talk.world.arena, &talk.last.turn.chat_id, &chat,
+                              &err),
+                     CLEW_OK);
+    return chat.cross_episodes.len > 0;
+}
+
+static void expect(const struct link_decision *got, const char *decision,
+                   const char *agreement, const char *confidence)
+{
+    assert_true(str_eq(got->decision, str_of(decision)));
+    assert_true(str_eq(got->agreement, str_of(agreement)));
+    assert_true(str_eq(got->confidence, str_of(confidence)));
+    assert_int_equal(is_joined(), strcmp(decision, "link") == 0);
+}
+
+#define GOES_ON "Oh, and what is it on Thursday?"
+#define FRESH "Can you recommend an Italian restaurant?"
+
+static void both_yes_is_a_link_of_high_confidence(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("true", "0.92"));
+    got = decide(GOES_ON);
+    expect(&got, "link", "yes", "high");
+    assert_true(got.llm > 0.919 && got.llm < 0.921);
+}
+
+static void both_no_is_no_link_of_high_confidence(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("false", "0.65"));
+    got = decide(FRESH);
+    expect(&got, "no_link", "yes", "high");
+    assert_true(got.llm > 0.349 && got.llm < 0.351);
+}
+
+static void a_surer_score_beats_a_no(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("false", "0.65"));
+    got = decide(GOES_ON);
+    expect(&got, "link", "no", "uncertain");
+}
+
+static void a_surer_yes_beats_the_score_and_joins_later(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("true", "0.85"));
+    got = decide(FRESH);
+    expect(&got, "link", "no", "uncertain");
+}
+
+static void a_surer_no_parts_what_was_joined(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("false", "1"));
+    got = decide(GOES_ON);
+    expect(&got, "no_link", "no", "uncertain");
+}
+
+static void near_json_is_repaired(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer("Sure! ```json\\n{'related': True, \\\"confidence\\\": 0.9,}\\n``` "
+           "Hope it helps");
+    got = decide(GOES_ON);
+    expect(&got, "link", "yes", "high");
+}
+
+static void an_answer_without_json_is_absent(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer("I think they are related.");
+    got = decide(GOES_ON);
+    expect(&got, "link", "absent", "high");
+    assert_true(got.llm < 0);
+}
+
+static void an_answer_out_of_range_is_absent(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    answer(SAYS("true", "7"));
+    got = decide(FRESH);
+    expect(&got, "no_link", "absent", "high");
+}
+
+static void a_refusal_is_absent(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    fake_http_answer(fake, 403, "{\"error\":\"no\"}");
+    got = decide(GOES_ON);
+    expect(&got, "link", "absent", "high");
+}
+
+static void a_rate_limit_is_absent(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    fake_http_answer(fake, 429, "{}");
+    got = decide(FRESH);
+    expect(&got, "no_link", "absent", "high");
+}
+
+static void a_broken_connection_is_absent(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    fake_http_answer(fake, 0, "");
+    got = decide(GOES_ON);
+    expect(&got, "link", "absent", "high");
+}
+
+/* A server that accepts and never says a word. */
+static int silent_server(char *url, size_t size)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    (void)snprintf(url, size, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    return fd;
+}
+
+static void a_late_answer_is_absent(void **state)
+{
+    char url[64];
+    int fd = silent_server(url, sizeof(url));
+    struct llm_options options = {.url = url,
+                                  .kind = "openai",
+                                  .model = "test",
+                                  .timeout_ms = 100,
+                                  .clock = &talk.world.clock};
+    struct clew_error err = {0};
+    struct link_decision got;
+
+    (void)state;
+    llm_close(talk.world.engine.llm);
+    assert_int_equal(llm_open(&options, &talk.world.engine.llm, &err), CLEW_OK);
+    got = decide(GOES_ON);
+    expect(&got, "link", "absent", "high");
+    (void)close(fd);
+}
+
+static void the_days_cap_is_kept(void **state)
+{
+    struct link_decision got;
+
+    (void)state;
+    close_all(NULL);
+    setenv("CLEW_LLM_DAILY_TOKENS", "10", 1);
+    open_all(NULL);
+    unsetenv("CLEW_LLM_DAILY_TOKENS");
+    answer(SAYS("false", "1"));
+    got = decide(GOES_ON);
+    expect(&got, "link", "absent", "high");
+    assert_string_equal(fake_http_seen(fake), "");
+}
+
+static void what_was_answered_is_not_asked_again(void **state)
+{
+    struct llm_request request = {.system = STR("s"),
+                                  .prompt = STR("p"),
+                                  .schema = "{}",
+                                  .max_tokens = 10};
+    struct uuid chat = {{1}};
+    struct clew_error err = {0};
+    json_t *json = NULL;
+
+    (void)state;
+    answer("{\\\"a\\\":1}");
+    assert_int_equal(advice_ask(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, "test", &chat, &request,
+                                &json, &err),
+                     CLEW_OK);
+    json_decref(json);
+    fake_http_answer(fake, 500, "");
+    assert_int_equal(advice_ask(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, "test", &chat, &request,
+                                &json, &err),
+                     CLEW_OK);
+    assert_int_equal(json_integer_value(json_object_get(json, "a")), 1);
+    json_decref(json);
+    /* another tenant's answers are its own */
+    assert_int_equal(advice_ask(&talk.world.engine, &talk.world.other,
+                                &talk.world.arena, "test", &chat, &request,
+                                &json, &err),
+                     CLEW_UPSTREAM);
+}
+
+static void the_anthropic_api_is_spoken_too(void **state)
+{
+    struct llm_request request = {
+        .system = STR("be brief"), .prompt = STR("p"), .schema = "{}"};
+    struct llm_answer got;
+    struct clew_error err = {0};
+
+    (void)state;
+    open_model("anthropic", 5000);
+    fake_http_answer(fake, 200,
+                     "{\"content\":[{\"type\":\"text\",\"text\":"
+                     "\"{\\\"a\\\":2}\"}],\"usage\":{\"input_tokens\":7,"
+                     "\"output_tokens\":3}}");
+    assert_int_equal(
+        llm_ask(talk.world.engine.llm, &talk.world.arena, &request, &got, &err),
+        CLEW_OK);
+    assert_int_equal(json_integer_value(json_object_get(got.json, "a")), 2);
+    assert_int_equal(got.input_tokens, 7);
+    assert_int_equal(got.output_tokens, 3);
+    json_decref(got.json);
+    assert_non_null(strstr(fake_http_seen(fake), "POST /v1/messages"));
+    assert_non_null(strstr(fake_http_seen(fake), "\"system\":\"be brief"));
+}
+
+static void an_endpoint_that_keeps_failing_is_left_alone(void **state)
+{
+    struct llm_request request = {
+        .system = STR("s"), .prompt = STR("p"), .schema = "{}"};
+    struct llm_answer got;
+    struct clew_error err = {0};
+
+    (void)state;
+    fake_http_answer(fake, 500, "");
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(llm_ask(talk.world.engine.llm, &talk.world.arena,
+                                 &request, &got, &err),
+                         CLEW_UPSTREAM);
+    }
+    assert_int_equal(
+        llm_ask(talk.world.engine.llm, &talk.world.arena, &request, &got, &err),
+        CLEW_UNAVAILABLE);
+}
+
+static void plain_http_to_another_machine_is_refused(void **state)
+{
+    struct llm_options options = {.url = "http://example.org/v1",
+                                  .kind = "openai",
+                                  .model = "m",
+                                  .timeout_ms = 100,
+                                  .clock = &clock_system};
+    struct clew_error err = {0};
+    struct llm *llm = NULL;
+
+    (void)state;
+    assert_int_equal(llm_open(&options, &llm, &err), CLEW_INVALID);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+    static const struct CMUnitTest tests[] = {
+        CASE(both_yes_is_a_link_of_high_confidence),
+        CASE(both_no_is_no_link_of_high_confidence),
+        CASE(a_surer_score_beats_a_no),
+        CASE(a_surer_yes_beats_the_score_and_joins_later),
+        CASE(a_surer_no_parts_what_was_joined),
+        CASE(near_json_is_repaired),
+        CASE(an_answer_without_json_is_absent),
+        CASE(an_answer_out_of_range_is_absent),
+        CASE(a_refusal_is_absent),
+        CASE(a_rate_limit_is_absent),
+        CASE(a_broken_connection_is_absent),
+        CASE(a_late_answer_is_absent),
+        CASE(the_days_cap_is_kept),
+        CASE(what_was_answered_is_not_asked_again),
+        CASE(the_anthropic_api_is_spoken_too),
+        CASE(an_endpoint_that_keeps_failing_is_left_alone),
+        cmocka_unit_test(plain_http_to_another_machine_is_refused),
+    };
+    static const char *const backends[] = {"sqlite", "postgres"};
+    int failed = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        world_backend = backends[i];
+        failed += cmocka_run_group_tests_name(backends[i], tests, NULL, NULL);
+    }
+    return failed;
+}
