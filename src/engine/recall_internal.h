@@ -4,7 +4,9 @@
  *
  * recall.c       the steps in order
  * recall_pop.c   which documents are in reach, and their statistics
- * recall_find.c  candidates by terms, vectors and time
+ * recall_find.c  candidates: by vectors, and all together
+ * recall_terms.c candidates by terms and time
+ * recall_best.h  the best of many
  * recall_score.c the full score of each candidate
  * recall_chat.c  chats from their turns, and turns by their chats
  * Thread-safety: none; everything belongs to one recall.
@@ -124,6 +126,10 @@ void population_neighbours(struct population *pop, size_t slice, uint32_t doc,
 /* recall_find.c: mark candidates. */
 enum clew_status recall_find(struct population *pop, size_t limit,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* recall_terms.c: mark `want` by terms, and what is around `n_spread`. */
+enum clew_status recall_find_by_terms(struct population *pop, size_t want,
+                                      size_t n_spread,
+                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* recall_score.c: slots, then items with their scores, unsorted. */
 enum clew_status recall_score(struct population *pop,
                               struct clew_error *err) CLEW_MUST_CHECK;
