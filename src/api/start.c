@@ -8,9 +8,10 @@
 #include "base/limits.h"
 #include "engine/start.h"
 
-static json_t *form_start_chat(const struct start_chat *chat)
+static json_t *form_start_chat(const struct engine *engine,
+                               const struct start_chat *chat)
 {
-    json_t *out = form_chat(&chat->chat);
+    json_t *out = form_chat(engine, &chat->chat);
     json_t *counts = json_array();
     bool is_ok = out && counts;
 
@@ -58,7 +59,8 @@ static json_t *form_option(const struct start_option *option)
     return form_finish(out, is_ok);
 }
 
-static json_t *form_start(const struct start *start)
+static json_t *form_start(const struct engine *engine,
+                          const struct start *start)
 {
     json_t *out = json_object();
     json_t *chats = json_array();
@@ -69,8 +71,8 @@ static json_t *form_start(const struct start *start)
     is_ok = json_set(out, "relevant_memories", memories) && is_ok;
     is_ok = json_set(out, "options", options) && is_ok;
     for (size_t i = 0; is_ok && i < start->n_chats; i++) {
-        is_ok = json_array_append_new(chats,
-                                      form_start_chat(&start->chats[i])) == 0;
+        is_ok = json_array_append_new(
+                    chats, form_start_chat(engine, &start->chats[i])) == 0;
     }
     for (size_t i = 0; is_ok && i < start->n_memories; i++) {
         is_ok =
