@@ -25,23 +25,27 @@
 
 const struct chatlink_weights chatlink_default_weights = {0.3, 0.3, 0.2, 0.2};
 
+/* Fitted on development halves with four and with twenty earlier chats, then
+ * rounded to quarters. */
 const struct chatlink_points chatlink_points = {
-    .base = -1,
+    .base = -2,
     .candidate = {[CHATLINK_F_KEYWORDS] = 2.5,
                   [CHATLINK_F_NOUNS] = 1.25,
-                  [CHATLINK_F_TOPIC] = 1.25,
-                  [CHATLINK_F_NEAR] = 1.25,
-                  [CHATLINK_F_FIGURES] = 1.25,
-                  [CHATLINK_F_DEFINITE] = 0.75,
+                  [CHATLINK_F_TOPIC] = 0.75,
+                  [CHATLINK_F_NEAR] = 1,
+                  [CHATLINK_F_FIGURES] = 1.5,
+                  [CHATLINK_F_DEFINITE] = 1,
                   [CHATLINK_F_ANSWERS] = 0.75,
-                  [CHATLINK_F_TWO_QUESTIONS] = -1,
-                  [CHATLINK_F_DEPENDENT] = 1},
-    .none = {[CHATLINK_N_FRESH] = 1.5,
-             [CHATLINK_N_GREETS] = 2,
-             [CHATLINK_N_OPENS] = 1.5,
+                  [CHATLINK_F_TWO_QUESTIONS] = -0.75,
+                  [CHATLINK_F_DEPENDENT] = 1.25,
+                  [CHATLINK_F_VECTOR] = 1.5,
+                  [CHATLINK_F_LAST_VECTOR] = 1.25},
+    .none = {[CHATLINK_N_FRESH] = 1.75,
+             [CHATLINK_N_GREETS] = 3,
+             [CHATLINK_N_OPENS] = 2,
              [CHATLINK_N_INDEFINITE] = 1,
-             [CHATLINK_N_MASS] = 0.75,
-             [CHATLINK_N_TURNS] = 0.5},
+             [CHATLINK_N_MASS] = 1.25,
+             [CHATLINK_N_TURNS] = 1},
 };
 
 /* Grows from 0 towards 1; two thirds at `scale`. */

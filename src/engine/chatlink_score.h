@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 /* Chats scored after the points have sorted out the rest. */
-#define CHATLINK_FINALISTS 6
+#define CHATLINK_FINALISTS 4
 
 struct chatlink_weights {
     double keyword;
