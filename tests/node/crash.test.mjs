@@ -12,7 +12,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { client, startServer, tempFolder } from "./lib/server.mjs";
+import { client, tempFolder } from "./lib/server.mjs";
 
 const kills = Number(process.env.CRASH_KILLS ?? 4);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
@@ -88,7 +88,8 @@ onEachBackend("killed while writing", (open) => {
         await pause(30 + random() * 400); /* the moment is the test */
         server.child.kill("SIGKILL");
         await Promise.all([...writers, server.ended]);
-        server = await startServer({ data: first.data, store: first.store });
+        /* opened by the suite, which ends it however this test ends */
+        server = await open({ data: first.data, store: first.store });
       }
       const found = await stored(client(server.url));
       const seen = new Set(found);
