@@ -110,7 +110,7 @@ enum clew_status start_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_start(start);
+    call->out = form_start(call->engine, start);
     return call->out ? CLEW_OK : api_no_memory(err);
 }
 
