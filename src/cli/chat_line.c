@@ -5,6 +5,8 @@
 #include "cli/chat_line.h"
 
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/limits.h"
 
 #include <histedit.h>
 #include <stdio.h>
@@ -20,8 +22,7 @@ struct chat_line {
     HistEvent event;
     const char *const *words;
     char *path;
-    char *text; /* the last line */
-    size_t cap;
+    struct buf text; /* the last line */
 };
 
 static char *prompt(EditLine *editor)
@@ -88,6 +89,7 @@ struct chat_line *chat_line_open(const char *history_path,
         return NULL;
     }
     line->words = words;
+    buf_init(&line->text, LIMIT_CONTENT_BYTES);
     line->path = history_path ? alloc_string(history_path) : NULL;
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
         open_editor(line);
@@ -107,7 +109,7 @@ void chat_line_close(struct chat_line *line)
         el_end(line->editor);
     }
     alloc_free(line->path);
-    free(line->text); /* getline's */
+    buf_release(&line->text);
     alloc_free(line);
 }
 
@@ -125,9 +127,28 @@ static const char *read_edited(struct chat_line *line)
             (void)history(line->history, &line->event, H_SAVE, line->path);
         }
     }
-    free(line->text);
-    line->text = strdup(text);
-    return line->text;
+    buf_clear(&line->text);
+    return buf_append(&line->text, text, (size_t)count) == CLEW_OK
+               ? line->text.data
+               : NULL;
+}
+
+/* A line of the standard input, up to the longest turn there may be. */
+static const char *read_plain(struct chat_line *line)
+{
+    int c = getc(stdin);
+
+    buf_clear(&line->text);
+    if (c == EOF) {
+        return NULL;
+    }
+    for (; c != EOF && c != '\n'; c = getc(stdin)) {
+        if (buf_append_char(&line->text, (char)c) != CLEW_OK) {
+            return NULL;
+        }
+    }
+    /* an empty line is a line too */
+    return buf_append(&line->text, "", 0) == CLEW_OK ? line->text.data : NULL;
 }
 
 const char *chat_line_read(struct chat_line *line)
@@ -136,9 +157,9 @@ const char *chat_line_read(struct chat_line *line)
         if (!read_edited(line)) {
             return NULL;
         }
-    } else if (getline(&line->text, &line->cap, stdin) < 0) {
+    } else if (!read_plain(line)) {
         return NULL;
     }
-    line->text[strcspn(line->text, "\r\n")] = '\0';
-    return line->text;
+    line->text.data[strcspn(line->text.data, "\r\n")] = '\0';
+    return line->text.data;
 }

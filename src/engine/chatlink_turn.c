@@ -146,7 +146,8 @@ static const char *const place_words[] = {
     "home", "nearby", "from", "near", NULL};
 static const char *const choice_words[] = {
     "either", "don't mind", "don't care", "doesn't matter", "the first",
-    "the second", "the last", "the former", "the latter", "any", "no preference",
+    "the second", "the last", "the former", "the latter", "any",
+    "no preference",
     "not in particular", NULL};
 static const char *const yes_no_words[] = {
     "yes", "no", "yeah", "yep", "nope", "sure", "of course", "not", "i do",
