@@ -32,11 +32,11 @@ DB_SQL(SELECT_LATEST,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND user_id = $2"
        " AND session_id <> $3 AND merged_into IS NULL"
        " ORDER BY last_extended_at DESC, id DESC LIMIT 12");
-DB_SQL(SELECT_BY_TERMS,
+DB_SQL(SELECT_BY_TERM,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND id IN (SELECT"
        " chain_id FROM chain_terms WHERE tenant = $1 AND user_id = $2 AND term"
-       " = ANY($3) GROUP BY chain_id ORDER BY COUNT(*) DESC, chain_id DESC"
-       " LIMIT 12) AND merged_into IS NULL");
+       " = $3 ORDER BY chain_id DESC LIMIT 6) AND merged_into IS NULL"
+       " ORDER BY id DESC");
 DB_SQL(INSERT_TERM, "INSERT INTO chain_terms (tenant, user_id, term, chain_id)"
                     " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_EVENT,
@@ -206,10 +206,9 @@ enum clew_status chain_list_resting(struct store_tx *tx, struct arena *arena,
         rows_add(tx, &list, &SELECT_LATEST,
                  DB_ARGS(db_text(user_id), db_uuid(session_id)), err);
 
-    if (status == CLEW_OK && n_terms > 0) {
-        status =
-            rows_add(tx, &list, &SELECT_BY_TERMS,
-                     DB_ARGS(db_text(user_id), db_ints(terms, n_terms)), err);
+    for (size_t i = 0; status == CLEW_OK && i < n_terms; i++) {
+        status = rows_add(tx, &list, &SELECT_BY_TERM,
+                          DB_ARGS(db_text(user_id), db_int(terms[i])), err);
     }
     if (status == CLEW_OK) {
         *out_chains = list.items;

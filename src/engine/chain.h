@@ -103,7 +103,8 @@ enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Chains outside the session that a turn with these words may come back to:
- * the user's latest, and those that share heavy words. At most a few dozen.
+ * the user's latest, and for each term the latest that have it. A dozen and
+ * six for each term at most.
  */
 enum clew_status
 chain_list_resting(struct store_tx *tx, struct arena *arena, struct str user_id,

@@ -30,7 +30,8 @@ DB_SQL(SELECT_HOLDERS,
 /* How much more of the chain a phrase must stand for to become its topic. */
 #define TOPIC_GAIN 1.3f
 /* Words by which resting chains are looked up. */
-#define MAX_TERMS (CHAIN_TURN_WORDS + CHAIN_TURN_NAMES)
+#define MAX_WORD_TERMS 3
+#define MAX_TERMS 4
 
 /* Claims that are decided together. */
 struct group {
@@ -208,14 +209,15 @@ static void decide(const struct group *group, struct chain_decision *out)
 /* --- chains that rest -------------------------------------------------------
  */
 
+/* The words to look by: its heaviest, and its first names. */
 static size_t search_terms(const struct chain_features *features, int64_t *out)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < features->n_words; i++) {
+    for (size_t i = 0; i < features->n_words && count < MAX_WORD_TERMS; i++) {
         out[count++] = features->words[i].hash;
     }
-    for (size_t i = 0; i < features->n_names; i++) {
+    for (size_t i = 0; i < features->n_names && count < MAX_TERMS; i++) {
         out[count++] = features->names[i].hash;
     }
     return count;
@@ -611,27 +613,53 @@ static enum clew_status settle(const struct group *group,
                  verdict.decision.nearest == CHAIN_NONE ? -1 : nearest, err);
 }
 
-/* Decide for sentences [first, end) of the turn and the claims in them. */
-static enum clew_status observe_part(struct turn_work *work,
-                                     struct chain_room *room, size_t first,
-                                     size_t end, struct claim *claims,
-                                     size_t n_claims, struct clew_error *err)
-{
-    const struct analysis *a = &work->text->analysis;
-    struct group group = {.work = work, .room = room, .index = first};
-    enum clew_status status =
-        chain_features_of(work->batch->arena, a, first, end,
-                          work->turn->role == TURN_USER, &group.features);
+/* Sentences [first, end) of a turn, and all claims of the turn. */
+struct part {
+    struct turn_work *work;
+    size_t first;
+    size_t end;
+    struct claim *claims;
+    size_t n_claims;
+    struct chain_features features;
+};
 
-    if (status != CLEW_OK) {
-        return no_memory(err);
+static enum clew_status read_part(struct part *part, size_t first, size_t end,
+                                  struct clew_error *err)
+{
+    struct turn_work *work = part->work;
+
+    part->first = first;
+    part->end = end;
+    return chain_features_of(work->batch->arena, &work->text->analysis, first,
+                             end, work->turn->role == TURN_USER,
+                             &part->features) == CLEW_OK
+               ? CLEW_OK
+               : no_memory(err);
+}
+
+/* Decide for the claims of one part. */
+static enum clew_status observe_part(const struct part *part,
+                                     struct chain_room *room,
+                                     struct clew_error *err)
+{
+    struct turn_work *work = part->work;
+    const struct analysis *a = &work->text->analysis;
+    size_t first = part->first;
+    size_t end = part->end;
+    struct group group = {.work = work,
+                          .room = room,
+                          .features = part->features,
+                          .claims = part->claims,
+                          .index = first};
+    size_t left = part->n_claims;
+    enum clew_status status = CLEW_OK;
+
+    while (left > 0 && group.claims[0].sentence < first) {
+        group.claims++;
+        left--;
     }
-    while (n_claims > 0 && claims[0].sentence < first) {
-        claims++;
-        n_claims--;
-    }
-    group.claims = claims;
-    while (group.n_claims < n_claims && claims[group.n_claims].sentence < end) {
+    while (group.n_claims < left &&
+           group.claims[group.n_claims].sentence < end) {
         group.n_claims++;
     }
     if (group.n_claims > 0) {
@@ -652,31 +680,52 @@ static enum clew_status observe_part(struct turn_work *work,
 }
 
 /* The sentence, after the first, that says the topic changes; or the end. */
-static enum clew_status find_switch(struct turn_work *work, size_t *out_at,
+static enum clew_status find_switch(const struct part *whole, size_t *out_at,
                                     struct clew_error *err)
 {
-    const struct analysis *a = &work->text->analysis;
-    struct chain_features features;
+    struct part part = *whole;
 
-    *out_at = a->n_sentences;
-    if (chain_features_of(work->batch->arena, a, 0, a->n_sentences, true,
-                          &features) != CLEW_OK) {
-        return no_memory(err);
-    }
-    if (!(features.cues & CUE_SWITCHES)) {
-        return CLEW_OK;
-    }
-    for (size_t i = 1; i < a->n_sentences; i++) {
-        if (chain_features_of(work->batch->arena, a, i, i + 1, true,
-                              &features) != CLEW_OK) {
-            return no_memory(err);
+    for (size_t i = 1; i < whole->end && whole->features.cues & CUE_SWITCHES;
+         i++) {
+        enum clew_status status = read_part(&part, i, i + 1, err);
+
+        if (status != CLEW_OK) {
+            return status;
         }
-        if (features.cues & CUE_SWITCHES) {
+        if (part.features.cues & CUE_SWITCHES) {
             *out_at = i;
             return CLEW_OK;
         }
     }
+    *out_at = whole->end;
     return CLEW_OK;
+}
+
+/* The turn as one part, or as two where it changes the topic itself. */
+static enum clew_status observe_parts(struct part *whole,
+                                      struct chain_room *room,
+                                      struct clew_error *err)
+{
+    size_t end = whole->work->text->analysis.n_sentences;
+    size_t middle = 0;
+    enum clew_status status = read_part(whole, 0, end, err);
+
+    if (status == CLEW_OK) {
+        status = find_switch(whole, &middle, err);
+    }
+    if (status == CLEW_OK && middle < end) {
+        status = read_part(whole, 0, middle, err);
+    }
+    if (status == CLEW_OK) {
+        status = observe_part(whole, room, err);
+    }
+    if (status == CLEW_OK && middle < end) {
+        status = read_part(whole, middle, end, err);
+        if (status == CLEW_OK) {
+            status = observe_part(whole, room, err);
+        }
+    }
+    return status;
 }
 
 /* A session that ended with this turn's silence hands its chains over. */
@@ -703,10 +752,8 @@ static enum clew_status leave_ended(struct turn_work *work,
 enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
 {
     const struct analysis *a = &work->text->analysis;
+    struct part part = {.work = work};
     struct chain_room *room = NULL;
-    struct claim *claims = NULL;
-    size_t n_claims = 0;
-    size_t middle = 0;
     enum clew_status status = leave_ended(work, err);
 
     if (status != CLEW_OK || a->n_sentences == 0 ||
@@ -715,20 +762,10 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
     }
     status = chain_room_enter(work->batch, &work->turn->session_id, &room, err);
     if (status == CLEW_OK) {
-        status = claim_read(work->batch->arena, a, work->turn, &claims,
-                            &n_claims, err);
+        status = claim_read(work->batch->arena, a, work->turn, &part.claims,
+                            &part.n_claims, err);
     }
-    if (status == CLEW_OK) {
-        status = find_switch(work, &middle, err);
-    }
-    if (status == CLEW_OK) {
-        status = observe_part(work, room, 0, middle, claims, n_claims, err);
-    }
-    if (status == CLEW_OK && middle < a->n_sentences) {
-        status = observe_part(work, room, middle, a->n_sentences, claims,
-                              n_claims, err);
-    }
-    return status;
+    return status == CLEW_OK ? observe_parts(&part, room, err) : status;
 }
 
 /* --- efforts ----------------------------------------------------------------

@@ -106,11 +106,21 @@ bool said_read(struct arena *arena, const struct analysis *analysis,
     return true;
 }
 
+/* Order a word against the first word of a phrase, by bytes. */
 static int cmp_first(struct str word, const char *phrase)
 {
-    size_t len = strcspn(phrase, " ");
+    for (size_t i = 0; i < word.len; i++) {
+        unsigned char a = (unsigned char)word.s[i];
+        unsigned char b = (unsigned char)phrase[i];
 
-    return str_cmp(word, (struct str){phrase, len});
+        if (b == '\0' || b == ' ') {
+            return 1;
+        }
+        if (a != b) {
+            return a < b ? -1 : 1;
+        }
+    }
+    return phrase[word.len] == '\0' || phrase[word.len] == ' ' ? 0 : -1;
 }
 
 size_t phrase_find(const struct phrase *table, size_t count, struct str word)
