@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/episode.h"
 #include "engine/feed.h"
+#include "engine/skill_keep.h"
 #include "engine/task.h"
 #include "engine/turn.h"
 #include "engine/work.h"
@@ -36,7 +37,10 @@ struct work {
     struct chat chat;
     struct turn *turns;
     size_t n_turns;
+    struct turn *linked; /* turns of chats joined to this one, for skills */
+    size_t n_linked;
     struct summary summary;
+    struct skill_list skills;
     struct batch_work batch;
 };
 
@@ -65,6 +69,10 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
         status = turn_list_line(tx, work->arena, &episode->chat_id,
                                 episode->first_seq - 1, EPISODE_TURNS,
                                 &work->turns, &work->n_turns, err);
+    }
+    if (status == CLEW_OK) {
+        status = skill_read_linked(tx, work->arena, &work->chat, &work->linked,
+                                   &work->n_linked, err);
     }
     return status;
 }
@@ -100,6 +108,10 @@ static enum clew_status sum_up(struct work *work, struct clew_error *err)
     if (status == CLEW_OK &&
         summarise(work->arena, turns, n, &work->summary) != CLEW_OK) {
         status = no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status = skill_collect(work->arena, work->linked, work->n_linked,
+                               work->turns, work->n_turns, &work->skills, err);
     }
     return status;
 }
@@ -196,6 +208,9 @@ static enum clew_status write_episode(struct work *work, struct store_tx *tx,
         if (status == CLEW_OK) {
             status = chat_update(tx, &work->chat, err);
         }
+    }
+    if (status == CLEW_OK) {
+        status = skill_keep(&work->batch, &work->skills, work->now_ms, err);
     }
     return status == CLEW_OK ? refresh_cross(work, err) : status;
 }

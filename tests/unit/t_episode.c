@@ -325,6 +325,31 @@ static void forgetting_a_chat_takes_its_episodes_and_links(void **state)
     (void)run_tasks();
 }
 
+static void what_worked_sixteen_times_becomes_a_skill(void **state)
+{
+    static const char *const said[] = {
+        "The deploy to the staging server fails with a permission error.",
+        "1. Run the login command on the staging server.\n"
+        "2. Restart the deploy job.\n3. Check the log.",
+        "Great, that fixed it!"};
+    const struct memory *skill;
+
+    (void)state;
+    for (int i = 0; i < 48; i++) {
+        by("sms", i * MINUTE, i % 3 == 1 ? TURN_ASSISTANT : TURN_USER,
+           said[i % 3]);
+    }
+    assert_int_equal(talk_count(&talk, "skill"), 0);
+    by("sms", 10 * HOUR, TURN_USER, "Can you recommend a book?");
+    (void)run_tasks();
+    assert_int_equal(talk_count(&talk, "skill"), 1);
+    skill = talk_memory(&talk, "skill", 0);
+    assert_true(str_find(skill->fields, STR("\"frequency\":16"), 0) !=
+                SIZE_MAX);
+    assert_true(str_find(skill->fields, STR("Restart the deploy job"), 0) !=
+                SIZE_MAX);
+}
+
 /* --- summaries -------------------------------------------------------------
  */
 
@@ -406,6 +431,7 @@ int main(void)
         CASE(a_day_compacts_an_open_chat),
         CASE(compacting_by_hand_twice_changes_nothing),
         CASE(turns_stay_and_the_episode_is_found_after_compaction),
+        CASE(what_worked_sixteen_times_becomes_a_skill),
         CASE(forgetting_a_turn_takes_the_summaries_with_it),
         CASE(forgetting_a_chat_takes_its_episodes_and_links),
     };
