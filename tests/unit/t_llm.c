@@ -5,6 +5,7 @@
 #include "support/talk.h"
 
 #include "engine/advice.h"
+#include "engine/compact.h"
 #include "engine/episode.h"
 #include "engine/link_decision.h"
 #include "model/llm.h"
@@ -330,6 +331,47 @@ static void what_was_answered_is_not_asked_again(void **state)
                      CLEW_UPSTREAM);
 }
 
+static struct episode_view compacted(void)
+{
+    struct episode_view *views = NULL;
+    struct clew_error err = {0};
+    size_t count = 0;
+
+    sms(0, "We decided to fly to Lisbon with Wanda Quill on Monday morning.");
+    assert_int_equal(compact_chat(&talk.world.engine, &talk.world.scope,
+                                  &talk.world.arena, &talk.last.turn.chat_id,
+                                  &views, &count, &err),
+                     CLEW_OK);
+    assert_int_equal(count, 1);
+    return views[0];
+}
+
+static void a_summary_that_names_what_matters_is_taken(void **state)
+{
+    struct episode_view got;
+
+    (void)state;
+    answer("{\\\"micro\\\":\\\"Decided: fly to Lisbon, Wanda Quill.\\\","
+           "\\\"meso\\\":\\\"They fly to Lisbon with Wanda Quill.\\\","
+           "\\\"macro\\\":\\\"Travel on Monday morning.\\\"}");
+    got = compacted();
+    assert_true(str_eq(got.episode.method, STR("llm")));
+    assert_true(str_starts(got.episode.micro, STR("Decided: fly")));
+    assert_true(got.episode.coverage >= 0.7);
+}
+
+static void a_summary_that_leaves_names_out_is_not(void **state)
+{
+    struct episode_view got;
+
+    (void)state;
+    answer("{\\\"micro\\\":\\\"A trip.\\\",\\\"meso\\\":\\\"A trip.\\\","
+           "\\\"macro\\\":\\\"Travel.\\\"}");
+    got = compacted();
+    assert_true(str_eq(got.episode.method, STR("extractive")));
+    assert_true(str_find(got.episode.micro, STR("Lisbon"), 0) != SIZE_MAX);
+}
+
 static void the_anthropic_api_is_spoken_too(void **state)
 {
     struct llm_request request = {
@@ -405,6 +447,8 @@ int main(void)
         CASE(a_late_answer_is_absent),
         CASE(the_days_cap_is_kept),
         CASE(what_was_answered_is_not_asked_again),
+        CASE(a_summary_that_names_what_matters_is_taken),
+        CASE(a_summary_that_leaves_names_out_is_not),
         CASE(the_anthropic_api_is_spoken_too),
         CASE(an_endpoint_that_keeps_failing_is_left_alone),
         cmocka_unit_test(plain_http_to_another_machine_is_refused),
