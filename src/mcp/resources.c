@@ -88,56 +88,67 @@ static bool read_place(const json_t *params, struct place *out)
                                "0123456789-_.~=") == strlen(out->cursor);
 }
 
-/* The cursor of the page after this one; NULL at the end. */
-static const char *next_place(struct mcp_request *request,
-                              const struct place *place, const json_t *page)
-{
-    const char *next = mcp_text(page, "next_cursor");
-
-    if (next[0]) {
-        return arena_printf(request->arena, "%c%s",
-                            place->is_memories ? 'm' : 'c', next);
-    }
-    return place->is_memories ? NULL : "m";
-}
-
-enum clew_status mcp_resources_list(struct mcp_request *request,
-                                    struct clew_error *err)
+/* Add a page to the list; `*out_next` is the cursor after it, NULL at the
+ * end. */
+static enum clew_status add_page(struct mcp_request *request,
+                                 const struct place *place, json_t *list,
+                                 const char **out_next, struct clew_error *err)
 {
     enum clew_status status;
     json_t *page = NULL;
-    json_t *list;
     const json_t *row;
     const char *next;
-    struct place place;
-    char *path;
+    char *path =
+        arena_printf(request->arena, "/api/v1/%s?limit=%d%s%s",
+                     place->is_memories ? "memories" : "chats", PAGE_ROWS,
+                     place->cursor[0] ? "&cursor=" : "", place->cursor);
     size_t i;
 
-    if (!read_place(request->params, &place)) {
-        return mcp_fail(request, MCP_INVALID_PARAMS, err, "no such cursor");
-    }
-    path = arena_printf(request->arena, "/api/v1/%s?limit=%d%s%s",
-                        place.is_memories ? "memories" : "chats", PAGE_ROWS,
-                        place.cursor[0] ? "&cursor=" : "", place.cursor);
     status = mcp_api(request, "GET", path, NULL, &page, err);
     if (status != CLEW_OK) {
         request->code =
             status == CLEW_INVALID ? MCP_INVALID_PARAMS : MCP_INTERNAL;
         return status;
     }
-    list = json_array();
     json_array_foreach (json_object_get(page, "items"), i, row) {
-        json_t *item = place.is_memories ? memory_item(request, row)
-                                         : chat_item(request, row);
+        json_t *item = place->is_memories ? memory_item(request, row)
+                                          : chat_item(request, row);
 
         if (json_array_append_new(list, item) != 0) {
             break; /* memory is out: what is there is right */
         }
     }
-    next = next_place(request, &place, page);
+    next = mcp_text(page, "next_cursor");
+    *out_next = next[0] ? arena_printf(request->arena, "%c%s",
+                                       place->is_memories ? 'm' : 'c', next)
+                        : NULL;
+    json_decref(page);
+    return CLEW_OK;
+}
+
+enum clew_status mcp_resources_list(struct mcp_request *request,
+                                    struct clew_error *err)
+{
+    enum clew_status status;
+    const char *next = NULL;
+    struct place place;
+    json_t *list;
+
+    if (!read_place(request->params, &place)) {
+        return mcp_fail(request, MCP_INVALID_PARAMS, err, "no such cursor");
+    }
+    list = json_array();
+    status = add_page(request, &place, list, &next, err);
+    if (status == CLEW_OK && !next && !place.is_memories) {
+        place = (struct place){true, ""}; /* the chats end here */
+        status = add_page(request, &place, list, &next, err);
+    }
+    if (status != CLEW_OK) {
+        json_decref(list);
+        return status;
+    }
     request->result =
         json_pack("{s:o, s:s*}", "resources", list, "nextCursor", next);
-    json_decref(page);
     return CLEW_OK;
 }
 
