@@ -404,6 +404,7 @@ int main(int argc, char **argv)
     struct clew_error err = {0};
     int64_t began;
 
+    (void)setvbuf(stdout, NULL, _IOLBF, 0); /* it takes minutes */
     if (!mkdtemp(folder)) {
         return 1;
     }

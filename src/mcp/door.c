@@ -375,7 +375,13 @@ static bool find_session(struct visit *visit, struct http_response *response)
 static bool post(struct visit *visit, struct http_response *response)
 {
     struct str body = visit->request->body;
+    struct str type = http_header_of(visit->request, "content-type");
 
+    if (type.s && !str_istarts(str_trim(type), STR("application/json"))) {
+        refuse(visit, response, 415, MCP_INVALID_REQUEST,
+               "the message must be application/json");
+        return false;
+    }
     if (body.len > MCP_MAX_MESSAGE_BYTES) {
         refuse(visit, response, 413, MCP_INVALID_REQUEST,
                "the message is too long");

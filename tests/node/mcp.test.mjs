@@ -441,6 +441,8 @@ describe("mcp over HTTP by hand", () => {
     const get = await api.get("/mcp", { ...own, accept: "text/event-stream" });
     assert.equal(get.status, 405);
     assert.equal(get.headers.get("allow"), "POST, DELETE");
+    const form = await post("{}", { ...own, "content-type": "text/plain" });
+    assert.equal(form.status, 415);
     const bad = await post("{", own);
     assert.equal(bad.status, 400);
     assert.equal(bad.body.error.code, -32700);
