@@ -24,6 +24,10 @@
 
 /* One claim works this long, well inside its lease, then lets others on. */
 #define CLAIM_NS (15 * 1000000000LL)
+/* The claim is renewed with each batch, for this long and four times what the
+ * slowest took, so that another worker goes on soon after one died. */
+#define LEASE_MS 2000
+#define FIRST_LEASE_MS 10000
 /* What a model gets of a text: encoders read 512 tokens, and endpoints refuse
  * what is too long. */
 #define TEXT_BYTES 8192
@@ -51,6 +55,8 @@ static enum clew_status no_memory(struct clew_error *err)
 
 struct batch {
     struct arena *arena;
+    const struct task *task;
+    int64_t lease_until_ms;
     const char *model;
     size_t dim;
     struct vector_progress at; /* when the rows were read */
@@ -245,28 +251,58 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
                              : status;
 }
 
-/* One batch from reading to storing. */
-static enum clew_status step(struct engine *engine, const struct scope *scope,
-                             const struct model_lease *model,
-                             struct embedder *embedder, struct arena *arena,
-                             bool *out_is_all, struct clew_error *err)
+/* One claim of the task. */
+struct claim {
+    struct engine *engine;
+    const struct task *task;
+    const struct model_lease *model;
+    struct embedder *embedder;
+    int64_t slowest_ms; /* batch so far */
+    bool is_all;        /* nothing is left */
+};
+
+static enum clew_status do_begin(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
 {
-    struct batch batch = {
-        .arena = arena, .model = model->id, .dim = model->dim};
+    const struct claim *claim = arg;
+
+    return task_extend(tx, claim->task,
+                       clock_now_ms(claim->engine->clock) + FIRST_LEASE_MS,
+                       err);
+}
+
+/* One batch from reading to storing. */
+static enum clew_status step(struct claim *claim, struct arena *arena,
+                             struct clew_error *err)
+{
+    struct engine *engine = claim->engine;
+    const struct scope *scope = &claim->task->scope;
+    int64_t start_ns = clock_mono_ns();
+    struct batch batch = {.arena = arena,
+                          .task = claim->task,
+                          .model = claim->model->id,
+                          .dim = claim->model->dim};
     enum clew_status status =
         store_read(engine->store, scope, do_read, &batch, err);
+    int64_t took_ms;
 
     if (status == CLEW_OK) {
         status = take_rows(&batch, err);
     }
     if (status == CLEW_OK && batch.count > 0) {
-        status = embed_batch(&batch, embedder, err);
+        status = embed_batch(&batch, claim->embedder, err);
     }
+    took_ms = (clock_mono_ns() - start_ns) / 1000000;
+    if (took_ms > claim->slowest_ms) {
+        claim->slowest_ms = took_ms;
+    }
+    batch.lease_until_ms =
+        clock_now_ms(engine->clock) + LEASE_MS + 4 * claim->slowest_ms;
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, do_write, &batch, err);
     }
     if (status == CLEW_OK) {
-        *out_is_all = batch.is_all;
+        claim->is_all = batch.is_all;
     }
     return status;
 }
@@ -332,24 +368,26 @@ static enum clew_status work_on(struct engine *engine, const struct task *task,
                                 struct arena *arena, struct clew_error *err)
 {
     int64_t until_ns = clock_mono_ns() + CLAIM_NS;
+    struct claim claim = {.engine = engine, .task = task, .model = model};
     struct end_work end = {
         .task = task, .arena = arena, .model = model->id, .dim = model->dim};
-    struct embedder *embedder = NULL;
     struct arena scratch;
-    bool is_all = false;
     enum clew_status status =
-        model_use_embedder(engine, model, false, &embedder, err);
+        model_use_embedder(engine, model, false, &claim.embedder, err);
 
     arena_init(&scratch, (size_t)1 << 30);
-    while (status == CLEW_OK && !is_all && clock_mono_ns() < until_ns &&
+    if (status == CLEW_OK) {
+        status =
+            store_write(engine->store, &task->scope, do_begin, &claim, err);
+    }
+    while (status == CLEW_OK && !claim.is_all && clock_mono_ns() < until_ns &&
            !model_use_is_stopping(engine)) {
         arena_clear(&scratch);
-        status =
-            step(engine, &task->scope, model, embedder, &scratch, &is_all, err);
+        status = step(&claim, &scratch, err);
     }
     arena_release(&scratch);
     model_use_report(engine, status == CLEW_OK || !err ? NULL : err->message);
-    if (status == CLEW_OK && is_all) {
+    if (status == CLEW_OK && claim.is_all) {
         status = make_index(model, &task->scope, err);
         end.is_ready = true;
     }

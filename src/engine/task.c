@@ -26,6 +26,8 @@ DB_SQL(COMPLETE,
        "UPDATE tasks SET status = 'done', finished_at = $4, lease_until = NULL,"
        " last_error = NULL WHERE tenant = $1 AND id = $2 AND attempts = $3"
        " AND finished_at IS NULL");
+DB_SQL(EXTEND, "UPDATE tasks SET lease_until = $4 WHERE tenant = $1"
+               " AND id = $2 AND attempts = $3 AND finished_at IS NULL");
 DB_SQL(LIST, "SELECT " COLUMNS " FROM tasks WHERE tenant = $1"
              " AND ($2 = '' OR status = $2)"
              " AND (created_at < $3 OR (created_at = $3 AND id < $4))"
@@ -83,13 +85,16 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                    err);
 }
 
-enum clew_status task_complete(struct store_tx *tx, const struct task *task,
-                               int64_t now_ms, struct clew_error *err)
+/* Run a statement that must find the task still claimed as it was. */
+static enum clew_status change_claimed(struct store_tx *tx,
+                                       const struct db_sql *sql,
+                                       const struct task *task, int64_t time_ms,
+                                       struct clew_error *err)
 {
     int64_t count = 0;
     enum clew_status status = db_exec_count(
-        tx, &COMPLETE,
-        DB_ARGS(db_uuid(&task->id), db_int(task->attempts), db_int(now_ms)),
+        tx, sql,
+        DB_ARGS(db_uuid(&task->id), db_int(task->attempts), db_int(time_ms)),
         &count, err);
 
     if (status == CLEW_OK && count == 0) {
@@ -97,6 +102,18 @@ enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                          "another worker has taken this task over");
     }
     return status;
+}
+
+enum clew_status task_complete(struct store_tx *tx, const struct task *task,
+                               int64_t now_ms, struct clew_error *err)
+{
+    return change_claimed(tx, &COMPLETE, task, now_ms, err);
+}
+
+enum clew_status task_extend(struct store_tx *tx, const struct task *task,
+                             int64_t until_ms, struct clew_error *err)
+{
+    return change_claimed(tx, &EXTEND, task, until_ms, err);
 }
 
 struct claim_work {

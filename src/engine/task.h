@@ -66,6 +66,15 @@ enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
+ * Set when the claim ends, for work in steps: each step that is stored moves
+ * it on, so that a worker that died is replaced soon. CLEW_CONFLICT if another
+ * worker took the task over meanwhile.
+ */
+enum clew_status task_extend(struct store_tx *tx, const struct task *task,
+                             int64_t until_ms,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
  * Claim the next task due at `now_ms`, of any tenant; CLEW_NOT_FOUND if there
  * is none. Its attempts are counted by the claim.
  */

@@ -14,6 +14,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -31,7 +34,8 @@ struct index_set {
     size_t n_tenants;
     size_t cap_tenants; /* power of two */
     uint64_t charged_bytes;
-    uint64_t clock; /* counts uses */
+    uint64_t freed_bytes; /* of heap since it was last given back */
+    uint64_t clock;       /* counts uses */
 };
 
 uint64_t index_term_hash(struct str term)
@@ -215,27 +219,54 @@ static struct tenant *victim_of(struct index_set *set,
     return victim;
 }
 
+/*
+ * What is freed in pieces stays with the process: twice the ceiling was seen.
+ * So give it back to the system, now and then since that takes a millisecond.
+ */
+static void give_back(struct index_set *set, uint64_t freed_bytes)
+{
+    bool is_due;
+
+    (void)pthread_mutex_lock(&set->lock);
+    set->freed_bytes += freed_bytes;
+    is_due = set->freed_bytes > set->ram_bytes / 8;
+    set->freed_bytes = is_due ? 0 : set->freed_bytes;
+    (void)pthread_mutex_unlock(&set->lock);
+#ifdef __GLIBC__
+    if (is_due) {
+        (void)malloc_trim(0); /* says whether it had anything to give */
+    }
+#else
+    (void)is_due;
+#endif
+}
+
 /* Unload others until all fits; busy ones are passed over. */
 static void evict(struct index_set *set, const struct tenant *keep)
 {
     uint64_t after = 0;
+    uint64_t freed = 0;
 
     for (;;) {
         struct tenant *t = victim_of(set, keep, after);
 
         if (!t) {
-            return;
+            break;
         }
         after = t->used_at;
         if (pthread_mutex_trylock(&t->lock) != 0) {
             continue;
         }
         if (!t->is_merging) {
+            freed += tenant_heap_bytes(t);
             clew_ignore(tenant_flush(t, NULL)); /* else it is read again */
             tenant_unload(t);
             charge(set, t);
         }
         (void)pthread_mutex_unlock(&t->lock);
+    }
+    if (freed > 0) {
+        give_back(set, freed);
     }
 }
 
