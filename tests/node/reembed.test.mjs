@@ -129,9 +129,11 @@ onEachBackend("another model", (open) => {
       const first = await open({ env: useEndpoint() });
       let server = first;
       let said = 0;
+      let nWorked = 0; /* lives in which rows were being embedded */
       context.after(() => server.child.kill("SIGKILL"));
       for (let round = 0; round < kills; round++) {
         const api = server.api();
+        const before = endpoint.texts;
         let isAlive = true;
         const writer = (async () => {
           while (isAlive) {
@@ -155,11 +157,13 @@ onEachBackend("another model", (open) => {
         server.child.kill("SIGKILL");
         isAlive = false;
         await Promise.all([writer, server.ended]);
+        nWorked += endpoint.texts - before > 1;
         const report = await first.clew("verify");
         assert.match(report.stdout, /sound/);
         server = await startServer(
           { data: first.data, store: first.store, env: useEndpoint() });
       }
+      assert.ok(nWorked * 4 >= kills, `embedded in ${nWorked} lives only`);
       assert.ok(said >= kills * 40, `only ${said} turns were written`);
       await say(server.api(), said, 40);
       await untilReady(server.api(), "http");
