@@ -39,7 +39,7 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.05f, 0.10f};
 /* A cosine this many deviations above the mean is worth its whole weight. */
 #define DEVIATIONS 5.0f
 #define VECTOR_WEIGHT 0.53f
-#define WINDOW_WEIGHT 0.50f
+#define WINDOW_WEIGHT 0.40f
 #define TIME_SAID 0.73f
 #define TIME_SAID_SOON_AFTER 0.40f
 #define TIME_MENTIONED 0.22f
