@@ -29,7 +29,7 @@ function randomFrom(state) {
 }
 
 /* Write until the server is gone; note what was acknowledged. */
-async function write(api, name, round, random, acknowledged, attempted) {
+async function write(api, name, round, random, acknowledged, attempted, onAck) {
   for (let n = 0; ; n++) {
     const size = random() < 0.3 ? 2 + Math.floor(random() * 6) : 1;
     const ids = [...Array(size).keys()].map((i) => `${name}/${round}/${n}/${i}`);
@@ -41,7 +41,10 @@ async function write(api, name, round, random, acknowledged, attempted) {
     try {
       const answer = await api.post(
         "/api/v1/turns", size === 1 ? turns[0] : { turns });
-      if (answer.status === 201) acknowledged.push(...ids);
+      if (answer.status === 201) {
+        acknowledged.push(...ids);
+        onAck();
+      }
     } catch {
       return; /* the connection broke: the server is dead */
     }
@@ -83,9 +86,13 @@ onEachBackend("killed while writing", (open) => {
       let server = first;
       for (let round = 0; round < kills; round++) {
         const api = client(server.url);
+        let onAck;
+        const written = new Promise((resolve) => { onAck = resolve; });
         const writers = [...Array(clients).keys()].map((i) =>
-          write(api, `user${i}`, round, random, acknowledged, attempted));
-        await pause(30 + random() * 400); /* the moment is the test */
+          write(api, `user${i}`, round, random, acknowledged, attempted,
+            onAck));
+        await written; /* a busy machine takes its time */
+        await pause(random() * 400); /* the moment is the test */
         server.child.kill("SIGKILL");
         await Promise.all([...writers, server.ended]);
         /* opened by the suite, which ends it however this test ends */
