@@ -16,10 +16,12 @@ const struct chain_weights chain_weights = {
     .current = {CHAIN_CURRENT_SIGNALS(WEIGHT_)},
     .other = {CHAIN_OTHER_SIGNALS(WEIGHT_)},
     .fresh = {CHAIN_NEW_SIGNALS(WEIGHT_)},
-    .vector_current = {2.25f, 4.25f},
-    .vector_other = {3.5f, 1.75f},
+    .vector_current = {1.25f, 2.0f},
+    .vector_other = {1.75f, 1.0f},
 };
 
+/* The cosine of turns that have nothing to do with each other but style. */
+#define COSINE_CENTRE 0.4f
 /* Added to a turn's rarity before dividing, so that one word is not all. */
 #define WORDS_PRIOR 4.0f
 
@@ -274,6 +276,7 @@ static float dot(const float *a, const float *b, size_t count)
     return sum;
 }
 
+/* Above or below what any two turns have. */
 static float cosine(const float *vector, size_t dim, const int8_t *packed)
 {
     float sum = 0;
@@ -286,7 +289,7 @@ static float cosine(const float *vector, size_t dim, const int8_t *packed)
         a += vector[i] * vector[i];
         b += (float)packed[i] * (float)packed[i];
     }
-    return a > 0 && b > 0 ? sum / sqrtf(a * b) : 0;
+    return a > 0 && b > 0 ? sum / sqrtf(a * b) - COSINE_CENTRE : 0;
 }
 
 static float vector_points(const struct chain_question *question,
