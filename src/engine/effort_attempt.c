@@ -108,10 +108,7 @@ static size_t clause_end(struct str text)
             end = at;
         }
     }
-    return end < MAX_ATTEMPT_BYTES
-               ? end
-               : utf8_cut(str_sub(text, 0, MAX_ATTEMPT_BYTES),
-                          MAX_ATTEMPT_BYTES);
+    return end < MAX_ATTEMPT_BYTES ? end : utf8_cut(text, MAX_ATTEMPT_BYTES);
 }
 
 /* "check the headers then": the tail says nothing. */
@@ -151,7 +148,7 @@ static struct str attempt_in(struct arena *arena, struct str text)
 {
     size_t at = 0;
 
-    text = str_sub(text, 0, 2000);
+    text = str_sub(text, 0, utf8_cut(text, 2000));
     while (at < text.len) {
         struct str rest = str_trim(str_sub(text, at, text.len));
         int verb = verb_at(rest);

@@ -5,6 +5,7 @@
 #include "engine/observe.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "engine/chat.h"
 #include "engine/observe_internal.h"
 #include "engine/rows.h"
@@ -265,7 +266,9 @@ enum clew_status observe_notice(struct observation *o, struct clew_error *err,
     va_start(args, fmt);
     (void)vsnprintf(line, sizeof(line), fmt, args); /* a long one is cut */
     va_end(args);
-    kept = arena_str(o->arena, str_of(line));
+    kept = str_of(line);
+    kept.len = utf8_cut(kept, sizeof(line) - 8); /* not inside a character */
+    kept = arena_str(o->arena, kept);
     if (!kept.s ||
         updates_add_notice(o->work->updates, o->arena, kept) != CLEW_OK) {
         return no_memory(err);

@@ -7,6 +7,7 @@
 #include "support/talk.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "engine/feed.h"
 #include "engine/memory_view.h"
 #include "model/embed.h"
@@ -64,6 +65,9 @@ void talk_say(struct talk *talk, char role, const char *text)
     if (capture_turns(&world->engine, &world->scope, &world->arena, &input, 1,
                       &talk->last, &err) != CLEW_OK) {
         fail_msg("%s: %s", text, err.message);
+    }
+    for (size_t i = 0; i < talk->last.updates.n_notices; i++) {
+        assert_true(utf8_is_valid(talk->last.updates.notices[i]));
     }
     talk->chat_id = talk->last.turn.chat_id;
 }

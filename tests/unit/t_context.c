@@ -3,6 +3,7 @@
 #include "support/test.h"
 #include "support/talk.h"
 
+#include "base/utf8.h"
 #include "engine/context.h"
 #include "engine/effort_thread.h"
 #include "engine/lineage.h"
@@ -42,6 +43,7 @@ static struct context build(int64_t budget, const char *message)
                       &request, &context, &err) != CLEW_OK) {
         fail_msg("%s", err.message);
     }
+    assert_true(utf8_is_valid(context.text));
     assert_true(text_token_bound(context.text) <= (size_t)budget);
     assert_true(context.tokens <= (size_t)budget);
     return context;
@@ -275,6 +277,30 @@ static void a_huge_message_keeps_the_budget(void **state)
     free(text);
 }
 
+static void a_long_effort_is_put_short_at_whole_characters(void **state)
+{
+    struct context context;
+    char text[4000];
+
+    (void)state;
+    talk_say(&talk, 'u', "Help me fix the login page");
+    for (int i = 0; i < 60; i++) {
+        size_t n = (size_t)snprintf(text, sizeof(text), "the login page %.*s",
+                                    i % 4, "xyz");
+
+        while (n + 4 < sizeof(text)) {
+            memcpy(text + n, "\xe6\xbc\xa2", 3);
+            n += 3;
+        }
+        text[n] = '\0';
+        talk_say(&talk, i % 2 ? 'a' : 'u', text);
+    }
+    context = build(4000, NULL);
+    assert_true(holds(&context, "## Working on: Fix the login page"));
+    assert_true(holds(&context, "[checkpoint]"));
+    (void)build(300, "login page");
+}
+
 static void every_budget_holds(void **state)
 {
     (void)state;
@@ -399,6 +425,7 @@ int main(void)
         TEST(a_fork_has_what_was_made_before_it_only),
         TEST(orders_to_a_model_are_not_put_in),
         TEST(a_huge_message_keeps_the_budget),
+        TEST(a_long_effort_is_put_short_at_whole_characters),
         TEST(every_budget_holds),
         TEST(contexts_are_steady_over_200_turns),
         TEST(injection_is_fenced_and_cannot_be_broken),
