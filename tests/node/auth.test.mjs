@@ -168,6 +168,7 @@ onEachBackend("isolation", (open) => {
       const schema = methods.get?.responses[200]
         ?.content?.["application/json"].schema;
       if (!schema?.properties?.next_cursor || path.includes("{")) continue;
+      if (path === "/api/v1/models") continue; /* the server's, not a tenant's */
       const known = methods.get.parameters.map((p) => p.name);
       assert.deepEqual(isOk(await c.get(path)).items, [], path);
       if (known.includes("user_id")) {

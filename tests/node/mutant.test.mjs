@@ -30,5 +30,5 @@ test("without a tenant's predicate the isolation suite fails", () => {
   const report = isolationOn(mutant);
   assert.match(report, /^ *ok \d+ - keys on sqlite/m, "the rest works");
   assert.match(report, /^ *not ok \d+ - isolation on sqlite/m);
-  assert.match(report, /not ok \d+ - .*(foreign|tenant|A's|B)/);
+  assert.match(report, /not ok \d+ - tenant B learns nothing by tenant A.s ids/);
 });
