@@ -27,18 +27,18 @@
 /* The claim is renewed with each batch, for this long and four times what the
  * slowest took, so that another worker goes on soon after one died. */
 #define LEASE_MS 2000
-#define FIRST_LEASE_MS 10000
 /* What a model gets of a text: encoders read 512 tokens, and endpoints refuse
  * what is too long. */
 #define TEXT_BYTES 8192
 /* A task that failed for good is not made again before this. */
-#define PLAN_AGAIN_MS (10 * CLOCK_MINUTE_MS)
+#define PLAN_AGAIN_MS CLOCK_MINUTE_MS
 
 DB_SQL_SYSTEM(
     SELECT_BEHIND,
     "SELECT n.tenant FROM tenants n LEFT JOIN vector_models v"
     " ON v.tenant = n.tenant AND v.model = $1"
-    " WHERE n.change_seq > COALESCE(v.through, 0) AND NOT EXISTS"
+    " WHERE n.change_seq > 0 AND (v.ready_at IS NULL"
+    " OR n.change_seq > v.through) AND NOT EXISTS"
     " (SELECT 1 FROM tasks k WHERE k.tenant = n.tenant AND k.unique_key = $2"
     " AND (k.finished_at IS NULL OR (k.status = 'failed'"
     " AND k.finished_at > $3))) ORDER BY n.tenant LIMIT 1000");
@@ -261,16 +261,6 @@ struct claim {
     bool is_all;        /* nothing is left */
 };
 
-static enum clew_status do_begin(struct store_tx *tx, void *arg,
-                                 struct clew_error *err)
-{
-    const struct claim *claim = arg;
-
-    return task_extend(tx, claim->task,
-                       clock_now_ms(claim->engine->clock) + FIRST_LEASE_MS,
-                       err);
-}
-
 /* One batch from reading to storing. */
 static enum clew_status step(struct claim *claim, struct arena *arena,
                              struct clew_error *err)
@@ -376,10 +366,6 @@ static enum clew_status work_on(struct engine *engine, const struct task *task,
         model_use_embedder(engine, model, false, &claim.embedder, err);
 
     arena_init(&scratch, (size_t)1 << 30);
-    if (status == CLEW_OK) {
-        status =
-            store_write(engine->store, &task->scope, do_begin, &claim, err);
-    }
     while (status == CLEW_OK && !claim.is_all && clock_mono_ns() < until_ns &&
            !model_use_is_stopping(engine)) {
         arena_clear(&scratch);

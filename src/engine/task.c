@@ -116,6 +116,19 @@ enum clew_status task_extend(struct store_tx *tx, const struct task *task,
     return change_claimed(tx, &EXTEND, task, until_ms, err);
 }
 
+/* How long a task of this kind is claimed for. */
+static int64_t lease_ms(struct str kind)
+{
+    static const char *const in_steps[] = {"reembed"};
+
+    for (size_t i = 0; i < sizeof(in_steps) / sizeof(in_steps[0]); i++) {
+        if (str_eq(kind, str_of(in_steps[i]))) {
+            return TASK_STEP_LEASE_MS;
+        }
+    }
+    return TASK_LEASE_MS;
+}
+
 struct claim_work {
     struct arena *arena;
     int64_t now_ms;
@@ -137,7 +150,7 @@ static enum clew_status do_claim(struct store_tx *tx, void *arg,
     task->attempts++;
     return db_exec(tx, &CLAIM,
                    DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
-                           db_int(work->now_ms + TASK_LEASE_MS)),
+                           db_int(work->now_ms + lease_ms(task->kind))),
                    err);
 }
 

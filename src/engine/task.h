@@ -26,6 +26,8 @@ struct engine;
 
 #define TASK_MAX_ATTEMPTS 8
 #define TASK_LEASE_MS (5 * 60 * 1000LL)
+/* For kinds that renew their claim with every step (task_extend). */
+#define TASK_STEP_LEASE_MS (10 * 1000LL)
 /* The wait after a failure doubles from here, up to an hour, with jitter. */
 #define TASK_BACKOFF_MS 2000LL
 #define TASK_BACKOFF_MAX_MS (60 * 60 * 1000LL)
@@ -67,7 +69,8 @@ enum clew_status task_complete(struct store_tx *tx, const struct task *task,
 
 /*
  * Set when the claim ends, for work in steps: each step that is stored moves
- * it on, so that a worker that died is replaced soon. CLEW_CONFLICT if another
+ * it on, so that a worker that died is replaced soon. Such kinds are listed in
+ * task.c and claimed for TASK_STEP_LEASE_MS at first. CLEW_CONFLICT if another
  * worker took the task over meanwhile.
  */
 enum clew_status task_extend(struct store_tx *tx, const struct task *task,

@@ -22,6 +22,7 @@
 #include "index/index.h"
 #include "model/embed.h"
 #include "model/model_store.h"
+#include "store/db.h"
 #include "support/pg.h"
 #include "task/upkeep.h"
 #include "task/worker.h"
@@ -393,6 +394,32 @@ static void it_goes_on_after_every_interruption(void **state)
     assert_sound();
 }
 
+DB_SQL(DELETE_TASKS, "DELETE FROM tasks WHERE tenant = $1");
+DB_SQL(UNREADY, "UPDATE vector_models SET ready_at = NULL WHERE tenant = $1");
+
+static enum clew_status do_lose_end(struct store_tx *tx, void *arg,
+                                    struct clew_error *err)
+{
+    enum clew_status status = db_exec(tx, &DELETE_TASKS, DB_NO_ARGS, err);
+
+    (void)arg;
+    return status == CLEW_OK ? db_exec(tx, &UNREADY, DB_NO_ARGS, err) : status;
+}
+
+/* Everything is embedded, but the task ended before it could say so. */
+static void a_model_that_has_everything_becomes_ready(void **state)
+{
+    (void)state;
+    say_many(0, 5);
+    use("fake-1");
+    work();
+    assert_int_equal(
+        store_write(engine->store, &scope, do_lose_end, NULL, NULL), CLEW_OK);
+    assert_true(serves(embed_static()->id));
+    work();
+    assert_true(serves("fake-1"));
+}
+
 static void a_refused_text_holds_up_no_other(void **state)
 {
     (void)state;
@@ -555,6 +582,7 @@ int main(void)
         CASE(memories_are_embedded_and_again_when_they_change),
         CASE(a_failing_model_leaves_the_old_one_and_says_so),
         CASE(it_goes_on_after_every_interruption),
+        CASE(a_model_that_has_everything_becomes_ready),
         CASE(a_refused_text_holds_up_no_other),
         CASE(what_is_forgotten_loses_its_vectors),
         CASE(the_model_before_serves_while_the_next_is_made),
