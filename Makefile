@@ -6,7 +6,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all build run test asan tsan bench fuzz cov format tidy check-style \
+.PHONY: all build run test asan tsan bench eval fuzz cov format tidy check-style \
 	install deb fresh crash clean help
 
 all: build
@@ -41,6 +41,11 @@ bench:                 ## measure; prints ratios taken in one run
 	@cmake --preset release >/dev/null
 	@cmake --build build --target all benches
 	@tools/run-benches build
+
+eval:                  ## score it on the public sets in SETS (../shared/bench)
+	@tools/setup build
+	@$(MAKE) --no-print-directory build
+	@tools/eval build $${SETS:-../shared/bench}
 
 fuzz:                  ## run each fuzz target for FUZZ_SECONDS (60)
 	@tools/setup build dev
