@@ -55,6 +55,7 @@ const struct openapi_schema openapi_fields[] = {
     {"external_id", TEXT},
     {"external_ids", LIST(TEXT)},
     {"format", "{\"enum\":[\"text\",\"openai\",\"anthropic\"]}"},
+    {"from", TEXT},
     {"goal", TEXT},
     {"id", ID},
     {"intent", TEXT},

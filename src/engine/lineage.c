@@ -146,8 +146,13 @@ enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
         if (marks[i].is_superseded) {
             marks[i].score *= LINEAGE_SUPERSEDED;
         } else if (is_raised[i]) {
-            marks[i].score *= LINEAGE_REFINEMENT;
-            marks[i].score = marks[i].score > 1 ? 1 : marks[i].score;
+            double raised = marks[i].score * LINEAGE_REFINEMENT;
+
+            /* raised to 1 at most, but never lowered */
+            if (raised > 1) {
+                raised = marks[i].score > 1 ? marks[i].score : 1;
+            }
+            marks[i].score = raised;
         }
     }
     return CLEW_OK;

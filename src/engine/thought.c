@@ -212,11 +212,14 @@ static enum clew_status retrieve(struct thought_work *work,
 
         source->memory = *hit->memory;
         source->memory.weight = memory_weight_at(hit->memory, work->now_ms);
-        source->score = fmin(1.0, fmax(0.0, hit->item.score));
+        source->score = fmax(0.0, hit->item.score);
         source->is_superseded = hit->is_superseded;
         source->refined_by = hit->refined_by;
     }
     qsort(out->sources, out->n_sources, sizeof(*out->sources), by_score);
+    for (size_t i = 0; i < out->n_sources; i++) { /* shown from 0 to 1 */
+        out->sources[i].score = fmin(1.0, out->sources[i].score);
+    }
     return CLEW_OK;
 }
 
