@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Column in which the list of commands says what each does. */
+#define NAME_WIDTH 19
+
 void cli_help_all(const struct output *out)
 {
     size_t n;
@@ -20,7 +23,7 @@ void cli_help_all(const struct output *out)
         (void)fputs("  ", out->file);
         output_text(out, OUTPUT_NAME, str_of(commands[i]->name));
         (void)fprintf(out->file, "%*s%s\n",
-                      (int)(16 - strlen(commands[i]->name)), "",
+                      (int)(NAME_WIDTH - strlen(commands[i]->name)), "",
                       commands[i]->summary);
     }
     (void)fputs("\nCommands work on the data folder, or on a server with --url "

@@ -619,7 +619,7 @@ static void chains_rest_a_day_after_their_session(void **state)
     assert_int_equal(run_tasks(&talk), 0);
     assert_int_equal(get(&talk, &chain).chain.phase, CHAIN_ACTIVE);
     clock_set_ms(&talk.world.clock, end_ms + DAY);
-    assert_int_equal(run_tasks(&talk), 1);
+    assert_true(run_tasks(&talk) >= 1); /* others may be due too */
     assert_int_equal(get(&talk, &chain).chain.phase, CHAIN_DORMANT);
     assert_int_equal(run_tasks(&talk), 0);
     talk_close(&talk);

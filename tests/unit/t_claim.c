@@ -257,6 +257,7 @@ static void a_state_survives_packing(void **state)
     struct chain_state a;
     struct chain_state b;
     struct buf bytes;
+    struct buf again;
 
     (void)state;
     chain_state_init(&a);
@@ -267,10 +268,15 @@ static void a_state_survives_packing(void **state)
     buf_init(&bytes, 1 << 16);
     assert_int_equal(chain_state_write(&a, &bytes), CLEW_OK);
     assert_true(chain_state_read(buf_str(&bytes), &b));
-    assert_memory_equal(&a, &b, sizeof(a));
+    /* compared as bytes: between the fields of a struct anything may stand */
+    buf_init(&again, 1 << 16);
+    assert_int_equal(chain_state_write(&b, &again), CLEW_OK);
+    assert_true(str_eq(buf_str(&bytes), buf_str(&again)));
+    assert_int_equal(b.n_turns, 2);
     for (size_t i = 0; i < bytes.len; i++) {
         assert_false(chain_state_read((struct str){bytes.data, i}, &b));
     }
+    buf_release(&again);
     buf_release(&bytes);
 }
 

@@ -48,7 +48,7 @@ CREATE TABLE memory_sources (
     PRIMARY KEY (tenant, memory_id, source_id)
 );
 CREATE INDEX memory_sources_by_source ON memory_sources
-    (tenant, source_id, created_at);
+    (tenant, source_id, memory_id);
 
 -- Where a memory comes from: lines first_seq to last_seq of a chat.
 CREATE TABLE memory_refs (
