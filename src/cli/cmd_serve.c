@@ -107,7 +107,7 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     };
     struct door_options door = {.next = api_front_handle};
     struct proxy_options proxy = {.next = door_handle,
-                                  .inject = context_recall};
+                                  .inject = proxy_context_recall};
     enum clew_status status = engine_open(&engine, &serving->engine, err);
 
     if (status == CLEW_OK) {

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/agents.h"
 #include "engine/context.h"
 #include "engine/feed.h"
 #include "engine/key_cache.h"
@@ -17,6 +18,7 @@
 #include "store/db.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -62,18 +64,32 @@ static enum clew_status make_folder(const char *path, struct clew_error *err)
 static enum clew_status open_llm(struct engine *engine, struct clew_error *err)
 {
     const struct config *config = engine->config;
-    struct llm_options options = {
-        .url = config_str(config, "llm.url"),
-        .kind = config_str(config, "llm.kind"),
-        .model = config_str(config, "llm.model"),
-        .key = config_str(config, "llm.key"),
-        .timeout_ms = config_int(config, "llm.timeout_ms"),
-        .clock = engine->clock};
+    struct llm_options options = {.url = config_str(config, "llm.url"),
+                                  .kind = config_str(config, "llm.kind"),
+                                  .model = config_str(config, "llm.model"),
+                                  .key = config_str(config, "llm.key"),
+                                  .timeout_ms =
+                                      config_int(config, "llm.timeout_ms"),
+                                  .clock = engine->clock};
 
     if (!options.url || !options.url[0]) {
         return CLEW_OK;
     }
     return llm_open(&options, &engine->llm, err);
+}
+
+/* The packages beside the configuration file; broken ones are left out. */
+static enum clew_status load_agents(struct engine *engine,
+                                    struct clew_error *err)
+{
+    char folder[4096];
+    int len = snprintf(folder, sizeof(folder), "%s/agents",
+                       config_dir(engine->config));
+
+    if (len < 0 || (size_t)len >= sizeof(folder)) {
+        return CLEW_OK; /* no such folder can be there */
+    }
+    return agents_load(folder, &engine->agents, err);
 }
 
 enum clew_status engine_open(const struct engine_options *options,
@@ -113,6 +129,9 @@ enum clew_status engine_open(const struct engine_options *options,
     }
     engine->contexts = context_cache_new(); /* works without, slower */
     if (status == CLEW_OK) {
+        status = load_agents(engine, err);
+    }
+    if (status == CLEW_OK) {
         status = model_use_open(engine, err);
     }
     if (status == CLEW_OK) {
@@ -137,6 +156,7 @@ void engine_close(struct engine *engine)
     model_use_close(engine);
     feed_close(engine);
     context_cache_free(engine->contexts);
+    agents_free(engine->agents);
     store_close(engine->store);
     key_cache_free(engine->keys);
     alloc_free(engine->data_dir);

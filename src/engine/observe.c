@@ -386,5 +386,10 @@ enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)
         trace_intent(o);
         status = effort_observe(o, err);
     }
-    return status == CLEW_OK ? observe_keep(o, err) : status;
+    if (status == CLEW_OK) {
+        status = observe_keep(o, err);
+    }
+    return status == CLEW_OK && work->turn->role == TURN_USER
+               ? observe_agents(o, err)
+               : status;
 }

@@ -4,7 +4,8 @@
  *
  * observe.c reads the turns before and runs intent and extraction,
  * effort_turn.c moves the efforts, effort_attempt.c their attempts,
- * observe_keep.c stores facts, events and decisions.
+ * observe_keep.c stores facts, events and decisions, observe_agents.c what the
+ * user's own packages make.
  */
 #ifndef ENGINE_OBSERVE_INTERNAL_H
 #define ENGINE_OBSERVE_INTERNAL_H
@@ -61,6 +62,9 @@ struct str observe_json(struct arena *arena, json_t *object);
 enum clew_status observe_keep(struct observation *o,
                               struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status effort_observe(struct observation *o,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+/* The user's own packages. */
+enum clew_status observe_agents(struct observation *o,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * What was tried for `effort` last ended: found a way or failed. Adds an

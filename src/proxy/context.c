@@ -33,10 +33,11 @@ static void add_piece(struct buf *out, const struct search_hit *hit)
     (void)buf_append_char(out, '\n');
 }
 
-enum clew_status context_recall(void *arg, const struct scope *scope,
-                                struct str user_id, const struct uuid *chat_id,
-                                struct str query, struct arena *arena,
-                                struct buf *out, struct clew_error *err)
+enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
+                                      struct str user_id,
+                                      const struct uuid *chat_id,
+                                      struct str query, struct arena *arena,
+                                      struct buf *out, struct clew_error *err)
 {
     struct engine *engine = arg;
     struct search_query search = {

@@ -10,9 +10,10 @@
 #include "proxy/inject.h"
 
 /* An inject_fn; `arg` is the struct engine. */
-enum clew_status context_recall(void *arg, const struct scope *scope,
-                                struct str user_id, const struct uuid *chat_id,
-                                struct str query, struct arena *arena,
-                                struct buf *out, struct clew_error *err);
+enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
+                                      struct str user_id,
+                                      const struct uuid *chat_id,
+                                      struct str query, struct arena *arena,
+                                      struct buf *out, struct clew_error *err);
 
 #endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * observe_agents.c - packages of the user's own watch the turns too.
+ *
+ * A package has at most one artifact open in a chat: a memory of its type with
+ * status "open". A turn opens it, adds to its fields, or concludes it, as the
+ * package's rules say (agents.h). Without packages this costs nothing.
+ */
+#include "engine/observe_internal.h"
+
+#include "base/json.h"
+#include "engine/agents.h"
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "engine/rows.h"
+#include "store/db.h"
+
+#include <string.h>
+
+DB_SQL(SELECT_OPEN, "SELECT id FROM memories WHERE tenant = $1"
+                    " AND chat_id = $2 AND type = $3 AND status = 'open'"
+                    " AND retracted_at IS NULL"
+                    " ORDER BY created_at DESC, id DESC LIMIT 1");
+
+static enum clew_status no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}
+
+static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    (void)arena;
+    *(struct uuid *)item = db_get_uuid(rows, 0);
+    return true;
+}
+
+/* The artifact the package has open in this chat; nil id if there is none. */
+static enum clew_status find_open(struct observation *o,
+                                  const struct agent *agent, struct memory *out,
+                                  struct clew_error *err)
+{
+    struct uuid id = {{0}};
+    enum clew_status status = rows_one(
+        o->tx, o->arena, &SELECT_OPEN,
+        DB_ARGS(db_uuid(&o->work->turn->chat_id), db_text(agent->name)), id_of,
+        &id, sizeof(id), "artifact", err);
+
+    memset(out, 0, sizeof(*out));
+    if (status == CLEW_NOT_FOUND) {
+        return CLEW_OK;
+    }
+    return status == CLEW_OK ? memory_find(o->tx, o->arena, &id, out, err)
+                             : status;
+}
+
+/* Set one field, or add a line to one that takes many. */
+static bool set_field(json_t *fields, const struct agent_field *field,
+                      struct str value, struct arena *arena)
+{
+    const char *name = arena_copy(arena, field->name.s, field->name.len);
+    json_t *list;
+
+    if (!name || !field->is_many) {
+        return name && json_set_str(fields, name, value);
+    }
+    list = json_object_get(fields, name);
+    if (!json_is_array(list)) {
+        list = json_array();
+        if (!json_set(fields, name, list)) {
+            return false;
+        }
+    }
+    return json_array_append_new(list, json_stringn(value.s, value.len)) == 0;
+}
+
+/* What this turn gives to the fields goes into the memory; the first value
+ * found is handed out for the summary. */
+static enum clew_status take_fields(struct observation *o,
+                                    const struct agent *agent,
+                                    enum agent_step step, struct memory *memory,
+                                    struct str *out_first,
+                                    struct clew_error *err)
+{
+    json_t *fields = NULL;
+    bool is_ok = true;
+
+    *out_first = (struct str){NULL, 0};
+    if (!memory->fields.s ||
+        json_parse(memory->fields, &fields, NULL) != CLEW_OK) {
+        fields = json_object();
+    }
+    for (size_t i = 0; i < agent->n_fields && fields && is_ok; i++) {
+        struct str value = str_trim(
+            agent_value(&agent->fields[i], step, o->turn.text, &o->intent));
+
+        if (value.len > 0) {
+            *out_first = out_first->s ? *out_first : value;
+            is_ok = set_field(fields, &agent->fields[i], value, o->arena);
+        }
+    }
+    if (!fields || !is_ok) {
+        json_decref(fields);
+        return no_memory(err);
+    }
+    memory->fields = observe_json(o->arena, fields);
+    return memory->fields.s ? CLEW_OK : no_memory(err);
+}
+
+static enum clew_status open_one(struct observation *o,
+                                 const struct agent *agent,
+                                 struct clew_error *err)
+{
+    const char *type = arena_copy(o->arena, agent->name.s, agent->name.len);
+    struct memory memory = {0};
+    struct str first;
+    enum clew_status status =
+        take_fields(o, agent, AGENT_OPENS, &memory, &first, err);
+    struct str fields = memory.fields;
+
+    if (status != CLEW_OK || !type) {
+        return status != CLEW_OK ? status : no_memory(err);
+    }
+    memory = observe_memory(o, type, "open",
+                            first.s ? first : str_trim(o->turn.text));
+    memory.fields = fields;
+    status = observe_insert(o, &memory, NULL, 0, NULL, err);
+    return status == CLEW_OK
+               ? observe_notice(o, err, "[%s:open] %.*s", type,
+                                (int)memory.summary.len, memory.summary.s)
+               : status;
+}
+
+static enum clew_status go_on(struct observation *o, const struct agent *agent,
+                              enum agent_step step, struct memory *memory,
+                              struct clew_error *err)
+{
+    const struct turn *turn = o->work->turn;
+    struct memory_ref ref = {turn->chat_id, turn->seq, turn->seq};
+    bool is_end = step == AGENT_CONCLUDES;
+    struct str first;
+    enum clew_status status = take_fields(o, agent, step, memory, &first, err);
+
+    if (status == CLEW_OK && is_end) {
+        memory->status = STR("resolved");
+        memory->resolution = first;
+    }
+    memory->updated_at_ms = turn->created_at_ms;
+    if (status == CLEW_OK) {
+        status = memory_update(o->work->batch, memory, err);
+    }
+    if (status == CLEW_OK) {
+        status = memory_add_ref(o->tx, &memory->id, &ref, err);
+    }
+    if (status == CLEW_OK) {
+        status = observe_told(o, memory, is_end ? "resolved" : "extended", err);
+    }
+    return status == CLEW_OK && is_end
+               ? observe_notice(o, err, "[%.*s:resolved] %.*s",
+                                (int)memory->type.len, memory->type.s,
+                                (int)memory->summary.len, memory->summary.s)
+               : status;
+}
+
+enum clew_status observe_agents(struct observation *o, struct clew_error *err)
+{
+    const struct agents *agents = o->work->batch->engine->agents;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; agents && i < agents->n_items && status == CLEW_OK;
+         i++) {
+        const struct agent *agent = &agents->items[i];
+        struct memory memory;
+        bool is_open;
+        enum agent_step step;
+
+        if (agent->is_builtin) {
+            continue;
+        }
+        status = find_open(o, agent, &memory, err);
+        if (status != CLEW_OK) {
+            break;
+        }
+        is_open = !uuid_is_nil(&memory.id);
+        step = agent_match(agent, o->turn.text, &o->intent, is_open);
+        if (step == AGENT_OPENS && !is_open) {
+            status = open_one(o, agent, err);
+        } else if (step != AGENT_NONE && is_open) {
+            status = go_on(o, agent, step, &memory, err);
+        }
+    }
+    return status;
+}
