@@ -198,6 +198,10 @@ static struct str without_acceptance(struct str text)
     return text;
 }
 
+/* So sure a resolution also settles the topic; a mere "thanks" ends the effort,
+ * but the talk about it often goes on. */
+#define SETTLED 0.8f
+
 /* What was said about the effort is settled with it. */
 static enum clew_status conclude_chains(struct observation *o,
                                         const struct effort *effort,
@@ -237,7 +241,7 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
     if (status == CLEW_OK) {
         status = observe_told(o, &memory, "resolved", err);
     }
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && resolution->confidence >= SETTLED) {
         status = conclude_chains(o, effort, err);
     }
     effort->is_open = false;
