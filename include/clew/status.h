@@ -89,6 +89,8 @@ CLEW_API enum clew_status clew_fail_code(struct clew_error *err,
                                          enum clew_status status,
                                          const char *code, const char *fmt, ...)
     CLEW_PRINTF(4, 5);
+/* The failure every allocation can have: CLEW_NO_MEMORY, "out of memory". */
+CLEW_API enum clew_status clew_no_memory(struct clew_error *err);
 
 #ifdef __cplusplus
 }

@@ -94,7 +94,7 @@ enum clew_status cursor_parse(const struct cursor_scope *scope,
     }
     payload = arena_str(arena, payload);
     if (!payload.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     *out_payload = payload;
     return CLEW_OK;

@@ -14,7 +14,7 @@
 
 enum clew_status api_no_memory(struct clew_error *err)
 {
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return clew_no_memory(err);
 }
 
 enum clew_status api_param_id(const struct api_call *call, int i,

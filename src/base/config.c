@@ -157,7 +157,7 @@ enum clew_status config_set(struct config *config, struct str key,
         entry = add_entry(config, key);
     }
     if (!entry) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     wipe(entry);
     parsed.name = entry->name;
@@ -166,7 +166,7 @@ enum clew_status config_set(struct config *config, struct str key,
     parsed.from = arena_string(&config->arena, from);
     if (!parsed.value || !parsed.from) {
         entry->value = NULL;
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     *entry = parsed;
     return CLEW_OK;
@@ -317,7 +317,7 @@ static enum clew_status set_from_file(struct config *config, const char *path,
     }
     config->dir = path ? dir_of(&config->arena, path) : NULL;
     if (!config->dir) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status = config_read_file(config, path, err);
     return status == CLEW_NOT_FOUND && !named ? CLEW_OK : status;
@@ -355,8 +355,7 @@ static enum clew_status load(struct config *config, const char *path,
         data->value[0]
             ? data->value
             : xdg_path(&config->arena, "XDG_DATA_HOME", ".local/share", "clew");
-    return config->data_dir ? CLEW_OK
-                            : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return config->data_dir ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status config_load(const char *path, const struct config_flag *flags,
@@ -367,7 +366,7 @@ enum clew_status config_load(const char *path, const struct config_flag *flags,
     enum clew_status status;
 
     if (!config) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     arena_init(&config->arena, ARENA_LIMIT_BYTES);
     status = load(config, path, flags, n_flags, err);

@@ -225,7 +225,7 @@ enum clew_status config_read_file(struct config *config, const char *path,
     buf_init(&reader.key, PATH_LIMIT_BYTES);
     status = read_bytes(path, &text, err);
     if (status == CLEW_OK && !yaml_parser_initialize(&reader.yaml)) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     } else if (status == CLEW_OK) {
         yaml_parser_set_input_string(
             &reader.yaml, (const unsigned char *)text.data, text.len);

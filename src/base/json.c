@@ -81,7 +81,7 @@ enum clew_status json_parse(struct str text, json_t **out_json,
     }
     if (!json) {
         if (json_error_code(&where) == json_error_out_of_memory) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         /* jansson quotes the input after " near "; content stays out. */
         char *near = strstr(where.text, " near ");
@@ -198,8 +198,7 @@ static void write_value(struct buf *out, const json_t *json)
     switch (json_typeof(json)) {
     case JSON_OBJECT:
         (void)buf_append_char(out, '{');
-        json_object_foreach((json_t *)(uintptr_t)json, key, item)
-        {
+        json_object_foreach ((json_t *)(uintptr_t)json, key, item) {
             if (!is_first) {
                 (void)buf_append_char(out, ',');
             }
@@ -212,8 +211,7 @@ static void write_value(struct buf *out, const json_t *json)
         break;
     case JSON_ARRAY:
         (void)buf_append_char(out, '[');
-        json_array_foreach(json, i, item)
-        {
+        json_array_foreach (json, i, item) {
             if (i > 0) {
                 (void)buf_append_char(out, ',');
             }
@@ -258,8 +256,7 @@ enum clew_status json_check_fields(const json_t *object,
     if (!json_is_object(object)) {
         return clew_fail(err, CLEW_INVALID, "a JSON object is expected");
     }
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
         const char *const *name = known;
 
         while (*name && strcmp(*name, key) != 0) {

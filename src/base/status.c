@@ -105,3 +105,8 @@ enum clew_status clew_fail_code(struct clew_error *err, enum clew_status status,
     va_end(args);
     return status;
 }
+
+enum clew_status clew_no_memory(struct clew_error *err)
+{
+    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+}

@@ -196,7 +196,7 @@ static enum clew_status read_pair(struct arena *arena,
     out->key = arena_printf(arena, "%.*s%.*s", (int)prefix.len, prefix.s,
                             (int)(sign - text), text);
     out->value = sign + 1;
-    return out->key ? CLEW_OK : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return out->key ? CLEW_OK : clew_no_memory(err);
 }
 
 /* What one option sets; false if it sets nothing. */

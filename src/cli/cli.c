@@ -122,7 +122,7 @@ enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
     enum clew_status status;
 
     if (!path) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     } else {
         status = cli_client(cli, &client, err);
     }

@@ -129,7 +129,7 @@ enum clew_status client_local_open(const struct client_options *options,
     struct local *local = alloc_zero(1, sizeof(*local));
 
     if (!local) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     local->base.ops = &local_ops;
     local->tenant = options->tenant ? options->tenant : "default";

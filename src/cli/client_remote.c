@@ -196,14 +196,14 @@ enum clew_status client_remote_open(const struct client_options *options,
     }
     remote = alloc_zero(1, sizeof(*remote));
     if (!remote) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     remote->base.ops = &remote_ops;
     remote->curl = curl_easy_init();
     if (!remote->curl || !set_address(remote, options->url) ||
         !add_headers(remote, options->key)) {
         close_remote(&remote->base);
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     set_options(remote);
     *out_client = &remote->base;

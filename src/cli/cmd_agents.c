@@ -9,11 +9,6 @@
 
 #include <stdio.h>
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static json_t *form_agent(const struct agent *agent)
 {
     json_t *fields = json_array();
@@ -70,7 +65,7 @@ static enum clew_status list_as_json(struct cli *cli, const struct agents *set,
         output_json(&cli->out, out);
     }
     json_decref(out);
-    return is_ok ? CLEW_OK : no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
@@ -81,7 +76,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
     enum clew_status status;
 
     if (!folder) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = agents_load(folder, &set, err);
     if (status != CLEW_OK) {
@@ -125,7 +120,7 @@ static enum clew_status show_agent(struct cli *cli, const struct agent *agent,
     }
     json = form_agent(agent);
     if (!json) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     output_json(&cli->out, json);
     json_decref(json);
@@ -187,7 +182,7 @@ static enum clew_status show_test(struct cli *cli, const struct agent *agent,
                   form_values(agent, fresh != AGENT_NONE ? fresh : open, text,
                               intent))) {
         json_decref(out);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (cli->as_json) {
         output_json(&cli->out, out);

@@ -70,7 +70,7 @@ static enum clew_status show(struct cli *cli,
     if (cli->as_json) {
         json = form_of(report);
         if (!json) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         output_json(&cli->out, json);
         json_decref(json);

@@ -124,7 +124,7 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
     enum clew_status status = CLEW_OK;
 
     if (!line) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     line->n_lanes = count < MAX_LANES ? count : MAX_LANES;
     memset(line->first, 0xff, sizeof(line->first));

@@ -38,11 +38,6 @@ struct talk {
     long n_notices;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static void put_line(struct talk *talk, const char *text)
 {
     output_text(&talk->cli->out, OUTPUT_PLAIN, str_of(text));
@@ -101,7 +96,7 @@ static enum clew_status recall(struct talk *talk, const char *text,
         !json_set_cstr(body, "user_id", talk->user) ||
         !json_set_int(body, "limit", RECALL_LIMIT)) {
         json_decref(body);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = cli_call(talk->cli, "POST", "/api/v1/recall", body, &answer, err);
     if (status == CLEW_OK) {
@@ -119,7 +114,7 @@ static enum clew_status make_chat(struct talk *talk, struct clew_error *err)
 
     if (!body || !json_set_cstr(body, "user_id", talk->user)) {
         json_decref(body);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = cli_call(talk->cli, "POST", "/api/v1/chats", body, &answer, err);
     if (status == CLEW_OK) {
@@ -244,7 +239,7 @@ static enum clew_status slash_fork(struct talk *talk, const char *rest,
     if (status == CLEW_OK &&
         (!body ||
          (*rest && !json_set_int(body, "at_seq", strtol(rest, NULL, 10))))) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         json_decref(body);
@@ -277,7 +272,7 @@ static enum clew_status slash_efforts(struct talk *talk, const char *rest,
                : cli_query(talk->cli, path, "user_id", talk->user);
     path = cli_query(talk->cli, path, "all", talk->chat_id[0] ? "1" : NULL);
     if (!path) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = cli_call(talk->cli, "GET", path, NULL, &answer, err);
     talk->n_efforts = 0;
@@ -394,7 +389,7 @@ static enum clew_status slash_context(struct talk *talk, const char *rest,
 
     if (status == CLEW_OK &&
         (!body || !json_set_int(body, "budget_tokens", budget))) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         json_decref(body);
@@ -540,7 +535,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     }
     input = chat_line_open(history_path(cli), words);
     if (!input) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (line = chat_line_read(input); line && !is_over;
          line = is_over ? NULL : chat_line_read(input)) {

@@ -40,7 +40,7 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
     cells =
         arena_zero(&cli->arena, 4 * json_array_size(items) + 1, sizeof(*cells));
     if (!cells) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     json_array_foreach (items, i, chat) {
         cells[4 * i] = cli_field(chat, "id");

@@ -54,7 +54,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
         (!body || !json_set_int(body, "budget_tokens", budget) ||
          !cli_set_option(cli, body, "message", "message") ||
          !cli_set_option(cli, body, "format", "format"))) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         json_decref(body);

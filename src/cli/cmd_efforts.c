@@ -49,7 +49,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
     path =
         cli_query(cli, path, "all", args_has(&cli->args, "all") ? "1" : NULL);
     if (!path) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status = cli_call(cli, "GET", path, NULL, &answer, err);
     if (status == CLEW_OK && cli->as_json) {

@@ -89,7 +89,7 @@ static enum clew_status send_piece(struct import *import,
     import->n_bytes = 0;
     if (!body || !import->rows) {
         json_decref(body);
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status =
         cli_call(import->cli, "POST", "/api/v1/import", body, &answer, err);
@@ -142,7 +142,7 @@ static enum clew_status take_line(struct import *import, struct str text,
                          "this is no export that this version can read");
     }
     if (line && json_array_append_new(import->rows, line) != 0) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     import->n_bytes += text.len;
     if (json_array_size(import->rows) >= PIECE_ROWS ||
@@ -226,7 +226,7 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
         status = clew_fail(err, CLEW_NOT_FOUND, "could not read \"%s\": %s",
                            path, strerror(errno));
     } else if (!import.rows) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     } else {
         progress_begin(&import.progress, "importing", 0);
         status = take_file(&import, file, err);

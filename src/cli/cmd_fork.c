@@ -26,7 +26,7 @@ static enum clew_status run_fork(struct cli *cli, struct clew_error *err)
     if (status == CLEW_OK &&
         (!body || !cli_set_option(cli, body, "title", "title") ||
          (at_seq >= 0 && !json_set_int(body, "at_seq", at_seq)))) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         json_decref(body);

@@ -34,7 +34,7 @@ static enum clew_status show_new(struct cli *cli, const struct key *key,
     json = json_pack("{s:s, s:s, s:s, s:s}", "key", text, "id", key->id,
                      "tenant", key->tenant, "role", key_role_name(key->role));
     if (!json) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     output_json(&cli->out, json);
     json_decref(json);
@@ -106,7 +106,7 @@ static enum clew_status show_keys(struct cli *cli, const json_t *items,
     size_t i;
 
     if (!cells) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     json_array_foreach (items, i, key) {
         cells[6 * i] = cli_field(key, "id");
@@ -139,7 +139,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
     items = json_object_get(answer, "items");
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         if (json_array_append_new(items, form_of(&keys[i])) != 0) {
-            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            status = clew_no_memory(err);
         }
     }
     if (status == CLEW_OK && cli->as_json) {

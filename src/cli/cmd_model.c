@@ -29,7 +29,7 @@ static enum clew_status show_name(struct cli *cli, const char *done,
     }
     json = json_pack("{s:s}", "name", name);
     if (!json) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     output_json(&cli->out, json);
     json_decref(json);

@@ -77,11 +77,6 @@ struct setup {
     struct change skill;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- what to start ---------------------------------------------------------
  */
 
@@ -383,13 +378,14 @@ static enum clew_status find_paths(struct setup *setup, struct clew_error *err)
                      : home;
     }
     if (!folder) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     setup->config.path = arena_printf(arena, "%s/%s", folder, place->file);
     setup->skill.path =
         is_inside ? arena_printf(arena, "%s/%s", folder, place->skill + 2)
                   : arena_printf(arena, "%s/%s", home, place->skill);
-    return setup->config.path && setup->skill.path ? CLEW_OK : no_memory(err);
+    return setup->config.path && setup->skill.path ? CLEW_OK
+                                                   : clew_no_memory(err);
 }
 
 static enum clew_status plan(struct setup *setup, struct clew_error *err)

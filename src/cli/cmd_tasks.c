@@ -30,7 +30,7 @@ static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
     cells =
         arena_zero(&cli->arena, 5 * json_array_size(items) + 1, sizeof(*cells));
     if (!cells) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     json_array_foreach (items, i, task) {
         json_int_t tries =

@@ -37,7 +37,7 @@ static enum clew_status body_of(json_t **out_body, struct clew_error *err)
         status = json_parse(line, &turn, err);
         if (status == CLEW_OK &&
             json_array_append_new(json_object_get(body, "turns"), turn) != 0) {
-            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            status = clew_no_memory(err);
         }
     }
     if (status != CLEW_OK) {

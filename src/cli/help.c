@@ -78,7 +78,7 @@ static enum clew_status run_help(struct cli *cli, struct clew_error *err)
     for (size_t i = 0; i < cli->args.n_operands; i++) {
         words[i] = arena_string(&cli->arena, cli->args.operands[i]);
         if (!words[i]) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
     }
     command = cli_find((int)cli->args.n_operands, words, &n);
@@ -109,7 +109,7 @@ static enum clew_status run_version(struct cli *cli, struct clew_error *err)
     }
     json = json_pack("{s:s}", "version", CLEW_VERSION);
     if (!json) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     output_json(&cli->out, json);
     json_decref(json);

@@ -122,7 +122,7 @@ enum clew_status lineage_tree_show(struct cli *cli, const json_t *lineage,
     tree.is_drawn = arena_zero(&cli->arena, json_array_size(tree.chain) + 1,
                                sizeof(*tree.is_drawn));
     if (!tree.is_drawn) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     json_array_foreach (tree.chain, i, node) {
         if (is_root(&tree, node)) {

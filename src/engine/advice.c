@@ -136,7 +136,7 @@ static enum clew_status call(struct engine *engine, const struct scope *scope,
     }
     buf_release(&text);
     if (status == CLEW_OK && !work->text.s) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     }
     if (work->answer.input_tokens == 0) {
         /* the endpoint did not say: count it ourselves */

@@ -394,7 +394,7 @@ enum clew_status canon_request_of(enum canon_api api, const json_t *body,
     }
     if (!is_ok || !request.messages) {
         canon_request_release(&request);
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     *out = request;
     return CLEW_OK;

@@ -46,11 +46,6 @@ struct batch {
     struct capture_result *out;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* Put "turns[i]." before the field an error names, in a batch. */
 static enum clew_status at_item(const struct batch *batch, size_t i,
                                 enum clew_status status, struct clew_error *err)
@@ -142,7 +137,7 @@ static enum clew_status find_repeats(struct batch *batch, struct store_tx *tx,
     enum clew_status status = find_twins(batch, err);
 
     if (status != CLEW_OK || !ids) {
-        return status != CLEW_OK ? status : no_memory(err);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].turn.external_id.s) {
@@ -198,7 +193,7 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
     size_t n_ids = 0;
 
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < batch->count; i++) {
         const struct item *item = &batch->items[i];
@@ -337,7 +332,7 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
     }
     batch.items = arena_zero(arena, count, sizeof(*batch.items));
     if (!batch.items) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     memset(out, 0, count * sizeof(*out));
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {

@@ -381,7 +381,7 @@ static enum clew_status note_action(struct store_tx *tx,
                                 .created_at_ms = work->now_ms};
 
     if (!reasoning) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return chain_add_event(tx, &event, err);
 }

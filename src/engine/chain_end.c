@@ -29,11 +29,6 @@ DB_SQL(UPSERT_SUMMARY,
 
 #define SUMMARY_BYTES 4000
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- asking for it ----------------------------------------------------------
  */
 
@@ -58,7 +53,7 @@ static enum clew_status add_check(struct store_tx *tx, struct arena *arena,
         arena_printf(arena, "{\"chain_id\":\"%s\",\"last_extended_at\":%lld}",
                      chain_id, (long long)chain->last_extended_at_ms);
     if (!key || !payload) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     task.unique_key = str_of(key);
     task.payload = str_of(payload);
@@ -78,7 +73,7 @@ static enum clew_status add_summary(struct store_tx *tx, struct arena *arena,
     uuid_format(&session->id, id);
     payload = arena_printf(arena, "{\"session_id\":\"%s\"}", id);
     if (!payload) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     task.unique_key = str_of(id);
     task.payload = str_of(payload);

@@ -54,11 +54,6 @@ struct verdict {
     double resting_distance;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- topics -----------------------------------------------------------------
  */
 
@@ -330,7 +325,7 @@ static enum clew_status note(const struct group *group, const char *type,
         .created_at_ms = work->turn->created_at_ms};
 
     if (!ids || !reasoning) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (parent_id) {
         update.parent_chain_id = *parent_id;
@@ -342,7 +337,7 @@ static enum clew_status note(const struct group *group, const char *type,
     event.claim_ids = join_ids(arena, ids, count);
     if (!event.claim_ids.s ||
         updates_add_chain(work->updates, arena, &update) != CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return chain_add_event(work->batch->tx, &event, err);
 }
@@ -383,7 +378,7 @@ static enum clew_status put_claims(const struct group *group,
     }
     to->is_dirty = true;
     if (!refine_topic(group, chain)) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return chain_room_use(work->batch, group->room, to, err);
 }
@@ -472,7 +467,7 @@ static enum clew_status revive(const struct group *group,
     chain = chain_room_add(group->work->batch, group->room, &verdict->resting,
                            false);
     if (!chain) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = put_claims(group, chain, err);
     return status == CLEW_OK ? note(group, "extend", &chain->chain.id, NULL,
@@ -498,7 +493,7 @@ static enum clew_status start(const struct group *group,
     enum clew_status status;
 
     if (!set_topic(group, &fresh)) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     reasoning =
         parent ? say(group, "Branched from ", parent->topic,
@@ -510,7 +505,7 @@ static enum clew_status start(const struct group *group,
     }
     chain = chain_room_add(group->work->batch, group->room, &fresh, true);
     if (!chain) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = put_claims(group, chain, err);
     return status == CLEW_OK
@@ -591,7 +586,7 @@ static enum clew_status settle(const struct group *group,
         status = find_resting(group, &verdict, err);
     }
     if (status == CLEW_OK && group->work->trace && !trace(group, &verdict)) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -634,7 +629,7 @@ static enum clew_status read_part(struct part *part, size_t first, size_t end,
                              end, work->turn->role == TURN_USER,
                              &part->features) == CLEW_OK
                ? CLEW_OK
-               : no_memory(err);
+               : clew_no_memory(err);
 }
 
 /* Decide for the claims of one part. */

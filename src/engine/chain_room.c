@@ -16,11 +16,6 @@ DB_SQL(UPSERT_TALK, "INSERT INTO session_talks (tenant, session_id, memory)"
                     " VALUES ($1, $2, $3) ON CONFLICT (tenant, session_id)"
                     " DO UPDATE SET memory = excluded.memory");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 struct chain_desk *chain_desk_of(struct batch_work *batch)
 {
     const struct config *config = batch->engine->config;
@@ -78,7 +73,7 @@ static enum clew_status load(struct batch_work *batch, struct chain_room *room,
             chain_room_add(batch, room, &chains[i], false);
 
         if (!chain) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
         room->open[room->n_open++] = chain;
     }
@@ -95,7 +90,7 @@ enum clew_status chain_room_enter(struct batch_work *batch,
     enum clew_status status;
 
     if (!desk) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (room = desk->rooms; room; room = room->next) {
         if (uuid_eq(&room->session_id, session_id)) {
@@ -105,7 +100,7 @@ enum clew_status chain_room_enter(struct batch_work *batch,
     }
     room = arena_zero(batch->arena, 1, sizeof(*room));
     if (!room) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     room->session_id = *session_id;
     status = load(batch, room, err);

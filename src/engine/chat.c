@@ -273,7 +273,7 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
     fork.last_activity_at_ms = now_ms;
     fork.closed_at_ms = 0;
     if (!fork.branch.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status = chat_insert(tx, &fork, err);
     if (status == CLEW_OK) {
@@ -397,7 +397,7 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     struct db_value id = db_bytes(filter->after_id.b, 16);
 
     if (!pattern) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     id.type = DB_UUID; /* the nil id is a value here, not NULL */
     if (filter->user_id.s) {

@@ -48,11 +48,6 @@ DB_SQL(INSERT_TERM, "INSERT INTO chat_terms (tenant, user_id, term, started_at,"
                     " chat_id) VALUES ($1, $2, $3, $4, $5)"
                     " ON CONFLICT DO NOTHING");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- growing ---------------------------------------------------------------
  */
 
@@ -341,7 +336,7 @@ enum clew_status chat_profile_save(struct store_tx *tx, struct arena *arena,
     (void)arena;
     buf_init(&data, DATA_BYTES * 8);
     if (status == CLEW_OK && encode(profile, &data) != CLEW_OK) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status = db_exec(
@@ -476,7 +471,7 @@ enum clew_status chat_profile_candidates(struct store_tx *tx,
     enum clew_status status;
 
     if (!tallies) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = rows_add(tx, &list, &SELECT_RECENT,
                       DB_ARGS(db_text(profile->user_id),

@@ -36,11 +36,6 @@ static const char *const none_names[CHATLINK_NONE_FEATURES] = {
     "asks for something new", "brings in something new",
     "much new matter",        "turns without a link"};
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- the profile -----------------------------------------------------------
  */
 
@@ -60,7 +55,7 @@ static enum clew_status load_profile(struct turn_work *work,
         status = chat_profile_init(out, batch->arena, &chat->id, chat->user_id,
                                    work->turn->created_at_ms,
                                    batch->engine->embedder->dim);
-        return status == CLEW_OK ? CLEW_OK : no_memory(err);
+        return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
     }
     return status;
 }
@@ -168,7 +163,7 @@ static enum clew_status trace(struct turn_work *work,
             set_features(out, "against", scores->none, none_names,
                          CHATLINK_NONE_FEATURES);
     return json_set(work->trace, "links", out) && is_ok ? CLEW_OK
-                                                        : no_memory(err);
+                                                        : clew_no_memory(err);
 }
 
 /* --- deciding --------------------------------------------------------------
@@ -252,7 +247,7 @@ static enum clew_status ask_llm(struct turn_work *work,
     task.payload =
         str_of(arena_printf(batch->arena, "{\"link_id\":\"%s\"}", id));
     if (!task.unique_key.s || !task.payload.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return task_add(batch->tx, batch->arena, &task, err);
 }
@@ -285,7 +280,7 @@ static enum clew_status record(struct turn_work *work,
     link_decision_set(&decision, &verdict, NULL);
     decision.signals = text_of(batch->arena, signals_of(item));
     if (!decision.signals.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = link_decision_put(batch->tx, &decision, err);
     if (status == CLEW_OK && verdict.is_link) {
@@ -379,7 +374,7 @@ static enum clew_status decide(struct turn_work *work,
     }
     if (chatlink_score(batch->arena, profile, earlier, n_earlier,
                        &tuning.weights, NULL, &scores) != CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     is_link = scores.items[0].score > tuning.threshold;
     if (is_link) {
@@ -423,7 +418,7 @@ enum clew_status chatlink_observe(struct turn_work *work,
     }
     if (chatlink_turn_of(batch->arena, &work->text->analysis, &seen) !=
         CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     chat_profile_add(
         &profile, &seen,

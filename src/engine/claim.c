@@ -221,14 +221,14 @@ enum clew_status claim_read(struct arena *arena, const struct analysis *a,
         arena_zero(arena, CLAIM_MAX_PER_TURN, sizeof(*claims));
 
     if (!weights || !claims) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     count = choose(a, weights, chosen);
     for (size_t i = 0; i < count; i++) {
         claims[i].id = uuid_derive(turn->created_at_ms, &turn->id, "claim", i);
         claims[i].position = (int64_t)i;
         if (!fill(arena, a, chosen[i], turn, &claims[i])) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
     }
     *out_claims = claims;

@@ -46,11 +46,6 @@ struct work {
     struct batch_work batch;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- reading ---------------------------------------------------------------
  */
 
@@ -125,7 +120,7 @@ static enum clew_status take_summary(struct work *work, const json_t *answer,
     }
     all = arena_printf(arena, "%s\n%s\n%s", micro.s, meso.s, macro.s);
     if (!all || summary_items(arena, turns, n, &items, &n_items) != CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     coverage = summary_coverage(str_of(all), items, n_items);
     if (coverage >= SUMMARY_MIN_COVERAGE) {
@@ -189,7 +184,7 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
     size_t n = 0;
 
     if (!turns || !analyses) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
         const struct turn *turn = &work->turns[i];
@@ -206,7 +201,7 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
     }
     if (status == CLEW_OK &&
         summarise(work->arena, turns, n, &work->summary) != CLEW_OK) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     work->method = "extractive";
     if (status == CLEW_OK && work->engine->llm) {
@@ -299,7 +294,7 @@ static enum clew_status write_episode(struct work *work, struct store_tx *tx,
     episode->compacted_at_ms = work->now_ms;
     episode->updated_at_ms = work->now_ms;
     if (!episode->citations.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = episode_update(&work->batch, episode, err);
     /* the chat's running summary is that of its newest episode */
@@ -382,8 +377,8 @@ enum clew_status compact_task(struct engine *engine, const struct task *task,
     }
     if (status == CLEW_OK) {
         work.cause = arena_copy(arena, cause.s, cause.len);
-        status =
-            work.cause ? compact(&work, &task->scope, err) : no_memory(err);
+        status = work.cause ? compact(&work, &task->scope, err)
+                            : clew_no_memory(err);
     }
     json_decref(payload);
     return status;

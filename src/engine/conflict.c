@@ -46,11 +46,6 @@ struct listing {
     size_t count;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
     struct row *out = item;
@@ -128,7 +123,7 @@ static enum clew_status find_pairs(struct listing *list, struct clew_error *err)
     list->conflicts =
         arena_zero(list->arena, list->limit, sizeof(*list->conflicts));
     if (!list->conflicts) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t k = 1; k < list->n_rows; k++) {
         /* each with the one before it: the chain of values over time */
@@ -158,7 +153,7 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     list->n_rows = rows.count;
     ids = arena_zero(list->arena, rows.count + 1, sizeof(*ids));
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < rows.count; i++) {
         ids[i] = list->rows[i].id;

@@ -28,11 +28,6 @@ static const size_t shares[2][CONTEXT_SECTIONS] = {{45, 10, 20, 25, 0},
 #define FENCE_TOKENS 48
 #define DATE_BYTES 10 /* of an RFC 3339 time */
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- recall ----------------------------------------------------------------
  */
 
@@ -140,14 +135,15 @@ static enum clew_status add_hit(struct builder *b, const struct search_hit *hit,
     is_ok =
         hit->memory ? recall_memory(b, hit, &line) : recall_turn(b, hit, &line);
     if (!is_ok) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     tokens = context_tokens(line.text);
     if (tokens > *left) {
         return CLEW_OK; /* a shorter one may still fit */
     }
     *left -= tokens;
-    return context_add(b, CONTEXT_RECALL, &line) ? CLEW_OK : no_memory(err);
+    return context_add(b, CONTEXT_RECALL, &line) ? CLEW_OK
+                                                 : clew_no_memory(err);
 }
 
 enum clew_status context_recall(struct builder *b, struct clew_error *err)
@@ -291,5 +287,5 @@ enum clew_status context_for_injection(struct engine *engine,
     *out_text = n_lines > 0 ? arena_str(arena, buf_str(&text)) : STR("");
     status = buf_status(&text);
     buf_release(&text);
-    return status == CLEW_OK && out_text->s ? CLEW_OK : no_memory(err);
+    return status == CLEW_OK && out_text->s ? CLEW_OK : clew_no_memory(err);
 }

@@ -333,7 +333,7 @@ static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
 
     *out_valid_until_ms = INT64_MAX;
     if (!marks) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < entries->count; i++) {
         marks[i].id = entries->items[i].id;
@@ -455,7 +455,7 @@ static enum clew_status fill(struct builder *b, const struct entries *entries,
         is_ok = context_add(b, CONTEXT_MEMORY, &lines[i]);
     }
     hash_block(b->out);
-    return is_ok ? CLEW_OK : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status context_block(struct store_tx *tx, struct builder *b,

@@ -72,7 +72,7 @@ static enum clew_status add(struct builder *b, const char *text,
     size_t tokens;
 
     if (!text || !source.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     line.text = context_fit(b->arena, str_of(text), *left / 2);
     tokens = context_tokens(line.text);
@@ -80,9 +80,8 @@ static enum clew_status add(struct builder *b, const char *text,
         return CLEW_OK;
     }
     *left -= tokens;
-    return context_add(b, CONTEXT_CONTINUITY, &line)
-               ? CLEW_OK
-               : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return context_add(b, CONTEXT_CONTINUITY, &line) ? CLEW_OK
+                                                     : clew_no_memory(err);
 }
 
 static enum clew_status add_chat(struct store_tx *tx, struct builder *b,

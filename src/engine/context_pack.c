@@ -185,8 +185,7 @@ static enum clew_status write_text(struct builder *b, struct clew_error *err)
         b->out->text.s = NULL;
     }
     buf_release(&text);
-    return b->out->text.s ? CLEW_OK
-                          : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return b->out->text.s ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status context_assemble(struct builder *b, struct clew_error *err)

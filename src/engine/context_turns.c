@@ -59,11 +59,6 @@ struct range {
     int64_t last_seq;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static bool said_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
     struct said *out = item;
@@ -204,7 +199,7 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
     }
     lines = arena_zero(b->arena, list.count + 1, sizeof(*lines));
     if (status != CLEW_OK || !lines) {
-        return status != CLEW_OK ? status : no_memory(err);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     said = list.items;
     is_ok = true;
@@ -221,7 +216,7 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
     for (size_t i = fit; is_ok && i-- > 0;) {
         is_ok = context_add(b, CONTEXT_RECENT, &lines[i]);
     }
-    return is_ok ? CLEW_OK : no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 /* --- the effort at work ----------------------------------------------------
@@ -309,7 +304,7 @@ static enum clew_status add_attempts(struct store_tx *tx, struct builder *b,
 
         is_ok = text && line.source.s && context_add(b, CONTEXT_EFFORT, &line);
     }
-    return status == CLEW_OK && !is_ok ? no_memory(err) : status;
+    return status == CLEW_OK && !is_ok ? clew_no_memory(err) : status;
 }
 
 /* Turns as they were said, from the newest on, while they keep within 70 % of
@@ -352,7 +347,7 @@ static enum clew_status add_effort_turns(struct builder *b,
     for (size_t i = n_lines; is_ok && i-- > 0;) {
         is_ok = context_add(b, CONTEXT_EFFORT, &lines[i]);
     }
-    return is_ok ? CLEW_OK : no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status effort(struct store_tx *tx, struct builder *b,
@@ -376,7 +371,7 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
         str_of(arena_printf(b->arena, "## Working on: %.*s",
                             (int)active->summary.len, active->summary.s));
     if (!b->out->parts[CONTEXT_EFFORT].head.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = effort_turns(tx, b, active, &list, err);
     if (status == CLEW_OK) {

@@ -180,11 +180,6 @@ enum clew_status effort_own(struct store_tx *tx, struct effort *effort,
 /* --- changes of status -----------------------------------------------------
  */
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* Add what the memory is now to the log in its fields. */
 static enum clew_status add_log(struct arena *arena, struct memory *memory,
                                 struct clew_error *err)
@@ -225,7 +220,7 @@ static enum clew_status add_log(struct arena *arena, struct memory *memory,
     }
     buf_release(&text);
     json_decref(fields);
-    return is_ok ? CLEW_OK : no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 /* An effort closed again tells how it was closed before. */
@@ -280,7 +275,7 @@ enum clew_status effort_set_status(struct batch_work *batch,
     memory->status = str_of(change->status);
     if (change->resolution.s &&
         !whole_resolution(batch->arena, memory, change->resolution)) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     memory->updated_at_ms = change->time_ms;
     status = memory_update(batch, memory, err);

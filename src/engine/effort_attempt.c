@@ -19,11 +19,6 @@
 /* The suggestion that failed stands at most this many turns back. */
 #define REACH 2
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* First words of things one tries; also what they become in a title. */
 static const struct {
     const char *said;
@@ -243,7 +238,7 @@ enum clew_status effort_attempt_end(struct observation *o,
     if (!fields || !json_set_cstr(fields, "outcome", outcome) ||
         !json_set_str(fields, "goal", title)) {
         json_decref(fields);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     memory.fields = observe_json(o->arena, fields);
     attempt = (struct effort){.memory_id = memory.id,

@@ -36,11 +36,6 @@ struct board {
     struct effort *active; /* NULL if none is at work */
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* Words that name any trouble or work, so no effort in particular. */
 static bool is_vague(struct str stem)
 {
@@ -165,7 +160,7 @@ static enum clew_status tell_resolved(struct observation *o,
                        (int)memory->summary.len, memory->summary.s);
 
     if (!raw || !compacted) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK && memory->resolution.len > 0) {
         status =
@@ -298,7 +293,7 @@ static enum clew_status try_resolve(struct observation *o, struct board *board,
     if (extract_resolution(o->arena, &o->input, effort->summary,
                            turns_since(o, effort->last_seq),
                            &resolution) != CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     /* what was put aside needs more than thanks */
     if (resolution.confidence < RESOLVE_FLOOR ||
@@ -452,7 +447,7 @@ static enum clew_status come_back(struct observation *o, struct board *board,
     }
     fit = arena_zero(o->arena, count + 1, sizeof(*fit));
     if (status == CLEW_OK && !fit) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status = fitting(o, items, count, fit, &n_fit, err);
@@ -516,7 +511,7 @@ static enum clew_status open_effort(struct observation *o, struct board *board,
         memory.fields = observe_json(o->arena, fields);
     } else {
         json_decref(fields);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status =

@@ -36,7 +36,7 @@ static enum clew_status make_folder(const char *path, struct clew_error *err)
     enum clew_status status = CLEW_OK;
 
     if (!copy) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (char *at = copy + 1;; at++) {
         char c = *at;
@@ -100,7 +100,7 @@ enum clew_status engine_open(const struct engine_options *options,
     enum clew_status status;
 
     if (!engine) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     engine->config = options->config;
     engine->clock = options->clock ? options->clock : &clock_system;
@@ -112,7 +112,7 @@ enum clew_status engine_open(const struct engine_options *options,
         engine->keys = key_cache_new(engine->data_dir);
     }
     if (!engine->keys) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
         goto out;
     }
     if (!options->must_exist) {

@@ -257,7 +257,7 @@ enum clew_status episode_ask(struct store_tx *tx, struct arena *arena,
     task.payload = str_of(arena_printf(
         arena, "{\"episode_id\":\"%s\",\"cause\":\"%s\"}", text, cause));
     if (!task.unique_key.s || !task.payload.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return task_add(tx, arena, &task, err);
 }
@@ -381,7 +381,7 @@ static enum clew_status view_of(struct store_tx *tx, struct arena *arena,
     }
     out->chat_ids = arena_zero(arena, 1, sizeof(*out->chat_ids));
     if (!out->chat_ids) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     out->chat_ids[0] = episode->chat_id;
     out->n_chat_ids = 1;
@@ -397,7 +397,7 @@ static enum clew_status views_of(struct store_tx *tx, struct work *work,
     work->views = arena_zero(work->arena, count + 1, sizeof(*work->views));
     work->count = count;
     if (!work->views) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         status = view_of(tx, work->arena, &episodes[i], &work->views[i], err);

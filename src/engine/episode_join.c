@@ -29,11 +29,6 @@ DB_SQL(REMOVE, "DELETE FROM episodes WHERE tenant = $1 AND id = $2");
 DB_SQL(BURY, "INSERT INTO tombstones (tenant, change_seq, kind, id, created_at)"
              " VALUES ($1, $2, 'episode', $3, $4)");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* A chat of the batch, or of the store. */
 struct member {
     struct place_chat *slot; /* NULL: `own` is a copy to be written back */
@@ -95,7 +90,7 @@ static enum clew_status note(struct batch_work *batch, struct member *member,
                      chat->cross_episodes.s ? chat->cross_episodes.s : "",
                      chat->cross_episodes.len ? "," : "", text));
     return chat->cross_episodes.s ? member_save(batch, member, err)
-                                  : no_memory(err);
+                                  : clew_no_memory(err);
 }
 
 static enum clew_status unnote(struct batch_work *batch,
@@ -202,7 +197,7 @@ static enum clew_status sum_up(struct batch_work *batch,
         episode->method = STR("extractive");
         episode->coverage = 1;
         if (!episode->micro.s || !episode->meso.s || !episode->citations.s) {
-            status = no_memory(err);
+            status = clew_no_memory(err);
         }
     }
     buf_release(&micro);

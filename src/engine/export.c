@@ -32,11 +32,6 @@ struct export_work {
     struct uuid key_ids[EXPORT_MAX_KEYS];
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static enum clew_status flush(struct export_work *work, struct clew_error *err)
 {
     const char *at = work->out.data;
@@ -125,7 +120,7 @@ static enum clew_status add_row(struct export_work *work,
     }
     json_decref(line);
     if (!ok) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return work->out.len >= WRITE_BYTES ? flush(work, err) : CLEW_OK;
 }

@@ -24,11 +24,6 @@ DB_SQL(SELECT_GONE, "SELECT change_seq, kind, id FROM tombstones"
                     " WHERE tenant = $1 AND change_seq > $2"
                     " ORDER BY change_seq LIMIT $3");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static enum clew_status analyse(struct engine *engine, struct arena *arena,
                                 struct str text,
                                 const struct analysis_options *options,
@@ -38,7 +33,7 @@ static enum clew_status analyse(struct engine *engine, struct arena *arena,
     enum clew_status status;
 
     if (!vector) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = analysis_run(arena, text, options, &out->analysis, err);
     if (status == CLEW_OK) {
@@ -119,7 +114,7 @@ enum clew_status feed_doc_of_memory(struct engine *engine, struct arena *arena,
     out->created_at_ms = memory->created_at_ms;
     out->change_seq = memory->change_seq;
     if (!words.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status =
         feed_text_of(engine, arena, words, memory->created_at_ms, &text, err);
@@ -148,7 +143,7 @@ enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
     out->created_at_ms = episode->created_at_ms;
     out->change_seq = episode->change_seq;
     if (!words.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status =
         feed_text_of(engine, arena, words, episode->created_at_ms, &text, err);
@@ -245,7 +240,7 @@ static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
         arena_zero(work->arena, (size_t)work->max, sizeof(*work->gone));
     work->n_gone = 0;
     if (!work->gone) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status =
         db_query(tx, &SELECT_GONE,
@@ -281,7 +276,7 @@ static enum clew_status load_vectors(struct store_tx *tx,
     }
     ids = arena_zero(work->arena, work->n_vectors, sizeof(*ids));
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->n_vectors; i++) {
         ids[i] = work->vectors[i].id;
@@ -521,7 +516,7 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
                           work.n_gone + work.n_vectors,
                       sizeof(*docs));
     if (!docs) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     through = complete_through(&work);
     status = make_docs(from->engine, &work, through, docs, &count, err);
@@ -558,7 +553,7 @@ enum clew_status feed_open(struct engine *engine, struct clew_error *err)
 
     engine->feed = alloc_zero(1, sizeof(*engine->feed));
     if (!engine->feed) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     engine->feed->engine = engine;
     engine->feed->dim = engine->embedder->dim;

@@ -136,7 +136,7 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
         if (!grown) {
             clew_ignore(
                 db_end(&rows, NULL)); /* the lack of memory is reported */
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         work->keys = grown;
         key = &grown[work->count++];

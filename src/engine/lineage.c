@@ -35,11 +35,6 @@ DB_SQL(SELECT_DOWN,
        " AND (m.retracted_at IS NULL OR m.retracted_at > $3)"
        " ORDER BY m.created_at, m.id LIMIT $4");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* A pair of ids: (memory, source) or (source, refiner). */
 struct edge {
     struct uuid from;
@@ -94,7 +89,7 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
     enum clew_status status;
 
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (count == 0) {
         return CLEW_OK;
@@ -124,7 +119,7 @@ enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
     enum clew_status status;
 
     if (!ids || !is_raised) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (count == 0) {
         return CLEW_OK;
@@ -276,7 +271,7 @@ static enum clew_status fill_sources(struct walk *walk, struct lineage *out,
             grown = arena_grow(walk->arena, node->source_ids,
                                node->n_source_ids, &cap, sizeof(*grown));
             if (!grown) {
-                return no_memory(err);
+                return clew_no_memory(err);
             }
             node->source_ids = grown;
             node->source_ids[node->n_source_ids++] = edges[i].to;
@@ -299,7 +294,7 @@ static enum clew_status fill_nodes(struct walk *walk, struct lineage *out,
     }
     out->nodes = arena_zero(walk->arena, count, sizeof(*out->nodes));
     if (!out->nodes) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     out->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -335,7 +330,7 @@ enum clew_status lineage_read(struct store_tx *tx, struct arena *arena,
     walk.ids = arena_zero(arena, LINEAGE_MAX_NODES, sizeof(*walk.ids));
     walk.depths = arena_zero(arena, LINEAGE_MAX_NODES, sizeof(*walk.depths));
     if (!walk.ids || !walk.depths) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     walk.ids[0] = *id;
     status = go(&walk, -1, err);

@@ -60,7 +60,7 @@ static enum clew_status plan_prefixes(void *arg, struct store_tx *tx,
 
     (void)tx;
     if (!keys) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < messages->count; i++) {
         keys[i] = request_key(&messages->prefix[i]);
@@ -604,7 +604,7 @@ enum clew_status link_requests(struct engine *engine, const struct scope *scope,
     batch.works = arena_zero(arena, count, sizeof(*batch.works));
     batch.prepared = arena_zero(arena, count, sizeof(*batch.prepared));
     if (!plans || !batch.works || !batch.prepared) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
         batch.works[i] = (struct work){.engine = engine,

@@ -404,7 +404,7 @@ enum clew_status link_decide(struct store_tx *tx, struct arena *arena,
         status = find_branch(&search);
     }
     if (status == CLEW_OK && !out->branch.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return status;
 }

@@ -409,7 +409,7 @@ static enum clew_status pick_messages(struct arena *arena,
             continue;
         }
         if (!note_ids(&seen, arena, message)) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         out->items[out->count++] = message;
     }
@@ -439,7 +439,7 @@ enum clew_status link_hash_messages(struct arena *arena, const json_t *messages,
     list.items = arena_zero(arena, n, sizeof(*list.items));
     list.prefix = arena_zero(arena, n, sizeof(*list.prefix));
     if (!list.items || !list.prefix) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status = pick_messages(arena, messages, &list, err);
     if (status != CLEW_OK) {

@@ -12,11 +12,6 @@
 
 #include <string.h>
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static struct uuid key_of_text(struct str text)
 {
     struct link_digest digest;
@@ -146,7 +141,7 @@ enum clew_status link_plan_content(struct arena *arena, const json_t *content,
         }
         buf_release(&own);
         if (status != CLEW_OK || !parsed.text.s) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     *out = parsed;
@@ -202,7 +197,7 @@ static enum clew_status plan_reply(struct arena *arena, struct link_plan *plan,
         status = link_compact_anchors(arena, normal, &plan->anchors,
                                       &plan->n_anchors);
     }
-    return status == CLEW_OK ? CLEW_OK : no_memory(err);
+    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status plan_first(struct arena *arena, struct link_plan *plan)

@@ -70,7 +70,7 @@ static enum clew_status message_at(struct stored *stored, struct store_tx *tx,
     *out = json_pack("{s:s,s:o}", "role",
                      turns[0].role == TURN_ASSISTANT ? "assistant" : "user",
                      "content", content);
-    return *out ? CLEW_OK : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return *out ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status stored_alone(void *arg, struct store_tx *tx, size_t i,

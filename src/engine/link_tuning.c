@@ -40,11 +40,6 @@ DB_SQL(INSERT,
        "INSERT INTO link_tunings (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4,"
        " $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- fitting ---------------------------------------------------------------
  */
 
@@ -392,7 +387,7 @@ static enum clew_status describe(struct work *work, struct link_tuning *tuning,
     tuning->metrics = metrics_text(work->arena, before, after, count);
     if (!is_ok || !tuning->reason.s || !tuning->prompt_signals.s ||
         !tuning->metrics.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -417,7 +412,7 @@ static enum clew_status do_tune(struct store_tx *tx, void *arg,
     }
     samples = arena_zero(work->arena, count + 1, sizeof(*samples));
     if (status != CLEW_OK || !samples) {
-        return status != CLEW_OK ? status : no_memory(err);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     if (link_tuning_fit(&current, samples,
                         samples_of(decisions, count, samples), &next, &before,

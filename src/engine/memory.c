@@ -345,7 +345,7 @@ enum clew_status memory_refs(struct store_tx *tx, struct arena *arena,
     owners = arena_zero(arena, list.count, sizeof(*owners));
     refs = arena_zero(arena, list.count, sizeof(*refs));
     if (!owners || !refs) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     found = list.items;
     for (size_t i = 0; i < list.count; i++) {
@@ -401,7 +401,7 @@ enum clew_status memory_list(struct store_tx *tx, struct arena *arena,
     size_t n = 0;
 
     if (!tag.s) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     before.type = DB_UUID; /* the nil id is a value here, not NULL */
     args[n++] = db_text(filter->type.s ? filter->type : STR(""));

@@ -29,11 +29,6 @@ struct work {
     struct batch_work batch;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* Add references and lineage to memories, each with one query. */
 static enum clew_status complete(struct store_tx *tx, struct work *work,
                                  const struct memory *memories, size_t count,
@@ -50,7 +45,7 @@ static enum clew_status complete(struct store_tx *tx, struct work *work,
     work->views = arena_zero(arena, count, sizeof(*work->views));
     work->count = count;
     if (!marks || !ids || !work->views) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
         ids[i] = memories[i].id;
@@ -233,7 +228,7 @@ static enum clew_status do_source(struct store_tx *tx, void *arg,
                 work->arena, work->turns, work->n_turns, &cap, sizeof(*grown));
 
             if (!grown) {
-                return no_memory(err);
+                return clew_no_memory(err);
             }
             work->turns = grown;
             work->turns[work->n_turns++] = part[k];

@@ -18,11 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static const char *config_text(const struct engine *engine, const char *key)
 {
     const char *text = config_str(engine->config, key);
@@ -79,7 +74,7 @@ static enum clew_status add_progress(struct engine *engine,
         !json_set_int(row, "tenants", at.n_tenants) ||
         !json_set_int(row, "ready", at.n_ready) ||
         !json_set_cstr(row, "error", failure[0] ? failure : NULL)) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -111,7 +106,7 @@ enum clew_status model_list(struct engine *engine, const struct scope *scope,
 
     if (status == CLEW_OK && config_text(engine, "embed.url") &&
         json_array_append_new(list, http_row(engine)) != 0) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     /* looked at here, so that a name nobody knows is told of */
     if (status == CLEW_OK && model_use_chosen(engine, &model)) {
@@ -120,7 +115,7 @@ enum clew_status model_list(struct engine *engine, const struct scope *scope,
     json_array_foreach (list, i, row) {
         if (status == CLEW_OK && strcmp(text_of(row, "name"), "http") != 0 &&
             !json_set_bool(row, "in_use", is_used(engine, row))) {
-            status = no_memory(err);
+            status = clew_no_memory(err);
         }
         if (status == CLEW_OK) {
             status = add_progress(engine, scope, arena, row, err);

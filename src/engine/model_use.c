@@ -83,7 +83,7 @@ static enum clew_status slot_new(struct engine *engine, const char *name,
     enum clew_status status;
 
     if (!slot) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     (void)pthread_mutex_init(&slot->opening, NULL); /* cannot fail on Linux */
     slot->refs = 1;
@@ -309,7 +309,7 @@ enum clew_status model_use_open(struct engine *engine, struct clew_error *err)
 {
     engine->models = alloc_zero(1, sizeof(*engine->models));
     if (!engine->models) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     (void)pthread_mutex_init(&engine->models->lock, NULL);
     return CLEW_OK;

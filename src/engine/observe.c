@@ -36,11 +36,6 @@ struct before {
     struct str timezone;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static bool before_of(struct arena *arena, const struct db_rows *rows,
                       void *item)
 {
@@ -86,7 +81,7 @@ static enum clew_status without_fences(struct arena *arena, struct str text,
     (void)buf_append_str(&kept, str_sub(text, at, text.len));
     *out = str_trim(arena_str(arena, buf_str(&kept)));
     buf_release(&kept);
-    return out->s ? CLEW_OK : no_memory(err);
+    return out->s ? CLEW_OK : clew_no_memory(err);
 }
 
 /* --- the turns before ------------------------------------------------------
@@ -167,7 +162,7 @@ static enum clew_status read_intents(struct observation *o,
                               o->n_previous ? &o->previous_intent : NULL,
                               &o->intent);
     }
-    return status == CLEW_OK ? CLEW_OK : no_memory(err);
+    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
 }
 
 /* --- what the steps share --------------------------------------------------
@@ -236,7 +231,7 @@ enum clew_status observe_told(struct observation *o,
 
     return updates_add_memory(o->work->updates, o->arena, &update) == CLEW_OK
                ? CLEW_OK
-               : no_memory(err);
+               : clew_no_memory(err);
 }
 
 enum clew_status observe_insert(struct observation *o, struct memory *memory,
@@ -271,7 +266,7 @@ enum clew_status observe_notice(struct observation *o, struct clew_error *err,
     kept = arena_str(o->arena, kept);
     if (!kept.s ||
         updates_add_notice(o->work->updates, o->arena, kept) != CLEW_OK) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -361,7 +356,7 @@ static enum clew_status understand(struct observation *o,
         .turn = &o->turn, .previous = o->previous, .n_previous = o->n_previous};
     if (status == CLEW_OK &&
         extract_run(o->arena, &o->input, &o->extract) != CLEW_OK) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     return status;
 }
@@ -376,7 +371,7 @@ enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)
     }
     o = arena_zero(work->batch->arena, 1, sizeof(*o));
     if (!o) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     o->work = work;
     o->arena = work->batch->arena;

@@ -22,11 +22,6 @@ DB_SQL(SELECT_OPEN, "SELECT id FROM memories WHERE tenant = $1"
                     " AND retracted_at IS NULL"
                     " ORDER BY created_at DESC, id DESC LIMIT 1");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
     (void)arena;
@@ -100,10 +95,10 @@ static enum clew_status take_fields(struct observation *o,
     }
     if (!fields || !is_ok) {
         json_decref(fields);
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     memory->fields = observe_json(o->arena, fields);
-    return memory->fields.s ? CLEW_OK : no_memory(err);
+    return memory->fields.s ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status open_one(struct observation *o,
@@ -118,7 +113,7 @@ static enum clew_status open_one(struct observation *o,
     struct str fields = memory.fields;
 
     if (status != CLEW_OK || !type) {
-        return status != CLEW_OK ? status : no_memory(err);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     memory = observe_memory(o, type, "open",
                             first.s ? first : str_trim(o->turn.text));

@@ -22,17 +22,11 @@
 DB_SQL(INSERT_KEY, "INSERT INTO memory_keys (tenant, kind, digest, memory_id)"
                    " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
 /* The plus keeps SQLite from walking all memories by time instead. */
-DB_SQL(SELECT_KEY,
-       "SELECT k.memory_id FROM memory_keys k JOIN memories m"
-       " ON m.tenant = k.tenant AND m.id = k.memory_id"
-       " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
-       " AND m.retracted_at IS NULL"
-       " ORDER BY +m.created_at DESC, m.id DESC LIMIT $4");
-
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
+DB_SQL(SELECT_KEY, "SELECT k.memory_id FROM memory_keys k JOIN memories m"
+                   " ON m.tenant = k.tenant AND m.id = k.memory_id"
+                   " WHERE k.tenant = $1 AND k.kind = $2 AND k.digest = $3"
+                   " AND m.retracted_at IS NULL"
+                   " ORDER BY +m.created_at DESC, m.id DESC LIMIT $4");
 
 static struct uuid digest_end(const struct sha256 *hash)
 {
@@ -303,7 +297,7 @@ static enum clew_status keep_new(struct observation *o,
     memory.tags = observe_tags(o, item);
     memory.fields = fields_of(o, item);
     if (!memory.fields.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     /* "moved to Hamburg in May" stays true when May is over */
     if (item->type == EXTRACT_EVENT && item->has_time && !item->has_slot) {

@@ -20,11 +20,6 @@ DB_SQL(UPSERT_USER, "INSERT INTO users (tenant, user_id, created_at)"
 DB_SQL(SELECT_USER, "SELECT inactivity_minutes FROM users WHERE tenant = $1"
                     " AND user_id = $2");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 struct place_chat *place_find(struct place *place, const struct uuid *chat_id)
 {
     /* newest first: turns of one chat mostly come together */
@@ -95,7 +90,7 @@ enum clew_status place_begin(struct place *place, struct engine *engine,
     }
     for (size_t i = 0; i < count; i++) {
         if (!add_slot(place, &chats[i])) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     for (size_t i = 0; i < n_chat_ids; i++) {
@@ -217,7 +212,7 @@ static enum clew_status load_current(struct place *place, struct str user_id,
     }
     *out_slot = add_slot(place, &stored);
     if (!*out_slot) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     return load_sessions(place, &stored.id, 1, err);
 }
@@ -320,7 +315,7 @@ static enum clew_status by_boundary(struct place *place,
         out->rule = PLACE_FIRST;
     }
     out->slot = open_chat(place, input, turn, false);
-    return out->slot ? CLEW_OK : no_memory(err);
+    return out->slot ? CLEW_OK : clew_no_memory(err);
 }
 
 /* An explicit channel without a chat: a new one, shared by the turns of the
@@ -344,7 +339,7 @@ static enum clew_status by_channel(struct place *place,
     }
     out->slot = open_chat(place, input, turn, true);
     if (!out->slot) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     out->slot->opened_on = input->channel;
     return CLEW_OK;
@@ -457,12 +452,13 @@ static enum clew_status enter_chat(struct place *place, struct place_chat *slot,
         str_trim(turn->text).len > 0) {
         chat->title = title_of(place->arena, turn->text);
         if (!chat->title.s) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     slot->is_dirty = true;
-    return add_channel(place->arena, chat, input->channel) ? CLEW_OK
-                                                           : no_memory(err);
+    return add_channel(place->arena, chat, input->channel)
+               ? CLEW_OK
+               : clew_no_memory(err);
 }
 
 enum clew_status place_turn(struct place *place,

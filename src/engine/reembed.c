@@ -46,11 +46,6 @@ DB_SQL_SYSTEM(COUNT_UNREADY,
               "SELECT COUNT(*) FROM tenants n LEFT JOIN vector_models v"
               " ON v.tenant = n.tenant AND v.model = $1"
               " WHERE n.change_seq > 0 AND v.ready_at IS NULL");
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- one batch ----------------------------------------------------------- */
 
 struct batch {
@@ -124,7 +119,7 @@ static enum clew_status add_searched(struct batch *batch, enum index_kind kind,
                                      struct str text, struct clew_error *err)
 {
     if (!text.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (change <= batch->through) {
         add_row(batch, kind, id, change, text);
@@ -154,7 +149,7 @@ static enum clew_status take_rows(struct batch *batch, struct clew_error *err)
     batch->vectors = arena_zero(batch->arena, max, sizeof(*batch->vectors));
     batch->texts = arena_zero(batch->arena, max, sizeof(*batch->texts));
     if (!batch->vectors || !batch->texts) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < batch->n_turns && status == CLEW_OK; i++) {
         const struct turn *turn = &batch->turns[i];
@@ -197,7 +192,7 @@ static enum clew_status embed_batch(struct batch *batch,
     bool is_one_by_one;
 
     if (!values) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = embed_run(embedder, batch->texts, batch->count, values, err);
     is_one_by_one = is_refusal(status);

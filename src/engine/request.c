@@ -593,7 +593,7 @@ enum clew_status request_rebuild_get(struct store_tx *tx, struct arena *arena,
         is_ok = rows_text(arena, &rows, 2, out_report);
     }
     status = db_end(&rows, err);
-    return is_ok ? status : clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return is_ok ? status : clew_no_memory(err);
 }
 
 enum clew_status request_rebuild_set(struct store_tx *tx, int64_t after_ms,

@@ -50,11 +50,6 @@ struct known_set {
     size_t count;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- reading lines --- */
 
 static enum clew_status read_bytes(struct arena *arena, const json_t *json,
@@ -71,7 +66,7 @@ static enum clew_status read_bytes(struct arena *arena, const json_t *json,
     }
     bytes = arena_zero(arena, hex.len / 2 + 1, 1);
     if (!bytes) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (hex.len % 2 != 0 || !hex_parse(hex, bytes, hex.len / 2)) {
         return clew_fail_field(err, field, "\"%s\" must be hexadecimal", field);
@@ -88,7 +83,7 @@ static enum clew_status read_id(struct arena *arena, const json_t *json,
     enum clew_status status;
 
     if (!id) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = json_get_uuid(json, field, JSON_OPTIONAL, id, err);
     *out = db_uuid(id);
@@ -292,7 +287,7 @@ static enum clew_status find_known(struct store_tx *tx,
         arena_zero(work->arena, 4 * work->count + 1, sizeof(struct known));
     set->count = 0;
     if (!ids || !set->items) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->count; i++) {
         if (work->lines[i].kind == kind) {
@@ -405,7 +400,7 @@ enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
     }
     work.lines = arena_zero(arena, work.count + 1, sizeof(*work.lines));
     if (!work.lines) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = read_lines(&work, lines, err);
     if (status == CLEW_OK) {

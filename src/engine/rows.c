@@ -26,7 +26,7 @@ enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
         }
         if (!grown || !list->fn(list->arena, &rows, item)) {
             clew_ignore(db_end(&rows, NULL)); /* no memory is reported */
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         list->items = grown;
         list->count++;

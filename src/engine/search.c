@@ -17,11 +17,6 @@
 /* Ranked beyond the limit, so that retracted memories leave no gap. */
 #define SPARE_MEMORIES 20
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 struct fetch_work {
     struct arena *arena;
     const struct search_query *query;
@@ -54,7 +49,7 @@ static enum clew_status do_line(struct store_tx *tx, void *arg,
     }
     work->lines = arena_zero(work->arena, work->n_lines, sizeof(*work->lines));
     if (!work->lines) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->n_lines; i++) {
         work->lines[i].chat = parts[i].chat_id;
@@ -96,7 +91,7 @@ static enum clew_status fetch_memories(struct store_tx *tx,
     work->marks = arena_zero(work->arena, count, sizeof(*work->marks));
     work->n_marks = count;
     if (status != CLEW_OK || !work->marks) {
-        return status != CLEW_OK ? status : no_memory(err);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     for (size_t i = 0, n = 0; i < work->ranking->count; i++) {
         if (work->ranking->items[i].kind == RECALL_MEMORY) {
@@ -122,7 +117,7 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     size_t count;
 
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     count = ids_of(work->ranking, RECALL_TURN | RECALL_CHAT, ids);
     if (count > 0) {
@@ -312,7 +307,7 @@ static enum clew_status fill_hits(const struct fetch_work *work,
     out->hits = arena_zero(work->arena, out->ranking.count, sizeof(*out->hits));
     out->count = 0;
     if (!out->hits) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < out->ranking.count; i++) {
         struct search_hit *hit = &out->hits[out->count];

@@ -17,11 +17,6 @@
 #define MAX_CHATS 8
 #define MAX_TURNS 60
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- reading ---------------------------------------------------------------
  */
 
@@ -75,7 +70,7 @@ enum clew_status skill_read_linked(struct store_tx *tx, struct arena *arena,
         reading.turns = arena_zero(arena, (size_t)MAX_CHATS * MAX_TURNS,
                                    sizeof(*reading.turns));
         if (!reading.turns) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     while (status == CLEW_OK && str_split(&rest, ',', &part)) {
@@ -107,7 +102,7 @@ static enum clew_status add_turns(struct arena *arena, const struct turn *turns,
             continue;
         }
         if (!analysis) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
         status = analysis_run(arena, turns[i].text, &options, analysis, err);
         if (status != CLEW_OK) {
@@ -133,7 +128,7 @@ enum clew_status skill_collect(struct arena *arena, const struct turn *linked,
     memset(out, 0, sizeof(*out));
     out->turns = arena_zero(arena, total + 1, sizeof(*out->turns));
     if (!turns || !out->turns) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = add_turns(arena, linked, n_linked, turns, out->turns, &n, err);
     if (status == CLEW_OK) {
@@ -141,7 +136,7 @@ enum clew_status skill_collect(struct arena *arena, const struct turn *linked,
     }
     if (status == CLEW_OK &&
         skill_find(arena, turns, n, &out->skills, &out->count) != CLEW_OK) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     for (size_t i = 0; status == CLEW_OK && i < out->count; i++) {
         if (skill_is_kept(out->skills[i].confidence)) {
@@ -211,7 +206,7 @@ static enum clew_status keep_one(struct batch_work *batch,
         memory_find(batch->tx, batch->arena, &id, &memory, err);
 
     if (!fields.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         memory.fields = fields;

@@ -56,11 +56,6 @@ struct work {
     const struct uuid *chat_id;
 };
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- reading what was found ------------------------------------------------
  */
 
@@ -134,7 +129,7 @@ static enum clew_status read_gist(struct store_tx *tx, struct arena *arena,
             told->resolution.len ? ": " : "", (int)told->resolution.len,
             told->resolution.s ? told->resolution.s : ""));
         if (!chat->summary.s) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     return status;
@@ -397,11 +392,11 @@ enum clew_status start_begin(struct engine *engine, const struct scope *scope,
     }
     work.offer = offer_of(arena, &work);
     if (!work.offer.s) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = store_write(engine->store, scope, do_begin, &work, err);
     if (status == CLEW_OK && !start_write(arena, out, work.now_ms)) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     return status;
 }
@@ -531,7 +526,7 @@ static enum clew_status carry_out(struct work *work, const struct scope *scope,
         break;
     }
     out->text = str_of(text);
-    return status == CLEW_OK && !text ? no_memory(err) : status;
+    return status == CLEW_OK && !text ? clew_no_memory(err) : status;
 }
 
 enum clew_status start_choose(struct engine *engine, const struct scope *scope,
@@ -551,11 +546,11 @@ enum clew_status start_choose(struct engine *engine, const struct scope *scope,
 
     memset(out, 0, sizeof(*out));
     if (!start) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = store_read(engine->store, scope, do_load, &work, err);
     if (status == CLEW_OK && !start_write(arena, start, work.now_ms)) {
-        status = no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -76,7 +76,7 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                      input->unique_key.s);
 
     if (!key) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return db_exec(tx, &INSERT,
                    DB_ARGS(db_uuid(&id), db_cstr(input->kind), db_cstr(key),

@@ -41,11 +41,6 @@ const char *thought_operation_name(enum thought_operation operation)
     return operation_names[operation];
 }
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 void thought_add_operation(struct thought_result *out,
                            enum thought_operation operation)
 {
@@ -193,7 +188,7 @@ static enum clew_status retrieve(struct thought_work *work,
             work->arena, "%.*s\n%.*s", (int)input->prompt.len, input->prompt.s,
             (int)input->context.len, input->context.s));
         if (!query.query.s) {
-            return no_memory(err);
+            return clew_no_memory(err);
         }
     }
     status =
@@ -204,7 +199,7 @@ static enum clew_status retrieve(struct thought_work *work,
     out->sources =
         arena_zero(work->arena, THOUGHT_RETRIEVED, sizeof(*out->sources));
     if (!out->sources) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->found.count; i++) {
         const struct search_hit *hit = &work->found.hits[i];
@@ -234,7 +229,7 @@ static enum clew_status find_similar(struct thought_work *work,
     enum clew_status status;
 
     if (!own || !other) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     status = embed_run(embedder, &work->input->prompt, 1, own, err);
     for (size_t i = 0; status == CLEW_OK && i < work->out->n_sources; i++) {
@@ -279,7 +274,7 @@ static enum clew_status cluster(struct thought_work *work,
             grown =
                 arena_grow(work->arena, clusters, count, &cap, sizeof(*grown));
             if (!grown) {
-                return no_memory(err);
+                return clew_no_memory(err);
             }
             clusters = grown;
             if (k == count) {
@@ -325,7 +320,7 @@ static enum clew_status find_highways(struct thought_work *work,
     enum clew_status status;
 
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < out->n_sources; i++) {
         ids[i] = out->sources[i].memory.id;
@@ -407,7 +402,7 @@ static enum clew_status guide(struct thought_work *work, struct clew_error *err)
         return CLEW_OK;
     }
     out->guidance = str_of(text);
-    return text ? CLEW_OK : no_memory(err);
+    return text ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status thought_handle(struct engine *engine,

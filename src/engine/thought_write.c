@@ -42,11 +42,6 @@ DB_SQL(SELECT_UNCREDITED,
 DB_SQL(MARK_CREDITED, "UPDATE agent_results SET is_credited = 1"
                       " WHERE tenant = $1 AND agent_session = $2");
 
-static enum clew_status no_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
-}
-
 /* --- contribution
  * ---------------------------------------------------------------- */
 
@@ -119,7 +114,7 @@ static enum clew_status auto_tags(struct thought_work *work, struct str *out,
     }
     *out = arena_str(work->arena, buf_str(&tags));
     buf_release(&tags);
-    return out->s ? CLEW_OK : no_memory(err);
+    return out->s ? CLEW_OK : clew_no_memory(err);
 }
 
 /* What a refinement or consolidation takes over from its sources. */
@@ -204,7 +199,7 @@ static enum clew_status reinforce(struct thought_work *work,
     enum clew_status status;
 
     if (!ids) {
-        return no_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < out->n_sources; i++) {
         ids[i] = out->sources[i].memory.id;

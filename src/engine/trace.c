@@ -40,7 +40,7 @@ enum clew_status trace_begin(struct turn_work *work, struct clew_error *err)
     if (!json_set(work->trace, "boundary", boundary) || !is_ok) {
         json_decref(work->trace);
         work->trace = NULL;
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -74,7 +74,7 @@ enum clew_status trace_end(struct turn_work *work, enum clew_status status,
     if (status == CLEW_OK && work->trace) {
         status = write_bounded(work->trace, &text);
         if (status != CLEW_OK) {
-            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            status = clew_no_memory(err);
         }
     }
     if (status == CLEW_OK && work->trace) {

@@ -196,7 +196,7 @@ static enum clew_status add_fault(struct work *work, const char *rule,
                    &work->cap_faults, sizeof(*grown));
 
     if (!grown) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     report->faults = grown;
     grown[report->n_faults++] =

@@ -40,7 +40,7 @@ enum clew_status work_add_doc(struct batch_work *batch,
                    sizeof(*grown));
 
     if (!grown) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     batch->docs = grown;
     batch->docs[batch->n_docs++] = *doc;

@@ -133,7 +133,7 @@ static enum clew_status read_headers(struct exchange *ex,
                                       &walk); /* the walk knows its failures */
     ex->request.headers = walk.headers;
     if (walk.is_out_of_memory) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     if (walk.bytes + strlen(ex->target) > limit ||
         ex->request.n_headers > LIMIT_HEADERS) {

@@ -37,7 +37,7 @@ static enum clew_status run(z_stream *stream, struct buf *out,
         stream->avail_out = sizeof(chunk);
         rc = inflate(stream, Z_NO_FLUSH);
         if (rc == Z_MEM_ERROR) {
-            return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            return clew_no_memory(err);
         }
         if (rc != Z_OK && rc != Z_STREAM_END) {
             return clew_fail(err, CLEW_INVALID, "the body is not valid gzip");
@@ -65,7 +65,7 @@ enum clew_status gzip_unpack(struct str packed, struct buf *out,
         return clew_fail(err, CLEW_INVALID, "the body is not valid gzip");
     }
     if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     stream.next_in = (z_const Bytef *)(uintptr_t)packed.s;
     stream.avail_in = (unsigned)packed.len;

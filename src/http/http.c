@@ -137,7 +137,7 @@ enum clew_status http_decode(struct arena *arena, struct str text,
     size_t len = 0;
 
     if (!copy) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t at = 0; at < text.len;) {
         int byte = next_byte(text, plus_is_space, &at);

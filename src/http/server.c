@@ -238,7 +238,7 @@ enum clew_status server_open(const struct server_options *options,
     enum clew_status status;
 
     if (!server) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     server->options = *options;
     fill_defaults(&server->options);

@@ -78,7 +78,7 @@ enum clew_status clew_open(const struct clew_options *options,
     (void)pthread_once(&once, json_setup);
     clew = alloc_zero(1, sizeof(*clew));
     if (!clew) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     status = open_parts(options, clew, err);
     if (status != CLEW_OK) {
@@ -230,7 +230,7 @@ enum clew_status clew_append(struct clew *clew, const struct clew_turn *turns,
     inputs = arena_zero(&arena, count, sizeof(*inputs));
     results = arena_zero(&arena, count, sizeof(*results));
     if (!inputs || !results) {
-        status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        status = clew_no_memory(err);
     }
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         status = read_turn(clew, &turns[i], &inputs[i], err);

@@ -509,7 +509,7 @@ enum clew_status door_open(struct engine *engine,
     enum clew_status status;
 
     if (!door) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     door->engine = engine;
     door->options = *options;

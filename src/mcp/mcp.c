@@ -75,7 +75,7 @@ enum clew_status mcp_api(const struct mcp_request *request, const char *method,
     const struct mcp_host *host = request->peer->host;
 
     if (!path) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return host->api(host->arg, method, path, body, out_json, err);
 }

@@ -205,7 +205,7 @@ enum clew_status stdio_serve(const struct stdio_options *options,
                        .waiting = json_array()};
 
     if (!io.waiting) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     io.host.arg = &io;
     io.peer.host = &io.host;

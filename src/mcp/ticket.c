@@ -37,7 +37,7 @@ enum clew_status tickets_new(struct engine *engine,
     enum clew_status status;
 
     if (!tickets) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     tickets->engine = engine;
     (void)pthread_mutex_init(&tickets->lock, NULL);

@@ -108,7 +108,7 @@ static char *path_of(const struct tool_run *run, const char *base,
 static enum clew_status no_memory(json_t *body, struct clew_error *err)
 {
     json_decref(body);
-    return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+    return clew_no_memory(err);
 }
 
 /* A field that only some actions need. */

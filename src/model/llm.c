@@ -453,7 +453,7 @@ enum clew_status llm_open(const struct llm_options *options,
     enum clew_status status;
 
     if (!llm) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     (void)pthread_once(&curl_once, start_curl);
     breaker_init(&llm->breaker, options->clock, FAILURES_TO_OPEN, OPEN_MS);
@@ -466,7 +466,7 @@ enum clew_status llm_open(const struct llm_options *options,
         llm->key_header =
             has_key ? key_header_of(options->key, llm->is_anthropic) : NULL;
         if (!llm->url || !llm->model || (has_key && !llm->key_header)) {
-            status = clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+            status = clew_no_memory(err);
         }
     }
     if (status != CLEW_OK) {

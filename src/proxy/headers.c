@@ -73,7 +73,7 @@ enum clew_status headers_up(const struct http_request *request,
     size_t count = 0;
 
     if (!kept) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < request->n_headers; i++) {
         const struct http_header *header = &request->headers[i];

@@ -330,7 +330,7 @@ static enum clew_status send_up(struct call *call, struct wire_answer *answer,
         call->path.s, request->query.len ? "?" : "", (int)request->query.len,
         request->query.len ? request->query.s : "");
     if (!up.url) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     return wire_open(call->proxy->wires, request->arena, &up, &call->wire,
                      answer, err);
@@ -483,7 +483,7 @@ enum clew_status proxy_open(struct engine *engine,
     enum clew_status status;
 
     if (!proxy) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     proxy->engine = engine;
     proxy->options = *options;

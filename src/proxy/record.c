@@ -114,7 +114,7 @@ enum clew_status record_read(struct str bytes, struct record **out_record,
     enum clew_status status = CLEW_CORRUPT;
 
     if (!record) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     if (bytes.len >= sizeof(head)) {
         memcpy(&head, bytes.s, sizeof(head));

@@ -351,7 +351,7 @@ enum clew_status recorder_open(struct engine *engine,
     enum clew_status status;
 
     if (!r) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     r->engine = engine;
     r->options = *options;

@@ -70,7 +70,7 @@ enum clew_status spool_open(struct spool *spool, const char *dir,
     spool->next = 1;
     spool->dir = alloc_string(dir);
     if (!spool->dir) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
         return clew_fail(err, CLEW_UNAVAILABLE,

@@ -424,7 +424,7 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
     enum clew_status status = CLEW_OK;
 
     if (!wire) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     wire->arena = arena;
     memset(&wire->answer, 0, sizeof(wire->answer));
@@ -435,7 +435,7 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
     wire->result = CURLE_OK;
     if (!set_headers(wire, request)) {
         wire_close(wire);
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     set_options(wire, request);
     (void)curl_multi_add_handle(wire->multi, wire->easy);

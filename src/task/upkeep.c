@@ -136,7 +136,7 @@ enum clew_status upkeep_open(struct engine *engine, struct worker_pool *pool,
     pthread_condattr_t attributes;
 
     if (!upkeep) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     upkeep->engine = engine;
     upkeep->pool = pool;

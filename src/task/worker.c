@@ -125,7 +125,7 @@ enum clew_status worker_pool_open(struct engine *engine, size_t n_threads,
     pthread_condattr_t attributes;
 
     if (!pool) {
-        return clew_fail(err, CLEW_NO_MEMORY, "out of memory");
+        return clew_no_memory(err);
     }
     pool->engine = engine;
     pthread_mutex_init(&pool->lock, NULL);
