@@ -42,7 +42,7 @@ static const char *const places[] = {"Oslo", "Rome"};
 struct bench {
     struct engine engine;
     struct arena arena;
-    struct feed_text text;
+    struct reading reading;
     struct turn turn;
     struct placement placement;
     struct updates updates;
@@ -74,7 +74,7 @@ static enum clew_status step(struct store_tx *tx, void *arg,
         .engine = &bench->engine, .tx = tx, .arena = &bench->arena};
     struct turn_work work = {.batch = &batch,
                              .turn = &bench->turn,
-                             .text = &bench->text,
+                             .reading = &bench->reading,
                              .placement = &bench->placement,
                              .updates = &bench->updates};
     int64_t start = cpu_ns();
@@ -121,7 +121,10 @@ static void next_turn(struct bench *bench, size_t n, size_t total)
                         places[topic / n_things], patterns[n % 4][2]);
     bench->turn.text = str_of(text);
     must(analysis_run(&bench->arena, bench->turn.text, &options,
-                      &bench->text.analysis, &err),
+                      &bench->reading.analysis, &err),
+         &err);
+    must(chain_read(&bench->arena, &bench->reading.analysis, &bench->turn,
+                    &bench->reading.chains, &err),
          &err);
 }
 

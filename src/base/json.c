@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -141,6 +142,33 @@ static void write_escaped(struct buf *out, const char *s, size_t len)
     (void)buf_append_char(out, '"');
 }
 
+/*
+ * Most reals are scores with a few decimals: for those the digits are those of
+ * a whole number. Up to 15 digits name one double each, so digits that give the
+ * value back are the shortest.
+ */
+static bool write_short_real(struct buf *out, double value)
+{
+    const double places = 1e6;
+    double whole = nearbyint(value * places);
+    char text[24];
+    int len;
+
+    if (!(fabs(value) >= 1e-6 && fabs(value) < 1e9) ||
+        whole / places != value) {
+        return false;
+    }
+    len = snprintf(text, sizeof(text), "%s%" PRId64 ".%06" PRId64,
+                   value < 0 ? "-" : "", (int64_t)fabs(whole) / 1000000,
+                   (int64_t)fabs(whole) % 1000000);
+    while (text[len - 1] == '0') {
+        len--;
+    }
+    len -= text[len - 1] == '.';
+    (void)buf_append(out, text, (size_t)len);
+    return true;
+}
+
 /* "1e+21" style exponents and plain decimals as ECMAScript prints them. */
 static void write_real(struct buf *out, double value)
 {
@@ -158,7 +186,12 @@ static void write_real(struct buf *out, double value)
         (void)buf_append_char(out, '0');
         return;
     }
-    for (precision = 0; precision < 17; precision++) {
+    if (write_short_real(out, value)) {
+        return;
+    }
+    /* 15 digits are never too many, but for the tiniest of all */
+    for (precision = fabs(value) < DBL_MIN ? 0 : 14; precision < 17;
+         precision++) {
         (void)snprintf(digits, sizeof(digits), "%.*e", precision, value);
         if (strtod(digits, NULL) == value) {
             break;
@@ -175,6 +208,9 @@ static void write_real(struct buf *out, double value)
         memmove(digits + 1, digits + 2, strlen(digits + 1));
     }
     count = (int)strlen(digits);
+    while (count > 1 && digits[count - 1] == '0') {
+        digits[--count] = '\0';
+    }
     if (power >= 21 || power < -6) {
         (void)buf_printf(out, "%c%s%se%+d", digits[0], count > 1 ? "." : "",
                          digits + 1, power);
@@ -492,6 +528,11 @@ bool json_set_int(json_t *object, const char *field, int64_t value)
 bool json_set_real(json_t *object, const char *field, double value)
 {
     return json_set(object, field, json_real(value));
+}
+
+bool json_set_score(json_t *object, const char *field, double value)
+{
+    return json_set_real(object, field, nearbyint(value * 1e4) / 1e4);
 }
 
 bool json_set_bool(json_t *object, const char *field, bool value)

@@ -18,6 +18,7 @@
 #include "engine/observe.h"
 #include "engine/place.h"
 #include "engine/feed.h"
+#include "engine/reading.h"
 #include "engine/trace.h"
 #include "engine/updates.h"
 #include "engine/work.h"
@@ -31,7 +32,7 @@
 struct item {
     const struct capture_input *input;
     struct turn turn; /* id, times and text are set before the transaction */
-    struct feed_text text;    /* analysis and vector, made before as well */
+    struct reading reading;   /* what it says, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
     struct updates updates;   /* what it changed */
     size_t same_as; /* an earlier item of this batch it repeats, or itself */
@@ -226,14 +227,14 @@ static enum clew_status observe(struct turn_work *work, struct clew_error *err)
 
 enum clew_status capture_live(struct batch_work *work,
                               const struct capture_input *input,
-                              struct turn *turn, const struct feed_text *text,
+                              struct turn *turn, const struct reading *reading,
                               struct updates *updates, struct clew_error *err)
 {
     struct placement placement;
     struct index_doc doc;
     struct turn_work turn_work = {.batch = work,
                                   .turn = turn,
-                                  .text = text,
+                                  .reading = reading,
                                   .placement = &placement,
                                   .updates = updates};
     enum clew_status status =
@@ -247,7 +248,7 @@ enum clew_status capture_live(struct batch_work *work,
         status = turn_insert(work->tx, turn, err);
     }
     if (status == CLEW_OK) {
-        status = feed_doc_of_turn(work->arena, turn, text, &doc, err);
+        status = feed_doc_of_turn(work->arena, turn, &reading->text, &doc, err);
     }
     if (status == CLEW_OK) {
         status = work_add_doc(work, &doc, err);
@@ -300,7 +301,7 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
 
         if (is_fresh(batch, i)) {
             status = capture_live(&batch->work, item->input, &item->turn,
-                                  &item->text, &item->updates, err);
+                                  &item->reading, &item->updates, err);
             status = at_item(batch, i, status, err);
         }
     }
@@ -340,8 +341,7 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
 
         item->input = &inputs[i];
         capture_prepare(&inputs[i], now_ms, &item->turn);
-        status =
-            feed_text_of_turn(engine, arena, &item->turn, &item->text, err);
+        status = reading_of(engine, arena, &item->turn, &item->reading, err);
     }
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, store_batch, &batch, err);

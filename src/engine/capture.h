@@ -27,7 +27,7 @@
 
 struct batch_work;
 struct engine;
-struct feed_text;
+struct reading;
 
 /* A turn as it comes in. Strings are borrowed; s == NULL where not given. */
 struct capture_input {
@@ -62,7 +62,7 @@ void capture_prepare(const struct capture_input *input, int64_t now_ms,
  */
 enum clew_status capture_live(struct batch_work *work,
                               const struct capture_input *input,
-                              struct turn *turn, const struct feed_text *text,
+                              struct turn *turn, const struct reading *reading,
                               struct updates *updates,
                               struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -10,7 +10,6 @@
 #include "engine/chain.h"
 
 #include "base/clock.h"
-#include "base/utf8.h"
 #include "engine/chain_room.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
@@ -25,8 +24,6 @@ DB_SQL(SELECT_HOLDERS,
        "SELECT DISTINCT chain_id FROM claims WHERE tenant = $1 AND chat_id = $2"
        " AND seq >= $3 AND seq <= $4 ORDER BY chain_id LIMIT 8");
 
-#define TOPIC_BYTES 80
-#define FALLBACK_BYTES 48
 /* How much more of the chain a phrase must stand for to become its topic. */
 #define TOPIC_GAIN 1.3f
 /* Words by which resting chains are looked up. */
@@ -37,14 +34,7 @@ DB_SQL(SELECT_HOLDERS,
 struct group {
     struct turn_work *work;
     struct chain_room *room;
-    struct chain_features features;
-    struct claim *claims;
-    size_t n_claims;
-    struct str topic; /* the phrase they would give a chain */
-    uint32_t topic_words[CHAIN_TOPIC_WORDS];
-    size_t n_topic_words;
-    bool is_phrase; /* the topic is a noun phrase, not a cut sentence */
-    uint64_t index; /* in the turn */
+    const struct chain_part *part; /* NULL: a decision without claims */
 };
 
 /* What was found about one group. */
@@ -57,60 +47,12 @@ struct verdict {
 /* --- topics -----------------------------------------------------------------
  */
 
-/* The stems of the words in a slice of the turn's text. */
-static size_t words_of(const struct analysis *a, struct str phrase,
-                       uint32_t *out)
-{
-    size_t from = (size_t)(phrase.s - a->text.s);
-    size_t count = 0;
-
-    for (size_t i = 0; i < a->tokens.count && count < CHAIN_TOPIC_WORDS; i++) {
-        const struct token *token = &a->tokens.items[i];
-
-        if (token->from >= from && token->to <= from + phrase.len &&
-            token->kind != TOKEN_PUNCT &&
-            !(token->flags & (TOKEN_STOP | TOKEN_PART))) {
-            out[count++] = chain_hash(token->stem);
-        }
-    }
-    return count;
-}
-
-static struct str cut(struct str text, size_t max)
-{
-    size_t end = utf8_cut(text, max);
-
-    while (end < text.len && end > 0 && text.s[end] != ' ') {
-        end--;
-    }
-    return str_trim(str_sub(text, 0, end > 0 ? end : utf8_cut(text, max)));
-}
-
-/* A phrase for what the group is about: the turn's, or its claims'. */
-static void find_topic(struct group *group, bool is_whole)
-{
-    const struct analysis *a = &group->work->text->analysis;
-    struct str topic = is_whole ? analysis_topic(a) : (struct str){0};
-
-    for (size_t i = 0; topic.len == 0 && i < group->n_claims; i++) {
-        topic = group->claims[i].subject;
-    }
-    group->is_phrase = topic.len > 0;
-    if (topic.len == 0 && group->n_claims > 0) {
-        topic = cut(group->claims[0].statement, FALLBACK_BYTES);
-    }
-    group->topic = cut(topic, TOPIC_BYTES);
-    if (group->topic.len > 0 && group->topic.s >= a->text.s &&
-        group->topic.s < a->text.s + a->text.len) {
-        group->n_topic_words = words_of(a, group->topic, group->topic_words);
-    }
-}
-
 static bool set_topic(const struct group *group, struct chain *chain)
 {
-    chain->topic = arena_str(group->work->batch->arena, group->topic);
-    memcpy(chain->state.topic, group->topic_words, sizeof(chain->state.topic));
-    chain->state.n_topic = (uint8_t)group->n_topic_words;
+    chain->topic = arena_str(group->work->batch->arena, group->part->topic);
+    memcpy(chain->state.topic, group->part->topic_words,
+           sizeof(chain->state.topic));
+    chain->state.n_topic = (uint8_t)group->part->n_topic_words;
     return chain->topic.s != NULL;
 }
 
@@ -119,10 +61,10 @@ static bool refine_topic(const struct group *group, struct chain *chain)
 {
     const struct chain_state *state = &chain->state;
     float now = chain_state_central(state, state->topic, state->n_topic);
-    float then =
-        chain_state_central(state, group->topic_words, group->n_topic_words);
+    float then = chain_state_central(state, group->part->topic_words,
+                                     group->part->n_topic_words);
 
-    if (!group->is_phrase || then <= TOPIC_GAIN * now) {
+    if (!group->part->is_phrase || then <= TOPIC_GAIN * now) {
         return true;
     }
     return set_topic(group, chain);
@@ -140,17 +82,18 @@ static const float *vector_of(const struct group *group, size_t *out_dim)
         return NULL;
     }
     *out_dim = work->batch->engine->embedder->dim;
-    return work->text->vector;
+    return work->reading->text.vector;
 }
 
 static double seed_distance(const struct group *group,
                             const struct chain *chain)
 {
     struct chain_seed_input input = {
-        .shared_names = chain_shared_names(&group->features, &chain->state),
-        .subject = group->n_claims ? group->claims[0].subject : group->topic,
+        .shared_names =
+            chain_shared_names(&group->part->features, &chain->state),
+        .subject = group->part->claims[0].subject,
         .topic = chain->topic,
-        .jaccard = chain_jaccard(&group->features, &chain->state),
+        .jaccard = chain_jaccard(&group->part->features, &chain->state),
         .age_ms =
             group->work->turn->created_at_ms - chain->last_extended_at_ms};
 
@@ -184,7 +127,7 @@ static void decide(const struct group *group, struct chain_decision *out)
 {
     const struct chain_room *room = group->room;
     const struct chain_state *states[CHAIN_MAX_OPEN];
-    struct chain_input input = {.turn = &group->features,
+    struct chain_input input = {.turn = &group->part->features,
                                 .talk = &room->talk,
                                 .chains = states,
                                 .n_chains = room->n_open,
@@ -234,15 +177,16 @@ static enum clew_status find_resting(const struct group *group,
     if (status == CLEW_OK) {
         status = chain_list_resting(
             batch->tx, batch->arena, turn->user_id, &turn->session_id, terms,
-            search_terms(&group->features, terms), &chains, &count, err);
+            search_terms(&group->part->features, terms), &chains, &count, err);
     }
     out->resting_distance = 1;
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         int64_t age_ms = turn->created_at_ms - chains[i].last_extended_at_ms;
-        double distance = batch->chains->is_seed
-                              ? seed_distance(group, &chains[i])
-                              : chain_resting_distance(
-                                    &group->features, &chains[i].state, age_ms);
+        double distance =
+            batch->chains->is_seed
+                ? seed_distance(group, &chains[i])
+                : chain_resting_distance(&group->part->features,
+                                         &chains[i].state, age_ms);
         bool is_open = uuid_eq(&chains[i].session_id, &turn->session_id) &&
                        chains[i].phase == CHAIN_ACTIVE;
 
@@ -305,7 +249,7 @@ static enum clew_status note(const struct group *group, const char *type,
     struct arena *arena = work->batch->arena;
     bool has_claims =
         strcmp(type, "merge") != 0 && strcmp(type, "conclude") != 0;
-    size_t count = has_claims ? group->n_claims : 0;
+    size_t count = has_claims ? group->part->n_claims : 0;
     struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
     struct chain_update update = {.type = type,
                                   .chain_id = *chain_id,
@@ -332,7 +276,7 @@ static enum clew_status note(const struct group *group, const char *type,
         event.parent_id = *parent_id;
     }
     for (size_t i = 0; i < count; i++) {
-        ids[i] = group->claims[i].id;
+        ids[i] = group->part->claims[i].id;
     }
     event.claim_ids = join_ids(arena, ids, count);
     if (!event.claim_ids.s ||
@@ -360,15 +304,19 @@ static enum clew_status put_claims(const struct group *group,
     const float *vector = vector_of(group, &dim);
     enum clew_status status = CLEW_OK;
 
-    for (size_t i = 0; i < group->n_claims && status == CLEW_OK; i++) {
-        group->claims[i].chain_id = chain->id;
-        status = claim_insert(work->batch->tx, &group->claims[i], err);
+    for (size_t i = 0; i < group->part->n_claims && status == CLEW_OK; i++) {
+        struct claim *claim = &group->part->claims[i];
+
+        claim->chain_id = chain->id;
+        claim->chat_id = work->turn->chat_id;
+        claim->seq = work->turn->seq;
+        status = claim_insert(work->batch->tx, claim, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
-    chain_state_add(&chain->state, &group->features, vector, dim);
-    chain->n_claims += (int64_t)group->n_claims;
+    chain_state_add(&chain->state, &group->part->features, vector, dim);
+    chain->n_claims += (int64_t)group->part->n_claims;
     chain->phase = CHAIN_ACTIVE;
     chain->session_id = work->turn->session_id;
     chain->chat_id = work->turn->chat_id;
@@ -482,8 +430,8 @@ static enum clew_status start(const struct group *group,
 {
     const struct turn *turn = group->work->turn;
     struct chain fresh = {
-        .id =
-            uuid_derive(turn->created_at_ms, &turn->id, "chain", group->index),
+        .id = uuid_derive(turn->created_at_ms, &turn->id, "chain",
+                          group->part->first),
         .user_id = turn->user_id,
         .started_at_ms = turn->created_at_ms,
         .last_extended_at_ms = turn->created_at_ms,
@@ -545,23 +493,23 @@ static bool trace(const struct group *group, const struct verdict *verdict)
         is_ok = item &&
                 json_set_uuid(item, "chain_id", &room->open[i]->chain.id) &&
                 json_set_str(item, "topic", room->open[i]->chain.topic) &&
-                json_set_real(item, "distance", verdict->decision.distance[i]);
+                json_set_score(item, "distance", verdict->decision.distance[i]);
         is_ok = json_array_append_new(considered, item) == 0 && is_ok;
     }
     is_ok = json_set(entry, "considered", considered) && is_ok;
     if (is_ok && !uuid_is_nil(&verdict->resting.id)) {
-        is_ok =
-            json_set_uuid(entry, "resting_id", &verdict->resting.id) &&
-            json_set_real(entry, "resting_distance", verdict->resting_distance);
+        is_ok = json_set_uuid(entry, "resting_id", &verdict->resting.id) &&
+                json_set_score(entry, "resting_distance",
+                               verdict->resting_distance);
     }
     is_ok = is_ok &&
             json_set_cstr(entry, "rule",
                           group->work->batch->chains->is_seed ? "seed"
                                                               : "default") &&
-            json_set_real(entry, "continue",
-                          group->work->batch->chains->continue_below) &&
-            json_set_real(entry, "branch",
-                          group->work->batch->chains->branch_below);
+            json_set_score(entry, "continue",
+                           group->work->batch->chains->continue_below) &&
+            json_set_score(entry, "branch",
+                           group->work->batch->chains->branch_below);
     return json_set(group->work->trace, "chains", entry) && is_ok;
 }
 
@@ -608,117 +556,26 @@ static enum clew_status settle(const struct group *group,
                  verdict.decision.nearest == CHAIN_NONE ? -1 : nearest, err);
 }
 
-/* Sentences [first, end) of a turn, and all claims of the turn. */
-struct part {
-    struct turn_work *work;
-    size_t first;
-    size_t end;
-    struct claim *claims;
-    size_t n_claims;
-    struct chain_features features;
-};
-
-static enum clew_status read_part(struct part *part, size_t first, size_t end,
-                                  struct clew_error *err)
-{
-    struct turn_work *work = part->work;
-
-    part->first = first;
-    part->end = end;
-    return chain_features_of(work->batch->arena, &work->text->analysis, first,
-                             end, work->turn->role == TURN_USER,
-                             &part->features) == CLEW_OK
-               ? CLEW_OK
-               : clew_no_memory(err);
-}
-
 /* Decide for the claims of one part. */
-static enum clew_status observe_part(const struct part *part,
-                                     struct chain_room *room,
+static enum clew_status observe_part(const struct group *group,
                                      struct clew_error *err)
 {
-    struct turn_work *work = part->work;
-    const struct analysis *a = &work->text->analysis;
-    size_t first = part->first;
-    size_t end = part->end;
-    struct group group = {.work = work,
-                          .room = room,
-                          .features = part->features,
-                          .claims = part->claims,
-                          .index = first};
-    size_t left = part->n_claims;
+    struct chain_room *room = group->room;
+    const struct chain_features *features = &group->part->features;
     enum clew_status status = CLEW_OK;
 
-    while (left > 0 && group.claims[0].sentence < first) {
-        group.claims++;
-        left--;
-    }
-    while (group.n_claims < left &&
-           group.claims[group.n_claims].sentence < end) {
-        group.n_claims++;
-    }
-    if (group.n_claims > 0) {
-        find_topic(&group, first == 0 && end == a->n_sentences);
-        status = settle(&group, err);
+    if (group->part->n_claims > 0) {
+        status = settle(group, err);
     } else if (room->n_open > 0) {
         /* nothing is claimed, but the talk has moved on */
-        chain_state_add(&room->open[0]->chain.state, &group.features, NULL, 0);
+        chain_state_add(&room->open[0]->chain.state, features, NULL, 0);
         room->open[0]->is_dirty = true;
     }
-    chain_talk_add(&room->talk, &group.features);
+    chain_talk_add(&room->talk, features);
     room->is_talk_dirty = true;
-    if (status == CLEW_OK && group.features.cues & CUE_CONCLUDES &&
+    if (status == CLEW_OK && features->cues & CUE_CONCLUDES &&
         room->n_open > 0) {
-        status = conclude(&group, room->open[0], " in so many words", err);
-    }
-    return status;
-}
-
-/* The sentence, after the first, that says the topic changes; or the end. */
-static enum clew_status find_switch(const struct part *whole, size_t *out_at,
-                                    struct clew_error *err)
-{
-    struct part part = *whole;
-
-    for (size_t i = 1; i < whole->end && whole->features.cues & CUE_SWITCHES;
-         i++) {
-        enum clew_status status = read_part(&part, i, i + 1, err);
-
-        if (status != CLEW_OK) {
-            return status;
-        }
-        if (part.features.cues & CUE_SWITCHES) {
-            *out_at = i;
-            return CLEW_OK;
-        }
-    }
-    *out_at = whole->end;
-    return CLEW_OK;
-}
-
-/* The turn as one part, or as two where it changes the topic itself. */
-static enum clew_status observe_parts(struct part *whole,
-                                      struct chain_room *room,
-                                      struct clew_error *err)
-{
-    size_t end = whole->work->text->analysis.n_sentences;
-    size_t middle = 0;
-    enum clew_status status = read_part(whole, 0, end, err);
-
-    if (status == CLEW_OK) {
-        status = find_switch(whole, &middle, err);
-    }
-    if (status == CLEW_OK && middle < end) {
-        status = read_part(whole, 0, middle, err);
-    }
-    if (status == CLEW_OK) {
-        status = observe_part(whole, room, err);
-    }
-    if (status == CLEW_OK && middle < end) {
-        status = read_part(whole, middle, end, err);
-        if (status == CLEW_OK) {
-            status = observe_part(whole, room, err);
-        }
+        status = conclude(group, room->open[0], " in so many words", err);
     }
     return status;
 }
@@ -746,21 +603,20 @@ static enum clew_status leave_ended(struct turn_work *work,
 
 enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
 {
-    const struct analysis *a = &work->text->analysis;
-    struct part part = {.work = work};
-    struct chain_room *room = NULL;
+    const struct chain_reading *reading = &work->reading->chains;
+    struct group group = {.work = work};
     enum clew_status status = leave_ended(work, err);
 
-    if (status != CLEW_OK || a->n_sentences == 0 ||
-        (work->turn->role != TURN_USER && work->turn->role != TURN_ASSISTANT)) {
+    if (status != CLEW_OK || reading->n_parts == 0) {
         return status;
     }
-    status = chain_room_enter(work->batch, &work->turn->session_id, &room, err);
-    if (status == CLEW_OK) {
-        status = claim_read(work->batch->arena, a, work->turn, &part.claims,
-                            &part.n_claims, err);
+    status = chain_room_enter(work->batch, &work->turn->session_id, &group.room,
+                              err);
+    for (size_t i = 0; i < reading->n_parts && status == CLEW_OK; i++) {
+        group.part = &reading->parts[i];
+        status = observe_part(&group, err);
     }
-    return status == CLEW_OK ? observe_parts(&part, room, err) : status;
+    return status;
 }
 
 /* --- efforts ----------------------------------------------------------------

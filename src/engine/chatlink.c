@@ -70,7 +70,7 @@ static bool set_features(json_t *out, const char *field, const double *values,
     bool is_ok = list != NULL;
 
     for (size_t i = 0; is_ok && i < count; i++) {
-        is_ok = values[i] == 0 || json_set_real(list, names[i], values[i]);
+        is_ok = values[i] == 0 || json_set_score(list, names[i], values[i]);
     }
     return json_set(out, field, list) && is_ok;
 }
@@ -127,9 +127,9 @@ static json_t *shown_of(const struct chatlink_candidate *item)
     json_t *out = json_object();
 
     if (out && json_set_uuid(out, "chat_id", &item->profile->chat_id) &&
-        json_set_real(out, "score", item->score) &&
-        json_set_real(out, "belief", item->belief) &&
-        json_set_real(out, "recency", item->signals[3]) &&
+        json_set_score(out, "score", item->score) &&
+        json_set_score(out, "belief", item->belief) &&
+        json_set_score(out, "recency", item->signals[3]) &&
         set_features(out, "signals", item->features, feature_names,
                      CHATLINK_FEATURES)) {
         return out;
@@ -158,8 +158,8 @@ static enum clew_status trace(struct turn_work *work,
     }
     is_ok = json_set(out, "considered", list) && is_ok &&
             json_set_cstr(out, "decision", is_link ? "link" : "no_link") &&
-            json_set_real(out, "threshold", tuning->threshold) &&
-            json_set_real(out, "none", scores->none_belief) &&
+            json_set_score(out, "threshold", tuning->threshold) &&
+            json_set_score(out, "none", scores->none_belief) &&
             set_features(out, "against", scores->none, none_names,
                          CHATLINK_NONE_FEATURES);
     return json_set(work->trace, "links", out) && is_ok ? CLEW_OK
@@ -416,14 +416,15 @@ enum clew_status chatlink_observe(struct turn_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    if (chatlink_turn_of(batch->arena, &work->text->analysis, &seen) !=
+    if (chatlink_turn_of(batch->arena, &work->reading->text.analysis, &seen) !=
         CLEW_OK) {
         return clew_no_memory(err);
     }
-    chat_profile_add(
-        &profile, &seen,
-        profile.dim == batch->engine->embedder->dim ? work->text->vector : NULL,
-        turn->created_at_ms);
+    chat_profile_add(&profile, &seen,
+                     profile.dim == batch->engine->embedder->dim
+                         ? work->reading->text.vector
+                         : NULL,
+                     turn->created_at_ms);
     if (!chat->is_explicit && uuid_is_nil(&chat->parent_id)) {
         status = infer_outcome(work, &profile, &seen, err);
         if (status == CLEW_OK && profile.state == CHAT_PROFILE_OPEN &&

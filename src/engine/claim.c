@@ -151,8 +151,6 @@ static bool fill(struct arena *arena, const struct analysis *a, size_t index,
         return false;
     }
     out->turn_id = turn->id;
-    out->chat_id = turn->chat_id;
-    out->seq = turn->seq;
     out->sentence = index;
     out->first_byte = span->from;
     out->end_byte = span->to;

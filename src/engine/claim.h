@@ -77,7 +77,8 @@ bool claim_type_of(struct arena *arena, const struct analysis *analysis,
                    size_t sentence, enum claim_type *out_type,
                    bool *out_hedged);
 
-/* The claims of a turn, in order; 0 to CLAIM_MAX_PER_TURN. */
+/* The claims of a turn, in order; 0 to CLAIM_MAX_PER_TURN. Its place (chat and
+ * seq) is not known yet. */
 enum clew_status claim_read(struct arena *arena,
                             const struct analysis *analysis,
                             const struct turn *turn, struct claim **out_claims,

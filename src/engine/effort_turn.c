@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/chain.h"
 #include "engine/chat.h"
+#include "engine/effort_words.h"
 #include "engine/place.h"
 #include "store/db.h"
 
@@ -26,8 +27,6 @@
 #define IDLE_TURNS 3
 /* A reply this short goes on with what was being talked about. */
 #define SHORT_TOKENS 8
-/* Of a turn before, this much is compared. */
-#define COMPARE_BYTES 2000u
 
 /* The efforts of the chat and what this turn shares with each. */
 struct board {
@@ -36,66 +35,15 @@ struct board {
     struct effort *active; /* NULL if none is at work */
 };
 
-/* Words that name any trouble or work, so no effort in particular. */
-static bool is_vague(struct str stem)
-{
-    static const char *const vague[] = {
-        "bug",  "issu",   "problem", "error", "thing", "fix",   "debug", "help",
-        "work", "tri",    "task",    "back",  "one",   "thank", "stuff", "let",
-        "get",  "solv",   "happen",  "still", "now",   "look",  "want",  "need",
-        "use",  "effort", "topic",   "go",    "make",  "do",    "ok",    "yes"};
-
-    for (size_t i = 0; i < sizeof(vague) / sizeof(vague[0]); i++) {
-        if (str_eq(stem, str_of(vague[i]))) {
-            return true;
-        }
-    }
-    return stem.len < 2;
-}
-
-static size_t shared(const struct analysis *a, const struct analysis *b)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < a->n_keywords; i++) {
-        for (size_t k = 0; !is_vague(a->keywords[i].stem) && k < b->n_keywords;
-             k++) {
-            if (str_eq(a->keywords[i].stem, b->keywords[k].stem)) {
-                n++;
-                break;
-            }
-        }
-    }
-    return n;
-}
-
-static size_t telling(const struct analysis *a)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < a->n_keywords; i++) {
-        n += !is_vague(a->keywords[i].stem);
-    }
-    return n;
-}
-
-static enum clew_status analyse(struct observation *o, struct str text,
-                                struct analysis *out, struct clew_error *err)
-{
-    struct analysis_options options = {.time_ms = o->turn.time_ms};
-
-    return analysis_run(o->arena, str_sub(text, 0, COMPARE_BYTES), &options,
-                        out, err);
-}
-
-/* Words this turn shares with a text. */
+/* Telling words this turn shares with a text. */
 static enum clew_status shared_with(struct observation *o, struct str text,
                                     size_t *out, struct clew_error *err)
 {
-    struct analysis analysis;
-    enum clew_status status = analyse(o, text, &analysis, err);
+    struct desk_words words;
+    enum clew_status status =
+        effort_words(o->arena, o->desk, text, &words, err);
 
-    *out = status == CLEW_OK ? shared(&analysis, &o->analysis) : 0;
+    *out = status == CLEW_OK ? effort_words_in(&words, &o->analysis) : 0;
     return status;
 }
 
@@ -241,6 +189,7 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
     }
     effort->is_open = false;
     effort->state = EFFORT_COLLAPSED;
+    desk_forget_efforts(o->desk);
     return status == CLEW_OK
                ? tell_resolved(o, &memory, effort->raw_tokens, err)
                : status;
@@ -335,6 +284,7 @@ static enum clew_status reactivate(struct observation *o, struct board *board,
     bool was_open = effort->is_open;
     enum clew_status status = collapse_active(o, board, effort, err);
 
+    desk_forget_efforts(o->desk);
     if (status == CLEW_OK) {
         status = memory_find(o->tx, o->arena, &effort->memory_id, &memory, err);
     }
@@ -504,6 +454,7 @@ static enum clew_status open_effort(struct observation *o, struct board *board,
     json_t *fields = json_object();
     enum clew_status status = collapse_active(o, board, NULL, err);
 
+    desk_forget_efforts(o->desk);
     o->is_effort_turn = true;
     memory.tags = observe_tags(o, item);
     if (fields && json_set_str(fields, "goal", item->summary) &&
@@ -534,22 +485,22 @@ static enum clew_status same_effort(struct observation *o, struct board *board,
                                     struct str title, struct effort **out,
                                     struct clew_error *err)
 {
-    struct analysis wanted;
-    size_t n_wanted;
-    enum clew_status status = analyse(o, title, &wanted, err);
+    struct desk_words wanted = {0};
+    enum clew_status status =
+        effort_words(o->arena, o->desk, title, &wanted, err);
 
     *out = NULL;
-    n_wanted = status == CLEW_OK ? telling(&wanted) : 0;
     for (size_t i = 0; i < board->count && status == CLEW_OK && !*out; i++) {
-        struct analysis known;
+        struct desk_words known;
 
         if (!board->items[i].is_open ||
             !uuid_is_nil(&board->items[i].parent_id)) {
             continue;
         }
-        status = analyse(o, board->items[i].summary, &known, err);
-        if (status == CLEW_OK && n_wanted > 0 &&
-            2 * shared(&wanted, &known) >= n_wanted) {
+        status = effort_words(o->arena, o->desk, board->items[i].summary,
+                              &known, err);
+        if (status == CLEW_OK && wanted.count > 0 &&
+            2 * effort_words_shared(&wanted, &known) >= wanted.count) {
             *out = &board->items[i];
         }
     }
@@ -748,10 +699,10 @@ static enum clew_status user_turn(struct observation *o, struct board *board,
 enum clew_status effort_observe(struct observation *o, struct clew_error *err)
 {
     struct board board = {0};
-    enum clew_status status =
-        effort_list(o->tx, o->arena, &o->work->turn->chat_id, false,
-                    &board.items, &board.count, err);
+    enum clew_status status = desk_efforts(o->work, o->desk, err);
 
+    board.items = o->desk->efforts;
+    board.count = o->desk->n_efforts;
     for (size_t i = 0; status == CLEW_OK && i < board.count; i++) {
         if (board.items[i].state == EFFORT_ACTIVE && !board.active) {
             board.active = &board.items[i];

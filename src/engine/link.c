@@ -276,16 +276,16 @@ static enum clew_status store_turn(struct work *work, const struct spot *spot,
                                   .channel = CHANNEL,
                                   .chat_id = spot->chat.id,
                                   .created_at_ms = created_at_ms};
-    struct feed_text text;
+    struct reading reading = {0};
     struct updates updates;
     struct turn turn;
     enum clew_status status;
 
     capture_prepare(&input, work->now_ms, &turn);
-    status = feed_text_of_turn(work->engine, work->arena, &turn, &text, err);
+    status = reading_of(work->engine, work->arena, &turn, &reading, err);
     if (status == CLEW_OK) {
         status =
-            capture_live(&work->batch, &input, &turn, &text, &updates, err);
+            capture_live(&work->batch, &input, &turn, &reading, &updates, err);
     }
     *out_seq = turn.seq;
     work->out->n_new_turns += status == CLEW_OK;

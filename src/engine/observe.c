@@ -6,163 +6,78 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "engine/chat.h"
 #include "engine/observe_internal.h"
-#include "engine/rows.h"
-#include "store/db.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Of a long turn only its head is read again when it is the context of a later
- * one: acts and answers stand there. */
-#define HEAD_CHARS 8192
 /* A notice is a line. */
 #define NOTICE_BYTES 2048
 
-DB_SQL(SELECT_BEFORE,
-       "SELECT seq, role, name, SUBSTR(text, 1, CAST($5 AS INTEGER)),"
-       " created_at, timezone"
-       " FROM turns WHERE tenant = $1 AND chat_id = $2 AND seq < $3"
-       " ORDER BY seq DESC LIMIT $4");
-
-struct before {
-    int64_t seq;
-    struct str role;
-    struct str name;
-    struct str text;
-    int64_t created_at_ms;
-    struct str timezone;
-};
-
-static bool before_of(struct arena *arena, const struct db_rows *rows,
-                      void *item)
+/* The talk before, as extraction sees it. */
+static void fill_previous(struct observation *o)
 {
-    struct before *out = item;
+    for (size_t i = 0; i < o->desk->n_turns; i++) {
+        struct desk_turn *turn = &o->desk->turns[i];
 
-    out->seq = db_get_int(rows, 0);
-    out->created_at_ms = db_get_int(rows, 4);
-    return rows_text(arena, rows, 1, &out->role) &&
-           rows_text(arena, rows, 2, &out->name) &&
-           rows_text(arena, rows, 3, &out->text) &&
-           rows_text(arena, rows, 5, &out->timezone);
-}
-
-static enum extract_role role_of(struct str role)
-{
-    if (str_eq(role, STR("user"))) {
-        return EXTRACT_USER;
-    }
-    return str_eq(role, STR("assistant")) ? EXTRACT_ASSISTANT : EXTRACT_OTHER;
-}
-
-/* The text without the stretches that clew put into it. */
-static enum clew_status without_fences(struct arena *arena, struct str text,
-                                       struct str *out, struct clew_error *err)
-{
-    struct buf kept;
-    size_t at = 0;
-    size_t open = str_find(text, STR(OBSERVE_FENCE_OPEN), 0);
-
-    if (open == SIZE_MAX) {
-        *out = text;
-        return CLEW_OK;
-    }
-    buf_init(&kept, text.len + 1);
-    while (open != SIZE_MAX) {
-        size_t close = str_find(text, STR(OBSERVE_FENCE_CLOSE), open);
-
-        (void)buf_append_str(&kept, str_sub(text, at, open)); /* see below */
-        at = close == SIZE_MAX ? text.len
-                               : close + sizeof(OBSERVE_FENCE_CLOSE) - 1;
-        open = str_find(text, STR(OBSERVE_FENCE_OPEN), at);
-    }
-    (void)buf_append_str(&kept, str_sub(text, at, text.len));
-    *out = str_trim(arena_str(arena, buf_str(&kept)));
-    buf_release(&kept);
-    return out->s ? CLEW_OK : clew_no_memory(err);
-}
-
-/* --- the turns before ------------------------------------------------------
- */
-
-static enum clew_status read_before(struct observation *o,
-                                    const struct uuid *chat_id,
-                                    int64_t before_seq, struct clew_error *err)
-{
-    struct rows_list list = {
-        .arena = o->arena, .size = sizeof(struct before), .fn = before_of};
-    int64_t want = (int64_t)(OBSERVE_PREVIOUS - o->n_previous);
-    enum clew_status status =
-        rows_add(o->tx, &list, &SELECT_BEFORE,
-                 DB_ARGS(db_uuid(chat_id), db_int(before_seq), db_int(want),
-                         db_int(HEAD_CHARS)),
-                 err);
-
-    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
-        const struct before *row = (const struct before *)list.items + i;
-        struct extract_turn *turn = &o->previous[o->n_previous];
-
-        *turn = (struct extract_turn){.speaker = row->name,
-                                      .role = role_of(row->role),
-                                      .time_ms = row->created_at_ms,
-                                      .timezone = row->timezone,
-                                      .intent = &o->previous_intent};
-        status = without_fences(o->arena, row->text, &turn->text, err);
-        if (status == CLEW_OK && turn->role != EXTRACT_OTHER &&
-            turn->text.len > 0) {
-            o->previous_seq[o->n_previous++] = row->seq;
+        if (turn->role == EXTRACT_OTHER || turn->text.len == 0) {
+            continue;
         }
+        o->previous[o->n_previous] =
+            (struct extract_turn){.text = turn->text,
+                                  .speaker = turn->speaker,
+                                  .role = turn->role,
+                                  .time_ms = turn->time_ms,
+                                  .timezone = turn->timezone,
+                                  .intent = &o->previous_intent};
+        o->previous_turns[o->n_previous] = turn;
+        o->previous_seq[o->n_previous++] = turn->seq;
     }
-    return status;
 }
 
-/* A fork's first turns answer turns of its parents. */
-static enum clew_status load_before(struct observation *o,
-                                    struct clew_error *err)
+/* The act of the turn before, after the one before that. */
+static enum clew_status previous_intent(struct observation *o,
+                                        struct clew_error *err)
 {
-    const struct chat *chat = &o->work->placement->slot->chat;
-    int64_t seq = o->work->turn->seq;
-    struct chat_part *parts = NULL;
-    size_t n_parts = 0;
-    enum clew_status status = read_before(o, &chat->id, seq, err);
+    const struct intent_reading *reading = NULL;
+    const struct intent_reading *earlier = NULL;
+    struct intent first;
+    enum clew_status status =
+        desk_intent(o->arena, o->previous_turns[0], &reading, err);
 
-    if (status != CLEW_OK || uuid_is_nil(&chat->parent_id) ||
-        o->n_previous == OBSERVE_PREVIOUS) {
+    if (status == CLEW_OK && o->n_previous > 1) {
+        status = desk_intent(o->arena, o->previous_turns[1], &earlier, err);
+    }
+    if (status != CLEW_OK) {
         return status;
     }
-    status =
-        chat_line(o->tx, o->arena, &chat->parent_id, &parts, &n_parts, err);
-    for (size_t i = n_parts;
-         status == CLEW_OK && i-- > 0 && o->n_previous < OBSERVE_PREVIOUS;) {
-        int64_t to =
-            parts[i].to_seq < chat->fork_seq ? parts[i].to_seq : chat->fork_seq;
-
-        status = read_before(o, &parts[i].chat_id, to + 1, err);
+    if (earlier && intent_decide(o->arena, earlier, NULL, &first) != CLEW_OK) {
+        return clew_no_memory(err);
     }
-    return status;
+    return intent_decide(o->arena, reading, earlier ? &first : NULL,
+                         &o->previous_intent) == CLEW_OK
+               ? CLEW_OK
+               : clew_no_memory(err);
 }
 
 static enum clew_status read_intents(struct observation *o,
                                      struct clew_error *err)
 {
-    struct str before =
-        o->n_previous > 1 ? o->previous[1].text : (struct str){0};
     enum clew_status status = CLEW_OK;
 
-    memset(&o->previous_intent, 0, sizeof(o->previous_intent));
-    o->previous_intent.act = INTENT_INFORM;
+    o->previous_intent = (struct intent){.act = INTENT_INFORM};
     if (o->n_previous > 0) {
-        status = intent_of(o->arena, o->previous[0].text, before,
-                           &o->previous_intent);
+        status = previous_intent(o, err);
     }
-    if (status == CLEW_OK) {
-        status = intent_after(o->arena, o->turn.text,
-                              o->n_previous ? &o->previous_intent : NULL,
-                              &o->intent);
+    if (status != CLEW_OK) {
+        return status;
     }
-    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
+    return intent_decide(o->arena, &o->work->reading->intent,
+                         o->n_previous ? &o->previous_intent : NULL,
+                         &o->intent) == CLEW_OK
+               ? CLEW_OK
+               : clew_no_memory(err);
 }
 
 /* --- what the steps share --------------------------------------------------
@@ -311,7 +226,7 @@ static void trace_intent(const struct observation *o)
     json_t *entry = o->work->trace ? json_object() : NULL;
 
     if (entry && json_set_cstr(entry, "act", intent_act_name(o->intent.act)) &&
-        json_set_real(entry, "confidence", (double)o->intent.confidence) &&
+        json_set_score(entry, "confidence", (double)o->intent.confidence) &&
         json_set_cstr(entry, "level", intent_level_name(o->intent.level)) &&
         json_set_cstr(entry, "rule", o->intent.rule ? o->intent.rule : "") &&
         json_set_int(entry, "candidates", (int64_t)o->extract.n_items)) {
@@ -321,35 +236,25 @@ static void trace_intent(const struct observation *o)
     }
 }
 
-/* Text, analysis, turns before, intent, candidates. */
+/* Turns before, intent, candidates. */
 static enum clew_status understand(struct observation *o,
                                    struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     enum clew_status status;
 
+    o->analysis = o->work->reading->analysis;
     o->turn = (struct extract_turn){
+        .text = o->work->reading->said,
         .speaker = turn->name,
         .role = turn->role == TURN_USER ? EXTRACT_USER : EXTRACT_ASSISTANT,
         .time_ms = turn->created_at_ms,
         .timezone = turn->timezone,
         .intent = &o->intent,
         .analysis = &o->analysis};
-    status = without_fences(o->arena, turn->text, &o->turn.text, err);
-    if (status == CLEW_OK && o->turn.text.len == turn->text.len) {
-        o->analysis = o->work->text->analysis;
-    } else if (status == CLEW_OK) {
-        struct analysis_options options = {.time_ms = turn->created_at_ms,
-                                           .timezone = turn->timezone,
-                                           .speaker = turn->name};
-
-        status =
-            analysis_run(o->arena, o->turn.text, &options, &o->analysis, err);
-    }
+    status = desk_enter(o->work, &o->desk, err);
     if (status == CLEW_OK) {
-        status = load_before(o, err);
-    }
-    if (status == CLEW_OK) {
+        fill_previous(o);
         status = read_intents(o, err);
     }
     o->input = (struct extract_input){
@@ -361,15 +266,13 @@ static enum clew_status understand(struct observation *o,
     return status;
 }
 
-enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)
+static enum clew_status observe_talk(struct turn_work *work,
+                                     struct clew_error *err)
 {
-    struct observation *o;
+    struct observation *o =
+        arena_zero(work->batch->arena, 1, sizeof(struct observation));
     enum clew_status status;
 
-    if (work->turn->role != TURN_USER && work->turn->role != TURN_ASSISTANT) {
-        return CLEW_OK;
-    }
-    o = arena_zero(work->batch->arena, 1, sizeof(*o));
     if (!o) {
         return clew_no_memory(err);
     }
@@ -387,4 +290,14 @@ enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)
     return status == CLEW_OK && work->turn->role == TURN_USER
                ? observe_agents(o, err)
                : status;
+}
+
+enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (work->turn->role == TURN_USER || work->turn->role == TURN_ASSISTANT) {
+        status = observe_talk(work, err);
+    }
+    return status == CLEW_OK ? desk_leave(work, err) : status;
 }

@@ -2,7 +2,7 @@
 /*
  * observe_internal.h - what the steps of observing a turn share.
  *
- * observe.c reads the turns before and runs intent and extraction,
+ * observe_desk.c has the turns before, observe.c runs intent and extraction,
  * effort_turn.c moves the efforts, effort_attempt.c their attempts,
  * observe_keep.c stores facts, events and decisions, observe_agents.c what the
  * user's own packages make.
@@ -12,21 +12,21 @@
 
 #include "engine/effort.h"
 #include "engine/extract.h"
+#include "engine/observe_desk.h"
 #include "engine/work.h"
 #include "model/intent.h"
 #include "text/analysis.h"
-
-/* How far back a turn can refer: an accepted answer, its question. */
-#define OBSERVE_PREVIOUS 13
 
 struct observation {
     struct turn_work *work;
     struct arena *arena;
     struct store_tx *tx;
+    struct desk_chat *desk;
     struct intent intent;
     struct analysis analysis; /* of the text without what clew injected */
     struct extract_turn turn;
-    struct extract_turn previous[OBSERVE_PREVIOUS]; /* most recent first */
+    struct extract_turn previous[OBSERVE_PREVIOUS];     /* most recent first */
+    struct desk_turn *previous_turns[OBSERVE_PREVIOUS]; /* the same */
     int64_t previous_seq[OBSERVE_PREVIOUS];
     struct intent previous_intent; /* of previous[0] */
     size_t n_previous;

@@ -20,7 +20,7 @@
 /* --- reading ---------------------------------------------------------------
  */
 
-struct reading {
+struct stretch {
     struct turn *turns;
     size_t count;
     size_t n_chats;
@@ -29,7 +29,7 @@ struct reading {
 static enum clew_status read_episode(struct store_tx *tx, struct arena *arena,
                                      const struct chat *chat,
                                      const struct uuid *episode_id,
-                                     struct reading *out,
+                                     struct stretch *out,
                                      struct clew_error *err)
 {
     struct uuid *ids = NULL;
@@ -61,15 +61,15 @@ enum clew_status skill_read_linked(struct store_tx *tx, struct arena *arena,
                                    struct turn **out_turns, size_t *out_count,
                                    struct clew_error *err)
 {
-    struct reading reading = {0};
+    struct stretch stretch = {0};
     struct str rest = chat->cross_episodes;
     struct str part;
     enum clew_status status = CLEW_OK;
 
     if (rest.len) {
-        reading.turns = arena_zero(arena, (size_t)MAX_CHATS * MAX_TURNS,
-                                   sizeof(*reading.turns));
-        if (!reading.turns) {
+        stretch.turns = arena_zero(arena, (size_t)MAX_CHATS * MAX_TURNS,
+                                   sizeof(*stretch.turns));
+        if (!stretch.turns) {
             return clew_no_memory(err);
         }
     }
@@ -77,11 +77,11 @@ enum clew_status skill_read_linked(struct store_tx *tx, struct arena *arena,
         struct uuid id;
 
         if (uuid_parse(part, &id)) {
-            status = read_episode(tx, arena, chat, &id, &reading, err);
+            status = read_episode(tx, arena, chat, &id, &stretch, err);
         }
     }
-    *out_turns = reading.turns;
-    *out_count = reading.count;
+    *out_turns = stretch.turns;
+    *out_count = stretch.count;
     return status;
 }
 

@@ -17,13 +17,14 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/place.h"
-#include "engine/feed.h"
+#include "engine/reading.h"
 #include "engine/turn.h"
 #include "engine/updates.h"
 #include "index/index.h"
 
 struct chain_desk;
 struct engine;
+struct observe_desk;
 struct store_tx;
 
 /* What a batch of turns shares. */
@@ -38,13 +39,15 @@ struct batch_work {
     int64_t next_change; /* reserved numbers: [next_change, end_change) */
     int64_t end_change;
     int64_t first_change; /* the first number this transaction took */
-    struct chain_desk *chains; /* chains in use (chain_observe.c); NULL: none */
+    /* what the steps keep from turn to turn; NULL: nothing yet */
+    struct chain_desk *chains;    /* chains in use (chain_room.h) */
+    struct observe_desk *observe; /* turns before, efforts (observe_desk.h) */
 };
 
 struct turn_work {
     struct batch_work *batch;
     struct turn *turn;                 /* stored already */
-    const struct feed_text *text;      /* its analysis and vector */
+    const struct reading *reading;     /* what it says by itself */
     const struct placement *placement; /* its chat and session, and why */
     struct updates *updates;           /* what it changed */
     json_t *trace; /* object: each step sets its own field; NULL = off */

@@ -316,33 +316,64 @@ static void decide_turn(struct intent *out, const struct intent *previous,
     }
 }
 
-enum clew_status intent_after(struct arena *arena, struct str text,
-                              const struct intent *previous, struct intent *out)
+enum clew_status intent_read(struct arena *arena, struct str text,
+                             struct intent_reading *out)
 {
-    struct intent_pieces pieces;
+    struct intent_pieces *pieces = arena_zero(arena, 1, sizeof(*pieces));
     enum clew_status status;
 
-    *out = (struct intent){.act = INTENT_INFORM,
-                           .confidence = 0.5f,
-                           .level = INTENT_LEVEL_RULE,
-                           .rule = "default"};
-    if (is_command(text, out)) {
+    *out = (struct intent_reading){.by_rules = {.act = INTENT_INFORM,
+                                                .confidence = 0.5f,
+                                                .level = INTENT_LEVEL_RULE,
+                                                .rule = "default"},
+                                   .pieces = pieces};
+    if (!pieces) {
+        return CLEW_NO_MEMORY;
+    }
+    if (is_command(text, &out->by_rules)) {
         return CLEW_OK;
     }
-    status = intent_split(arena, text, &pieces);
-    if (status == CLEW_OK) {
-        status = run_rules(arena, &pieces, out);
+    status = intent_split(arena, text, pieces);
+    return status == CLEW_OK ? run_rules(arena, pieces, &out->by_rules)
+                             : status;
+}
+
+enum clew_status intent_decide(struct arena *arena,
+                               const struct intent_reading *reading,
+                               const struct intent *previous,
+                               struct intent *out)
+{
+    size_t n_words = words_in(reading->pieces);
+    size_t size = reading->by_rules.n_segments * sizeof(*out->segments);
+
+    *out = reading->by_rules;
+    if (out->level == INTENT_LEVEL_COMMAND) {
+        return CLEW_OK;
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    decide_turn(out, previous, words_in(&pieces));
-    if (out->confidence < RULE_FLOOR && !pieces.has_end) {
-        consult(&pieces, out);
-        decide_turn(out, previous, words_in(&pieces));
+    decide_turn(out, previous, n_words);
+    if (out->confidence < RULE_FLOOR && !reading->pieces->has_end) {
+        out->segments = arena_alloc(arena, size + 1);
+        if (!out->segments) {
+            return CLEW_NO_MEMORY;
+        }
+        if (size > 0) {
+            memcpy(out->segments, reading->by_rules.segments, size);
+        }
+        consult(reading->pieces, out);
+        decide_turn(out, previous, n_words);
     }
     weigh_flags(out);
     return CLEW_OK;
+}
+
+enum clew_status intent_after(struct arena *arena, struct str text,
+                              const struct intent *previous, struct intent *out)
+{
+    struct intent_reading reading;
+    enum clew_status status = intent_read(arena, text, &reading);
+
+    return status == CLEW_OK ? intent_decide(arena, &reading, previous, out)
+                             : status;
 }
 
 enum clew_status intent_of(struct arena *arena, struct str text,

@@ -74,6 +74,23 @@ struct intent {
     size_t n_segments;
 };
 
+struct intent_pieces;
+
+/* What a text says by itself: read once, decided after any turn. */
+struct intent_reading {
+    struct intent by_rules;             /* segments and flags by the rules */
+    const struct intent_pieces *pieces; /* the words, for the classifier */
+};
+
+/* Read a text; everything in the arena. Fails only with CLEW_NO_MEMORY. */
+enum clew_status intent_read(struct arena *arena, struct str text,
+                             struct intent_reading *out) CLEW_MUST_CHECK;
+/* Its act after a turn whose act is `previous` (NULL if there is none). */
+enum clew_status intent_decide(struct arena *arena,
+                               const struct intent_reading *reading,
+                               const struct intent *previous,
+                               struct intent *out) CLEW_MUST_CHECK;
+
 /*
  * The act of `text`. `previous` is the turn it answers (empty if none).
  * Fails only with CLEW_NO_MEMORY.
@@ -82,7 +99,7 @@ enum clew_status intent_of(struct arena *arena, struct str text,
                            struct str previous,
                            struct intent *out) CLEW_MUST_CHECK;
 
-/* The same when the previous turn's act is known; `previous` NULL if none. */
+/* intent_read() and intent_decide() in one. */
 enum clew_status intent_after(struct arena *arena, struct str text,
                               const struct intent *previous,
                               struct intent *out) CLEW_MUST_CHECK;
