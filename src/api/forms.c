@@ -260,12 +260,11 @@ static json_t *form_notices(const struct updates *updates)
     return form_finish(list, is_ok);
 }
 
-json_t *form_capture(const struct engine *engine,
-                     const struct capture_result *result)
+json_t *form_capture(const struct capture_result *result, json_t *chat)
 {
     json_t *out = json_object();
-    bool is_ok = out && json_set(out, "turn", form_turn(&result->turn)) &&
-                 json_set(out, "chat", form_chat(engine, &result->chat)) &&
+    bool has_turn = json_set(out, "turn", form_turn(&result->turn));
+    bool is_ok = json_set(out, "chat", chat) && has_turn &&
                  json_set(out, "updates", form_updates(&result->updates)) &&
                  json_set(out, "notices", form_notices(&result->updates)) &&
                  json_set_uuid(out, "trace_id", &result->turn.id);

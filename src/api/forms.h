@@ -31,9 +31,9 @@ json_t *form_turn(const struct turn *turn);
 json_t *form_session(const struct session *session);
 /* {"memories":[…],"chains":[…],"links":[…],"episodes":[…]} */
 json_t *form_updates(const struct updates *updates);
-/* {"turn","chat","updates","notices","trace_id"} */
-json_t *form_capture(const struct engine *engine,
-                     const struct capture_result *result);
+/* {"turn","chat","updates","notices","trace_id"}; takes `chat`, the form of the
+ * result's. */
+json_t *form_capture(const struct capture_result *result, json_t *chat);
 
 /* A memory with its references and lineage. */
 json_t *form_memory(const struct memory_view *view);

@@ -134,7 +134,7 @@ static enum clew_status post_one(struct api_call *call,
         return status;
     }
     call->http_status = result.is_repeat ? 200 : 201;
-    call->out = form_capture(call->engine, &result);
+    call->out = form_capture(&result, form_chat(call->engine, &result.chat));
     return call->out ? CLEW_OK : api_no_memory(err);
 }
 
@@ -144,16 +144,22 @@ static enum clew_status answer_batch(struct api_call *call,
                                      size_t count, struct clew_error *err)
 {
     json_t *items = json_array();
+    json_t *chat = NULL; /* of the turn before: mostly the same */
     bool is_ok = items != NULL;
 
     call->http_status = 200;
     for (size_t i = 0; is_ok && i < count; i++) {
+        if (i == 0 || !uuid_eq(&results[i].chat.id, &results[i - 1].chat.id)) {
+            json_decref(chat);
+            chat = form_chat(call->engine, &results[i].chat);
+        }
         is_ok = json_array_append_new(
-                    items, form_capture(call->engine, &results[i])) == 0;
+                    items, form_capture(&results[i], json_incref(chat))) == 0;
         if (!results[i].is_repeat) {
             call->http_status = 201;
         }
     }
+    json_decref(chat);
     if (!is_ok) {
         json_decref(items);
         return api_no_memory(err);

@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 
-#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 struct clock clock_system = {.is_fake = false};
@@ -75,8 +75,17 @@ void clock_civil_from_days(int64_t days, int64_t *out_year, int *out_month,
     *out_year = yoe + era * 400 + (month <= 2);
 }
 
+/* Over zeros, from the last digit to the left. */
+static void put_digits(char *last, int64_t value)
+{
+    for (; value > 0; value /= 10) {
+        *last-- = (char)('0' + value % 10);
+    }
+}
+
 void clock_format(int64_t time_ms, char out[CLOCK_TEXT_SIZE])
 {
+    static const char zero[] = "0000-00-00T00:00:00.000Z";
     int64_t days;
     int64_t rest;
     int64_t year;
@@ -95,10 +104,14 @@ void clock_format(int64_t time_ms, char out[CLOCK_TEXT_SIZE])
         days--;
     }
     clock_civil_from_days(days, &year, &month, &day);
-    (void)snprintf(out, CLOCK_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                   (int)year, month, day, (int)(rest / CLOCK_HOUR_MS),
-                   (int)(rest / CLOCK_MINUTE_MS % 60),
-                   (int)(rest / CLOCK_SECOND_MS % 60), (int)(rest % 1000));
+    memcpy(out, zero, sizeof(zero));
+    put_digits(out + 3, year);
+    put_digits(out + 6, month);
+    put_digits(out + 9, day);
+    put_digits(out + 12, rest / CLOCK_HOUR_MS);
+    put_digits(out + 15, rest / CLOCK_MINUTE_MS % 60);
+    put_digits(out + 18, rest / CLOCK_SECOND_MS % 60);
+    put_digits(out + 22, rest % 1000);
 }
 
 /* `n` digits at `*at`, advancing it; false if they are not all digits. */
@@ -133,8 +146,7 @@ static bool expect(struct str text, size_t *at, char c)
 
 static int days_in_month(int year, int month)
 {
-    static const int days[] = {31, 28, 31, 30, 31, 30,
-                               31, 31, 30, 31, 30, 31};
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 
     return days[month - 1] + (month == 2 && is_leap);

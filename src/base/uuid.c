@@ -88,11 +88,17 @@ int uuid_cmp(const struct uuid *a, const struct uuid *b)
 
 void uuid_format(const struct uuid *id, char out[UUID_TEXT_SIZE])
 {
-    char hex[33];
+    static const char hex[] = "0123456789abcdef";
+    char *at = out;
 
-    hex_format(id->b, sizeof(id->b), hex);
-    (void)snprintf(out, UUID_TEXT_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", hex,
-                   hex + 8, hex + 12, hex + 16, hex + 20);
+    for (size_t i = 0; i < sizeof(id->b); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *at++ = '-';
+        }
+        *at++ = hex[id->b[i] >> 4];
+        *at++ = hex[id->b[i] & 15];
+    }
+    *at = '\0';
 }
 
 bool uuid_parse(struct str text, struct uuid *out_id)

@@ -210,6 +210,9 @@ static enum clew_status observe(struct turn_work *work, struct clew_error *err)
 {
     enum clew_status status = trace_begin(work, err);
 
+    if (!engine_observes(work->batch->engine)) {
+        return trace_end(work, status, err);
+    }
     if (status == CLEW_OK) {
         status = observe_turn(work, err);
     }

@@ -42,8 +42,11 @@ static bool at(const struct words *words, size_t i, const char *phrase)
 static bool starts_any(const struct words *words, size_t i,
                        const char *const *phrases)
 {
-    for (; *phrases; phrases++) {
-        if (at(words, i, *phrases)) {
+    struct str word = i < words->count ? words->items[i]->folded : STR("");
+
+    /* most lists have few phrases that begin with this letter */
+    for (; word.len > 0 && *phrases; phrases++) {
+        if (**phrases == word.s[0] && at(words, i, *phrases)) {
             return true;
         }
     }

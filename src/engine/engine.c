@@ -195,6 +195,11 @@ static enum clew_status do_make(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? do_find(tx, arg, err) : status;
 }
 
+bool engine_observes(const struct engine *engine)
+{
+    return config_bool(engine->config, "capture.observe");
+}
+
 enum clew_status engine_tenant(struct engine *engine, const char *name,
                                struct scope *out_scope, struct clew_error *err)
 {

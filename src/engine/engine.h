@@ -55,6 +55,9 @@ enum clew_status engine_open(const struct engine_options *options,
 /* Finishes what is under way. NULL is a no-op. */
 void engine_close(struct engine *engine);
 
+/* Are topics, memories, efforts and links looked for in turns? */
+bool engine_observes(const struct engine *engine);
+
 /* The scope of the tenant called `name`, made if it is not there. */
 enum clew_status engine_tenant(struct engine *engine, const char *name,
                                struct scope *out_scope,

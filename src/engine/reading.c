@@ -66,7 +66,7 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
     enum clew_status status =
         feed_text_of_turn(engine, arena, turn, &out->text, err);
 
-    if (status != CLEW_OK ||
+    if (status != CLEW_OK || !engine_observes(engine) ||
         (turn->role != TURN_USER && turn->role != TURN_ASSISTANT)) {
         return status;
     }

@@ -24,7 +24,7 @@ struct engine;
 
 struct reading {
     struct feed_text text; /* analysis and vector of the text as it came */
-    /* the rest is of user and assistant turns only */
+    /* the rest is of user and assistant turns only, where turns are observed */
     struct str said;          /* the text, blank where clew put something */
     struct analysis analysis; /* of `said` */
     struct intent_reading intent;

@@ -127,7 +127,8 @@ static size_t read_items(struct str text, const struct tokens *tokens,
 static bool is_word(const struct token *token, const char *const *list)
 {
     for (size_t i = 0; list[i]; i++) {
-        if (str_eq(token->folded, str_of(list[i]))) {
+        if (list[i][0] == token->folded.s[0] &&
+            str_eq(token->folded, str_of(list[i]))) {
             return true;
         }
     }

@@ -209,3 +209,21 @@ onEachBackend("turns", (open) => {
     })), 404, "NOT_FOUND");
   });
 });
+
+onEachBackend("turns that are only kept", (open) => {
+  test("capture.observe: false keeps and finds turns, and derives nothing", async () => {
+    const server = await open({ env: { CLEW_CAPTURE_OBSERVE: "false" } });
+    const api = server.api();
+    const body = isOk(await api.post("/api/v1/turns", turn(
+      "I live in Berlin and work at Siemens. Help me fix the 401 error")), 201);
+    assert.deepEqual(body.updates,
+                     { memories: [], chains: [], links: [], episodes: [] });
+    assert.deepEqual(body.notices, []);
+    assert.deepEqual(isOk(await api.get("/api/v1/memories")).items, []);
+    assert.deepEqual(isOk(await api.get("/api/v1/chains")).items, []);
+    const found = isOk(await api.post("/api/v1/recall",
+                                      { query: "Siemens Berlin" }));
+    assert.equal(found.items[0].id, body.turn.id);
+    isOk(await api.get(`/api/v1/traces/${body.trace_id}`));
+  });
+});
