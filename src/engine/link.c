@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - chat, turns and rows of a captured call. See link.h.
- *
- * The line of a request's chat holds its messages exactly: turns first_seq to
- * last_seq, then the reply. A child goes on where its parent's line fits its
- * own messages: after the parent's reply if it sends that reply back, else
- * after the parent's last message. If the chat has gone on from there already,
- * a fork of it takes the new turns.
+ * link.c - turns and rows of a captured call. See link.h.
  */
 #include "engine/link.h"
 
 #include "base/clock.h"
 #include "engine/capture.h"
-#include "engine/chat.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/link_decide.h"
 #include "engine/link_plan.h"
+#include "engine/link_spot.h"
 #include "engine/place.h"
+#include "engine/request_trail.h"
 #include "engine/turn.h"
 #include "engine/work.h"
 #include "store/db.h"
@@ -38,204 +33,6 @@ struct work {
     struct batch_work batch; /* what the transaction stored, for the index */
     struct link_result *out;
 };
-
-/* Where a request's new turns go. */
-struct spot {
-    struct chat chat;
-    int64_t first_seq; /* of the request's first message */
-    size_t n_known;    /* messages that are stored already */
-    int64_t known_seq; /* seq of the last of these */
-};
-
-/* --- what the decision may ask for -----------------------------------------
- */
-
-static enum clew_status plan_prefixes(void *arg, struct store_tx *tx,
-                                      struct uuid **out_keys, size_t *out_count,
-                                      struct clew_error *err)
-{
-    struct work *work = arg;
-    const struct link_messages *messages = &work->plan->messages;
-    struct uuid *keys = arena_zero(work->arena, messages->count, sizeof(*keys));
-
-    (void)tx;
-    if (!keys) {
-        return clew_no_memory(err);
-    }
-    for (size_t i = 0; i < messages->count; i++) {
-        keys[i] = request_key(&messages->prefix[i]);
-    }
-    *out_keys = keys;
-    *out_count = messages->count;
-    return CLEW_OK;
-}
-
-static enum clew_status plan_alone(void *arg, struct store_tx *tx, size_t i,
-                                   struct link_digest *out,
-                                   struct clew_error *err)
-{
-    struct work *work = arg;
-    enum clew_status status =
-        link_hash_alone(work->plan->messages.items[i], out);
-
-    (void)tx;
-    return status == CLEW_OK ? CLEW_OK
-                             : clew_fail(err, status, "out of memory");
-}
-
-static enum clew_status plan_needle(void *arg, struct store_tx *tx,
-                                    struct str *out_needle,
-                                    struct clew_error *err)
-{
-    struct work *work = arg;
-
-    (void)tx;
-    (void)err;
-    *out_needle = work->plan->needle;
-    return CLEW_OK;
-}
-
-/* --- the chat --------------------------------------------------------------
- */
-
-static enum clew_status new_chat(struct work *work, struct store_tx *tx,
-                                 struct spot *out, struct clew_error *err)
-{
-    const struct request *request = &work->plan->request;
-    struct chat *chat = &out->chat;
-
-    memset(out, 0, sizeof(*out));
-    chat->id = uuid_derive(request->created_at_ms, &request->id, "chat", 0);
-    chat->conversation_id = chat->id;
-    chat->user_id = request->user_id;
-    chat->branch = STR("main");
-    chat->channels = STR("");
-    chat->is_explicit = true;
-    chat->created_at_ms = request->created_at_ms;
-    chat->last_activity_at_ms = request->created_at_ms;
-    out->first_seq = 1;
-    return chat_insert(tx, chat, err);
-}
-
-/* A call without parent: the chat the caller named, or a new one. */
-static enum clew_status root_spot(struct work *work, struct store_tx *tx,
-                                  struct spot *out, struct clew_error *err)
-{
-    enum clew_status status;
-
-    if (uuid_is_nil(&work->input->chat_id)) {
-        return new_chat(work, tx, out, err);
-    }
-    memset(out, 0, sizeof(*out));
-    status = chat_find(tx, work->arena, &work->input->chat_id, &out->chat, err);
-    out->known_seq = out->chat.last_seq;
-    out->first_seq = out->chat.last_seq + 1;
-    return status;
-}
-
-/* True if the message after the parent's own is the parent's reply. */
-static enum clew_status sends_reply_back(struct work *work,
-                                         const struct request *parent,
-                                         bool *out_does, struct clew_error *err)
-{
-    size_t count = (size_t)parent->message_count;
-    struct link_digest alone;
-    struct uuid key;
-    enum clew_status status;
-
-    *out_does = false;
-    if (parent->reply_seq == 0 || count >= work->plan->messages.count) {
-        return CLEW_OK;
-    }
-    status = plan_alone(work, NULL, count, &alone, err);
-    if (status == CLEW_OK) {
-        key = request_reply_key(&parent->current, &alone);
-        *out_does = uuid_eq(&key, &parent->reply_key);
-    }
-    return status;
-}
-
-/* Go on in the parent's chat if its line ends at `at_seq`, else fork there. */
-static enum clew_status enter(struct work *work, struct store_tx *tx,
-                              const struct request *parent, int64_t at_seq,
-                              struct str branch, struct spot *out,
-                              struct clew_error *err)
-{
-    struct chat chat;
-    enum clew_status status =
-        chat_find(tx, work->arena, &parent->chat_id, &chat, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->known_seq = at_seq;
-    if (chat.last_seq == at_seq && str_eq(parent->branch, branch)) {
-        out->chat = chat;
-        return CLEW_OK;
-    }
-    return chat_fork(tx, work->arena, &chat, at_seq, (struct str){NULL, 0},
-                     branch, work->plan->request.created_at_ms, &out->chat,
-                     err);
-}
-
-/* The end of what a child shares with its parent. */
-static int64_t end_of(const struct request *request)
-{
-    return request->reply_seq ? request->reply_seq : request->last_seq;
-}
-
-static enum clew_status child_spot(struct work *work, struct store_tx *tx,
-                                   const struct link_decision *decision,
-                                   struct spot *out, struct clew_error *err)
-{
-    const struct request *parent = &decision->parent;
-    bool is_delta =
-        work->plan->request.call.previous_id.len > 0 &&
-        str_eq(work->plan->request.call.previous_id, parent->call.response_id);
-    bool has_reply = false;
-    enum clew_status status = CLEW_OK;
-
-    memset(out, 0, sizeof(*out));
-    if (decision->strategy == LINK_SUBTASK) {
-        out->first_seq = 1; /* a task sees nothing of who gave it */
-        return enter(work, tx, parent, 0, decision->branch, out, err);
-    }
-    if (decision->strategy == LINK_COMPACT || is_delta) {
-        out->first_seq = end_of(parent) + 1;
-        return enter(work, tx, parent, end_of(parent), decision->branch, out,
-                     err);
-    }
-    status = sends_reply_back(work, parent, &has_reply, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->first_seq = parent->first_seq;
-    out->n_known = (size_t)parent->message_count + has_reply;
-    return enter(work, tx, parent,
-                 has_reply ? parent->reply_seq : parent->last_seq,
-                 decision->branch, out, err);
-}
-
-/* The same messages again: nothing is new but perhaps the reply. */
-static enum clew_status twin_spot(struct work *work, struct store_tx *tx,
-                                  const struct request *twin, struct spot *out,
-                                  struct clew_error *err)
-{
-    struct link_plan *plan = work->plan;
-    enum clew_status status = CLEW_OK;
-
-    memset(out, 0, sizeof(*out));
-    if (!plan->has_reply ||
-        uuid_eq(&plan->request.reply_key, &twin->reply_key)) {
-        status = chat_find(tx, work->arena, &twin->chat_id, &out->chat, err);
-    } else {
-        status = enter(work, tx, twin, twin->last_seq, twin->branch, out, err);
-    }
-    out->first_seq = twin->first_seq;
-    out->n_known = plan->messages.count;
-    out->known_seq = twin->last_seq;
-    return status;
-}
 
 /* --- turns -----------------------------------------------------------------
  */
@@ -265,7 +62,8 @@ static enum turn_role role_of(const json_t *message)
     return TURN_USER;
 }
 
-static enum clew_status store_turn(struct work *work, const struct spot *spot,
+static enum clew_status store_turn(struct work *work,
+                                   const struct link_spot *spot,
                                    enum turn_role role, struct content content,
                                    int64_t created_at_ms, int64_t *out_seq,
                                    struct clew_error *err)
@@ -294,7 +92,7 @@ static enum clew_status store_turn(struct work *work, const struct spot *spot,
 
 /* Store the messages that are new, each with the digest up to it. */
 static enum clew_status store_messages(struct work *work, struct place *place,
-                                       const struct spot *spot,
+                                       const struct link_spot *spot,
                                        struct request *request,
                                        struct clew_error *err)
 {
@@ -327,7 +125,7 @@ static enum clew_status store_messages(struct work *work, struct place *place,
 static enum clew_status note_reply_prefix(struct work *work,
                                           struct store_tx *tx,
                                           const struct link_decision *decision,
-                                          const struct spot *spot,
+                                          const struct link_spot *spot,
                                           struct clew_error *err)
 {
     if (!decision->has_parent || spot->n_known == 0 || decision->has_twin ||
@@ -339,7 +137,8 @@ static enum clew_status note_reply_prefix(struct work *work,
                               err);
 }
 
-static enum clew_status store_reply(struct work *work, const struct spot *spot,
+static enum clew_status store_reply(struct work *work,
+                                    const struct link_spot *spot,
                                     const struct link_decision *decision,
                                     struct request *request,
                                     struct clew_error *err)
@@ -361,7 +160,7 @@ static enum clew_status store_reply(struct work *work, const struct spot *spot,
 }
 
 static enum clew_status store_turns(struct work *work, struct store_tx *tx,
-                                    const struct spot *spot,
+                                    const struct link_spot *spot,
                                     const struct link_decision *decision,
                                     struct request *request,
                                     struct clew_error *err)
@@ -417,29 +216,6 @@ static enum clew_status check_known(struct work *work, struct store_tx *tx,
     return status;
 }
 
-static enum clew_status find_spot(struct work *work, struct store_tx *tx,
-                                  struct link_decision *decision,
-                                  struct spot *spot, struct clew_error *err)
-{
-    enum clew_status status;
-
-    if (decision->has_twin) {
-        return twin_spot(work, tx, &decision->twin, spot, err);
-    }
-    if (!decision->has_parent) {
-        return root_spot(work, tx, spot, err);
-    }
-    status = child_spot(work, tx, decision, spot, err);
-    if (status == CLEW_TOO_LARGE) {
-        /* forks of forks without end: still stored, on its own */
-        memset(decision, 0, sizeof(*decision));
-        decision->branch = STR("main");
-        work->out->note = "the tree is too deep; a new conversation was made";
-        return root_spot(work, tx, spot, err);
-    }
-    return status;
-}
-
 static enum clew_status store_traces(struct work *work, struct store_tx *tx,
                                      struct clew_error *err)
 {
@@ -461,11 +237,10 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
-    const struct link_sources sources = {work, plan_prefixes, plan_alone,
-                                         plan_needle};
+    struct link_sources sources;
     struct request *request = &work->out->request;
     struct link_decision decision;
-    struct spot spot;
+    struct link_spot spot;
     bool is_known;
     enum clew_status status;
 
@@ -475,10 +250,12 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     if (status != CLEW_OK || is_known) {
         return status;
     }
+    link_plan_sources(work->plan, &sources);
     status = link_decide(tx, work->arena, &work->plan->request, &sources,
                          &decision, err);
     if (status == CLEW_OK) {
-        status = find_spot(work, tx, &decision, &spot, err);
+        status =
+            link_spot_find(tx, work->arena, work->plan, &decision, &spot, err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -490,6 +267,9 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     link_apply(&decision, request);
     request->first_seq = spot.first_seq;
     work->out->is_retry = decision.has_twin;
+    work->out->note = spot.is_apart
+                          ? "the tree is too deep; a new conversation was made"
+                          : NULL;
     status = store_turns(work, tx, &spot, &decision, request, err);
     return status == CLEW_OK ? store_traces(work, tx, err) : status;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/link_compact.h"
+#include "engine/request_trail.h"
 #include "engine/turn.h"
 
 #include <stdio.h>

@@ -225,6 +225,8 @@ enum clew_status link_plan_make(struct arena *arena,
     enum clew_status status;
 
     memset(plan, 0, sizeof(*plan));
+    plan->arena = arena;
+    plan->chat_id = input->chat_id;
     request->call = input->call;
     request->user_id = input->user_id.len > 0 ? input->user_id : STR("default");
     if (request->user_id.len > LIMIT_NAME_BYTES) {
@@ -249,4 +251,56 @@ enum clew_status link_plan_make(struct arena *arena,
     }
     request->is_summarising = link_is_summarising(input->system);
     return plan_reply(arena, plan, input->reply, err);
+}
+
+/* --- what the decision may ask for -----------------------------------------
+ */
+
+static enum clew_status plan_prefixes(void *arg, struct store_tx *tx,
+                                      struct uuid **out_keys, size_t *out_count,
+                                      struct clew_error *err)
+{
+    const struct link_plan *plan = arg;
+    const struct link_messages *messages = &plan->messages;
+    struct uuid *keys = arena_zero(plan->arena, messages->count, sizeof(*keys));
+
+    (void)tx;
+    if (!keys) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < messages->count; i++) {
+        keys[i] = request_key(&messages->prefix[i]);
+    }
+    *out_keys = keys;
+    *out_count = messages->count;
+    return CLEW_OK;
+}
+
+static enum clew_status plan_alone(void *arg, struct store_tx *tx, size_t i,
+                                   struct link_digest *out,
+                                   struct clew_error *err)
+{
+    const struct link_plan *plan = arg;
+
+    (void)tx;
+    return link_hash_alone(plan->messages.items[i], out) == CLEW_OK
+               ? CLEW_OK
+               : clew_no_memory(err);
+}
+
+static enum clew_status plan_needle(void *arg, struct store_tx *tx,
+                                    struct str *out_needle,
+                                    struct clew_error *err)
+{
+    const struct link_plan *plan = arg;
+
+    (void)tx;
+    (void)err;
+    *out_needle = plan->needle;
+    return CLEW_OK;
+}
+
+void link_plan_sources(struct link_plan *plan, struct link_sources *out)
+{
+    *out = (struct link_sources){plan, plan_prefixes, plan_alone, plan_needle};
 }

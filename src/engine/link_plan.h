@@ -14,6 +14,7 @@
 #include "clew/status.h"
 #include "engine/content.h"
 #include "engine/link.h"
+#include "engine/link_decide.h"
 #include "engine/link_hash.h"
 #include "engine/request.h"
 
@@ -21,7 +22,9 @@
 #define LINK_MAX_TASKS 64
 
 struct link_plan {
+    struct arena *arena;    /* all of it lives there */
     struct request request; /* keys and call; linking fills in the rest */
+    struct uuid chat_id;    /* where it goes without a parent; nil: new */
     struct link_messages messages;
     struct link_digest reply_alone; /* if there is a reply */
     struct content reply;
@@ -37,6 +40,9 @@ enum clew_status link_plan_make(struct arena *arena,
                                 const struct link_input *input,
                                 struct link_plan *out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* What deciding may ask of it. The plan must outlive `out`. */
+void link_plan_sources(struct link_plan *plan, struct link_sources *out);
 
 /* What is looked for in replies if this first message continues a compacted
  * session; s == NULL if it does not, or says too little. */

@@ -9,12 +9,32 @@
 #include "engine/chat.h"
 #include "engine/engine.h"
 #include "engine/link_plan.h"
+#include "engine/request_trail.h"
+#include "engine/rows.h"
 #include "engine/turn.h"
+#include "store/db.h"
 
 #include <string.h>
 
 /* Requests decided in one transaction. */
 #define STEP 100
+
+DB_SQL(MOVE_REQUESTS, "UPDATE requests SET conversation_id = $3"
+                      " WHERE tenant = $1 AND conversation_id = $2");
+/* One level deeper: the old root hangs on the new one from now on. */
+DB_SQL(MOVE_CHATS, "UPDATE chats SET conversation_id = $3, depth = depth + 1"
+                   " WHERE tenant = $1 AND conversation_id = $2");
+DB_SQL(HANG_CHAT, "UPDATE chats SET parent_id = $3, branch = $4"
+                  " WHERE tenant = $1 AND id = $2");
+DB_SQL(NAME_CHAT, "UPDATE chats SET branch = $3 WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_REBUILD, "SELECT after_at, after_id, report FROM link_rebuilds"
+                       " WHERE tenant = $1");
+DB_SQL(UPSERT_REBUILD, "INSERT INTO link_rebuilds (tenant, after_at, after_id,"
+                       " report) VALUES ($1, $2, $3, $4) ON CONFLICT (tenant)"
+                       " DO UPDATE SET after_at = $2, after_id = $3,"
+                       " report = $4");
+DB_SQL(DELETE_REBUILD, "DELETE FROM link_rebuilds WHERE tenant = $1");
+DB_SQL(COUNT_ALL, "SELECT COUNT(*) FROM requests WHERE tenant = $1");
 
 struct step {
     struct engine *engine;
@@ -31,6 +51,93 @@ struct stored {
     struct arena *arena;
     const struct request *request;
 };
+
+/* --- conversations ---------------------------------------------------------
+ */
+
+/* Let everything of conversation `from` belong to `to`; the root chat of the
+ * one hangs on the root chat of the other and is called `branch`. It keeps its
+ * own copy of the messages they share. */
+static enum clew_status join_conversation(struct store_tx *tx,
+                                          const struct uuid *from,
+                                          const struct uuid *to,
+                                          struct str branch,
+                                          struct clew_error *err)
+{
+    enum clew_status status =
+        db_exec(tx, &MOVE_REQUESTS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+
+    if (status == CLEW_OK) {
+        status =
+            db_exec(tx, &MOVE_CHATS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            db_exec(tx, &HANG_CHAT,
+                    DB_ARGS(db_uuid(from), db_uuid(to), db_text(branch)), err);
+    }
+    return status;
+}
+
+static enum clew_status name_chat(struct store_tx *tx,
+                                  const struct uuid *chat_id, struct str branch,
+                                  struct clew_error *err)
+{
+    return db_exec(tx, &NAME_CHAT, DB_ARGS(db_uuid(chat_id), db_text(branch)),
+                   err);
+}
+
+/* --- how far a rebuild is --------------------------------------------------
+ */
+
+/* No report (s == NULL): none is under way. */
+static enum clew_status place_get(struct store_tx *tx, struct arena *arena,
+                                  int64_t *out_after_ms,
+                                  struct uuid *out_after_id,
+                                  struct str *out_report,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    bool is_ok = true;
+    enum clew_status status =
+        db_query(tx, &SELECT_REBUILD, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out_report = (struct str){NULL, 0};
+    if (db_next(&rows)) {
+        *out_after_ms = db_get_int(&rows, 0);
+        *out_after_id = db_get_uuid(&rows, 1);
+        is_ok = rows_text(arena, &rows, 2, out_report);
+    }
+    status = db_end(&rows, err);
+    return is_ok ? status : clew_no_memory(err);
+}
+
+static enum clew_status place_set(struct store_tx *tx, int64_t after_ms,
+                                  const struct uuid *after_id,
+                                  struct str report, struct clew_error *err)
+{
+    if (!report.s) {
+        return db_exec(tx, &DELETE_REBUILD, DB_NO_ARGS, err);
+    }
+    return db_exec(
+        tx, &UPSERT_REBUILD,
+        DB_ARGS(db_int(after_ms), db_uuid(after_id), db_text(report)), err);
+}
+
+static enum clew_status count_all(struct store_tx *tx, int64_t *out_count,
+                                  struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, &COUNT_ALL, DB_NO_ARGS, &rows, err);
+
+    if (status == CLEW_OK && db_next(&rows)) {
+        *out_count = db_get_int(&rows, 0);
+    }
+    return status == CLEW_OK ? db_end(&rows, err) : status;
+}
 
 /* --- what the decision may ask for -----------------------------------------
  */
@@ -123,13 +230,13 @@ static enum clew_status move_chat(struct store_tx *tx, struct arena *arena,
         return status;
     }
     if (uuid_eq(&old->conversation_id, &now->conversation_id)) {
-        return request_name_chat(tx, &old->chat_id, now->branch, err);
+        return name_chat(tx, &old->chat_id, now->branch, err);
     }
     if (!uuid_eq(&old->conversation_id, &old->chat_id)) {
         return CLEW_OK; /* no root: it stays with the chat it forked from */
     }
-    return request_join_conversation(tx, &old->conversation_id,
-                                     &now->conversation_id, now->branch, err);
+    return join_conversation(tx, &old->conversation_id, &now->conversation_id,
+                             now->branch, err);
 }
 
 static bool is_same(const struct request *a, const struct request *b)
@@ -207,14 +314,14 @@ static enum clew_status resume(struct step *step, struct store_tx *tx,
                                struct arena *arena, struct clew_error *err)
 {
     struct str text;
-    enum clew_status status = request_rebuild_get(tx, arena, &step->after_ms,
-                                                  &step->after_id, &text, err);
+    enum clew_status status =
+        place_get(tx, arena, &step->after_ms, &step->after_id, &text, err);
 
     if (status == CLEW_OK && text.s) {
         read_report(text, &step->report);
         step->report.is_resumed = true;
     }
-    return status == CLEW_OK ? request_count(tx, &step->report.n_total, err)
+    return status == CLEW_OK ? count_all(tx, &step->report.n_total, err)
                              : status;
 }
 
@@ -225,12 +332,12 @@ static enum clew_status keep_place(struct step *step, struct store_tx *tx,
     enum clew_status status;
 
     if (step->is_last) {
-        return request_rebuild_set(tx, 0, NULL, (struct str){NULL, 0}, err);
+        return place_set(tx, 0, NULL, (struct str){NULL, 0}, err);
     }
     buf_init(&text, 1024);
     write_report(&step->report, &text);
-    status = request_rebuild_set(tx, step->after_ms, &step->after_id,
-                                 buf_str(&text), err);
+    status =
+        place_set(tx, step->after_ms, &step->after_id, buf_str(&text), err);
     buf_release(&text);
     return status;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - rows of the requests table, and what they are found by.
+ * request.c - rows of the requests table.
  *
  * See request.h. Every finder is one indexed lookup; "strictly earlier" is by
  * (created_at, id), which is also the order of a rebuild.
  */
 #include "engine/request.h"
 
-#include "base/clock.h"
-#include "engine/chat.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "store/db.h"
@@ -40,20 +38,8 @@ DB_SQL(SELECT_LONGEST, SELECT " AND hash_key = ANY($4)" EARLIER
                               " ORDER BY message_count DESC, created_at DESC,"
                               " id DESC LIMIT 1");
 DB_SQL(SELECT_RESPONSE, SELECT " AND response_id = $4" EARLIER NEWEST);
-DB_SQL(SELECT_TASK,
-       SELECT " AND id = (SELECT t.request_id FROM request_tasks t WHERE"
-              " t.tenant = $1 AND t.prompt_key = $4 AND t.created_at >= $5 AND"
-              " (t.created_at < $2 OR (t.created_at = $2 AND t.request_id < "
-              "$3))"
-              " ORDER BY t.created_at DESC, t.request_id DESC LIMIT 1)");
-/* A reply that holds the needle has every one of its anchors. */
-DB_SQL(SELECT_ANCHORS,
-       SELECT " AND id = ANY($4)" EARLIER " AND created_at >= $5"
-              " ORDER BY created_at DESC, id DESC LIMIT 20");
-DB_SQL(SELECT_ANCHOR_IDS,
-       "SELECT request_id FROM request_anchors WHERE tenant = $1"
-       " AND day = ANY($2) AND anchor = ANY($3) GROUP BY request_id"
-       " HAVING COUNT(*) >= $4 LIMIT 10000");
+DB_SQL(SELECT_MANY, SELECT " AND id = ANY($4)" EARLIER " AND created_at >= $5"
+                           " ORDER BY created_at DESC, id DESC LIMIT 20");
 DB_SQL(SELECT_CHILD,
        SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
               " AND subtask_number IS NULL" EARLIER NEWEST);
@@ -83,35 +69,6 @@ DB_SQL(UPDATE, "UPDATE requests SET conversation_id = $3, parent_id = $4,"
                " branch = $5, strategy = $6, subtask_number = $7,"
                " origin_id = $8, parent_origin_id = $9"
                " WHERE tenant = $1 AND id = $2");
-DB_SQL(INSERT_TASK, "INSERT INTO request_tasks (tenant, prompt_key, created_at,"
-                    " request_id) VALUES ($1, $2, $3, $4)"
-                    " ON CONFLICT DO NOTHING");
-DB_SQL(INSERT_ANCHOR, "INSERT INTO request_anchors (tenant, day, anchor,"
-                      " request_id) VALUES ($1, $2, $3, $4)"
-                      " ON CONFLICT DO NOTHING");
-DB_SQL(INSERT_PREFIX, "INSERT INTO request_prefixes (tenant, chat_id, seq,"
-                      " prefix_key) VALUES ($1, $2, $3, $4)"
-                      " ON CONFLICT DO NOTHING");
-DB_SQL(SELECT_PREFIXES, "SELECT prefix_key FROM request_prefixes WHERE"
-                        " tenant = $1 AND chat_id = $2 AND seq > $3"
-                        " AND seq <= $4 ORDER BY seq");
-DB_SQL(MOVE_REQUESTS, "UPDATE requests SET conversation_id = $3"
-                      " WHERE tenant = $1 AND conversation_id = $2");
-/* One level deeper: the old root hangs on the new one from now on. */
-DB_SQL(MOVE_CHATS, "UPDATE chats SET conversation_id = $3, depth = depth + 1"
-                   " WHERE tenant = $1 AND conversation_id = $2");
-DB_SQL(HANG_CHAT, "UPDATE chats SET parent_id = $3, branch = $4"
-                  " WHERE tenant = $1 AND id = $2");
-DB_SQL(NAME_CHAT, "UPDATE chats SET branch = $3 WHERE tenant = $1 AND id = $2");
-DB_SQL(SELECT_REBUILD, "SELECT after_at, after_id, report FROM link_rebuilds"
-                       " WHERE tenant = $1");
-DB_SQL(UPSERT_REBUILD, "INSERT INTO link_rebuilds (tenant, after_at, after_id,"
-                       " report) VALUES ($1, $2, $3, $4) ON CONFLICT (tenant)"
-                       " DO UPDATE SET after_at = $2, after_id = $3,"
-                       " report = $4");
-DB_SQL(DELETE_REBUILD, "DELETE FROM link_rebuilds WHERE tenant = $1");
-DB_SQL(COUNT_ALL, "SELECT COUNT(*) FROM requests WHERE tenant = $1");
-
 struct uuid request_key(const struct link_digest *digest)
 {
     struct uuid key;
@@ -346,60 +303,14 @@ enum clew_status request_find_response(struct store_tx *tx, struct arena *arena,
                DB_ARGS(BEFORE(before), db_text(response_id)), out, err);
 }
 
-enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
+enum clew_status request_find_many(struct store_tx *tx, struct arena *arena,
                                    const struct request *before,
-                                   const struct uuid *prompt_key,
-                                   int64_t since_ms, struct request *out,
-                                   struct clew_error *err)
+                                   const struct uuid *ids, size_t count,
+                                   int64_t since_ms, struct request **out,
+                                   size_t *out_count, struct clew_error *err)
 {
-    return one(tx, arena, &SELECT_TASK,
-               DB_ARGS(BEFORE(before), db_uuid(prompt_key), db_int(since_ms)),
-               out, err);
-}
-
-/* Days since 1970, rounded down. */
-static int64_t day_of(int64_t time_ms)
-{
-    return time_ms / CLOCK_DAY_MS - (time_ms % CLOCK_DAY_MS < 0);
-}
-
-static bool id_row(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    (void)arena;
-    *(struct uuid *)item = db_get_uuid(rows, 0);
-    return true;
-}
-
-/* Days of one lookup: a week and the day it begins in. */
-#define MAX_DAYS 9
-
-enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
-                                      const struct request *before,
-                                      const int64_t *anchors, size_t count,
-                                      int64_t since_ms, struct request **out,
-                                      size_t *out_count, struct clew_error *err)
-{
-    struct rows_list ids = {
-        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
-    int64_t days[MAX_DAYS];
-    size_t n_days = 0;
-    enum clew_status status;
-
-    for (int64_t day = day_of(before->created_at_ms);
-         day >= day_of(since_ms) && n_days < MAX_DAYS; day--) {
-        days[n_days++] = day;
-    }
-    status = rows_add(tx, &ids, &SELECT_ANCHOR_IDS,
-                      DB_ARGS(db_ints(days, n_days), db_ints(anchors, count),
-                              db_int((int64_t)count)),
-                      err);
-    if (status != CLEW_OK || ids.count == 0) {
-        *out_count = 0;
-        return status;
-    }
-    return many(tx, arena, &SELECT_ANCHORS,
-                DB_ARGS(BEFORE(before), db_uuids(ids.items, ids.count),
-                        db_int(since_ms)),
+    return many(tx, arena, &SELECT_MANY,
+                DB_ARGS(BEFORE(before), db_uuids(ids, count), db_int(since_ms)),
                 out, out_count, err);
 }
 
@@ -463,161 +374,6 @@ enum clew_status request_find_first(struct store_tx *tx, struct arena *arena,
                                     struct request *out, struct clew_error *err)
 {
     return one(tx, arena, &SELECT_FIRST, DB_ARGS(db_uuid(chat_id)), out, err);
-}
-
-/* --- what a reply leaves ---------------------------------------------------
- */
-
-enum clew_status request_add_task(struct store_tx *tx,
-                                  const struct request *request,
-                                  const struct uuid *prompt_key,
-                                  struct clew_error *err)
-{
-    return db_exec(tx, &INSERT_TASK,
-                   DB_ARGS(db_uuid(prompt_key), db_int(request->created_at_ms),
-                           db_uuid(&request->id)),
-                   err);
-}
-
-enum clew_status request_add_anchors(struct store_tx *tx,
-                                     const struct request *request,
-                                     const int64_t *anchors, size_t count,
-                                     struct clew_error *err)
-{
-    int64_t day = day_of(request->created_at_ms);
-    enum clew_status status = CLEW_OK;
-
-    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = db_exec(
-            tx, &INSERT_ANCHOR,
-            DB_ARGS(db_int(day), db_int(anchors[i]), db_uuid(&request->id)),
-            err);
-    }
-    return status;
-}
-
-enum clew_status request_add_prefix(struct store_tx *tx,
-                                    const struct uuid *chat_id, int64_t seq,
-                                    const struct link_digest *prefix,
-                                    struct clew_error *err)
-{
-    struct uuid key = request_key(prefix);
-
-    return db_exec(tx, &INSERT_PREFIX,
-                   DB_ARGS(db_uuid(chat_id), db_int(seq), db_uuid(&key)), err);
-}
-
-enum clew_status request_prefixes(struct store_tx *tx, struct arena *arena,
-                                  const struct request *request,
-                                  struct uuid **out_keys, size_t *out_count,
-                                  struct clew_error *err)
-{
-    struct rows_list keys = {
-        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
-    struct chat_part *parts;
-    size_t n_parts;
-    enum clew_status status =
-        chat_line(tx, arena, &request->chat_id, &parts, &n_parts, err);
-
-    for (size_t i = 0; status == CLEW_OK && i < n_parts; i++) {
-        int64_t after = parts[i].after_seq < request->first_seq - 1
-                            ? request->first_seq - 1
-                            : parts[i].after_seq;
-        int64_t to = parts[i].to_seq > request->last_seq ? request->last_seq
-                                                         : parts[i].to_seq;
-
-        if (after < to) {
-            status = rows_add(
-                tx, &keys, &SELECT_PREFIXES,
-                DB_ARGS(db_uuid(&parts[i].chat_id), db_int(after), db_int(to)),
-                err);
-        }
-    }
-    if (status == CLEW_OK) {
-        *out_keys = keys.items;
-        *out_count = keys.count;
-    }
-    return status;
-}
-
-enum clew_status request_join_conversation(struct store_tx *tx,
-                                           const struct uuid *from,
-                                           const struct uuid *to,
-                                           struct str branch,
-                                           struct clew_error *err)
-{
-    enum clew_status status =
-        db_exec(tx, &MOVE_REQUESTS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
-
-    if (status == CLEW_OK) {
-        status =
-            db_exec(tx, &MOVE_CHATS, DB_ARGS(db_uuid(from), db_uuid(to)), err);
-    }
-    if (status == CLEW_OK) {
-        status =
-            db_exec(tx, &HANG_CHAT,
-                    DB_ARGS(db_uuid(from), db_uuid(to), db_text(branch)), err);
-    }
-    return status;
-}
-
-enum clew_status request_name_chat(struct store_tx *tx,
-                                   const struct uuid *chat_id,
-                                   struct str branch, struct clew_error *err)
-{
-    return db_exec(tx, &NAME_CHAT, DB_ARGS(db_uuid(chat_id), db_text(branch)),
-                   err);
-}
-
-/* --- how far a rebuild is --------------------------------------------------
- */
-
-enum clew_status request_rebuild_get(struct store_tx *tx, struct arena *arena,
-                                     int64_t *out_after_ms,
-                                     struct uuid *out_after_id,
-                                     struct str *out_report,
-                                     struct clew_error *err)
-{
-    struct db_rows rows;
-    bool is_ok = true;
-    enum clew_status status =
-        db_query(tx, &SELECT_REBUILD, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out_report = (struct str){NULL, 0};
-    if (db_next(&rows)) {
-        *out_after_ms = db_get_int(&rows, 0);
-        *out_after_id = db_get_uuid(&rows, 1);
-        is_ok = rows_text(arena, &rows, 2, out_report);
-    }
-    status = db_end(&rows, err);
-    return is_ok ? status : clew_no_memory(err);
-}
-
-enum clew_status request_rebuild_set(struct store_tx *tx, int64_t after_ms,
-                                     const struct uuid *after_id,
-                                     struct str report, struct clew_error *err)
-{
-    if (!report.s) {
-        return db_exec(tx, &DELETE_REBUILD, DB_NO_ARGS, err);
-    }
-    return db_exec(
-        tx, &UPSERT_REBUILD,
-        DB_ARGS(db_int(after_ms), db_uuid(after_id), db_text(report)), err);
-}
-
-enum clew_status request_count(struct store_tx *tx, int64_t *out_count,
-                               struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, &COUNT_ALL, DB_NO_ARGS, &rows, err);
-
-    if (status == CLEW_OK && db_next(&rows)) {
-        *out_count = db_get_int(&rows, 0);
-    }
-    return status == CLEW_OK ? db_end(&rows, err) : status;
 }
 
 /* --- whole operations ------------------------------------------------------

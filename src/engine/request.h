@@ -122,19 +122,13 @@ enum clew_status request_find_response(struct store_tx *tx, struct arena *arena,
                                        struct str response_id,
                                        struct request *out,
                                        struct clew_error *err) CLEW_MUST_CHECK;
-/* Whose reply started a sub-agent with this prompt, from `since_ms` on. */
-enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
+/* Those of `ids` from `since_ms` on, at most 20. */
+enum clew_status request_find_many(struct store_tx *tx, struct arena *arena,
                                    const struct request *before,
-                                   const struct uuid *prompt_key,
-                                   int64_t since_ms, struct request *out,
+                                   const struct uuid *ids, size_t count,
+                                   int64_t since_ms, struct request **out,
+                                   size_t *out_count,
                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* Whose replies hold all these anchors, from `since_ms` on. */
-enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
-                                      const struct request *before,
-                                      const int64_t *anchors, size_t count,
-                                      int64_t since_ms, struct request **out,
-                                      size_t *out_count,
-                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* A child of `parent`, or of a retry of it, in its conversation, no subtask;
  * `hash_key` NULL = any, else one with just these messages. */
 enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
@@ -150,24 +144,6 @@ enum clew_status request_count_subtasks(struct store_tx *tx,
                                         int64_t *out_count,
                                         struct clew_error *err) CLEW_MUST_CHECK;
 
-/* What a reply leaves to be found by. */
-enum clew_status request_add_task(struct store_tx *tx,
-                                  const struct request *request,
-                                  const struct uuid *prompt_key,
-                                  struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status request_add_anchors(struct store_tx *tx,
-                                     const struct request *request,
-                                     const int64_t *anchors, size_t count,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status request_add_prefix(struct store_tx *tx,
-                                    const struct uuid *chat_id, int64_t seq,
-                                    const struct link_digest *prefix,
-                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* The prefixes of a request's messages, in order. */
-enum clew_status request_prefixes(struct store_tx *tx, struct arena *arena,
-                                  const struct request *request,
-                                  struct uuid **out_keys, size_t *out_count,
-                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* In (time, id) order after that point; the first page: INT64_MIN, nil. */
 enum clew_status request_list_after(struct store_tx *tx, struct arena *arena,
                                     int64_t after_ms,
@@ -179,31 +155,6 @@ enum clew_status request_find_first(struct store_tx *tx, struct arena *arena,
                                     const struct uuid *chat_id,
                                     struct request *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
-/* Let everything of conversation `from` belong to `to`; the root chat of the
- * one hangs on the root chat of the other and is called `branch`. It keeps its
- * own copy of the messages they share. */
-enum clew_status
-request_join_conversation(struct store_tx *tx, const struct uuid *from,
-                          const struct uuid *to, struct str branch,
-                          struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status request_name_chat(struct store_tx *tx,
-                                   const struct uuid *chat_id,
-                                   struct str branch,
-                                   struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status request_count(struct store_tx *tx, int64_t *out_count,
-                               struct clew_error *err) CLEW_MUST_CHECK;
-/* How far a rebuild of the links is; no report (s == NULL): none is under
- * way. */
-enum clew_status request_rebuild_get(struct store_tx *tx, struct arena *arena,
-                                     int64_t *out_after_ms,
-                                     struct uuid *out_after_id,
-                                     struct str *out_report,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status request_rebuild_set(struct store_tx *tx, int64_t after_ms,
-                                     const struct uuid *after_id,
-                                     struct str report,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
-
 /* --- whole operations --- */
 
 enum clew_status request_get(struct engine *engine, const struct scope *scope,
