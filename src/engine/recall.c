@@ -66,17 +66,20 @@ static enum clew_status take_vector(struct recall_query *query,
     vector = arena_zero(arena, dim, sizeof(*vector));
     query->vector = arena_zero(arena, dim, 1);
     query->planes = arena_zero(arena, VEC_PLANES, VEC_BIT_BYTES(dim));
-    if (!vector || !query->vector || !query->planes) {
+    query->signs = arena_zero(arena, 1, VEC_BIT_BYTES(dim));
+    if (!vector || !query->vector || !query->planes || !query->signs) {
         return out_of_memory(err);
     }
     status = embed_run(embedder, &query->request->query, 1, vector, err);
     if (status != CLEW_OK) {
         return status;
     }
+    query->ops = vec_ops();
     query->scale = vec_quantise(vector, dim, query->vector);
     if (query->scale > 0) {
         query->dim = dim;
         vec_query_planes(query->vector, dim, query->planes);
+        vec_sign_bits(query->vector, dim, query->signs);
     }
     return CLEW_OK;
 }

@@ -17,35 +17,43 @@ enum clew_status best_init(struct best *best, struct arena *arena, size_t want,
                       : clew_fail(err, CLEW_NO_MEMORY, "could not search");
 }
 
-/* Move the best `want` to the front (quickselect). */
-static void select_best(uint64_t *a, ptrdiff_t count, ptrdiff_t want)
+/* Which of three has the middle key. */
+static size_t middle_of(const uint64_t *a, size_t x, size_t y, size_t z)
 {
-    ptrdiff_t low = 0;
-    ptrdiff_t high = count - 1;
+    size_t low = a[x] < a[y] ? x : y;
+    size_t high = a[x] < a[y] ? y : x;
 
-    while (low < high) {
-        uint64_t pivot = a[low + (high - low) / 2];
-        ptrdiff_t i = low;
-        ptrdiff_t j = high;
+    return a[z] < a[low] ? low : (a[z] > a[high] ? high : z);
+}
 
-        while (i <= j) {
-            while (a[i] > pivot) {
-                i++;
-            }
-            while (a[j] < pivot) {
-                j--;
-            }
-            if (i <= j) {
-                uint64_t swap = a[i];
+/*
+ * Move the best `want` to the front (quickselect). The inner loop has no branch
+ * that could be guessed wrong, which would be most of its time.
+ */
+static void select_best(uint64_t *a, size_t count, size_t want)
+{
+    size_t low = 0;
+    size_t high = count;
 
-                a[i++] = a[j];
-                a[j--] = swap;
-            }
+    while (high - low > 1) {
+        size_t middle = middle_of(a, low, low + (high - low) / 2, high - 1);
+        uint64_t pivot = a[middle];
+        size_t n = low; /* those from `low` to here are above the pivot */
+
+        a[middle] = a[high - 1];
+        for (size_t i = low; i < high - 1; i++) {
+            uint64_t key = a[i];
+
+            a[i] = a[n];
+            a[n] = key;
+            n += key > pivot;
         }
-        if (want <= j) {
-            high = j;
-        } else if (want >= i) {
-            low = i;
+        a[high - 1] = a[n];
+        a[n] = pivot;
+        if (want < n) {
+            high = n;
+        } else if (want > n + 1) {
+            low = n + 1;
         } else {
             return;
         }
@@ -59,7 +67,7 @@ void best_cut(struct best *best)
     if (best->count <= best->want) {
         return;
     }
-    select_best(best->keys, (ptrdiff_t)best->count, (ptrdiff_t)best->want);
+    select_best(best->keys, best->count, best->want);
     best->count = best->want;
     for (size_t i = 0; i < best->count; i++) {
         least = best->keys[i] < least ? best->keys[i] : least;

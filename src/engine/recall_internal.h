@@ -4,7 +4,8 @@
  *
  * recall.c       the steps in order
  * recall_pop.c   which documents are in reach, and their statistics
- * recall_find.c  candidates: by vectors, and all together
+ * recall_find.c  candidates: all together
+ * recall_vector.c candidates by vectors
  * recall_terms.c candidates by terms and time
  * recall_best.h  the best of many
  * recall_score.c the full score of each candidate
@@ -36,6 +37,8 @@ struct recall_query {
     int8_t *vector;
     float scale;
     uint64_t *planes;
+    uint64_t *signs;
+    const struct vec_ops *ops;
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
 };
@@ -87,6 +90,7 @@ struct population {
     size_t n_terms;
     /* saturation[tf2][length code]: what a term gives, 0 to 1 + k1 */
     float (*saturation)[256];
+    bool has_times;    /* the request bounds when documents were made */
     float cosine_mean; /* of the query with the documents in reach */
     float cosine_std;
     uint64_t *marks;      /* one bit per position: has a slot */
@@ -111,9 +115,6 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
                                  const struct recall_query *query,
                                  enum index_kind kind,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* True if the request's times and the tombstones let it be seen. */
-bool population_allows(const struct population *pop, const struct slice *slice,
-                       uint32_t doc);
 /* The slice that holds a position. */
 size_t population_slice_of(const struct population *pop, size_t position);
 /*
@@ -126,6 +127,15 @@ void population_neighbours(struct population *pop, size_t slice, uint32_t doc,
 /* recall_find.c: mark candidates. */
 enum clew_status recall_find(struct population *pop, size_t limit,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* recall_vector.c: mark `want` by vectors, and set the cosines' moments. */
+enum clew_status recall_find_by_vector(struct population *pop, size_t want,
+                                       struct clew_error *err) CLEW_MUST_CHECK;
+/* The cosine of the query with a document that has a vector. */
+float recall_cosine(const struct recall_query *query, const struct segment *s,
+                    size_t doc);
+/* Have the vector brought near. */
+void recall_prefetch(const struct recall_query *query, const struct segment *s,
+                     size_t doc);
 /* recall_terms.c: mark `want` by terms, and what is around `n_spread`. */
 enum clew_status recall_find_by_terms(struct population *pop, size_t want,
                                       size_t n_spread,
@@ -142,6 +152,21 @@ enum clew_status recall_chats(struct population *pop,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /* Let the gathered chats speak for their turns. */
 void recall_lean(struct population *pop);
+
+/* True if the request's times and the tombstones let it be seen. */
+static inline bool population_allows(const struct population *pop,
+                                     const struct slice *slice, uint32_t doc)
+{
+    const struct recall_request *request = pop->query->request;
+    const struct segment *s = slice->segment;
+
+    if (segment_is_removed(s, doc)) {
+        return false;
+    }
+    return !pop->has_times || (s->times[doc] <= request->at_ms &&
+                               s->times[doc] >= request->since_ms &&
+                               s->times[doc] < request->until_ms);
+}
 
 static inline void mark_set(uint64_t *bits, size_t position)
 {

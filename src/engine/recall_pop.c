@@ -273,6 +273,21 @@ static enum clew_status fill_saturation(struct population *pop,
     return CLEW_OK;
 }
 
+/* Does the request leave out documents by when they were made? */
+static bool has_times(const struct population *pop)
+{
+    const struct recall_request *request = pop->query->request;
+    bool is_bound =
+        request->since_ms != INT64_MIN || request->until_ms != INT64_MAX;
+
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        const struct segment *s = pop->slices[i].segment;
+
+        is_bound = is_bound || s->head->newest_ms > request->at_ms;
+    }
+    return is_bound;
+}
+
 enum clew_status population_init(struct population *pop, struct arena *arena,
                                  const struct index_view *view,
                                  const struct recall_query *query,
@@ -289,6 +304,7 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
     status = find_slices(pop, &all, view, err);
     pop->slices = all.items;
     pop->n_slices = all.count;
+    pop->has_times = has_times(pop);
     if (status != CLEW_OK || pop->size == 0) {
         return status;
     }
@@ -305,16 +321,6 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
     }
     status = find_terms(pop, err);
     return status == CLEW_OK ? fill_saturation(pop, err) : status;
-}
-
-bool population_allows(const struct population *pop, const struct slice *slice,
-                       uint32_t doc)
-{
-    const struct recall_request *request = pop->query->request;
-    int64_t time = slice->segment->times[doc];
-
-    return time <= request->at_ms && time >= request->since_ms &&
-           time < request->until_ms && !segment_is_removed(slice->segment, doc);
 }
 
 size_t population_slice_of(const struct population *pop, size_t position)
@@ -349,7 +355,7 @@ static bool is_visible(const struct population *pop, const struct segment *s,
                        uint32_t doc)
 {
     return !segment_is_removed(s, doc) &&
-           s->times[doc] <= pop->query->request->at_ms;
+           (!pop->has_times || s->times[doc] <= pop->query->request->at_ms);
 }
 
 /*

@@ -23,8 +23,6 @@
  */
 #include "engine/recall_internal.h"
 
-#include "vec/vec.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +46,8 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.05f, 0.10f};
 #define PRIOR_QUESTION 0.11f
 #define PRIOR_ANSWER 0.09f
 #define PRIOR_SPEAKER 0.18f
+/* Vectors asked for before they are needed. */
+#define AHEAD 8
 /* Memories and episodes are made to be found: whole sentences, no windows. */
 
 static enum clew_status out_of_memory(struct clew_error *err)
@@ -68,6 +68,17 @@ static uint32_t doc_at(const struct slice *slice, size_t position)
     return slice->first + (uint32_t)(position - slice->base);
 }
 
+/* The slice of a position, known to be `slice` or a later one. */
+static size_t slice_from(const struct population *pop, size_t slice,
+                         size_t position)
+{
+    while (slice + 1 < pop->n_slices &&
+           pop->slices[slice + 1].base <= position) {
+        slice++;
+    }
+    return slice;
+}
+
 /* Call for each set bit of a bitmap over all positions. */
 #define FOR_EACH_MARK(pop, bits, position)                                     \
     for (size_t word_ = 0; word_ < ((pop)->size + 63) / 64; word_++)           \
@@ -76,45 +87,82 @@ static uint32_t doc_at(const struct slice *slice, size_t position)
              ((position) = word_ * 64 + (size_t)__builtin_ctzll(left_), true); \
              left_ &= left_ - 1)
 
-/* Candidates and the turns around them get slots, in order of position. */
-static enum clew_status make_slots(struct population *pop,
-                                   struct clew_error *err)
+/* The candidates' positions in order. */
+static enum clew_status list_candidates(struct population *pop,
+                                        size_t **out_list, size_t *out_count,
+                                        struct clew_error *err)
 {
     size_t words = (pop->size + 63) / 64;
-    size_t n_candidates = 0;
-    size_t slice = 0;
     size_t position;
+    size_t *list;
     size_t n = 0;
 
     for (size_t w = 0; w < words; w++) {
-        n_candidates += (size_t)__builtin_popcountll(pop->candidates[w]);
+        n += (size_t)__builtin_popcountll(pop->candidates[w]);
     }
-    pop->around = arena_alloc(pop->arena, (n_candidates + 1) * RECALL_WINDOW *
-                                              sizeof(*pop->around));
-    if (!pop->around) {
+    list = arena_alloc(pop->arena, (n + 1) * sizeof(*list));
+    if (!list) {
         return out_of_memory(err);
     }
-    n_candidates = 0;
-    memcpy(pop->marks, pop->candidates, words * sizeof(*pop->marks));
+    n = 0;
     FOR_EACH_MARK(pop, pop->candidates, position)
     {
-        size_t *around = pop->around + n_candidates++ * RECALL_WINDOW;
+        list[n++] = position;
+    }
+    *out_list = list;
+    *out_count = n;
+    return CLEW_OK;
+}
 
-        if (pop->kind != INDEX_TURN) {
-            memset(around, 0xff, RECALL_WINDOW * sizeof(*around));
-            continue;
+/* The turns around each candidate; they are marked too. */
+static void find_around(struct population *pop, const size_t *list,
+                        size_t count)
+{
+    size_t slice = 0;
+    size_t later = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t *around = pop->around + i * RECALL_WINDOW;
+
+        if (i + AHEAD < count) { /* which chat it is in is asked first */
+            later = slice_from(pop, later, list[i + AHEAD]);
+            __builtin_prefetch(&pop->slices[later].segment->docs[doc_at(
+                &pop->slices[later], list[i + AHEAD])]);
         }
-        while (slice + 1 < pop->n_slices &&
-               pop->slices[slice + 1].base <= position) {
-            slice++;
-        }
-        population_neighbours(pop, slice, doc_at(&pop->slices[slice], position),
+        slice = slice_from(pop, slice, list[i]);
+        population_neighbours(pop, slice, doc_at(&pop->slices[slice], list[i]),
                               around);
         for (int k = 0; k < RECALL_WINDOW; k++) {
             if (around[k] != SIZE_MAX) {
                 mark_set(pop->marks, around[k]);
             }
         }
+    }
+}
+
+/* Candidates and the turns around them get slots, in order of position. */
+static enum clew_status make_slots(struct population *pop,
+                                   struct clew_error *err)
+{
+    size_t words = (pop->size + 63) / 64;
+    size_t *list = NULL;
+    size_t count = 0;
+    size_t n = 0;
+    enum clew_status status = list_candidates(pop, &list, &count, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    pop->around = arena_alloc(pop->arena, (count + 1) * RECALL_WINDOW *
+                                              sizeof(*pop->around));
+    if (!pop->around) {
+        return out_of_memory(err);
+    }
+    memcpy(pop->marks, pop->candidates, words * sizeof(*pop->marks));
+    if (pop->kind == INDEX_TURN) {
+        find_around(pop, list, count);
+    } else {
+        memset(pop->around, 0xff, count * RECALL_WINDOW * sizeof(*pop->around));
     }
     for (size_t w = 0; w < words; w++) {
         pop->ranks[w] = (uint32_t)n;
@@ -128,7 +176,6 @@ static enum clew_status make_slots(struct population *pop,
 
 static void fill_slots(struct population *pop)
 {
-    const struct recall_query *query = pop->query;
     struct slot *slot = pop->slots;
     size_t slice = 0;
     size_t position;
@@ -137,10 +184,7 @@ static void fill_slots(struct population *pop)
     {
         const struct segment *s;
 
-        while (slice + 1 < pop->n_slices &&
-               pop->slices[slice + 1].base <= position) {
-            slice++;
-        }
+        slice = slice_from(pop, slice, position);
         s = pop->slices[slice].segment;
         slot->slice = (uint32_t)slice;
         slot->doc = doc_at(&pop->slices[slice], position);
@@ -148,14 +192,28 @@ static void fill_slots(struct population *pop)
         slot->length = s->lengths[slot->doc];
         slot->flags = s->flags[slot->doc];
         slot->cosine = pop->cosine_mean;
-        if (query->dim > 0 && s->scales[slot->doc] > 0) {
-            slot->cosine =
-                (float)vec_ops()->dot_i8(query->vector,
-                                         s->vectors + slot->doc * query->dim,
-                                         query->dim) *
-                s->scales[slot->doc] * query->scale;
-        }
         slot++;
+    }
+}
+
+/* The vectors of the slots lie far apart: each is asked for ahead. */
+static void fill_cosines(struct population *pop)
+{
+    const struct recall_query *query = pop->query;
+
+    for (size_t i = 0; i < pop->n_slots && query->dim > 0; i++) {
+        struct slot *slot = &pop->slots[i];
+        const struct segment *s = pop->slices[slot->slice].segment;
+
+        if (i + AHEAD < pop->n_slots) {
+            const struct slot *later = slot + AHEAD;
+
+            recall_prefetch(query, pop->slices[later->slice].segment,
+                            later->doc);
+        }
+        if (s->scales[slot->doc] > 0) {
+            slot->cosine = recall_cosine(query, s, slot->doc);
+        }
     }
 }
 
@@ -413,6 +471,7 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
         return out_of_memory(err);
     }
     fill_slots(pop);
+    fill_cosines(pop);
     fill_terms(pop);
     const size_t *around = pop->around;
 

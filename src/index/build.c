@@ -59,12 +59,15 @@ static size_t n_dates_of(const struct build *b, const struct row *row)
 
 static void count_rows(struct build *b)
 {
+    uint32_t unused;
+
     for (size_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
 
         b->n_users += i == 0 || !same_user(row, row - 1);
         b->n_chats += i == 0 || !same_chat(row, row - 1);
         b->n_dates += (uint32_t)n_dates_of(b, row);
+        b->n_sample += segment_draws(row->id, &unused);
     }
 }
 
@@ -88,6 +91,7 @@ static enum clew_status lay_out(struct build *b, struct clew_error *err)
     sizes[PART_VECTORS] = n * dim;
     sizes[PART_SCALES] = dim ? n * sizeof(float) : 0;
     sizes[PART_BITS] = dim ? n * VEC_BIT_BYTES(dim) : 0;
+    sizes[PART_SAMPLE] = b->n_sample * sizeof(struct segment_sample);
     status = region_add(&b->out, sizeof(struct segment_header), &head, err);
     for (int i = 0; i < PART_POSTINGS && status == CLEW_OK; i++) {
         status = region_add(&b->out, sizes[i], &b->offsets[i], err);
@@ -191,6 +195,7 @@ static void fill_columns(struct build *b)
     struct segment_doc *docs = build_part(b, PART_DOCS);
     struct segment_user *users = build_part(b, PART_USERS);
     struct segment_chat *chats = build_part(b, PART_CHATS);
+    struct segment_sample *sample = build_part(b, PART_SAMPLE);
     uint8_t *lengths = build_part(b, PART_LENGTHS);
     uint32_t n_users = 0;
     uint32_t n_chats = 0;
@@ -198,6 +203,7 @@ static void fill_columns(struct build *b)
 
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
+        uint32_t hash;
 
         if (i == 0 || !same_user(row, row - 1)) {
             open_user(b, n_users++, n_chats, i, row);
@@ -218,6 +224,9 @@ static void fill_columns(struct build *b)
         users[n_users - 1].length_sum += docs[i].length;
         chats[n_chats - 1].length_sum += docs[i].length;
         lengths[i] = length_code(docs[i].length);
+        if (segment_draws(row->id, &hash)) {
+            *sample++ = (struct segment_sample){i, hash};
+        }
     }
     open_user(b, n_users, n_chats, (uint32_t)b->n_rows, NULL);
     open_chat(b, 0, n_chats, (uint32_t)b->n_rows, NULL);
@@ -261,6 +270,7 @@ static void sort_ids(struct build *b)
 static void write_header(struct build *b, uint32_t bucket_bits)
 {
     struct segment_header *head = (struct segment_header *)b->out.base;
+    const int64_t *times = build_part(b, PART_TIMES);
 
     memcpy(head->magic, SEGMENT_MAGIC, sizeof(head->magic));
     head->version = SEGMENT_VERSION;
@@ -272,11 +282,17 @@ static void write_header(struct build *b, uint32_t bucket_bits)
     head->n_chats = b->n_chats;
     head->n_terms = (uint32_t)b->n_terms;
     head->n_dates = b->n_dates;
+    head->n_sample = b->n_sample;
     head->bucket_bits = bucket_bits;
     for (size_t i = 0; i < b->n_rows; i++) {
         for (uint32_t k = b->rows[i].kind; k < INDEX_KINDS; k++) {
             head->kind_end[k] = (uint32_t)i + 1;
         }
+    }
+    head->newest_ms = INT64_MIN;
+    for (size_t i = 0; i < b->n_rows; i++) {
+        head->newest_ms =
+            times[i] > head->newest_ms ? times[i] : head->newest_ms;
     }
     for (int i = 0; i < N_PARTS; i++) {
         head->parts[i].offset = b->offsets[i];

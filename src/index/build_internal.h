@@ -56,6 +56,7 @@ struct build {
     uint32_t n_users;
     uint32_t n_chats;
     uint32_t n_dates;
+    uint32_t n_sample;
 };
 
 /* Where a part begins; moves when the region grows. */

@@ -96,6 +96,8 @@ static void sizes_of(const struct segment_header *head, uint64_t sizes[N_PARTS])
     sizes[PART_VECTORS] = n * head->dim;
     sizes[PART_SCALES] = head->dim ? n * sizeof(float) : 0;
     sizes[PART_BITS] = head->dim ? n * VEC_BIT_BYTES(head->dim) : 0;
+    sizes[PART_SAMPLE] =
+        (uint64_t)head->n_sample * sizeof(struct segment_sample);
     sizes[PART_POSTINGS] = head->parts[PART_POSTINGS].size;
     sizes[PART_TERMS] = (uint64_t)head->n_terms * sizeof(struct segment_term);
     sizes[PART_BUCKETS] =
@@ -181,6 +183,7 @@ static void set_parts(struct segment *s)
     s->vectors = (const int8_t *)part[PART_VECTORS];
     s->scales = (const float *)part[PART_SCALES];
     s->bits = (const uint64_t *)part[PART_BITS];
+    s->sample = (const struct segment_sample *)part[PART_SAMPLE];
     s->postings = part[PART_POSTINGS];
     s->terms = (const struct segment_term *)part[PART_TERMS];
     s->buckets = (const uint32_t *)part[PART_BUCKETS];
@@ -294,6 +297,44 @@ bool segment_find_id(const struct segment *segment, const struct uuid *id,
         }
     }
     return false;
+}
+
+bool segment_draws(const struct uuid *id, uint32_t *out_hash)
+{
+    uint64_t half[2];
+    uint64_t hash;
+
+    memcpy(half, id->b, sizeof(half));
+    hash = mix(half[0] ^ 0xa0761d6478bd642full, half[1] | 1);
+    *out_hash = (uint32_t)(hash >> 32);
+    return hash % SAMPLE_EVERY == 0;
+}
+
+/* The first of the sample from `doc` on. */
+static const struct segment_sample *sample_from(const struct segment *s,
+                                                uint32_t doc)
+{
+    uint32_t low = 0;
+    uint32_t high = s->head->n_sample;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (s->sample[middle].doc < doc) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return s->sample + low;
+}
+
+void segment_find_sample(const struct segment *segment, uint32_t first,
+                         uint32_t end, const struct segment_sample **out_first,
+                         const struct segment_sample **out_end)
+{
+    *out_first = sample_from(segment, first);
+    *out_end = sample_from(segment, end);
 }
 
 bool segment_find_term(const struct segment *segment, uint64_t hash,

@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {
@@ -45,6 +45,7 @@ enum segment_part {
     PART_VECTORS,  /* i8, dim per document */
     PART_SCALES,   /* f32; 0 = no vector */
     PART_BITS,     /* VEC_BIT_BYTES(dim) per document */
+    PART_SAMPLE,   /* struct segment_sample, by document */
     PART_POSTINGS, /* lists, then POSTINGS_PAD bytes */
     PART_TERMS,    /* struct segment_term, by hash */
     PART_BUCKETS,  /* u32: first term whose hash starts with these bits */
@@ -82,6 +83,17 @@ struct segment_doc {
     uint32_t n_dates;
 };
 
+/*
+ * One of SAMPLE_EVERY documents, drawn by its id: which ones does not depend on
+ * how documents lie in segments. Those with a hash below a bound are a smaller
+ * sample.
+ */
+struct segment_sample {
+    uint32_t doc;
+    uint32_t hash;
+};
+#define SAMPLE_EVERY 16u
+
 struct segment_term {
     uint64_t hash;
     uint64_t offset; /* in PART_POSTINGS */
@@ -100,8 +112,11 @@ struct segment_header {
     uint32_t n_chats;
     uint32_t n_terms;
     uint32_t n_dates;
+    uint32_t n_sample;
     uint32_t bucket_bits;
+    uint32_t unused;
     uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
+    int64_t newest_ms;              /* the latest of PART_TIMES */
     struct {
         uint64_t offset;
         uint64_t size;
@@ -129,6 +144,7 @@ struct segment {
     const int8_t *vectors;
     const float *scales;
     const uint64_t *bits;
+    const struct segment_sample *sample;
     const uint8_t *postings;
     const struct segment_term *terms;
     const uint32_t *buckets;
@@ -175,6 +191,12 @@ bool segment_remove(struct segment *segment, uint32_t doc);
 /* The document with this id, or false. Finds removed ones too. */
 bool segment_find_id(const struct segment *segment, const struct uuid *id,
                      uint32_t *out_doc);
+/* Is this document drawn? Its hash, if so. */
+bool segment_draws(const struct uuid *id, uint32_t *out_hash);
+/* The documents drawn from `first` to `end`: pointers into the sample. */
+void segment_find_sample(const struct segment *segment, uint32_t first,
+                         uint32_t end, const struct segment_sample **out_first,
+                         const struct segment_sample **out_end);
 bool segment_find_term(const struct segment *segment, uint64_t hash,
                        struct postings *out_list, uint32_t *out_n_chats);
 /* The stretch of a user's documents of a kind; empty if there are none. */

@@ -5,8 +5,10 @@
  *
  * A vector is kept twice: as int8 with one scale (x ~ scale * q), and as one
  * sign bit per dimension. The int8 form ranks; the bits find a shortlist when
- * there are too many rows to read. The query keeps more precision than the
- * bits: its values are cut to 4 bits and compared plane by plane.
+ * there are too many rows to read: first the rows whose signs differ little
+ * from the query's, then, of these, the best by a query that keeps more
+ * precision than the bits: its values are cut to 4 bits and compared plane by
+ * plane.
  * The scalar kernels are the truth; the others give exactly the same integers,
  * for every dimension (tails are handled inside). CLEW_CPU=scalar|neon|dotprod|
  * avx2|avx512 overrides the choice.
@@ -38,6 +40,11 @@ struct vec_ops {
      * `planes` are VEC_PLANES rows of `words` words. */
     void (*scan_bits)(const uint64_t *planes, const uint64_t *rows,
                       size_t n_rows, size_t words, int32_t *out);
+    /* bit i of `out` = vec_differ(query, row i) <= bound; whole words are
+     * written, bits past the last row are 0 */
+    void (*scan_signs)(const uint64_t *query, const uint64_t *rows,
+                       size_t n_rows, size_t words, uint32_t bound,
+                       uint64_t *out);
 };
 
 /* The kernels of this processor. */
@@ -51,6 +58,17 @@ const struct vec_ops *vec_ops_named(const char *name);
 float vec_quantise(const float *vector, size_t dim, int8_t *out);
 /* Sign bits of a quantised vector, VEC_BIT_BYTES(dim) bytes, padding 0. */
 void vec_sign_bits(const int8_t *quantised, size_t dim, uint64_t *out);
+/* How many sign bits differ. */
+static inline uint32_t vec_differ(const uint64_t *a, const uint64_t *b,
+                                  size_t words)
+{
+    uint32_t count = 0;
+
+    for (size_t w = 0; w < words; w++) {
+        count += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
+    }
+    return count;
+}
 /*
  * A query for scan_bits(): VEC_PLANES * VEC_BIT_BYTES(dim) bytes. Its values
  * are cut to -7..7 in two's complement, one plane per bit, so that the scan

@@ -132,6 +132,79 @@ static void neon_scan_bits(const uint64_t *planes, const uint64_t *rows,
     }
 }
 
+static uint32_t count_signs(const uint8_t *query, const uint8_t *row,
+                            size_t bytes)
+{
+    uint32_t sum = 0;
+    size_t i = 0;
+
+    for (; i + 16 <= bytes; i += 16) {
+        sum += vaddvq_u8(
+            vcntq_u8(veorq_u8(vld1q_u8(query + i), vld1q_u8(row + i))));
+    }
+    if (i < bytes) {
+        sum += vaddv_u8(vcnt_u8(veor_u8(vld1_u8(query + i), vld1_u8(row + i))));
+    }
+    return sum;
+}
+
+/* Differing bits of 32 bytes: up to 16 in each of 16 places. */
+static inline uint8x16_t differ256(uint8x16_t low, uint8x16_t high,
+                                   const uint8_t *row)
+{
+    return vaddq_u8(vcntq_u8(veorq_u8(low, vld1q_u8(row))),
+                    vcntq_u8(veorq_u8(high, vld1q_u8(row + 16))));
+}
+
+/* Eight rows of 32 bytes: a bit for each within the bound. */
+static inline uint64_t near_256(uint8x16_t low, uint8x16_t high,
+                                const uint8_t *row, uint16x8_t bound)
+{
+    static const uint16_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t a =
+        vpaddq_u8(differ256(low, high, row), differ256(low, high, row + 32));
+    uint8x16_t b = vpaddq_u8(differ256(low, high, row + 64),
+                             differ256(low, high, row + 96));
+    uint8x16_t c = vpaddq_u8(differ256(low, high, row + 128),
+                             differ256(low, high, row + 160));
+    uint8x16_t d = vpaddq_u8(differ256(low, high, row + 192),
+                             differ256(low, high, row + 224));
+    uint16x8_t sums = vpaddlq_u8(vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d)));
+
+    return vaddvq_u16(vandq_u16(vcleq_u16(sums, bound), vld1q_u16(places)));
+}
+
+static void neon_scan_signs(const uint64_t *query, const uint64_t *rows,
+                            size_t n_rows, size_t words, uint32_t bound,
+                            uint64_t *out)
+{
+    const uint8_t *row = (const uint8_t *)rows;
+    uint16x8_t most = vdupq_n_u16((uint16_t)(bound < 256 ? bound : 256));
+    uint8x16_t low = vdupq_n_u8(0);
+    uint8x16_t high = low;
+    size_t bytes = words * 8;
+
+    if (bytes == 32) {
+        low = vld1q_u8((const uint8_t *)query);
+        high = vld1q_u8((const uint8_t *)query + 16);
+    }
+    for (size_t i = 0; i < n_rows; i += 64, out++) {
+        size_t n = n_rows - i < 64 ? n_rows - i : 64;
+        size_t k = 0;
+
+        *out = 0;
+        for (; bytes == 32 && k + 8 <= n; k += 8) {
+            *out |= near_256(low, high, row + (i + k) * bytes, most) << k;
+        }
+        for (; k < n; k++) {
+            uint32_t count = count_signs((const uint8_t *)query,
+                                         row + (i + k) * bytes, bytes);
+
+            *out |= (uint64_t)(count <= bound) << k;
+        }
+    }
+}
+
 /* The two compilers name the same processor differently, and disagree on
  * whether the intrinsic exists for it: hence assembly. */
 #if defined(__clang__)
@@ -193,9 +266,9 @@ WITH_SDOT static void sdot_scan_i8(const int8_t *query, const int8_t *rows,
 }
 
 static const struct vec_ops neon = {"neon", neon_dot_i8, neon_scan_i8,
-                                    neon_scan_bits};
+                                    neon_scan_bits, neon_scan_signs};
 static const struct vec_ops dotprod = {"dotprod", sdot_dot_i8, sdot_scan_i8,
-                                       neon_scan_bits};
+                                       neon_scan_bits, neon_scan_signs};
 
 const struct vec_ops *vec_ops_neon(void)
 {

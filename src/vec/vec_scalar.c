@@ -41,7 +41,19 @@ static void scan_bits(const uint64_t *planes, const uint64_t *rows,
     }
 }
 
-static const struct vec_ops ops = {"scalar", dot_i8, scan_i8, scan_bits};
+static void scan_signs(const uint64_t *query, const uint64_t *rows,
+                       size_t n_rows, size_t words, uint32_t bound,
+                       uint64_t *out)
+{
+    for (size_t i = 0; i < n_rows; i++) {
+        uint64_t bit = vec_differ(query, rows + i * words, words) <= bound;
+
+        out[i / 64] = i % 64 ? out[i / 64] | bit << (i % 64) : bit;
+    }
+}
+
+static const struct vec_ops ops = {"scalar", dot_i8, scan_i8, scan_bits,
+                                   scan_signs};
 
 const struct vec_ops *vec_ops_scalar(void)
 {

@@ -129,6 +129,23 @@ avx2_scan_bits(const uint64_t *planes, const uint64_t *rows, size_t n_rows,
     }
 }
 
+__attribute__((target("avx2,popcnt"))) static void
+avx2_scan_signs(const uint64_t *query, const uint64_t *rows, size_t n_rows,
+                size_t words, uint32_t bound, uint64_t *out)
+{
+    for (size_t i = 0; i < n_rows; i++) {
+        const uint64_t *row = rows + i * words;
+        uint64_t bit;
+        uint64_t count = 0;
+
+        for (size_t w = 0; w < words; w++) {
+            count += (uint64_t)_mm_popcnt_u64(query[w] ^ row[w]);
+        }
+        bit = count <= bound;
+        out[i / 64] = i % 64 ? out[i / 64] | bit << (i % 64) : bit;
+    }
+}
+
 #define AVX512 "avx512f,avx512bw,avx512vl,avx512vnni,avx512vpopcntdq"
 
 /* VPDPBUSD wants one side unsigned: a + 128, and 128 * sum(b) taken off. */
@@ -209,15 +226,85 @@ avx512_scan_bits(const uint64_t *planes, const uint64_t *rows, size_t n_rows,
     }
 }
 
+__attribute__((target(AVX512))) static uint64_t
+avx512_differ(const uint64_t *query, const uint64_t *row, size_t words)
+{
+    __m512i sum = _mm512_setzero_si512();
+
+    for (size_t w = 0; w < words; w += 8) {
+        size_t left = words - w;
+        __mmask8 mask = left >= 8 ? 0xff : (__mmask8)((1u << left) - 1);
+        __m512i bits =
+            _mm512_xor_si512(_mm512_maskz_loadu_epi64(mask, row + w),
+                             _mm512_maskz_loadu_epi64(mask, query + w));
+
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(bits));
+    }
+    return (uint64_t)_mm512_reduce_add_epi64(sum);
+}
+
+/* Eight rows of 256 dimensions: a bit for each within the bound. */
+__attribute__((target(AVX512))) static uint64_t
+avx512_near_256(__m512i query, const uint64_t *rows, __m512i bound)
+{
+    const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    __m512i sums[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        __m512i bits = _mm512_loadu_si512(rows + 8 * i);
+
+        sums[i] = _mm512_popcnt_epi64(_mm512_xor_si512(query, bits));
+    }
+    for (size_t n = 4; n > 1; n /= 2) { /* add neighbours, keep the order */
+        for (size_t i = 0; i < n; i += 2) {
+            sums[i / 2] = _mm512_add_epi64(
+                _mm512_permutex2var_epi64(sums[i], even, sums[i + 1]),
+                _mm512_permutex2var_epi64(sums[i], odd, sums[i + 1]));
+        }
+    }
+    return _mm512_cmple_epu64_mask(sums[0], bound);
+}
+
+__attribute__((target(AVX512))) static void
+avx512_scan_signs(const uint64_t *query, const uint64_t *rows, size_t n_rows,
+                  size_t words, uint32_t bound, uint64_t *out)
+{
+    __m512i most = _mm512_set1_epi64((long long)bound);
+    __m512i four = _mm512_setzero_si512();
+
+    if (words == 4) {
+        four =
+            _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)query));
+    }
+    for (size_t i = 0; i < n_rows; i += 64, out++) {
+        size_t n = n_rows - i < 64 ? n_rows - i : 64;
+        size_t k = 0;
+
+        *out = 0;
+        for (; words == 4 && k + 8 <= n; k += 8) {
+            *out |= avx512_near_256(four, rows + (i + k) * 4, most) << k;
+        }
+        for (; k < n; k++) {
+            uint64_t count =
+                avx512_differ(query, rows + (i + k) * words, words);
+
+            *out |= (uint64_t)(count <= bound) << k;
+        }
+    }
+}
+
 static const struct vec_ops avx2 = {"avx2", avx2_dot_i8, avx2_scan_i8,
-                                    avx2_scan_bits};
+                                    avx2_scan_bits, avx2_scan_signs};
 static const struct vec_ops avx512 = {"avx512", avx512_dot_i8, avx512_scan_i8,
-                                      avx512_scan_bits};
+                                      avx512_scan_bits, avx512_scan_signs};
 
 const struct vec_ops *vec_ops_avx2(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt")
+               ? &avx2
+               : NULL;
 }
 
 const struct vec_ops *vec_ops_avx512(void)

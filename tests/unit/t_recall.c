@@ -336,7 +336,7 @@ static void odd_queries_still_answer(void **state)
 }
 
 /* Sentences that share words, in chats of ten turns, by two speakers. */
-static void say_many(size_t n)
+static void say_many_as(enum index_kind kind, size_t n)
 {
     static const char *const who[] = {"Ann", "Ben", "Cleo"};
     static const char *const did[] = {"painted", "sold",     "repaired",
@@ -355,12 +355,17 @@ static void say_many(size_t n)
                          what[i * 13 % 10], where[i * 5 % 7], i % 97);
 
         assert_non_null(text);
-        say(INDEX_TURN, "u", i / 10, who[i % 3], text,
+        say(kind, "u", i / 10, who[i % 3], text,
             time_of("2025-01-01T00:00:00Z") + (int64_t)i * 60000);
     }
 }
 
-static void the_ranking_does_not_depend_on_segments(void **state)
+static void say_many(size_t n)
+{
+    say_many_as(INDEX_TURN, n);
+}
+
+static void assert_ranking_is_free_of_segments(size_t n)
 {
     static const char *const queries[] = {
         "Who repaired the boat in Lisbon?", "What did Ann photograph?",
@@ -368,8 +373,7 @@ static void the_ranking_does_not_depend_on_segments(void **state)
     struct recall_result whole[5];
     struct index_view *view = NULL;
 
-    (void)state;
-    say_many(1500);
+    say_many(n);
     for (size_t i = 0; i < 5; i++) {
         struct recall_request request = question(queries[i]);
 
@@ -402,6 +406,84 @@ static void the_ranking_does_not_depend_on_segments(void **state)
                                1e-5);
         }
     }
+}
+
+static void the_ranking_does_not_depend_on_segments(void **state)
+{
+    (void)state;
+    assert_ranking_is_free_of_segments(1500);
+}
+
+static void nor_does_it_when_sign_bits_are_sieved(void **state)
+{
+    (void)state;
+    assert_ranking_is_free_of_segments(6000);
+}
+
+/* How many documents have a larger cosine with `query` than this one. */
+static size_t exact_rank(const float *query, const struct uuid *id)
+{
+    static float cosines[MAX_DOCS];
+    float own = -2;
+    size_t above = 0;
+
+    for (size_t i = 0; i < n_docs; i++) {
+        cosines[i] = 0;
+        for (size_t d = 0; d < embed_static()->dim; d++) {
+            cosines[i] += query[d] * docs[i].vector[d];
+        }
+        own = uuid_eq(&docs[i].id, id) ? cosines[i] : own;
+    }
+    for (size_t i = 0; i < n_docs; i++) {
+        above += cosines[i] > own + 1e-6f;
+    }
+    return above;
+}
+
+static void sieving_finds_the_nearest_vectors(void **state)
+{
+    /* none of their words is in the store */
+    static const char *const queries[] = {
+        "mending vessels",     "portuguese capital", "norwegian seaside tools",
+        "musical instruments", "camping equipment",  "selling old things"};
+    float query[1024];
+    size_t n_right = 0;
+
+    (void)state;
+    assert_true(embed_static()->dim <= 1024);
+    say_many_as(INDEX_MEMORY, 6000);
+    for (size_t i = 0; i < 6; i++) {
+        struct recall_request request = question(queries[i]);
+        struct recall_result result;
+        struct str text = str_of(queries[i]);
+
+        request.kinds = RECALL_MEMORY;
+        result = ask(&request);
+        assert_int_equal(result.count, 10);
+        assert_true(result.n_candidates < n_docs / 2);
+        assert_int_equal(embed_run(embed_static(), &text, 1, query, NULL),
+                         CLEW_OK);
+        for (size_t k = 0; k < result.count; k++) {
+            assert_true(result.items[k].parts.lexical <= 0);
+            n_right += exact_rank(query, &result.items[k].id) < 10;
+        }
+    }
+    assert_true(n_right >= 59); /* of 60 */
+}
+
+static void sieving_keeps_to_the_times_asked_for(void **state)
+{
+    struct recall_request request = question("mending vessels");
+    struct recall_result result;
+
+    (void)state;
+    say_many_as(INDEX_MEMORY, 6000);
+    request.kinds = RECALL_MEMORY;
+    request.since_ms = docs[700].created_at_ms;
+    request.until_ms = docs[740].created_at_ms;
+    request.limit = 100;
+    result = ask(&request);
+    assert_int_equal(result.count, 40); /* all that are allowed, no other */
 }
 
 static void a_large_store_finds_what_a_small_one_finds(void **state)
@@ -530,6 +612,9 @@ int main(void)
         WITH_SET(filters_keep_to_user_chat_kind_and_time),
         WITH_SET(odd_queries_still_answer),
         WITH_SET(the_ranking_does_not_depend_on_segments),
+        WITH_SET(nor_does_it_when_sign_bits_are_sieved),
+        WITH_SET(sieving_finds_the_nearest_vectors),
+        WITH_SET(sieving_keeps_to_the_times_asked_for),
         WITH_SET(a_large_store_finds_what_a_small_one_finds),
         WITH_SET(a_turn_leans_on_the_other_turns_of_its_chat),
         WITH_SET(scores_lie_between_0_and_1_in_the_order_of_their_parts),

@@ -74,6 +74,42 @@ static void each_bit_kernel_equals_scalar_at_every_width(void **state)
     assert_int_equal(got[0], -64 * MAX_WORDS);
 }
 
+static void each_sign_kernel_marks_what_is_near(void **state)
+{
+    enum { MAX_WORDS = 33, ROWS = 151 };
+    static uint64_t rows[ROWS * MAX_WORDS];
+    static uint64_t query[MAX_WORDS];
+
+    (void)state;
+    rand_seed(4);
+    rand_bytes(rows, sizeof(rows));
+    rand_bytes(query, sizeof(query));
+    memset(rows, 0xff, sizeof(uint64_t) * MAX_WORDS);
+    for (size_t k = 0; k <= sizeof(names) / sizeof(names[0]); k++) {
+        const struct vec_ops *ops = vec_ops_named(k ? names[k - 1] : "scalar");
+
+        for (uint32_t words = 0; ops && words <= MAX_WORDS; words++) {
+            uint32_t bounds[] = {0,          words * 30,
+                                 words * 32, words * 64 - 1,
+                                 words * 64, UINT32_MAX};
+
+            for (size_t b = 0; b < sizeof(bounds) / sizeof(bounds[0]); b++) {
+                uint64_t got[(ROWS + 63) / 64];
+
+                memset(got, 0xff, sizeof(got));
+                ops->scan_signs(query, rows, ROWS, words, bounds[b], got);
+                for (size_t i = 0; i < sizeof(got) * 8; i++) {
+                    bool is_near =
+                        i < ROWS &&
+                        vec_differ(query, rows + i * words, words) <= bounds[b];
+
+                    assert_int_equal(got[i / 64] >> (i % 64) & 1, is_near);
+                }
+            }
+        }
+    }
+}
+
 static void the_bit_scan_sums_the_query_over_set_bits(void **state)
 {
     int8_t query[100];
@@ -217,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_equals_scalar_at_every_dimension),
         cmocka_unit_test(each_bit_kernel_equals_scalar_at_every_width),
+        cmocka_unit_test(each_sign_kernel_marks_what_is_near),
         cmocka_unit_test(the_bit_scan_sums_the_query_over_set_bits),
         cmocka_unit_test(a_shortlist_of_500_holds_the_exact_top_10),
         cmocka_unit_test(quantising_nothing_gives_nothing),

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall_vector.c - candidates by vectors.
+ *
+ * Few documents are compared in full. Of many, a sample tells how cosines are
+ * spread and how far signs differ; then three sieves, each finer and on fewer:
+ *
+ *   signs   all documents: how many sign bits differ from the query's
+ *   planes  one in PASS_PART: the query with 4 bits a dimension
+ *   int8    the best N_SHORTLIST
+ *
+ * The sample is drawn by the documents' ids, so the answer does not depend on
+ * how they lie in segments.
+ */
+#include "engine/recall_best.h"
+
+#include "vec/vec.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Above this many documents the sign bits find a shortlist first. */
+#define FULL_SCAN 4096u
+/* One in so many passes the first sieve, and at least so many altogether. */
+#define PASS_PART 16u
+#define PASS_LEAST 4096u
+/* What the sign bits let through to the int8 comparison. */
+#define N_SHORTLIST 1024u
+/* Documents whose cosines give mean and deviation, about. */
+#define N_SAMPLE 512u
+/* Fewer than this say nothing about all. */
+#define SAMPLE_LEAST 64u
+#define SCAN_ROWS 1024u
+/* Rows that passed the first sieve are compared so many at a time. */
+#define PASS_ROWS 64u
+/* Vectors asked for ahead of their use: they lie far apart. */
+#define AHEAD 8u
+
+/* Mean and deviation of the cosines, from sums over live documents. */
+struct moments {
+    double sum;
+    double squares;
+    size_t count;
+};
+
+static void moments_add(struct moments *m, float cosine)
+{
+    m->sum += (double)cosine;
+    m->squares += (double)cosine * (double)cosine;
+    m->count++;
+}
+
+static void set_moments(struct population *pop, const struct moments *m)
+{
+    double n = m->count ? (double)m->count : 1;
+    double mean = m->sum / n;
+    double variance = m->squares / n - mean * mean;
+
+    pop->cosine_mean = (float)mean;
+    pop->cosine_std = (float)sqrt(variance > 0 ? variance : 0);
+    pop->cosine_std = pop->cosine_std < 0.02f ? 0.02f : pop->cosine_std;
+}
+
+float recall_cosine(const struct recall_query *query, const struct segment *s,
+                    size_t doc)
+{
+    return (float)query->ops->dot_i8(
+               query->vector, s->vectors + doc * query->dim, query->dim) *
+           s->scales[doc] * query->scale;
+}
+
+void recall_prefetch(const struct recall_query *query, const struct segment *s,
+                     size_t doc)
+{
+    const int8_t *vector = s->vectors + doc * query->dim;
+
+    for (size_t i = 0; i < query->dim; i += 64) {
+        __builtin_prefetch(vector + i);
+    }
+}
+
+static void scan_full(const struct population *pop, const struct slice *slice,
+                      struct best *best, struct moments *m)
+{
+    const struct recall_query *query = pop->query;
+    const struct segment *s = slice->segment;
+    int32_t out[SCAN_ROWS];
+
+    for (uint32_t at = slice->first; at < slice->end; at += SCAN_ROWS) {
+        uint32_t n = slice->end - at < SCAN_ROWS ? slice->end - at : SCAN_ROWS;
+
+        query->ops->scan_i8(query->vector, s->vectors + at * query->dim, n,
+                            query->dim, out);
+        for (uint32_t i = 0; i < n; i++) {
+            float cosine = (float)out[i] * s->scales[at + i] * query->scale;
+
+            if (s->scales[at + i] <= 0 || segment_is_removed(s, at + i)) {
+                continue;
+            }
+            moments_add(m, cosine);
+            if (cosine > best->floor && population_allows(pop, slice, at + i)) {
+                best_add(best, cosine, slice->base + at - slice->first + i);
+            }
+        }
+    }
+}
+
+static void find_full(struct population *pop, struct best *best)
+{
+    struct moments m = {0};
+
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        scan_full(pop, &pop->slices[i], best, &m);
+    }
+    set_moments(pop, &m);
+}
+
+/* What the sample says. */
+struct sample {
+    struct moments moments;
+    uint32_t *counts; /* allowed documents by how many signs differ */
+    size_t n_seen;
+    size_t n_allowed;
+};
+
+/* One document of the sample. */
+static void sample_doc(const struct population *pop, const struct slice *slice,
+                       uint32_t doc, struct sample *out)
+{
+    const struct recall_query *query = pop->query;
+    const struct segment *s = slice->segment;
+    size_t words = VEC_BIT_BYTES(query->dim) / 8;
+
+    if (s->scales[doc] <= 0 || segment_is_removed(s, doc)) {
+        return;
+    }
+    moments_add(&out->moments, recall_cosine(query, s, doc));
+    out->n_seen++;
+    if (population_allows(pop, slice, doc)) {
+        const uint64_t *bits = s->bits + doc * words;
+
+        out->counts[vec_differ(query->signs, bits, words)]++;
+        out->n_allowed++;
+    }
+}
+
+static void sample_slice(const struct population *pop,
+                         const struct slice *slice, uint32_t bound,
+                         struct sample *out)
+{
+    const struct segment_sample *at;
+    const struct segment_sample *end;
+    uint32_t waiting[AHEAD]; /* their vectors are on the way */
+    size_t n = 0;
+
+    segment_find_sample(slice->segment, slice->first, slice->end, &at, &end);
+    for (; at < end; at++) {
+        if (at->hash > bound || at->doc >= slice->end) {
+            continue;
+        }
+        if (n >= AHEAD) {
+            sample_doc(pop, slice, waiting[n % AHEAD], out);
+        }
+        waiting[n++ % AHEAD] = at->doc;
+        recall_prefetch(pop->query, slice->segment, at->doc);
+    }
+    for (size_t i = n > AHEAD ? n - AHEAD : 0; i < n; i++) {
+        sample_doc(pop, slice, waiting[i % AHEAD], out);
+    }
+}
+
+/* So many signs may differ for a document to pass the first sieve. */
+static uint32_t bound_of(const struct population *pop, const struct sample *s)
+{
+    /* how many documents the request allows, about */
+    double n = (double)pop->n_live * (double)s->n_allowed /
+               (double)(s->n_seen ? s->n_seen : 1);
+    double part = 1.0 / PASS_PART;
+    size_t left;
+    size_t i = 0;
+
+    part = n * part < PASS_LEAST ? PASS_LEAST / (n + 1) : part;
+    if (s->n_allowed < SAMPLE_LEAST || part >= 1) {
+        return UINT32_MAX;
+    }
+    left = (size_t)(part * (double)s->n_allowed) + 1;
+    while (i < pop->query->dim && s->counts[i] < left) {
+        left -= s->counts[i++];
+    }
+    return (uint32_t)i;
+}
+
+static enum clew_status read_sample(struct population *pop, uint32_t *out_bound,
+                                    struct clew_error *err)
+{
+    double part = (double)N_SAMPLE * SAMPLE_EVERY / (double)pop->size;
+    uint32_t bound = part < 1 ? (uint32_t)(part * UINT32_MAX) : UINT32_MAX;
+    struct sample sample = {
+        .counts = arena_zero(pop->arena, VEC_BIT_BYTES(pop->query->dim) * 8 + 1,
+                             sizeof(*sample.counts))};
+
+    if (!sample.counts) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not search");
+    }
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        sample_slice(pop, &pop->slices[i], bound, &sample);
+    }
+    set_moments(pop, &sample.moments);
+    *out_bound = bound_of(pop, &sample);
+    return CLEW_OK;
+}
+
+/* The sieves of sign bits over one slice. */
+struct sieve {
+    const struct population *pop;
+    const struct slice *slice;
+    uint32_t bound;
+    size_t words;
+    uint64_t *rows; /* PASS_ROWS that passed, side by side */
+    struct best *best;
+};
+
+static void sieve_planes(const struct sieve *sieve, const uint32_t *docs,
+                         size_t n)
+{
+    const struct recall_query *query = sieve->pop->query;
+    const struct segment *s = sieve->slice->segment;
+    int32_t out[PASS_ROWS];
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(sieve->rows + i * sieve->words, s->bits + docs[i] * sieve->words,
+               sieve->words * sizeof(*s->bits));
+    }
+    query->ops->scan_bits(query->planes, sieve->rows, n, sieve->words, out);
+    for (size_t i = 0; i < n; i++) {
+        if ((float)out[i] > sieve->best->floor && s->scales[docs[i]] > 0 &&
+            population_allows(sieve->pop, sieve->slice, docs[i])) {
+            best_add(sieve->best, (float)out[i],
+                     sieve->slice->base + docs[i] - sieve->slice->first);
+        }
+    }
+}
+
+static void sieve_slice(const struct sieve *sieve)
+{
+    const struct recall_query *query = sieve->pop->query;
+    const struct slice *slice = sieve->slice;
+    const struct segment *s = slice->segment;
+    uint64_t near[SCAN_ROWS / 64];
+    uint32_t docs[SCAN_ROWS];
+
+    for (uint32_t at = slice->first; at < slice->end; at += SCAN_ROWS) {
+        uint32_t n = slice->end - at < SCAN_ROWS ? slice->end - at : SCAN_ROWS;
+        size_t n_passed = 0;
+
+        query->ops->scan_signs(query->signs, s->bits + at * sieve->words, n,
+                               sieve->words, sieve->bound, near);
+        for (uint32_t w = 0; w < (n + 63) / 64; w++) {
+            for (uint64_t left = near[w]; left; left &= left - 1) {
+                docs[n_passed++] =
+                    at + w * 64 + (uint32_t)__builtin_ctzll(left);
+            }
+        }
+        for (size_t i = 0; i < n_passed; i += PASS_ROWS) {
+            sieve_planes(sieve, docs + i,
+                         n_passed - i < PASS_ROWS ? n_passed - i : PASS_ROWS);
+        }
+    }
+}
+
+/* The cosines of a shortlist; the best of them. */
+static void rerank(const struct population *pop, const struct best *shortlist,
+                   struct best *best)
+{
+    const struct recall_query *query = pop->query;
+
+    for (size_t i = 0; i < shortlist->count + AHEAD; i++) {
+        size_t ahead = i < shortlist->count ? i : shortlist->count - 1;
+        size_t position = position_of_key(shortlist->keys[ahead]);
+        const struct slice *slice =
+            &pop->slices[population_slice_of(pop, position)];
+
+        recall_prefetch(query, slice->segment,
+                        slice->first + (position - slice->base));
+        if (i < AHEAD) {
+            continue;
+        }
+        position = position_of_key(shortlist->keys[i - AHEAD]);
+        slice = &pop->slices[population_slice_of(pop, position)];
+        float cosine = recall_cosine(query, slice->segment,
+                                     slice->first + (position - slice->base));
+
+        if (cosine > best->floor) {
+            best_add(best, cosine, position);
+        }
+    }
+}
+
+static enum clew_status find_sieved(struct population *pop, struct best *best,
+                                    struct clew_error *err)
+{
+    size_t words = VEC_BIT_BYTES(pop->query->dim) / 8;
+    struct sieve sieve = {.pop = pop, .words = words};
+    struct best shortlist;
+    enum clew_status status = best_init(
+        &shortlist, pop->arena,
+        best->want > N_SHORTLIST / 2 ? best->want * 2 : N_SHORTLIST, err);
+
+    if (status == CLEW_OK) {
+        status = read_sample(pop, &sieve.bound, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    sieve.rows =
+        arena_alloc(pop->arena, PASS_ROWS * words * sizeof(*sieve.rows));
+    if (!sieve.rows) {
+        return clew_fail(err, CLEW_NO_MEMORY, "could not search");
+    }
+    sieve.best = &shortlist;
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        sieve.slice = &pop->slices[i];
+        sieve_slice(&sieve);
+    }
+    best_cut(&shortlist);
+    if (shortlist.count > 0) {
+        rerank(pop, &shortlist, best);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status recall_find_by_vector(struct population *pop, size_t want,
+                                       struct clew_error *err)
+{
+    struct best best;
+    enum clew_status status = best_init(&best, pop->arena, want, err);
+
+    if (status == CLEW_OK && pop->n_live <= FULL_SCAN) {
+        find_full(pop, &best);
+    } else if (status == CLEW_OK) {
+        status = find_sieved(pop, &best, err);
+    }
+    if (status == CLEW_OK) {
+        best_mark(&best, pop);
+    }
+    return status;
+}
