@@ -117,6 +117,10 @@ struct api_page {
 };
 enum clew_status api_page_of(const struct api_call *call, struct api_page *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Make the key that cursors are signed with, so that no page has to write
+ * later: lists go on answering when the disk is full. */
+enum clew_status api_pages_open(struct engine *engine,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* {"items":[…],"next_cursor":…}; takes `items`, also on failure; `next` NULL at
  * the end. */
 enum clew_status api_list(struct api_call *call, json_t *items,

@@ -279,6 +279,11 @@ enum clew_status api_front_new(struct engine *engine,
         api_front_free(front);
         return clew_fail(err, status, "out of memory");
     }
+    status = api_pages_open(engine, err);
+    if (status != CLEW_OK) {
+        api_front_free(front);
+        return status;
+    }
     *out_front = front;
     return CLEW_OK;
 }

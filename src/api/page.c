@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define CURSOR_SECRET "cursor"
+
 enum clew_status api_no_memory(struct clew_error *err)
 {
     return clew_no_memory(err);
@@ -102,13 +104,22 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
     return status;
 }
 
+enum clew_status api_pages_open(struct engine *engine, struct clew_error *err)
+{
+    unsigned char key[CURSOR_KEY_SIZE];
+    enum clew_status status = secret_get(engine, CURSOR_SECRET, key, err);
+
+    explicit_bzero(key, sizeof(key));
+    return status;
+}
+
 static enum clew_status scope_of(const struct api_call *call,
                                  unsigned char key[CURSOR_KEY_SIZE],
                                  struct cursor_scope *out,
                                  struct clew_error *err)
 {
     *out = (struct cursor_scope){key, call->scope.tenant, call->route->path};
-    return secret_get(call->engine, "cursor", key, err);
+    return secret_get(call->engine, CURSOR_SECRET, key, err);
 }
 
 enum clew_status api_page_of(const struct api_call *call, struct api_page *out,

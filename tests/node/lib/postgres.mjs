@@ -5,6 +5,9 @@
  * Lives in a temporary folder and is reached through a socket in it. It
  * refuses to run as root, so root starts it as "postgres" or "nobody".
  * Missing binaries are a failure, not a reason to skip.
+ *
+ * With {standby: true} there is a second server that each commit waits for,
+ * and URLs name both; failOver() kills the first and promotes the second.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,51 +34,145 @@ function ordinaryUser() {
   return { uid: 65534, gid: 65534 };
 }
 
-export async function startPostgres() {
+/* The processes a postmaster has started; each leads a group of its own. */
+function childrenOf(pid) {
+  return fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = fs.readFileSync(`/proc/${name}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === pid;
+      } catch {
+        return false; /* it has just ended */
+      }
+    }).map(Number);
+}
+
+function kill(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    /* it has just ended */
+  }
+}
+
+/* One server on the data folder FOLDER/NAME, with its socket in FOLDER/NAME.s */
+class Server {
+  constructor(bin, folder, name, options) {
+    this.bin = bin;
+    this.data = path.join(folder, name);
+    this.socket = `${this.data}.s`;
+    this.options = options;
+    fs.mkdirSync(this.socket, { mode: 0o700 });
+    if (options.uid !== undefined) {
+      fs.chownSync(this.socket, options.uid, options.gid);
+    }
+    this.die = () => this.child?.kill("SIGQUIT");
+    process.on("exit", this.die);
+  }
+
+  run(program, ...args) {
+    return execFileSync(path.join(this.bin, program), args,
+      { ...this.options, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  }
+
+  sql(text) {
+    return this.run("psql", "-h", this.socket, "-U", "admin", "-d", "postgres",
+      "-Atqc", text).trim();
+  }
+
+  async start(...settings) {
+    const all = ["listen_addresses=", "fsync=off", "max_connections=200",
+      "shared_buffers=32MB", ...settings];
+    this.child = spawn(
+      path.join(this.bin, "postgres"),
+      ["-D", this.data, "-k", this.socket, ...all.flatMap((s) => ["-c", s])],
+      { ...this.options, stdio: "ignore",
+        env: { ...process.env, ...this.env } });
+    this.ended = once(this.child, "exit");
+    for (let i = 0; ; i++) {
+      try {
+        this.sql("SELECT 1");
+        return;
+      } catch (error) {
+        if (i > 600 || this.child.exitCode !== null) throw error;
+        await sleep(20); /* there is no event to wait for */
+      }
+    }
+  }
+
+  async stop(signal = "SIGQUIT") {
+    if (!this.child) return;
+    this.child.kill(signal);
+    await this.ended;
+    this.child = null;
+  }
+
+  /* As when the machine loses power: no process has a last word. */
+  async crash() {
+    const { pid } = this.child;
+    const lock = fs.readFileSync(`${this.data}/postmaster.pid`, "utf8");
+    kill(pid, "SIGSTOP"); /* it starts no more */
+    for (const child of childrenOf(pid)) kill(child, "SIGKILL");
+    await this.stop("SIGKILL");
+    /* What only a machine's end would free; without it a start may have to
+     * wait for it. */
+    const segment = lock.split("\n")[6]?.trim().split(/\s+/)[1];
+    execFileSync("ipcrm", ["-m", segment], { stdio: "ignore" });
+  }
+}
+
+async function startPair(first, second) {
+  first.run("pg_basebackup", "-h", first.socket, "-U", "admin",
+    "-D", second.data, "-R", "-X", "stream", "-c", "fast", "--no-sync");
+  await first.stop("SIGINT");
+  await first.start("synchronous_standby_names=*");
+  await second.start();
+  while (first.sql("SELECT sync_state FROM pg_stat_replication") !== "sync") {
+    await sleep(20);
+  }
+}
+
+export async function startPostgres({ standby = false } = {}) {
   const bin = binaries();
   const user = ordinaryUser();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "clew-pg-"));
   if (user.uid !== undefined) fs.chownSync(folder, user.uid, user.gid);
-  const options = { ...user, cwd: folder, stdio: "ignore" };
-  execFileSync(
-    path.join(bin, "initdb"),
-    ["-D", `${folder}/data`, "-A", "trust", "-U", "admin", "-E", "UTF8",
-      "--no-locale", "--no-sync"], options);
-  const child = spawn(
-    path.join(bin, "postgres"),
-    ["-D", `${folder}/data`, "-k", folder, "-c", "listen_addresses=",
-      "-c", "fsync=off", "-c", "max_connections=200",
-      "-c", "shared_buffers=32MB"], options);
-  const ended = once(child, "exit");
-  const die = () => child.kill("SIGQUIT");
-  process.on("exit", die);
-
-  function sql(text) {
-    execFileSync(path.join(bin, "psql"),
-      ["-h", folder, "-U", "admin", "-d", "postgres", "-qc", text], options);
-  }
-  for (let i = 0; ; i++) {
-    try {
-      sql("SELECT 1");
-      break;
-    } catch (error) {
-      if (i > 600 || child.exitCode !== null) throw error;
-      await sleep(20); /* there is no event to wait for */
-    }
-  }
-  sql("CREATE ROLE clew LOGIN");
+  const options = { ...user, cwd: folder };
+  const first = new Server(bin, folder, "data", options);
+  const second = standby && new Server(bin, folder, "standby", options);
+  first.run("initdb", "-D", first.data, "-A", "trust", "-U", "admin",
+    "-E", "UTF8", "--no-locale", "--no-sync");
+  await first.start();
+  first.sql("CREATE ROLE clew LOGIN");
+  if (second) await startPair(first, second);
   let count = 0;
   return {
+    data: first.data,
     /* An empty database owned by an ordinary role: its URL. */
     database() {
       const name = `t${++count}`;
-      sql(`CREATE DATABASE ${name} OWNER clew`);
-      return `postgres://clew@/${name}?host=${folder}`;
+      first.sql(`CREATE DATABASE ${name} OWNER clew`);
+      const hosts = second ? `${first.socket},${second.socket}` : first.socket;
+      return `postgres://clew@/${name}?host=${hosts}`;
+    },
+    crash: () => first.crash(),
+    /* An operator's restart: sessions are told and ended. */
+    stopOrderly: () => first.stop("SIGINT"),
+    /* `env`: variables it has from now on. */
+    start(env) {
+      first.env = env;
+      return first.start();
+    },
+    async failOver() {
+      await first.crash();
+      second.sql("SELECT pg_promote(true)");
     },
     async stop() {
-      child.kill("SIGQUIT");
-      await ended;
-      process.off("exit", die);
+      for (const server of [first, second]) {
+        if (!server) continue;
+        await server.stop();
+        process.off("exit", server.die);
+      }
       fs.rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -36,6 +36,28 @@ export function tempFolder() {
 }
 
 /*
+ * A disk that is full when set(true) says so: `env` makes a program believe it for
+ * files under `under` (lib/full_disk.c).
+ */
+export function fullDisk(under) {
+  const library = path.resolve(path.dirname(bin), "tests/full_disk.so");
+  if (!fs.existsSync(library)) throw new Error(`${library} is not built`);
+  const folder = tempFolder();
+  fs.chmodSync(folder, 0o755); /* a database looks as another user */
+  const flag = path.join(folder, "full");
+  return {
+    env: {
+      LD_PRELOAD: library, FULL_DISK_FLAG: flag, FULL_DISK_UNDER: under,
+    },
+    set(isFull) {
+      if (isFull) fs.writeFileSync(flag, "");
+      else fs.rmSync(flag, { force: true });
+    },
+    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/*
  * Start `clew serve`. Options: data (kept if given), store (a postgres URL),
  * listen, args, env.
  */
