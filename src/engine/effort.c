@@ -180,15 +180,10 @@ enum clew_status effort_own(struct store_tx *tx, struct effort *effort,
 /* --- changes of status -----------------------------------------------------
  */
 
-/* Add what the memory is now to the log in its fields. */
-static enum clew_status add_log(struct arena *arena, struct memory *memory,
-                                struct clew_error *err)
+/* The memory's fields to change; an object whatever was there. */
+static json_t *open_fields(const struct memory *memory)
 {
     json_t *fields = NULL;
-    json_t *entry = json_object();
-    json_t *log;
-    struct buf text;
-    bool is_ok;
 
     if (!memory->fields.s ||
         json_parse(memory->fields, &fields, NULL) != CLEW_OK ||
@@ -196,12 +191,39 @@ static enum clew_status add_log(struct arena *arena, struct memory *memory,
         json_decref(fields);
         fields = json_object();
     }
-    log = json_object_get(fields, "log");
+    return fields;
+}
+
+/* Write the fields back, if `is_ok`; lets go of them in any case. */
+static enum clew_status close_fields(struct arena *arena, json_t *fields,
+                                     bool is_ok, struct memory *memory,
+                                     struct clew_error *err)
+{
+    struct buf text;
+
+    buf_init(&text, (size_t)1 << 20);
+    is_ok = is_ok && json_write(&text, fields) == CLEW_OK;
+    if (is_ok) {
+        memory->fields = arena_str(arena, buf_str(&text));
+        is_ok = memory->fields.s != NULL;
+    }
+    buf_release(&text);
+    json_decref(fields);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+/* Add what the memory is now to the log in its fields. */
+static enum clew_status add_log(struct arena *arena, struct memory *memory,
+                                struct clew_error *err)
+{
+    json_t *fields = open_fields(memory);
+    json_t *entry = json_object();
+    json_t *log = json_object_get(fields, "log");
+    bool is_ok = true;
+
     if (!json_is_array(log)) {
         log = json_array();
         is_ok = json_set(fields, "log", log);
-    } else {
-        is_ok = true;
     }
     is_ok = is_ok && json_set_str(entry, "status", memory->status) &&
             json_set_time(entry, "at", &memory->updated_at_ms) &&
@@ -212,15 +234,24 @@ static enum clew_status add_log(struct arena *arena, struct memory *memory,
         entry = NULL;
     }
     is_ok = entry && json_array_append_new(log, entry) == 0;
-    buf_init(&text, (size_t)1 << 20);
-    is_ok = is_ok && json_write(&text, fields) == CLEW_OK;
-    if (is_ok) {
-        memory->fields = arena_str(arena, buf_str(&text));
-        is_ok = memory->fields.s != NULL;
+    return close_fields(arena, fields, is_ok, memory, err);
+}
+
+/* How sure the resolution is; a status set by hand has none. */
+static enum clew_status put_confidence(struct arena *arena,
+                                       struct memory *memory, float confidence,
+                                       struct clew_error *err)
+{
+    json_t *fields = open_fields(memory);
+    bool is_ok = fields != NULL;
+
+    if (is_ok && confidence > 0) {
+        is_ok =
+            json_set_real(fields, "resolution_confidence", (double)confidence);
+    } else if (is_ok) {
+        (void)json_object_del(fields, "resolution_confidence"); /* if any */
     }
-    buf_release(&text);
-    json_decref(fields);
-    return is_ok ? CLEW_OK : clew_no_memory(err);
+    return close_fields(arena, fields, is_ok, memory, err);
 }
 
 /* An effort closed again tells how it was closed before. */
@@ -268,6 +299,9 @@ enum clew_status effort_set_status(struct batch_work *batch,
     if (!str_eq(memory->status, STR("open")) &&
         strcmp(change->status, "open") == 0) {
         status = add_log(batch->arena, memory, err);
+    }
+    if (status == CLEW_OK && (change->confidence > 0 || memory->fields.s)) {
+        status = put_confidence(batch->arena, memory, change->confidence, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -94,6 +94,7 @@ struct effort_change {
     const char *status;    /* open, resolved, abandoned */
     struct str resolution; /* s == NULL: keeps what there is */
     struct str outcome;    /* s == NULL: none */
+    float confidence;      /* that the turn resolves it; 0: not a guess */
     int64_t time_ms;
 };
 enum clew_status effort_set_status(struct batch_work *batch,

@@ -192,6 +192,14 @@ static size_t find_attempt(struct observation *o, struct str *out_title)
     return REACH + 1;
 }
 
+struct str effort_attempt_said(struct observation *o)
+{
+    struct str title = {0};
+
+    (void)find_attempt(o, &title); /* an empty title says where: nowhere */
+    return title;
+}
+
 static enum clew_status is_known(struct observation *o,
                                  const struct effort *effort, struct str title,
                                  bool *out, struct clew_error *err)

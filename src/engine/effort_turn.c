@@ -166,11 +166,14 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
 {
     struct memory memory;
     struct effort_change change = {.status = "resolved",
+                                   .confidence = resolution->confidence,
                                    .time_ms = o->turn.time_ms};
     enum clew_status status = own(o, effort, err);
 
     if (resolution->text.len > 0) {
         change.resolution = without_acceptance(resolution->text);
+    } else if (resolution->confidence >= RESOLVE_STRONG) {
+        change.resolution = effort_attempt_said(o); /* "clear the cache" */
     }
     if (status == CLEW_OK) {
         status = memory_find(o->tx, o->arena, &effort->memory_id, &memory, err);

@@ -204,8 +204,9 @@ static size_t overlap(const struct intent_piece *a,
                                                            : b->words[k].len;
 
             /* the same word, give or take its ending */
-            if (len > 2 && memcmp(a->words[i].s, b->words[k].s,
-                                  len > 4 ? len - 1 : len) == 0) {
+            if (word_is(&a->words[i], b->words[k].s) ||
+                (len > 2 && memcmp(a->words[i].s, b->words[k].s,
+                                   len > 4 ? len - 1 : len) == 0)) {
                 n++;
                 break;
             }
@@ -214,27 +215,38 @@ static size_t overlap(const struct intent_piece *a,
     return n;
 }
 
+/* The word behind "what is" in "what is X?"; 0 if it asks something else. */
+static size_t definition_at(const struct intent_piece *q)
+{
+    size_t at = q->body;
+    size_t from;
+
+    if (!word_any(&q->words[at], "what's what who who's where where's when")) {
+        return 0;
+    }
+    from = at + 1;
+    if (!word_any(&q->words[at], "what's who's where's")) {
+        if (from >= q->n_words ||
+            !word_any(&q->words[from], "is are was were")) {
+            return 0;
+        }
+        from++;
+    }
+    if (from >= q->n_words || words_have(q->words, from, q->n_words,
+                                         "you your it this that my up wrong")) {
+        return 0;
+    }
+    return from;
+}
+
 /* "What is X?" + "Y." -> "X: Y." */
 static bool defines(const struct extraction *x, const struct intent_piece *q,
                     struct buf *out)
 {
     const struct extract_turn *before = &x->input->previous[0];
-    size_t at = q->body;
-    size_t from;
+    size_t from = definition_at(q);
 
-    if (!word_any(&q->words[at], "what's what who who's where where's when")) {
-        return false;
-    }
-    from = at + 1;
-    if (!word_any(&q->words[at], "what's who's where's")) {
-        if (from >= q->n_words || !word_any(&q->words[from], "is are was")) {
-            return false;
-        }
-        from++;
-    }
-    if (from + 1 >= q->n_words ||
-        words_have(q->words, from, q->n_words,
-                   "you your it this that my up wrong")) {
+    if (!from) {
         return false;
     }
     (void)buf_append_str(out, str_sub(before->text, q->words[from].from,
@@ -281,7 +293,7 @@ static enum clew_status answer_of_assistant(struct extraction *x,
     uint32_t from;
     uint32_t to;
 
-    if (words_content(q->words, 0, q->n_words) < 2 ||
+    if (words_content(q->words, 0, q->n_words) < (definition_at(q) ? 1u : 2u) ||
         q->n_words > MAX_QUESTION_WORDS + 6) {
         return CLEW_OK;
     }

@@ -11,161 +11,30 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_OPTIONS 8
-#define MAX_OPTION_BYTES 100
+/* A label explained some turns ago is still known. */
+#define OFFER_REACH 6u
 
-struct option {
-    char label; /* 'a', '1' ... or 0 */
-    struct str text;
-    uint32_t from;
-    uint32_t to;
-};
+#define SURE 0.85f
+/* "Option A", but nobody said what that is. */
+#define UNEXPLAINED 0.6f
+/* "I'll migrate the database": a promise rather than a choice. */
+#define PROMISED 0.7f
 
-struct options {
-    struct option items[MAX_OPTIONS];
-    size_t n;
-};
-
-/* --- what the turn before had on offer -------------------------------------
- */
-
-static void add_option(struct options *o, struct str source, char label,
-                       size_t from, size_t to)
-{
-    struct str text;
-
-    if (to > from + MAX_OPTION_BYTES) {
-        return;
-    }
-    text = str_trim(str_sub(source, from, to));
-    while (text.len > 0 && strchr(".,;:*?!", text.s[text.len - 1])) {
-        text.len--;
-    }
-    if (o->n == MAX_OPTIONS || text.len == 0) {
-        return;
-    }
-    o->items[o->n].label = (char)tolower((unsigned char)label);
-    o->items[o->n].text = text;
-    o->items[o->n].from = (uint32_t)(text.s - source.s);
-    o->items[o->n].to = o->items[o->n].from + (uint32_t)text.len;
-    o->n++;
-}
-
-/* "1. Stripe", "b) PayPal", "Option A: Stripe", "- **A**: ..." */
-static void list_options(struct str source, struct options *out)
-{
-    size_t at = 0;
-
-    while (at < source.len) {
-        size_t end = str_find(source, STR("\n"), at);
-        struct str line;
-        size_t i;
-
-        end = end == SIZE_MAX ? source.len : end;
-        line = str_sub(source, at, end);
-        i = 0;
-        while (i < line.len && strchr(" *-#", line.s[i])) {
-            i++;
-        }
-        if (str_istarts(str_sub(line, i, line.len), STR("option "))) {
-            i += 7;
-        }
-        if (i + 2 < line.len && isalnum((unsigned char)line.s[i]) &&
-            strchr(").:*", line.s[i + 1])) {
-            size_t from = i + 2;
-            size_t stop;
-
-            while (from < line.len && strchr(" *:)", line.s[from])) {
-                from++;
-            }
-            stop = str_find(line, STR(" - "), from);
-            stop = stop == SIZE_MAX ? str_find(line, STR(": "), from) : stop;
-            stop = stop == SIZE_MAX ? str_find(line, STR(". "), from) : stop;
-            stop = stop == SIZE_MAX ? line.len : stop;
-            add_option(out, source, line.s[i], at + from, at + stop);
-        }
-        at = end + 1;
-    }
-}
-
-/* A word that cannot be part of a short name: where an option stops. */
-static bool bounds_option(const struct intent_word *word)
-{
-    return word_any(word, "do you we i should prefer use want like go with the "
-                          "or is it to would rather between either a for try "
-                          "choose pick have they could use using think about "
-                          "consider recommend suggest them then and but if "
-                          "because which in on");
-}
-
-/* "... Stripe or PayPal?": the names on both sides of "or". */
-static void inline_options(const struct extraction *x, struct str source,
-                           struct options *out)
-{
-    struct intent_pieces pieces;
-
-    if (intent_split(x->arena, source, &pieces) != CLEW_OK) {
-        return;
-    }
-    for (size_t p = 0; p < pieces.count; p++) {
-        const struct intent_piece *piece = &pieces.items[p];
-        const struct intent_word *words = piece->words;
-
-        for (size_t i = 1; i + 1 < piece->n_words; i++) {
-            size_t from = i;
-            size_t to = i + 1;
-
-            if (!word_is(&words[i], "or")) {
-                continue;
-            }
-            while (from > 0 && i - from < 4 &&
-                   !bounds_option(&words[from - 1])) {
-                from--;
-            }
-            while (to < piece->n_words && to - i < 5 &&
-                   !bounds_option(&words[to])) {
-                to++;
-            }
-            if (from < i && to > i + 1) {
-                add_option(out, source, 0, words[from].from, words[i - 1].to);
-                add_option(out, source, 0, words[i + 1].from, words[to - 1].to);
-            }
-        }
-    }
-}
-
-/* Which option the words [first, end) mean; MAX_OPTIONS if none. */
-static size_t option_meant(const struct options *o,
-                           const struct intent_word *words, size_t first,
-                           size_t end)
-{
-    static const char *const ordinals[] = {"first 1st former", "second 2nd",
-                                           "third 3rd", "fourth 4th"};
-
-    for (size_t i = first; i < end; i++) {
-        for (size_t k = 0; k < 4 && k < o->n; k++) {
-            if (word_any(&words[i], ordinals[k])) {
-                return k;
-            }
-        }
-        if (word_any(&words[i], "last latter") && o->n > 1) {
-            return o->n - 1;
-        }
-        for (size_t k = 0; k < o->n; k++) {
-            if (o->items[k].label && words[i].len == 1 &&
-                words[i].s[0] == o->items[k].label &&
-                (end - first == 1 ||
-                 (i > first &&
-                  word_any(&words[i - 1], "option number plan choice")))) {
-                return k;
-            }
-        }
-    }
-    return MAX_OPTIONS;
-}
+/* Verbs of the next few minutes, not of a plan. */
+#define ERRANDS                                                                \
+    "be see try let check look think wait keep come go tell ask send show "    \
+    "give paste post share need have get take say bet admit explain guess "    \
+    "believe know find forget remember mention add read stop call test try "   \
+    "report update"
 
 /* --- what was decided --------------------------------------------------------
  */
+
+struct verdict {
+    size_t at; /* index behind the deciding words, 0 = decides nothing */
+    const char *rule;
+    float confidence;
+};
 
 /* Index behind the deciding words, 0 if there are none. */
 static size_t decision_at(const struct clause *c, const char **out_rule)
@@ -209,11 +78,37 @@ static size_t decision_at(const struct clause *c, const char **out_rule)
                    ? i + 2
                    : 0;
     }
-    if (is_will && word_any(&words[i], "use pick choose switch")) {
+    if (is_will && word_any(&words[i], "use pick choose switch take")) {
         return i + 1 +
                (word_is(&words[i], "switch") && word_is(&words[i + 1], "to"));
     }
     return 0;
+}
+
+/*
+ * "I'll migrate the database": what somebody takes on. Errands of the moment
+ * ("I'll check the logs") and what is said between people are talk.
+ */
+static size_t promise_at(const struct extraction *x, const struct clause *c)
+{
+    const struct intent_word *words = c->piece->words;
+    size_t i = c->subject;
+    bool is_will = word_any(&words[i], "i'll we'll");
+
+    if (x->turn->role != EXTRACT_USER || x->turn->speaker.len > 0 ||
+        (x->turn->intent->flags & INTENT_HOLD)) {
+        return 0;
+    }
+    for (i++; i < c->end &&
+              (word_is_adverb(&words[i]) || word_is(&words[i], "will"));
+         i++) {
+        is_will |= word_is(&words[i], "will");
+    }
+    if (!is_will || i + 1 >= c->end || !intent_is_verb(&words[i]) ||
+        word_any(&words[i], ERRANDS)) {
+        return 0;
+    }
+    return i + 1;
 }
 
 static bool is_hedged(const struct clause *c)
@@ -249,59 +144,59 @@ static struct str alternative_said(const struct extraction *x,
     return (struct str){0};
 }
 
-static struct str alternatives_of(struct arena *arena, const struct options *o,
-                                  size_t chosen)
+/* "option A", "plan 2": the index of the label, or 0. */
+static size_t label_said(const struct clause *c, size_t at)
 {
-    struct buf text;
-    struct str out = {0};
+    const struct intent_word *words = c->piece->words;
 
-    buf_init(&text, 1024);
-    for (size_t i = 0; i < o->n; i++) {
-        if (i == chosen) {
-            continue;
+    for (size_t i = at; i + 1 < c->end; i++) {
+        if (word_any(&words[i], "option plan choice variant alternative") &&
+            (words[i + 1].len == 1 || words_numbers(words, i + 1, i + 2) > 0)) {
+            return i + 1;
         }
-        if (text.len > 0) {
-            (void)buf_append_cstr(&text, ", "); /* best effort, bounded */
-        }
-        (void)buf_append_str(&text, o->items[i].text); /* the same */
     }
-    if (text.len > 0) {
-        out = arena_str(arena, buf_str(&text));
-    }
-    buf_release(&text);
-    return out;
+    return 0;
 }
 
-/* The option whose own name is in the decision. */
-static size_t option_named(const struct options *o, struct str said)
+/* A label may have been explained some turns ago. */
+static size_t find_label(const struct extraction *x, const struct clause *c,
+                         size_t at, struct extract_options *options)
 {
-    for (size_t i = 0; i < o->n; i++) {
-        if (o->items[i].text.len > 2 &&
-            str_ifind(said, o->items[i].text, 0) != SIZE_MAX) {
-            return i;
-        }
+    size_t meant = EXTRACT_MAX_OPTIONS;
+
+    for (size_t back = 2;
+         label_said(c, at) && back <= OFFER_REACH &&
+         back <= x->input->n_previous && meant == EXTRACT_MAX_OPTIONS;
+         back++) {
+        extract_options_of(x, back, options);
+        meant = extract_option_meant(options, c->piece->words, at, c->end);
     }
-    return MAX_OPTIONS;
+    return meant;
 }
 
-static void collect_options(const struct extraction *x, struct options *out)
+/* The deciding clause about its speaker; "let's" is a decision of theirs. */
+static enum clew_status put_choice(const struct extraction *x,
+                                   const struct clause *c, struct buf *out)
 {
-    out->n = 0;
-    if (x->input->n_previous > 0) {
-        struct str before = x->input->previous[0].text;
+    struct clause rest = *c;
 
-        list_options(before, out);
-        if (out->n < 2) {
-            out->n = 0;
-            inline_options(x, before, out);
-        }
+    if (!word_is(&c->piece->words[c->subject], "let's")) {
+        return rewrite_clause(x, c, true, out);
     }
+    rest.first = rest.subject = c->subject + 1;
+    (void)buf_append_str(out, x->self); /* checked by rewrite_clause() */
+    (void)buf_append_cstr(out, " decided to "); /* the same */
+    if (out->len > 0) {
+        out->data[0] = (char)toupper((unsigned char)out->data[0]);
+    }
+    return rewrite_clause(x, &rest, false, out);
 }
 
 static enum clew_status add_decision(struct extraction *x,
                                      const struct clause *c,
-                                     const struct options *o, size_t meant,
-                                     const char *rule)
+                                     const struct extract_options *o,
+                                     size_t meant,
+                                     const struct verdict *verdict)
 {
     struct extract_item *item;
     struct buf text;
@@ -310,7 +205,7 @@ static enum clew_status add_decision(struct extraction *x,
     enum clew_status status;
 
     buf_init(&text, 2048);
-    status = rewrite_clause(x, c, true, &text);
+    status = put_choice(x, c, &text);
     clause_bytes(c, &from, &to);
     if (status == CLEW_OK && meant < o->n &&
         str_ifind(buf_str(&text), o->items[meant].text, 0) == SIZE_MAX) {
@@ -322,15 +217,17 @@ static enum clew_status add_decision(struct extraction *x,
     }
     (void)buf_append_char(&text, '.'); /* checked below */
     item = status == CLEW_OK && buf_status(&text) == CLEW_OK
-               ? extract_add(x, EXTRACT_DECISION, rule, 0.85f)
+               ? extract_add(x, EXTRACT_DECISION, verdict->rule,
+                             verdict->confidence)
                : NULL;
     if (item) {
         item->summary = arena_str(x->arena, buf_str(&text));
         extract_cite_add(item, 0, from, to);
         item->detail = alternative_said(x, c);
         if (meant < o->n) {
-            extract_cite_add(item, 1, o->items[meant].from, o->items[meant].to);
-            item->detail = alternatives_of(x->arena, o, meant);
+            extract_cite_add(item, o->back, o->items[meant].from,
+                             o->items[meant].to);
+            item->detail = extract_options_but(x->arena, o, meant);
         }
     }
     buf_release(&text);
@@ -343,13 +240,13 @@ static enum clew_status add_decision(struct extraction *x,
     return item && item->summary.s ? CLEW_OK : CLEW_NO_MEMORY;
 }
 
-/* "let's go with Stripe" is not a statement, so clause_of() passes it by. */
-static bool is_lets(const struct intent_piece *piece, struct clause *out)
+/* "let's", "we'll": no statements to clause_of(), but they may decide. */
+static bool speaks_for_us(const struct intent_piece *piece, struct clause *out)
 {
     size_t at = piece->body;
 
-    if (at + 3 > piece->n_words || !word_is(&piece->words[at], "let's") ||
-        piece->end == '?') {
+    if (at + 3 > piece->n_words ||
+        !word_any(&piece->words[at], "let's we'll") || piece->end == '?') {
         return false;
     }
     *out = (struct clause){
@@ -357,44 +254,71 @@ static bool is_lets(const struct intent_piece *piece, struct clause *out)
     return true;
 }
 
+/* Whether the clause decides something that has a name. */
+static struct verdict judge(const struct extraction *x, const struct clause *c,
+                            struct extract_options *options, size_t *out_meant)
+{
+    struct verdict verdict = {.confidence = SURE};
+    const struct intent_word *words = c->piece->words;
+    struct str said;
+    size_t content;
+
+    verdict.at = decision_at(c, &verdict.rule);
+    if (!verdict.at) {
+        verdict.at = promise_at(x, c);
+        verdict.rule = "promised";
+        verdict.confidence = PROMISED;
+    }
+    if (!verdict.at || verdict.at >= c->end || is_hedged(c)) {
+        return (struct verdict){0};
+    }
+    extract_options_of(x, 1, options);
+    *out_meant = extract_option_meant(options, words, verdict.at, c->end);
+    said = str_sub(x->turn->text, words[verdict.at].from, words[c->end - 1].to);
+    if (*out_meant == EXTRACT_MAX_OPTIONS) {
+        *out_meant = extract_option_named(options, said);
+    }
+    if (*out_meant == EXTRACT_MAX_OPTIONS) {
+        *out_meant = find_label(x, c, verdict.at, options);
+    }
+    if (*out_meant < EXTRACT_MAX_OPTIONS) {
+        return verdict;
+    }
+    if (word_is(&words[verdict.at - 1], "take")) {
+        return (struct verdict){0}; /* "I'll take the bus": no choice */
+    }
+    content = words_content(words, verdict.at, c->end);
+    if (label_said(c, verdict.at)) {
+        verdict.confidence = UNEXPLAINED;
+    } else if (content == 0 ||
+               word_any(&words[verdict.at], "it that this them these those "
+                                            "option one both either")) {
+        return (struct verdict){0}; /* a pronoun names nothing */
+    }
+    return verdict;
+}
+
 enum clew_status extract_decisions(struct extraction *x)
 {
-    struct options options;
-
     if (x->turn->role != EXTRACT_USER && x->turn->speaker.len == 0) {
         return CLEW_OK;
     }
-    collect_options(x, &options);
     for (size_t i = 0; i < x->pieces.count; i++) {
+        struct extract_options options;
+        struct verdict verdict;
         struct clause c;
-        const char *rule = "decided";
-        size_t at;
-        size_t meant;
+        size_t meant = EXTRACT_MAX_OPTIONS;
         enum clew_status status;
-        struct str said;
 
         if (!clause_of(x, &x->pieces.items[i], &c) &&
-            !is_lets(&x->pieces.items[i], &c)) {
+            !speaks_for_us(&x->pieces.items[i], &c)) {
             continue;
         }
-        at = decision_at(&c, &rule);
-        if (!at || at >= c.end || is_hedged(&c)) {
+        verdict = judge(x, &c, &options, &meant);
+        if (!verdict.at) {
             continue;
         }
-        meant = option_meant(&options, c.piece->words, at, c.end);
-        said = str_sub(x->turn->text, c.piece->words[at].from,
-                       c.piece->words[c.end - 1].to);
-        if (meant == MAX_OPTIONS) {
-            meant = option_named(&options, said);
-        }
-        /* a pronoun, or a label nobody explained, names nothing */
-        if (meant == MAX_OPTIONS &&
-            (word_any(&c.piece->words[at],
-                      "it that this them these those option one both either") ||
-             words_content(c.piece->words, at, c.end) == 0)) {
-            continue;
-        }
-        status = add_decision(x, &c, &options, meant, rule);
+        status = add_decision(x, &c, &options, meant, &verdict);
         if (status != CLEW_OK) {
             return status;
         }

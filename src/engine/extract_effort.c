@@ -185,6 +185,23 @@ static size_t title_end(const struct intent_piece *piece, size_t at)
     return end;
 }
 
+/* Asked for help with a thing, or to do what any work is called. */
+static bool is_explicit(const struct intent_piece *piece, size_t at)
+{
+    return words_have(piece->words, piece->body, at, "help") ||
+           word_any(&piece->words[at], "learn work find make start use");
+}
+
+/* Enough words to know the effort by. */
+static bool is_named(const struct intent_piece *piece, size_t at, size_t end)
+{
+    size_t content = words_content(piece->words, at, end);
+
+    return content >= 2 ||
+           (content == 1 &&
+            (words_names(piece->words, at, end) > 0 || is_explicit(piece, at)));
+}
+
 static bool points_only(const struct intent_piece *piece, size_t at, size_t end)
 {
     return words_have(piece->words, at, end,
@@ -221,6 +238,27 @@ static void put_title(const struct extraction *x,
     }
     if (out->len > start) {
         out->data[start] = (char)toupper((unsigned char)out->data[start]);
+    }
+}
+
+/* "help me with the parser": the thing alone would be no goal. */
+static void put_goal(const struct extraction *x,
+                     const struct intent_piece *piece, size_t at, size_t end,
+                     struct buf *out)
+{
+    bool is_thing = words_have(piece->words, piece->body, at, "help") &&
+                    at > 0 && word_is(&piece->words[at - 1], "with");
+    size_t start;
+
+    if (!is_thing) {
+        put_title(x, piece, at, end, out);
+        return;
+    }
+    (void)buf_append_cstr(out, "Help with "); /* checked by the caller */
+    start = out->len;
+    put_title(x, piece, at, end, out);
+    if (start < out->len && !piece->words[at].is_capital) {
+        out->data[start] = (char)tolower((unsigned char)out->data[start]);
     }
 }
 
@@ -387,10 +425,8 @@ static enum clew_status open_effort(struct extraction *x, size_t i,
         if (points_only(piece, at, end) && i + 1 < x->pieces.count) {
             put_title(x, piece, at, end, &title);
             put_quoted(x, i + 1, &title);
-        } else if (words_content(piece->words, at, end) >= 2 ||
-                   (words_content(piece->words, at, end) == 1 &&
-                    words_names(piece->words, at, end) > 0)) {
-            put_title(x, piece, at, end, &title);
+        } else if (is_named(piece, at, end)) {
+            put_goal(x, piece, at, end, &title);
         }
     }
     if (title.len > 0) {

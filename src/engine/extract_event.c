@@ -35,29 +35,45 @@ static void set_time(struct extract_item *item, const struct date *date)
     item->to_ms = date->to_ms;
 }
 
-void extract_settle_event(const struct extraction *x, struct extract_item *item,
-                          const struct clause *clause)
+/* The date that makes the clause an event, or NULL. */
+static const struct date *event_date(const struct extraction *x,
+                                     const struct clause *clause,
+                                     bool *out_is_future)
 {
+    const struct intent_word *words = clause->piece->words;
+    const struct date *date;
     uint32_t from;
     uint32_t to;
-    const struct date *date;
-    const struct intent_word *words = clause->piece->words;
-    bool is_future;
 
     clause_bytes(clause, &from, &to);
     date = extract_date_in(x, from, to);
     if (!date || date->grain == DATE_YEAR) {
-        return;
+        return NULL;
     }
-    is_future = date->to_ms > x->turn->time_ms &&
-                words_have(words, clause->first, clause->end, PLAN);
-    if (!is_future && !has_past(clause)) {
-        return;
+    *out_is_future = date->to_ms > x->turn->time_ms &&
+                     words_have(words, clause->first, clause->end, PLAN);
+    return *out_is_future || has_past(clause) ? date : NULL;
+}
+
+bool extract_is_event(const struct extraction *x, const struct clause *clause)
+{
+    bool is_future;
+
+    return event_date(x, clause, &is_future) != NULL;
+}
+
+void extract_settle_event(const struct extraction *x, struct extract_item *item,
+                          const struct clause *clause)
+{
+    bool is_future = false;
+    const struct date *date = event_date(x, clause, &is_future);
+
+    if (date) {
+        item->type = EXTRACT_EVENT;
+        item->rule = is_future ? "event-future" : "event-past";
+        item->confidence = 0.85f;
+        set_time(item, date);
     }
-    item->type = EXTRACT_EVENT;
-    item->rule = is_future ? "event-future" : "event-past";
-    item->confidence = 0.85f;
-    set_time(item, date);
 }
 
 int64_t extract_expiry_ms(const struct extract_item *event)

@@ -13,6 +13,8 @@
 
 /* Content words, names and numbers a statement needs; more for a mood. */
 #define SCORE_FLOOR 2
+/* When it is known what was done when: "I did yoga yesterday". */
+#define DATED_FLOOR 1
 #define SOFT_SCORE_FLOOR 4
 /* A sentence of at most this score goes along with the one before it. */
 #define LITTLE 4
@@ -94,7 +96,8 @@ static size_t score_of(const struct clause *c)
     return score;
 }
 
-static bool is_fact(const struct clause *c, size_t *out_score)
+static bool is_fact(const struct extraction *x, const struct clause *c,
+                    size_t *out_score)
 {
     const struct intent_word *words = c->piece->words;
     const struct intent_word *head = &words[head_of(c)];
@@ -121,7 +124,11 @@ static bool is_fact(const struct clause *c, size_t *out_score)
     if (is_soft && score < SOFT_SCORE_FLOOR) {
         return false;
     }
-    return score >= SCORE_FLOOR && clause_stands_alone(c);
+    if (score < SCORE_FLOOR &&
+        (score < DATED_FLOOR || !extract_is_event(x, c))) {
+        return false;
+    }
+    return clause_stands_alone(c);
 }
 
 /* "They're calm and low-maintenance." behind "I'm drawn to turtles." */
@@ -290,7 +297,7 @@ static bool adds_little(const struct extraction *x, size_t i, struct fact *fact)
            is_self_clause(&fact->tail_clause) && !fact->tail_clause.is_elided &&
            n_words + fact->tail_clause.end - fact->tail_clause.first <=
                MERGED_MAX_WORDS &&
-           is_fact(&fact->tail_clause, &score) && score <= LITTLE;
+           is_fact(x, &fact->tail_clause, &score) && score <= LITTLE;
 }
 
 enum clew_status extract_facts(struct extraction *x)
@@ -306,7 +313,7 @@ enum clew_status extract_facts(struct extraction *x)
 
         if (asks(x, i) || is_pasted(x, i) || is_told(x, i) ||
             !clause_of(x, &x->pieces.items[i], &fact.clause) ||
-            !is_fact(&fact.clause, &fact.score)) {
+            !is_fact(x, &fact.clause, &fact.score)) {
             continue;
         }
         if (i + 1 < x->pieces.count &&

@@ -87,10 +87,43 @@ void extract_cite_add(struct extract_item *item, size_t back, uint32_t from,
 void clause_bytes(const struct clause *clause, uint32_t *out_from,
                   uint32_t *out_to);
 
+/* --- what was on offer (extract_options.c) ----------------------------------
+ */
+
+#define EXTRACT_MAX_OPTIONS 8
+
+struct extract_option {
+    char label; /* 'a', '1' ... or 0 */
+    struct str text;
+    uint32_t from; /* in the turn that offers it */
+    uint32_t to;
+};
+
+struct extract_options {
+    struct extract_option items[EXTRACT_MAX_OPTIONS];
+    size_t n;
+    size_t back; /* the turn that offers them; 1 = the one before */
+};
+
+/* What the turn `back` turns before this one has on offer. */
+void extract_options_of(const struct extraction *x, size_t back,
+                        struct extract_options *out);
+/* Which one the words [first, end) mean; EXTRACT_MAX_OPTIONS if none. */
+size_t extract_option_meant(const struct extract_options *o,
+                            const struct intent_word *words, size_t first,
+                            size_t end);
+/* The one whose own name is in what was said; the same if none. */
+size_t extract_option_named(const struct extract_options *o, struct str said);
+/* The others, with commas between them; s == NULL if there are none. */
+struct str extract_options_but(struct arena *arena,
+                               const struct extract_options *o, size_t chosen);
+
 enum clew_status extract_facts(struct extraction *x) CLEW_MUST_CHECK;
 enum clew_status extract_answer(struct extraction *x) CLEW_MUST_CHECK;
 enum clew_status extract_decisions(struct extraction *x) CLEW_MUST_CHECK;
 enum clew_status extract_efforts(struct extraction *x) CLEW_MUST_CHECK;
+/* A date and an action, done or planned. */
+bool extract_is_event(const struct extraction *x, const struct clause *clause);
 /* Make a fact an event if it has a date and a past or planned action. */
 void extract_settle_event(const struct extraction *x, struct extract_item *item,
                           const struct clause *clause);

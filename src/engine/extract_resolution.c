@@ -161,7 +161,7 @@ static double sentence_score(const struct intent_pieces *title,
                                       "let here there if these i i'm")) {
         score -= 1.0;
     }
-    if (piece->end == '?' || n < 4 || n > 40) {
+    if (piece->end == '?' || n < 3 || n > 40) {
         score -= 2.0;
     }
     return score;

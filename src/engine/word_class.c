@@ -211,9 +211,16 @@ bool word_is_adverb(const struct intent_word *word)
             !word_any(word, "apply reply rely fly supply family only early"));
 }
 
+/* A capital that stands for something: "X", "C", but not "A" or "I". */
+static bool is_symbol(const struct intent_word *word)
+{
+    return word->len == 1 && word->is_capital && !strchr("aio", word->s[0]);
+}
+
 bool word_is_generic(const struct intent_word *word)
 {
-    return word->len < 2 || IN(word, generics) || IN(word, adverbs);
+    return (word->len < 2 && !is_symbol(word)) || IN(word, generics) ||
+           IN(word, adverbs);
 }
 
 size_t words_content(const struct intent_word *words, size_t first, size_t end)

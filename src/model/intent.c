@@ -16,6 +16,8 @@
 #define CLASSIFIER_FLOOR 0.6f
 /* A reply of so few words to a request is consent if nothing else. */
 #define SHORT_REPLY_WORDS 4
+/* From here on a question without a mark shows by its words. */
+#define LONG_QUESTION_WORDS 4
 
 struct command {
     const char *name;
@@ -256,6 +258,25 @@ static void weigh_flags(struct intent *out)
     }
 }
 
+/* A question of some length has a word that asks; "your name" may do without.
+ */
+static bool can_ask(const struct intent_piece *piece)
+{
+    if (piece->n_words < LONG_QUESTION_WORDS) {
+        return true;
+    }
+    for (size_t i = 0; i < piece->n_words; i++) {
+        const struct intent_word *word = &piece->words[i];
+
+        if (intent_is_aux(word) || strncmp(word->s, "wh", 2) == 0 ||
+            strncmp(word->s, "how", 3) == 0 || strcmp(word->s, "any") == 0 ||
+            strcmp(word->s, "you") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Let the classifier speak for the segments the rules were unsure of. */
 static void consult(const struct intent_pieces *pieces, struct intent *out)
 {
@@ -271,7 +292,8 @@ static void consult(const struct intent_pieces *pieces, struct intent *out)
         for (size_t k = 1; k < INTENT_ACTS; k++) {
             best = share[k] > share[best] ? k : best;
         }
-        if (share[best] < CLASSIFIER_FLOOR) {
+        if (share[best] < CLASSIFIER_FLOOR ||
+            (best == INTENT_QUESTION && !can_ask(&pieces->items[i]))) {
             continue;
         }
         seg->act = (enum intent_act)best;

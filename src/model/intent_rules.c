@@ -278,6 +278,10 @@ static bool takes_object(const struct intent_piece *piece, size_t at)
         return false;
     }
     next = &piece->words[at + 1];
+    if (strcmp(piece->words[at].s, "try") == 0 && next->len > 4 &&
+        strcmp(next->s + next->len - 3, "ing") == 0) {
+        return true; /* "try refreshing the token" */
+    }
     return word_in(next, behind) || next->is_capital;
 }
 
@@ -323,6 +327,21 @@ static bool is_imperative(const struct intent_piece *piece,
     return set(out, INTENT_REQUEST, 76, "imperative");
 }
 
+/* "I'll do my best", "to do the dishes": the verb of what stands before it. */
+static bool is_plain_verb(const struct intent_piece *piece, size_t at)
+{
+    static const char *const before[] = {"to",    "will",   "would", "can",
+                                         "could", "should", "must",  "might",
+                                         "may",   "not",    NULL};
+    static const char *const verbs[] = {"do", "have", "did", "had", NULL};
+    const struct intent_word *word = &piece->words[at];
+
+    return word_in(word, verbs) &&
+           (intent_is_subject(word - 1) || word_in(word - 1, before) ||
+            strstr(word[-1].s, "'ll") || strstr(word[-1].s, "'d") ||
+            strstr(word[-1].s, "n't"));
+}
+
 /*
  * Without marks a question shows by its inversion, wherever it stands: a
  * statement has no "can you" or "what is" in it.
@@ -337,6 +356,9 @@ static bool is_unmarked_question(const struct intent_piece *piece,
         if (!intent_is_aux(&piece->words[i]) &&
             strncmp(piece->words[i].s, "wh", 2) != 0 &&
             strncmp(piece->words[i].s, "how", 3) != 0) {
+            continue;
+        }
+        if (is_plain_verb(piece, i)) {
             continue;
         }
         if (use_cue(CUES_ASK, &rest, out) && out->act != INTENT_INFORM &&

@@ -263,7 +263,8 @@ static void a_decision_names_the_option_and_what_was_not_taken(void **state)
     arena_release(&t.arena);
     SAY(&t, {NULL, EXTRACT_ASSISTANT, "Should we use Stripe or PayPal?"},
         {NULL, EXTRACT_USER, "Let's go with the second one."});
-    expect(&t, EXTRACT_DECISION, "Let's go with the second one: PayPal.");
+    expect(&t, EXTRACT_DECISION,
+           "The user decided to go with the second one: PayPal.");
     arena_release(&t.arena);
     SAY(&t, {NULL, EXTRACT_ASSISTANT, "What do you think?"},
         {NULL, EXTRACT_USER, "We decided to use Postgres instead of MySQL."});
@@ -273,13 +274,65 @@ static void a_decision_names_the_option_and_what_was_not_taken(void **state)
     arena_release(&t.arena);
 }
 
+static void a_label_explained_turns_ago_is_known(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    SAY(&t,
+        {NULL, EXTRACT_ASSISTANT,
+         "Option A: keep Postgres. Option B: move to SQLite."},
+        {NULL, EXTRACT_USER, "How fast is the second?"},
+        {NULL, EXTRACT_ASSISTANT, "Fast enough."},
+        {NULL, EXTRACT_USER, "I'll go with option B."});
+    expect(&t, EXTRACT_DECISION,
+           "The user will go with option B: move to SQLite.");
+    assert_int_equal(t.got.items[0].cites[1].back, 3);
+    assert_true(str_eq(t.got.items[0].detail, STR("keep Postgres")));
+    arena_release(&t.arena);
+    SAY(&t,
+        {NULL, EXTRACT_ASSISTANT, "You could (a) wait, or (b) pay the fine."},
+        {NULL, EXTRACT_USER, "We'll go with plan b."});
+    expect(&t, EXTRACT_DECISION,
+           "The user and others will go with plan b: pay the fine.");
+    arena_release(&t.arena);
+}
+
+static void a_label_nobody_explained_is_a_lesser_decision(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    SAY(&t, {NULL, EXTRACT_USER, "I'll go with option A"});
+    expect(&t, EXTRACT_DECISION, "The user will go with option A.");
+    assert_true(t.got.items[0].confidence < 0.7f);
+    arena_release(&t.arena);
+}
+
+static void a_promise_to_an_assistant_is_a_decision(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    SAY(&t, {NULL, EXTRACT_USER, "I will rewrite the parser in Rust."});
+    expect(&t, EXTRACT_DECISION, "The user will rewrite the parser in Rust.");
+    arena_release(&t.arena);
+    SAY(&t, {"Ben", EXTRACT_ASSISTANT, "The fence fell over."},
+        {"Ann", EXTRACT_USER, "I'll paint the fence."});
+    for (size_t i = 0; i < t.got.n_items; i++) {
+        assert_true(t.got.items[i].type != EXTRACT_DECISION);
+    }
+    arena_release(&t.arena);
+}
+
 static void a_choice_nobody_can_name_is_no_decision(void **state)
 {
     static const char *const texts[] = {
         "I'll go with that one.", "I'll take it.",
         "I picked up the kids.",  "Maybe I'll go with Stripe.",
-        "I'll go with option A",  "I haven't decided yet.",
-        "We decided to do it.",
+        "I'll do that.",          "I haven't decided yet.",
+        "We decided to do it.",   "I'll check the logs.",
+        "I'll take the bus.",     "I'll let you know about the price.",
     };
     struct talk t;
 
@@ -500,6 +553,9 @@ int main(void)
         cmocka_unit_test(events_carry_their_resolved_date),
         cmocka_unit_test(remind_me_to_call_mom_is_an_event),
         cmocka_unit_test(a_decision_names_the_option_and_what_was_not_taken),
+        cmocka_unit_test(a_label_explained_turns_ago_is_known),
+        cmocka_unit_test(a_label_nobody_explained_is_a_lesser_decision),
+        cmocka_unit_test(a_promise_to_an_assistant_is_a_decision),
         cmocka_unit_test(a_choice_nobody_can_name_is_no_decision),
         cmocka_unit_test(an_answered_question_is_a_fact),
         cmocka_unit_test(efforts_are_titled_by_what_is_to_be_done),
