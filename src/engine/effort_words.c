@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effort_words.c - see effort_words.h.
+ * effort_words.c - the words an effort is known by. See effort_words.h.
  */
 #include "engine/effort_words.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Of a turn before, this much is compared. */
 #define COMPARE_BYTES 2000u
+/* Shorter words say little. */
+#define MIN_LETTERS 3
 
 /* Words that name any trouble or work, so no effort in particular. */
 static bool is_vague(struct str stem)
@@ -17,87 +22,97 @@ static bool is_vague(struct str stem)
         "use",  "effort", "topic",   "go",    "make",  "do",    "ok",    "yes"};
 
     for (size_t i = 0; i < sizeof(vague) / sizeof(vague[0]); i++) {
-        if (stem.s[0] == vague[i][0] && str_eq(stem, str_of(vague[i]))) {
+        if (str_eq(stem, str_of(vague[i]))) {
             return true;
         }
+    }
+    return stem.len < 2;
+}
+
+static bool is_telling(const struct token *token)
+{
+    struct str stem = token->stem;
+
+    if ((token->flags & (TOKEN_STOP | TOKEN_CHAT)) || stem.len == 0) {
+        return false;
+    }
+    switch ((enum token_kind)token->kind) {
+    case TOKEN_WORD:
+        return (stem.len >= MIN_LETTERS || (unsigned char)stem.s[0] >= 0x80 ||
+                (token->flags & TOKEN_ALL_CAPS)) &&
+               !is_vague(stem);
+    case TOKEN_CODE:
+    case TOKEN_NUMBER:
+        return stem.len >= 2 && !is_vague(stem);
+    case TOKEN_BIGRAM:
+        return !(token->flags & TOKEN_PART);
+    case TOKEN_SYMBOL:
+    case TOKEN_PUNCT:
+        return false;
     }
     return false;
 }
 
-static const struct desk_words *find(const struct desk_chat *chat,
-                                     struct str text)
+static int by_bytes(const void *a, const void *b)
 {
-    for (size_t i = 0; i < chat->n_words && i < OBSERVE_WORDS; i++) {
-        if (chat->words[i].text.s == text.s &&
-            chat->words[i].text.len == text.len) {
-            return &chat->words[i];
-        }
-    }
-    return NULL;
+    const struct str *x = a;
+    const struct str *y = b;
+    size_t len = x->len < y->len ? x->len : y->len;
+    int order = memcmp(x->s, y->s, len);
+
+    return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-enum clew_status effort_words(struct arena *arena, struct desk_chat *chat,
-                              struct str text, struct desk_words *out,
-                              struct clew_error *err)
+enum clew_status effort_words_in(struct arena *arena,
+                                 const struct tokens *tokens,
+                                 struct effort_words *out)
 {
-    const struct desk_words *known = find(chat, text);
-    struct analysis analysis;
-    enum clew_status status;
+    struct str *stems =
+        arena_alloc(arena, (tokens->count + 1) * sizeof(*stems));
+    size_t n = 0;
+    size_t kept = 0;
 
-    if (known) {
-        *out = *known;
-        return CLEW_OK;
+    if (!stems) {
+        return CLEW_NO_MEMORY;
     }
-    *out = (struct desk_words){.text = text};
-    status =
-        analysis_words(arena, str_sub(text, 0, COMPARE_BYTES), &analysis, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->stems =
-        arena_zero(arena, analysis.n_keywords + 1, sizeof(*out->stems));
-    if (!out->stems) {
-        return clew_no_memory(err);
-    }
-    for (size_t i = 0; i < analysis.n_keywords; i++) {
-        struct str stem = analysis.keywords[i].stem;
-
-        if (stem.len >= 2 && !is_vague(stem)) {
-            out->stems[out->count++] = stem;
+    for (size_t i = 0; i < tokens->count; i++) {
+        if (is_telling(&tokens->items[i])) {
+            stems[n++] = tokens->items[i].stem;
         }
     }
-    chat->words[chat->n_words++ % OBSERVE_WORDS] = *out; /* over the oldest */
+    qsort(stems, n, sizeof(*stems), by_bytes);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || !str_eq(stems[kept - 1], stems[i])) {
+            stems[kept++] = stems[i];
+        }
+    }
+    *out = (struct effort_words){stems, kept};
     return CLEW_OK;
 }
 
-size_t effort_words_in(const struct desk_words *words,
-                       const struct analysis *turn)
+enum clew_status effort_words_of(struct arena *arena, struct str text,
+                                 struct effort_words *out)
 {
-    size_t n = 0;
+    struct tokens tokens;
+    enum clew_status status =
+        tokens_of(arena, str_sub(text, 0, COMPARE_BYTES), &tokens);
 
-    for (size_t i = 0; i < words->count; i++) {
-        for (size_t k = 0; k < turn->n_keywords; k++) {
-            if (str_eq(words->stems[i], turn->keywords[k].stem)) {
-                n++;
-                break;
-            }
-        }
-    }
-    return n;
+    return status == CLEW_OK ? effort_words_in(arena, &tokens, out) : status;
 }
 
-size_t effort_words_shared(const struct desk_words *a,
-                           const struct desk_words *b)
+size_t effort_words_shared(const struct effort_words *a,
+                           const struct effort_words *b)
 {
     size_t n = 0;
+    size_t i = 0;
+    size_t k = 0;
 
-    for (size_t i = 0; i < a->count; i++) {
-        for (size_t k = 0; k < b->count; k++) {
-            if (str_eq(a->stems[i], b->stems[k])) {
-                n++;
-                break;
-            }
-        }
+    while (i < a->count && k < b->count) {
+        int order = by_bytes(&a->stems[i], &b->stems[k]);
+
+        n += order == 0;
+        i += order <= 0;
+        k += order >= 0;
     }
     return n;
 }

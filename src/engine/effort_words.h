@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effort_words.h - the telling words that a turn and an effort share.
+ * effort_words.h - the words an effort is known by.
  *
- * Telling is what names a matter; "fix", "error" and the like name any. The
- * words of a text are found once a batch and kept on the desk.
- * Thread-safety: as observe_desk.h.
+ * Stems of what names something: words, codes and numbers ("401"), without
+ * stop words and without those that name any trouble or work ("fix", "bug").
+ * Thread-safety: pure functions.
  */
 #ifndef ENGINE_EFFORT_WORDS_H
 #define ENGINE_EFFORT_WORDS_H
 
-#include "engine/observe_desk.h"
-#include "text/analysis.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "text/token.h"
 
-/* The telling words of a text. `text` must outlive the batch. */
-enum clew_status effort_words(struct arena *arena, struct desk_chat *chat,
-                              struct str text, struct desk_words *out,
-                              struct clew_error *err) CLEW_MUST_CHECK;
-/* How many of them are keywords of the turn. */
-size_t effort_words_in(const struct desk_words *words,
-                       const struct analysis *turn);
-/* How many of them are among the other's. */
-size_t effort_words_shared(const struct desk_words *a,
-                           const struct desk_words *b);
+struct effort_words {
+    struct str *stems; /* sorted, each once */
+    size_t count;
+};
+
+/* Of the head of a text; in the arena. Fails only with CLEW_NO_MEMORY. */
+enum clew_status effort_words_of(struct arena *arena, struct str text,
+                                 struct effort_words *out) CLEW_MUST_CHECK;
+/* The same of tokens at hand, all of them; the stems are borrowed. */
+enum clew_status effort_words_in(struct arena *arena,
+                                 const struct tokens *tokens,
+                                 struct effort_words *out) CLEW_MUST_CHECK;
+size_t effort_words_shared(const struct effort_words *a,
+                           const struct effort_words *b);
 
 #endif

@@ -258,6 +258,26 @@ enum clew_status desk_efforts(struct turn_work *work, struct desk_chat *chat,
     return status;
 }
 
+enum clew_status desk_words(struct arena *arena, struct desk_chat *chat,
+                            struct str text, struct effort_words *out,
+                            struct clew_error *err)
+{
+    for (size_t i = 0; i < chat->n_words && i < OBSERVE_WORDS; i++) {
+        if (chat->words[i].text.s == text.s &&
+            chat->words[i].text.len == text.len) {
+            *out = chat->words[i].words;
+            return CLEW_OK;
+        }
+    }
+    if (effort_words_of(arena, text, out) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    /* over the oldest */
+    chat->words[chat->n_words++ % OBSERVE_WORDS] =
+        (struct desk_words){text, *out};
+    return CLEW_OK;
+}
+
 void desk_forget_efforts(struct desk_chat *chat)
 {
     chat->has_efforts = false;

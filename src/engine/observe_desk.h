@@ -17,6 +17,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/effort.h"
+#include "engine/effort_words.h"
 #include "engine/extract.h"
 #include "engine/work.h"
 #include "model/intent.h"
@@ -42,11 +43,10 @@ struct desk_turn {
     struct intent_reading intent;
 };
 
-/* The telling words of a text. */
+/* The words of a text, known by its place in memory. */
 struct desk_words {
-    struct str text; /* by its place in memory */
-    struct str *stems;
-    size_t count;
+    struct str text;
+    struct effort_words words;
 };
 
 struct desk_chat {
@@ -78,6 +78,10 @@ enum clew_status desk_intent(struct arena *arena, struct desk_turn *turn,
 /* The efforts in view; changes to the items are seen by the next turn. */
 enum clew_status desk_efforts(struct turn_work *work, struct desk_chat *chat,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* The words of a text that lives as long as the batch, found once. */
+enum clew_status desk_words(struct arena *arena, struct desk_chat *chat,
+                            struct str text, struct effort_words *out,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 /* An effort came or went: read them again. */
 void desk_forget_efforts(struct desk_chat *chat);
 

@@ -11,6 +11,7 @@
 #define ENGINE_OBSERVE_INTERNAL_H
 
 #include "engine/effort.h"
+#include "engine/effort_words.h"
 #include "engine/extract.h"
 #include "engine/observe_desk.h"
 #include "engine/work.h"
@@ -32,8 +33,9 @@ struct observation {
     size_t n_previous;
     struct extract_input input;
     struct extract extract;
-    bool is_effort_turn; /* an effort owns it */
-    uint64_t n_made;     /* numbers the derived ids of this turn */
+    struct effort_words words; /* of the turn; made when first wanted */
+    bool is_effort_turn;       /* an effort owns it */
+    uint64_t n_made;           /* numbers the derived ids of this turn */
 };
 
 /* A memory of this turn with what they all have in common. */

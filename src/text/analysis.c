@@ -119,16 +119,3 @@ enum clew_status analysis_run(struct arena *arena, struct str text,
     *out = analysis;
     return CLEW_OK;
 }
-
-enum clew_status analysis_words(struct arena *arena, struct str text,
-                                struct analysis *out, struct clew_error *err)
-{
-    struct analysis analysis = {.text = text};
-    enum clew_status status = tokens_of(arena, text, &analysis.tokens);
-
-    if (status != CLEW_OK) {
-        return clew_fail(err, status, "could not read the text");
-    }
-    *out = analysis;
-    return keywords_of(arena, out) ? CLEW_OK : clew_no_memory(err);
-}

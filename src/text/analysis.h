@@ -110,11 +110,6 @@ enum clew_status analysis_run(struct arena *arena, struct str text,
                               struct analysis *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
-/* Only its tokens and keywords: what it takes to compare words. */
-enum clew_status analysis_words(struct arena *arena, struct str text,
-                                struct analysis *out,
-                                struct clew_error *err) CLEW_MUST_CHECK;
-
 /*
  * The subject of a sentence as a readable noun phrase ("the payment
  * integration"), or the empty slice.

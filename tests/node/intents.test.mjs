@@ -200,4 +200,44 @@ onEachBackend("an intent", (open) => {
       "u:back to work. Help me write the quarterly report"]);
     assert.ok(last.notices.some((line) => line.startsWith("[effort:open]")));
   });
+
+  test("back to one of two that fit alike asks which", async () => {
+    const { last, chat } = await talk([
+      "u:Help me fix the login page", "a:ok",
+      "u:Help me fix the signup page", "a:ok",
+      "u:Tell me a joke", "a:Knock knock.",
+      "u:back to that page",
+    ]);
+    assert.deepEqual(last.notices.slice(0, 1),
+      ["[effort:which] Which one do you mean?"]);
+    assert.equal(last.notices.length, 3);
+    assert.equal((await efforts(chat)).length, 2);
+  });
+
+  test("three turns about other things collapse an effort", async () => {
+    const { chat, last } = await talk([
+      "u:Help me fix the login page", "a:Clear the cookies.",
+      "u:My cousin Ben plays the cello in Vienna", "a:Lovely.",
+      "u:My aunt bakes sourdough on Sundays", "a:Nice.",
+      "u:My uncle keeps forty bees behind his house", "a:Wow.",
+    ]);
+    assert.ok(last);
+    const [effort] = await efforts(chat);
+    assert.equal(effort.status, "open");
+    assert.equal(effort.state, "collapsed");
+  });
+
+  test("an effort closed again tells its earlier end too", async () => {
+    const { chat } = await talk([
+      "u:I'm getting a 401 error", "a:Try refreshing the token.",
+      "u:Token was expired, works now!", "a:Great.",
+      "u:back to the 401 error, it is failing again", "a:Check the clock.",
+      "u:The clock was off, works now!",
+    ]);
+    const [effort] = await efforts(chat);
+    const memory = isOk(await api.get(`/api/v1/memories/${effort.id}`));
+    assert.equal(memory.resolution,
+      "The clock was off (before: Token was expired)");
+    assert.equal(memory.fields.log.length, 1);
+  });
 });
