@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 
 #include "api/openapi.h"
+#include "engine/link_stats.h"
 #include "engine/engine.h"
 #include "engine/model_use.h"
 #include "engine/reembed.h"
@@ -50,6 +51,28 @@ static void write_model(struct engine *engine, struct buf *body)
                      (long long)all, (long long)done, failure[0] == '\0');
 }
 
+/* How captured calls found what they continue. */
+static void write_links(struct buf *body)
+{
+    struct link_stats stats;
+
+    link_stats_get(&stats);
+    (void)buf_append_cstr(body, "# HELP clew_links_total Calls linked, by what "
+                                "decided.\n"
+                                "# TYPE clew_links_total counter\n");
+    for (size_t i = 0; i < LINK_STRATEGIES; i++) {
+        (void)buf_printf(body, "clew_links_total{strategy=\"%s\"} %lld\n",
+                         link_strategy_name((enum link_strategy)i),
+                         (long long)stats.n_by[i]);
+    }
+    (void)buf_printf(body,
+                     "# TYPE clew_link_retries_total counter\n"
+                     "clew_link_retries_total %lld\n"
+                     "# TYPE clew_link_seconds_total counter\n"
+                     "clew_link_seconds_total %.6f\n",
+                     (long long)stats.n_retries, (double)stats.link_ns / 1e9);
+}
+
 enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
 {
     struct buf *body = &call->response->body;
@@ -61,6 +84,7 @@ enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
         (void)buf_printf(body, "# TYPE clew_store_up gauge\nclew_store_up %d\n",
                          store_is_healthy(call->engine->store));
         write_model(call->engine, body);
+        write_links(body);
         status = metrics_write(body);
     }
     return status == CLEW_OK ? CLEW_OK

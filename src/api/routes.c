@@ -101,7 +101,7 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/tasks", READ, tasks_list, NULL, FIELDS("status", PAGE),
      "List later work, newest first", "> [Task]", 0},
     {HTTP_GET, "/api/v1/traces/{id}", READ, traces_get, NULL, NULL,
-     "What was decided about a turn, and why", "> Trace", 0},
+     "What was decided about a turn or a call, and why", "> Trace", 0},
 
     /* --- start --- */
     {HTTP_POST, "/api/v1/start", WRITE, start_post,

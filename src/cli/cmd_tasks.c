@@ -149,10 +149,10 @@ static enum clew_status run_why(struct cli *cli, struct clew_error *err)
 
 const struct command command_why = {
     .name = "why",
-    .operands = "TURN",
+    .operands = "ID",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "say what was decided about a turn, and why",
+    .summary = "say what was decided about a turn or a call, and why",
     .example = "clew why 01a1dd6e-2cfa-7aba-90d9-82b4d262405b",
     .run = run_why,
 };

@@ -114,7 +114,7 @@ static const struct export_column request_task_columns[] = {
     {"request_id", EXPORT_ID, false, NULL},
 };
 static const struct export_column request_anchor_columns[] = {
-    {"day", EXPORT_INT, false, NULL},
+    {"hour", EXPORT_INT, false, NULL},
     {"anchor", EXPORT_INT, false, NULL},
     {"request_id", EXPORT_ID, false, NULL},
 };

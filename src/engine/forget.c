@@ -128,7 +128,8 @@ DB_SQL(DROP_TERMS,
        "DELETE FROM chat_terms WHERE tenant = $1 AND chat_id" OF_TOUCHED);
 DB_SQL(DROP_ANSWERS,
        "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" OF_TOUCHED);
-DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND id" OF("turn"));
+DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
+                        "turn") " OR chat_id" OF("chat") ")");
 /* Claims go with their turns. A chain that loses one is named after a claim it
  * keeps; one that lost all goes, with its trace. */
 DB_SQL(BLANK_CHAIN_UPDATES,
@@ -165,7 +166,10 @@ DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
 DB_SQL(
     DROP_ANCHORS,
-    "DELETE FROM request_anchors WHERE tenant = $1 AND request_id IN"
+    "DELETE FROM request_anchors WHERE tenant = $1 AND hour IN (SELECT"
+    " created_at / 3600000 - CASE WHEN created_at % 3600000 < 0 THEN 1 ELSE 0"
+    " END FROM requests WHERE tenant = $1 AND chat_id" OF(
+        "chat") ") AND request_id IN"
     " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
 DB_SQL(
     DROP_TASKS_OF_REQUESTS,

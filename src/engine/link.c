@@ -11,6 +11,8 @@
 #include "engine/link_decide.h"
 #include "engine/link_plan.h"
 #include "engine/link_spot.h"
+#include "engine/link_stats.h"
+#include "engine/link_trace.h"
 #include "engine/place.h"
 #include "engine/request_trail.h"
 #include "engine/turn.h"
@@ -74,6 +76,7 @@ static enum clew_status store_turn(struct work *work,
                                   .channel = CHANNEL,
                                   .chat_id = spot->chat.id,
                                   .created_at_ms = created_at_ms};
+    int64_t began_ns = clock_mono_ns();
     struct reading reading = {0};
     struct updates updates;
     struct turn turn;
@@ -87,6 +90,7 @@ static enum clew_status store_turn(struct work *work,
     }
     *out_seq = turn.seq;
     work->out->n_new_turns += status == CLEW_OK;
+    work->out->turns_ns += clock_mono_ns() - began_ns;
     return status;
 }
 
@@ -166,9 +170,11 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
                                     struct clew_error *err)
 {
     struct place place;
+    int64_t began_ns = clock_mono_ns();
     enum clew_status status = place_begin(&place, work->engine, tx, work->arena,
                                           &spot->chat.id, 1, err);
 
+    work->out->turns_ns += clock_mono_ns() - began_ns;
     work->batch = (struct batch_work){.engine = work->engine,
                                       .tx = tx,
                                       .arena = work->arena,
@@ -182,9 +188,11 @@ static enum clew_status store_turns(struct work *work, struct store_tx *tx,
     if (status == CLEW_OK) {
         status = note_reply_prefix(work, tx, decision, spot, err);
     }
+    began_ns = clock_mono_ns();
     if (status == CLEW_OK) {
         status = capture_end(&work->batch, err);
     }
+    work->out->turns_ns += clock_mono_ns() - began_ns;
     work->batch.place = NULL; /* it ends with this function */
     return status;
 }
@@ -216,8 +224,8 @@ static enum clew_status check_known(struct work *work, struct store_tx *tx,
     return status;
 }
 
-static enum clew_status store_traces(struct work *work, struct store_tx *tx,
-                                     struct clew_error *err)
+static enum clew_status store_rows(struct work *work, struct store_tx *tx,
+                                   struct clew_error *err)
 {
     const struct link_plan *plan = work->plan;
     const struct request *request = &work->out->request;
@@ -241,12 +249,15 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     struct request *request = &work->out->request;
     struct link_decision decision;
     struct link_spot spot;
-    bool is_known;
-    enum clew_status status;
+    int64_t began_ns = clock_mono_ns();
+    bool is_known = false;
+    enum clew_status status = CLEW_OK;
 
     memset(work->out, 0, sizeof(*work->out));
     work->batch = (struct batch_work){0};
-    status = check_known(work, tx, &is_known, err);
+    if (!uuid_is_nil(&work->input->id) && !work->input->is_first) {
+        status = check_known(work, tx, &is_known, err);
+    }
     if (status != CLEW_OK || is_known) {
         return status;
     }
@@ -271,7 +282,14 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
                           ? "the tree is too deep; a new conversation was made"
                           : NULL;
     status = store_turns(work, tx, &spot, &decision, request, err);
-    return status == CLEW_OK ? store_traces(work, tx, err) : status;
+    if (status == CLEW_OK) {
+        status = store_rows(work, tx, err);
+    }
+    if (status == CLEW_OK) {
+        status = link_trace_put(tx, request, &decision, work->out->note, err);
+    }
+    work->out->link_ns = clock_mono_ns() - began_ns - work->out->turns_ns;
+    return status;
 }
 
 /* The clock's time, but later than any time given out before. */
@@ -331,6 +349,7 @@ enum clew_status link_request(struct engine *engine, const struct scope *scope,
     }
     if (status == CLEW_OK) {
         feed_offer(engine, scope, &work.batch);
+        link_stats_count(&result);
         *out = result;
     }
     return status;
@@ -398,6 +417,9 @@ enum clew_status link_requests(struct engine *engine, const struct scope *scope,
     status = store_write(engine->store, scope, do_batch, &batch, err);
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         feed_offer(engine, scope, &batch.works[i].batch);
+        if (out_statuses[i] == CLEW_OK) {
+            link_stats_count(&out[i]);
+        }
     }
     return status;
 }

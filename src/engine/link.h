@@ -32,6 +32,7 @@ struct engine;
 /* A call as it was captured. Strings and trees are borrowed. */
 struct link_input {
     struct uuid id;         /* of the request; nil: a new one */
+    bool is_first;          /* `id` was made for this and never tried before */
     int64_t created_at_ms;  /* LINK_NOW: the clock's, later than any before */
     struct str user_id;     /* s == NULL: "default" */
     struct uuid chat_id;    /* where a call without parent goes; nil: new */
@@ -47,6 +48,8 @@ struct link_result {
     bool is_repeat; /* its id was known; nothing was stored */
     bool is_retry;  /* the same messages again, to the same parent */
     size_t n_new_turns;
+    int64_t link_ns;  /* finding its parent and writing its own rows */
+    int64_t turns_ns; /* storing and observing its turns */
     const char *note; /* why it could not be linked, or NULL */
 };
 

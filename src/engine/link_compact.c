@@ -262,7 +262,8 @@ enum clew_status link_compact_anchors(struct arena *arena, struct str reply,
     enum clew_status status = winnow(arena, dense, WINDOW_DENSE, &all);
 
     if (status == CLEW_OK) {
-        status = winnow(arena, reply, WINDOW_SPARSE, &all);
+        status = winnow(arena, str_sub(reply, 0, LINK_ANCHORED_BYTES),
+                        WINDOW_SPARSE, &all);
     }
     if (status != CLEW_OK) {
         return status;

@@ -11,8 +11,9 @@
  * first 2,000 characters of the summary" is a lookup of a few anchors, and one
  * comparison to be sure.
  *
- * Limit: in replies over LINK_DENSE_BYTES, a summary shorter than
- * LINK_SPARSE_NEEDLE is found only if it starts before that point.
+ * Limits: in replies over LINK_DENSE_BYTES, a summary shorter than
+ * LINK_SPARSE_NEEDLE is found only if it starts before that point; what stands
+ * behind LINK_ANCHORED_BYTES is not found at all.
  * Thread-safety: pure functions.
  */
 #ifndef ENGINE_LINK_COMPACT_H
@@ -35,6 +36,9 @@
 #define LINK_SUMMARY_MIN_CHARS 100
 /* Replies are covered densely up to here, sparsely beyond. */
 #define LINK_DENSE_BYTES 8192
+/* No model answers at such length: what is longer is no summary, and its
+ * anchors would hold the writer up. */
+#define LINK_ANCHORED_BYTES (512u * 1024)
 /* From this length on the sparse anchors are enough to find a needle. */
 #define LINK_SPARSE_NEEDLE 600
 /* How many anchors of a needle are looked up. */

@@ -52,8 +52,12 @@ struct search {
 
 /* A finder's answer: CLEW_NOT_FOUND is no failure. */
 static enum clew_status note(struct search *s, enum clew_status found,
-                             enum link_strategy strategy)
+                             enum link_strategy strategy, const char *by)
 {
+    if (s->out->n_steps < LINK_MAX_STEPS) {
+        s->out->steps[s->out->n_steps++] =
+            (struct link_step){strategy, by, found == CLEW_OK};
+    }
     if (found == CLEW_OK) {
         s->out->has_parent = true;
         s->out->strategy = strategy;
@@ -88,7 +92,11 @@ static enum clew_status look(struct search *s, const struct ancestor *a,
         status = request_find_hash(s->tx, s->arena, s->request, &a->key, system,
                                    &s->out->parent, s->err);
     }
-    return note(s, status, is_same_system ? a->same_system : a->any_system);
+    return note(s, status, is_same_system ? a->same_system : a->any_system,
+                by_reply
+                    ? (system ? "messages, reply and system prompt"
+                              : "messages and reply")
+                    : (system ? "messages and system prompt" : "messages"));
 }
 
 /* A reply that came back is better evidence than an equal system prompt. */
@@ -168,7 +176,11 @@ static enum clew_status by_prefix(struct search *s)
 
         status = request_find_longest(s->tx, s->arena, s->request, keys + from,
                                       end - from, &s->out->parent, s->err);
-        status = note(s, status, LINK_PREFIX);
+        if (status == CLEW_OK || from == 1) {
+            status = note(s, status, LINK_PREFIX, "first messages");
+        } else if (status == CLEW_NOT_FOUND) {
+            status = CLEW_OK; /* shorter ones are still to be seen */
+        }
         end = from;
     }
     if (status == CLEW_OK && s->out->has_parent) {
@@ -188,7 +200,7 @@ static enum clew_status by_task(struct search *s)
                 request_find_task(s->tx, s->arena, r, &r->prompt_key,
                                   r->created_at_ms - SUBTASK_WINDOW_MS,
                                   &s->out->parent, s->err),
-                LINK_SUBTASK);
+                LINK_SUBTASK, "prompt of a sub-agent");
 }
 
 /* Read a candidate's reply again, to be sure. */
@@ -247,10 +259,12 @@ static enum clew_status by_summary(struct search *s)
         status = holds_needle(s, &found[i], needle, &holds);
         if (status == CLEW_OK && holds) {
             s->out->parent = found[i];
-            return note(s, CLEW_OK, LINK_COMPACT);
+            return note(s, CLEW_OK, LINK_COMPACT, "summary in a reply");
         }
     }
-    return status;
+    return status == CLEW_OK
+               ? note(s, CLEW_NOT_FOUND, LINK_COMPACT, "summary in a reply")
+               : status;
 }
 
 typedef enum clew_status (*step_fn)(struct search *s);
@@ -270,7 +284,7 @@ static enum clew_status find_parent(struct search *s)
         status = note(s,
                       request_find_response(s->tx, s->arena, s->request,
                                             previous, &s->out->parent, s->err),
-                      LINK_EXACT);
+                      LINK_EXACT, "previous_response_id");
     }
     for (size_t i = 0; i < n_steps && status == CLEW_OK && !s->out->has_parent;
          i++) {
@@ -303,6 +317,7 @@ static enum clew_status number_subtask(struct search *s)
     enum clew_status status = request_count_subtasks(
         s->tx, s->request, &s->out->parent.conversation_id, &earlier, s->err);
 
+    s->out->branch_why = "a sub-agent of the parent's reply";
     s->out->subtask_number = earlier + 1;
     s->out->branch =
         str_of(arena_printf(s->arena, "subtask_%lld", (long long)earlier + 1));
@@ -312,26 +327,30 @@ static enum clew_status number_subtask(struct search *s)
 static enum clew_status branch_of_child(struct search *s)
 {
     struct link_decision *out = s->out;
-    struct request child;
-    enum clew_status status =
-        request_find_child(s->tx, s->arena, s->request, &out->parent,
-                           &s->request->hash_key, &out->twin, s->err);
+    const struct uuid *key = &s->request->hash_key;
+    enum clew_status status = request_find_child(
+        s->tx, s->arena, s->request, &out->parent, NULL, &out->twin, s->err);
 
     out->branch = out->parent.branch;
+    out->branch_why = "the parent's branch";
+    if (status != CLEW_OK) { /* most often: it is the first child */
+        return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+    }
+    if (!uuid_eq(&out->twin.hash_key, key)) {
+        status = request_find_child(s->tx, s->arena, s->request, &out->parent,
+                                    key, &out->twin, s->err);
+    }
     if (status == CLEW_OK) {
         out->has_twin = true;
         out->branch = out->twin.branch;
+        out->branch_why = "the same messages again";
         return CLEW_OK;
     }
-    if (status != CLEW_NOT_FOUND ||
-        str_starts(out->parent.branch, STR("compact_"))) {
-        return status == CLEW_NOT_FOUND ? CLEW_OK : status;
-    }
-    status = request_find_child(s->tx, s->arena, s->request, &out->parent, NULL,
-                                &child, s->err);
-    if (status == CLEW_OK) {
+    if (status == CLEW_NOT_FOUND &&
+        !str_starts(out->parent.branch, STR("compact_"))) {
         out->branch =
             stamp(s->arena, "branch", s->request->created_at_ms, true);
+        out->branch_why = "the parent has another child";
     }
     return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }
@@ -361,9 +380,11 @@ static enum clew_status branch_of_root(struct search *s)
         s->err);
 
     out->branch = STR("main");
+    out->branch_why = "a new conversation";
     if (status == CLEW_OK && is_retry_of(r, &out->twin)) {
         out->has_twin = true;
         out->branch = out->twin.branch;
+        out->branch_why = "the same messages again";
     }
     return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }
@@ -380,6 +401,7 @@ static enum clew_status find_branch(struct search *s)
     case LINK_COMPACT:
         out->branch =
             stamp(s->arena, "compact", s->request->created_at_ms, false);
+        out->branch_why = "a compacted session goes on";
         return CLEW_OK;
     case LINK_EXACT:
     case LINK_SUMMARISATION:

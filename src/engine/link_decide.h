@@ -48,6 +48,15 @@ struct link_sources {
                                struct str *out_needle, struct clew_error *err);
 };
 
+/* One look for the parent; kept for the trace. */
+struct link_step {
+    enum link_strategy strategy; /* what it decides if it finds something */
+    const char *by;              /* static: what was looked for */
+    bool is_found;
+};
+/* As many as there are looks, see find_parent(). */
+#define LINK_MAX_STEPS 12
+
 struct link_decision {
     enum link_strategy strategy;
     bool has_parent;
@@ -56,7 +65,10 @@ struct link_decision {
     /* an earlier request of the same parent with just these messages */
     struct request twin;
     struct str branch;
+    const char *branch_why; /* static */
     int64_t subtask_number; /* 0 unless it is a subtask */
+    struct link_step steps[LINK_MAX_STEPS];
+    size_t n_steps;
 };
 
 /* Write the decision into the request; without parent and twin its conversation

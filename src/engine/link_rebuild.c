@@ -8,7 +8,9 @@
 #include "base/limits.h"
 #include "engine/chat.h"
 #include "engine/engine.h"
+#include "engine/link_compact.h"
 #include "engine/link_plan.h"
+#include "engine/link_trace.h"
 #include "engine/request_trail.h"
 #include "engine/rows.h"
 #include "engine/turn.h"
@@ -239,6 +241,38 @@ static enum clew_status move_chat(struct store_tx *tx, struct arena *arena,
                              now->branch, err);
 }
 
+/* What a compacted session finds the reply by; made again where it is gone. */
+static enum clew_status add_anchors(struct stored *stored, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    const struct request *request = stored->request;
+    struct turn *turns;
+    int64_t *anchors;
+    size_t count = 0;
+    struct buf normal;
+    enum clew_status status;
+
+    if (request->reply_seq == 0) {
+        return CLEW_OK;
+    }
+    status = turn_list_line(tx, stored->arena, &request->chat_id,
+                            request->reply_seq - 1, 1, &turns, &count, err);
+    if (status != CLEW_OK || count == 0) {
+        return status; /* forgotten */
+    }
+    buf_init(&normal, LIMIT_BODY_BYTES);
+    status = link_compact_normalise(&normal, turns[0].text);
+    if (status == CLEW_OK) {
+        status = link_compact_anchors(stored->arena, buf_str(&normal), &anchors,
+                                      &count);
+    }
+    buf_release(&normal);
+    if (status != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    return request_add_anchors(tx, request, anchors, count, err);
+}
+
 static bool is_same(const struct request *a, const struct request *b)
 {
     return uuid_eq(&a->parent_id, &b->parent_id) &&
@@ -261,6 +295,9 @@ static enum clew_status relink(struct step *step, struct store_tx *tx,
     enum clew_status status =
         link_decide(tx, arena, old, &sources, &decision, err);
 
+    if (status == CLEW_OK) {
+        status = add_anchors(&stored, tx, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -273,7 +310,11 @@ static enum clew_status relink(struct step *step, struct store_tx *tx,
     }
     step->report.n_changed++;
     status = move_chat(tx, arena, old, &now, err);
-    return status == CLEW_OK ? request_update(tx, &now, err) : status;
+    if (status == CLEW_OK) {
+        status = request_update(tx, &now, err);
+    }
+    return status == CLEW_OK ? link_trace_put(tx, &now, &decision, NULL, err)
+                             : status;
 }
 
 /* --- the whole -------------------------------------------------------------
@@ -349,11 +390,13 @@ static enum clew_status do_step(struct store_tx *tx, void *arg,
     struct step start = *step; /* a step may be run again */
     struct request *requests;
     struct arena arena;
+    struct arena scratch; /* of one request: it may have long replies */
     size_t count = 0;
     enum clew_status status = CLEW_OK;
 
     step->report = step->before;
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    arena_init(&scratch, LIMIT_REQUEST_ARENA_BYTES);
     if (step->is_first) {
         status = resume(step, tx, &arena, err);
     }
@@ -362,7 +405,8 @@ static enum clew_status do_step(struct store_tx *tx, void *arg,
                                     STEP, &requests, &count, err);
     }
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = relink(step, tx, &arena, &requests[i], err);
+        status = relink(step, tx, &scratch, &requests[i], err);
+        arena_clear(&scratch);
         step->after_ms = requests[i].created_at_ms;
         step->after_id = requests[i].id;
         /* a move may have changed those that follow */
@@ -375,6 +419,7 @@ static enum clew_status do_step(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = keep_place(step, tx, err);
     }
+    arena_release(&scratch);
     arena_release(&arena);
     if (status != CLEW_OK) {
         *step = start;

@@ -26,6 +26,10 @@
 #define SELECT "SELECT " COLUMNS " FROM requests WHERE tenant = $1"
 #define EARLIER " AND (created_at < $2 OR (created_at = $2 AND id < $3))"
 #define NEWEST " ORDER BY created_at DESC, id DESC LIMIT 1"
+/* The same where few rows are left: sorted, not walked in the order of time,
+ * where all the others stand too. */
+#define EARLIER_OF " AND (+created_at < $2 OR (+created_at = $2 AND id < $3))"
+#define NEWEST_OF " ORDER BY +created_at DESC, id DESC"
 
 DB_SQL(SELECT_ONE, SELECT " AND id = $2");
 DB_SQL(SELECT_HASH, SELECT " AND hash_key = $4" EARLIER NEWEST);
@@ -37,9 +41,11 @@ DB_SQL(SELECT_REPLY_SYSTEM,
 DB_SQL(SELECT_LONGEST, SELECT " AND hash_key = ANY($4)" EARLIER
                               " ORDER BY message_count DESC, created_at DESC,"
                               " id DESC LIMIT 1");
-DB_SQL(SELECT_RESPONSE, SELECT " AND response_id = $4" EARLIER NEWEST);
-DB_SQL(SELECT_MANY, SELECT " AND id = ANY($4)" EARLIER " AND created_at >= $5"
-                           " ORDER BY created_at DESC, id DESC LIMIT 20");
+DB_SQL(SELECT_RESPONSE, SELECT
+       " AND response_id = $4 AND api IN ('responses', 'link')" EARLIER_OF
+           NEWEST_OF " LIMIT 1");
+DB_SQL(SELECT_MANY, SELECT " AND id = ANY($4)" EARLIER_OF
+                           " AND +created_at >= $5" NEWEST_OF " LIMIT 20");
 DB_SQL(SELECT_CHILD,
        SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
               " AND subtask_number IS NULL" EARLIER NEWEST);
@@ -47,7 +53,7 @@ DB_SQL(SELECT_TWIN,
        SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
               " AND subtask_number IS NULL AND hash_key = $6" EARLIER NEWEST);
 DB_SQL(COUNT_SUBTASKS,
-       "SELECT COUNT(*) FROM requests WHERE tenant = $1" EARLIER
+       "SELECT COUNT(*) FROM requests WHERE tenant = $1" EARLIER_OF
        " AND conversation_id = $4 AND subtask_number IS NOT NULL");
 DB_SQL(SELECT_AFTER,
        SELECT " AND (created_at > $2 OR (created_at = $2 AND id > $3))"
@@ -56,10 +62,10 @@ DB_SQL(SELECT_FIRST,
        SELECT " AND chat_id = $2 ORDER BY created_at, id LIMIT 1");
 DB_SQL(SELECT_LIST,
        SELECT EARLIER " ORDER BY created_at DESC, id DESC LIMIT $4");
-DB_SQL(SELECT_LIST_OF, SELECT " AND conversation_id = $5" EARLIER
-                              " ORDER BY created_at DESC, id DESC LIMIT $4");
+DB_SQL(SELECT_LIST_OF,
+       SELECT " AND conversation_id = $5" EARLIER_OF NEWEST_OF " LIMIT $4");
 DB_SQL(SELECT_TREE,
-       SELECT " AND conversation_id = $2 ORDER BY created_at, id LIMIT 10000");
+       SELECT " AND conversation_id = $2 ORDER BY +created_at, id LIMIT 10000");
 DB_SQL(INSERT,
        "INSERT INTO requests (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
@@ -69,6 +75,7 @@ DB_SQL(UPDATE, "UPDATE requests SET conversation_id = $3, parent_id = $4,"
                " branch = $5, strategy = $6, subtask_number = $7,"
                " origin_id = $8, parent_origin_id = $9"
                " WHERE tenant = $1 AND id = $2");
+
 struct uuid request_key(const struct link_digest *digest)
 {
     struct uuid key;

@@ -17,12 +17,12 @@ DB_SQL(SELECT_TASK,
 /* A reply that holds the needle has every one of its anchors. */
 DB_SQL(SELECT_ANCHOR_IDS,
        "SELECT request_id FROM request_anchors WHERE tenant = $1"
-       " AND day = ANY($2) AND anchor = ANY($3) GROUP BY request_id"
+       " AND hour = ANY($2) AND anchor = ANY($3) GROUP BY request_id"
        " HAVING COUNT(*) >= $4 LIMIT 10000");
 DB_SQL(INSERT_TASK, "INSERT INTO request_tasks (tenant, prompt_key, created_at,"
                     " request_id) VALUES ($1, $2, $3, $4)"
                     " ON CONFLICT DO NOTHING");
-DB_SQL(INSERT_ANCHOR, "INSERT INTO request_anchors (tenant, day, anchor,"
+DB_SQL(INSERT_ANCHOR, "INSERT INTO request_anchors (tenant, hour, anchor,"
                       " request_id) VALUES ($1, $2, $3, $4)"
                       " ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_PREFIX, "INSERT INTO request_prefixes (tenant, chat_id, seq,"
@@ -72,10 +72,10 @@ enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
 /* --- anchors ---------------------------------------------------------------
  */
 
-/* Days since 1970, rounded down. */
-static int64_t day_of(int64_t time_ms)
+/* Hours since 1970, rounded down. */
+static int64_t hour_of(int64_t time_ms)
 {
-    return time_ms / CLOCK_DAY_MS - (time_ms % CLOCK_DAY_MS < 0);
+    return time_ms / CLOCK_HOUR_MS - (time_ms % CLOCK_HOUR_MS < 0);
 }
 
 enum clew_status request_add_anchors(struct store_tx *tx,
@@ -83,20 +83,20 @@ enum clew_status request_add_anchors(struct store_tx *tx,
                                      const int64_t *anchors, size_t count,
                                      struct clew_error *err)
 {
-    int64_t day = day_of(request->created_at_ms);
+    int64_t hour = hour_of(request->created_at_ms);
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         status = db_exec(
             tx, &INSERT_ANCHOR,
-            DB_ARGS(db_int(day), db_int(anchors[i]), db_uuid(&request->id)),
+            DB_ARGS(db_int(hour), db_int(anchors[i]), db_uuid(&request->id)),
             err);
     }
     return status;
 }
 
-/* Days of one lookup: a week and the day it begins in. */
-#define MAX_DAYS 9
+/* Hours of one lookup: a week and the hour it begins in. */
+#define MAX_HOURS (7 * 24 + 1)
 
 enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
                                       const struct request *before,
@@ -106,16 +106,16 @@ enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list ids = {
         .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
-    int64_t days[MAX_DAYS];
-    size_t n_days = 0;
+    int64_t hours[MAX_HOURS];
+    size_t n_hours = 0;
     enum clew_status status;
 
-    for (int64_t day = day_of(before->created_at_ms);
-         day >= day_of(since_ms) && n_days < MAX_DAYS; day--) {
-        days[n_days++] = day;
+    for (int64_t hour = hour_of(before->created_at_ms);
+         hour >= hour_of(since_ms) && n_hours < MAX_HOURS; hour--) {
+        hours[n_hours++] = hour;
     }
     status = rows_add(tx, &ids, &SELECT_ANCHOR_IDS,
-                      DB_ARGS(db_ints(days, n_days), db_ints(anchors, count),
+                      DB_ARGS(db_ints(hours, n_hours), db_ints(anchors, count),
                               db_int((int64_t)count)),
                       err);
     if (status != CLEW_OK || ids.count == 0) {

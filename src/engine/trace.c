@@ -64,6 +64,15 @@ static enum clew_status write_bounded(json_t *trace, struct buf *out)
     return status;
 }
 
+enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
+                           struct clew_error *err)
+{
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_uuid(&trace->id), db_uuid(&trace->chat_id),
+                           db_int(trace->created_at_ms), db_text(trace->data)),
+                   err);
+}
+
 enum clew_status trace_end(struct turn_work *work, enum clew_status status,
                            struct clew_error *err)
 {
@@ -78,11 +87,10 @@ enum clew_status trace_end(struct turn_work *work, enum clew_status status,
         }
     }
     if (status == CLEW_OK && work->trace) {
-        status = db_exec(work->batch->tx, &INSERT,
-                         DB_ARGS(db_uuid(&turn->id), db_uuid(&turn->chat_id),
-                                 db_int(turn->created_at_ms),
-                                 db_text(buf_str(&text))),
-                         err);
+        struct trace trace = {turn->id, turn->chat_id, turn->created_at_ms,
+                              buf_str(&text)};
+
+        status = trace_put(work->batch->tx, &trace, err);
     }
     buf_release(&text);
     json_decref(work->trace);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - what was decided about a turn, and why.
+ * trace.h - what was decided about a turn or a captured call, and why.
  *
  * One JSON object a turn, its id is the turn's: which boundary rule placed it,
  * and what each step considered, with scores. Steps set their own field in
- * turn_work.trace. Derived data: a rebuild makes it anew.
+ * turn_work.trace. A captured call's has the request's id and says which call
+ * it continues (link_trace.h). Derived data: a rebuild makes it anew.
  * Thread-safety: as store.h.
  */
 #ifndef ENGINE_TRACE_H
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 struct engine;
+struct store_tx;
 struct turn_work;
 
 /* A longer trace is not kept whole: its largest fields are dropped. */
@@ -39,7 +41,10 @@ struct trace {
     int64_t created_at_ms;
     struct str data; /* JSON object */
 };
-/* CLEW_NOT_FOUND if this tenant has no such turn. */
+/* Store a trace in place of one that may be there. */
+enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* CLEW_NOT_FOUND if this tenant has no such turn or request. */
 enum clew_status trace_get(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *id,
                            struct trace *out,

@@ -5,6 +5,7 @@
 #include "http/metrics.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Upper bounds of the duration buckets: a lookup to a slow upstream. */
@@ -27,6 +28,12 @@ static struct row rows[METRICS_MAX_ROUTES];
 static struct row other = {.route = other_route, .method = HTTP_OTHER};
 static _Atomic int64_t gauges[METRICS_N_GAUGES];
 static _Atomic uint64_t counters[METRICS_N_COUNTERS];
+
+static pthread_mutex_t sources_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    metrics_fn fn; /* NULL = free */
+    void *arg;
+} sources[METRICS_MAX_SOURCES]; /* guarded by sources_lock */
 
 /* The route's row, claimed by the first who asks. */
 static struct row *row_of(const char *route, enum http_method method)
@@ -180,6 +187,41 @@ static void write_totals(struct buf *out)
     }
 }
 
+static void replace_source(metrics_fn old_fn, void *old_arg, metrics_fn fn,
+                           void *arg)
+{
+    (void)pthread_mutex_lock(&sources_lock);
+    for (size_t i = 0; i < METRICS_MAX_SOURCES; i++) {
+        if (sources[i].fn == old_fn && sources[i].arg == old_arg) {
+            sources[i].fn = fn;
+            sources[i].arg = arg;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&sources_lock);
+}
+
+void metrics_add_source(metrics_fn fn, void *arg)
+{
+    replace_source(NULL, NULL, fn, arg);
+}
+
+void metrics_remove_source(metrics_fn fn, void *arg)
+{
+    replace_source(fn, arg, NULL, NULL);
+}
+
+static void write_sources(struct buf *out)
+{
+    (void)pthread_mutex_lock(&sources_lock);
+    for (size_t i = 0; i < METRICS_MAX_SOURCES; i++) {
+        if (sources[i].fn) {
+            sources[i].fn(sources[i].arg, out);
+        }
+    }
+    (void)pthread_mutex_unlock(&sources_lock);
+}
+
 enum clew_status metrics_write(struct buf *out)
 {
     /* A failed append is remembered by the buffer and reported at the end. */
@@ -193,5 +235,6 @@ enum clew_status metrics_write(struct buf *out)
                                "# TYPE clew_http_request_seconds histogram\n");
     each_row(write_durations, out);
     write_totals(out);
+    write_sources(out);
     return buf_status(out);
 }

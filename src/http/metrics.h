@@ -7,7 +7,7 @@
  * a scrape does), so they are the one piece of state here that is static.
  * A route is known by the address of its pattern, which must be static text;
  * beyond METRICS_MAX_ROUTES routes the rest share one row.
- * Thread-safety: lock-free.
+ * Thread-safety: lock-free; sources are internally locked.
  */
 #ifndef HTTP_METRICS_H
 #define HTTP_METRICS_H
@@ -40,6 +40,13 @@ void metrics_request(const char *route, enum http_method method, int status,
 void metrics_add(enum metrics_gauge gauge, int64_t delta);
 int64_t metrics_get(enum metrics_gauge gauge);
 void metrics_count(enum metrics_counter counter);
+/* Numbers that others keep: `fn` appends them in the same format, from any
+ * thread. At most METRICS_MAX_SOURCES; more are not shown. */
+typedef void (*metrics_fn)(void *arg, struct buf *out);
+#define METRICS_MAX_SOURCES 4
+void metrics_add_source(metrics_fn fn, void *arg);
+/* No call of it is under way afterwards. */
+void metrics_remove_source(metrics_fn fn, void *arg);
 /* Append the Prometheus text format, version 0.0.4. */
 enum clew_status metrics_write(struct buf *out) CLEW_MUST_CHECK;
 

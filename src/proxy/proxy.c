@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "http/metrics.h"
 #include "proxy/headers.h"
 #include "proxy/record.h"
 #include "proxy/upstream.h"
@@ -452,6 +453,43 @@ void proxy_handle(void *arg, const struct http_request *request,
     }
 }
 
+/* --- what it says of itself ------------------------------------------------
+ */
+
+static void write_metrics(void *arg, struct buf *out)
+{
+    const struct proxy *proxy = arg;
+    struct recorder_stats s;
+
+    recorder_stats(proxy->recorder, &s);
+    /* failures stay in the buffer */
+    (void)buf_printf(out,
+                     "# HELP clew_captures_total Calls that passed the proxy, "
+                     "by what became of their capture.\n"
+                     "# TYPE clew_captures_total counter\n"
+                     "clew_captures_total{result=\"stored\"} %lld\n"
+                     "clew_captures_total{result=\"refused\"} %lld\n"
+                     "clew_captures_total{result=\"lost\"} %lld\n"
+                     "# HELP clew_captures_spooled_total Captures that had to "
+                     "wait in files.\n"
+                     "# TYPE clew_captures_spooled_total counter\n"
+                     "clew_captures_spooled_total %lld\n"
+                     "# TYPE clew_captures_replayed_total counter\n"
+                     "clew_captures_replayed_total %lld\n",
+                     (long long)s.n_stored, (long long)s.n_refused,
+                     (long long)s.n_lost, (long long)s.n_spooled,
+                     (long long)s.n_replayed);
+    (void)buf_printf(out,
+                     "# TYPE clew_captures_linked_total counter\n"
+                     "clew_captures_linked_total %lld\n"
+                     "# TYPE clew_captures_waiting gauge\n"
+                     "clew_captures_waiting %lld\n"
+                     "# TYPE clew_spool_bytes gauge\n"
+                     "clew_spool_bytes %lld\n",
+                     (long long)s.n_linked, (long long)s.n_waiting,
+                     (long long)s.spool_bytes);
+}
+
 /* --- open and close --------------------------------------------------------
  */
 
@@ -504,6 +542,7 @@ enum clew_status proxy_open(struct engine *engine,
         proxy_close(proxy);
         return status;
     }
+    metrics_add_source(write_metrics, proxy);
     *out_proxy = proxy;
     return CLEW_OK;
 }
@@ -513,6 +552,7 @@ void proxy_close(struct proxy *proxy)
     if (!proxy) {
         return;
     }
+    metrics_remove_source(write_metrics, proxy);
     recorder_close(proxy->recorder);
     wire_pool_free(proxy->wires);
     upstreams_release(&proxy->upstreams);

@@ -188,7 +188,9 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     for (size_t i = 0; i < batch->count; i++) {
         status = record_parse(batch->records[i], &arena, &calls[i], &err);
         if (status == CLEW_OK) {
-            inputs[n++] = calls[i].input;
+            inputs[n] = calls[i].input;
+            /* from a file it may have been stored before a crash */
+            inputs[n++].is_first = batch->numbers[i] == 0;
         } else {
             gain->n_refused++;
         }
@@ -201,8 +203,9 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     for (size_t i = 0; i < n && status == CLEW_OK; i++) {
         gain->n_refused += statuses[i] != CLEW_OK;
         gain->n_stored += statuses[i] == CLEW_OK;
-        gain->linked += statuses[i] == CLEW_OK &&
-                        !uuid_is_nil(&results[i].request.parent_id);
+        gain->n_replayed += statuses[i] == CLEW_OK && !inputs[i].is_first;
+        gain->n_linked += statuses[i] == CLEW_OK &&
+                          !uuid_is_nil(&results[i].request.parent_id);
     }
     for (size_t i = 0; i < batch->count; i++) {
         record_call_release(&calls[i]);
@@ -247,7 +250,8 @@ static void settle(struct recorder *r, struct batch *batch,
     r->is_store_down = false;
     r->stats.n_stored += gain->n_stored;
     r->stats.n_refused += gain->n_refused;
-    r->stats.linked += gain->linked;
+    r->stats.n_replayed += gain->n_replayed;
+    r->stats.n_linked += gain->n_linked;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->numbers[i]) {
             spool_drop(&r->spool, batch->numbers[i]);
@@ -399,6 +403,7 @@ void recorder_stats(struct recorder *r, struct recorder_stats *out)
     *out = r->stats;
     out->n_waiting =
         (int64_t)r->n_queued + (int64_t)r->n_busy + r->spool.n_files;
+    out->spool_bytes = r->spool.n_bytes;
     (void)pthread_mutex_unlock(&r->lock);
 }
 

@@ -34,9 +34,11 @@ struct recorder_stats {
     int64_t n_stored;
     int64_t n_refused; /* not what the API says; nothing to link */
     int64_t n_spooled;
+    int64_t n_replayed; /* of the stored ones, those that came from files */
     int64_t n_lost;
-    int64_t n_waiting; /* now, in memory and in files */
-    int64_t linked;    /* of the stored ones, how many have a parent */
+    int64_t n_linked;    /* of the stored ones, how many have a parent */
+    int64_t n_waiting;   /* now, in memory and in files */
+    int64_t spool_bytes; /* now, in files */
 };
 
 enum clew_status recorder_open(struct engine *engine,

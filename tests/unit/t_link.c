@@ -109,6 +109,7 @@ static enum clew_status try_link(struct call call, struct link_result *out,
     input.reply = reply;
     input.user_id = str_of(call.user);
     input.call.previous_id = str_of(call.previous_id);
+    input.call.api = STR("link");
     input.call.response_id = str_of(call.response_id);
     input.call.status = call.status;
     input.call.is_complete = !call.is_broken;

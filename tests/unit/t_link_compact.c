@@ -144,6 +144,7 @@ static void every_part_of_a_reply_is_found_by_its_anchors(void **state)
 static void anchors_are_few(void **state)
 {
     enum { LENGTH = 1 << 20 };
+    size_t bounded;
     char *reply = malloc(LENGTH);
     struct arena arena;
     int64_t *anchors;
@@ -161,7 +162,18 @@ static void anchors_are_few(void **state)
     assert_int_equal(link_compact_anchors(&arena, (struct str){reply, LENGTH},
                                           &anchors, &count),
                      CLEW_OK);
-    assert_in_range(count, 2000, 6000);
+    assert_in_range(count, 2000, 4000);
+    bounded = count; /* nothing behind the ceiling leaves an anchor */
+    assert_int_equal(
+        link_compact_anchors(&arena, (struct str){reply, LINK_ANCHORED_BYTES},
+                             &anchors, &count),
+        CLEW_OK);
+    assert_int_equal(count, bounded);
+    assert_int_equal(link_compact_anchors(
+                         &arena, (struct str){reply, LINK_ANCHORED_BYTES / 2},
+                         &anchors, &count),
+                     CLEW_OK);
+    assert_true(count < bounded);
     assert_int_equal(
         link_compact_anchors(&arena, (struct str){reply, 0}, &anchors, &count),
         CLEW_OK);
