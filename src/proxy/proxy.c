@@ -413,6 +413,23 @@ static void send_down(struct call *call, const struct wire_answer *answer,
     response->stream = (struct http_stream){read_down, free_call, call};
 }
 
+/* Streams pass as events of HTTP, not as WebSockets. Clients that would rather
+ * have those (Codex) go on with HTTP at once when they are told so. */
+static bool refuse_websocket(const struct http_request *request,
+                             struct http_response *response)
+{
+    struct str upgrade = http_header_of(request, "upgrade");
+    struct clew_error err = {0};
+
+    if (!str_ieq(upgrade, STR("websocket"))) {
+        return false;
+    }
+    (void)clew_fail(&err, CLEW_INVALID, "WebSockets do not pass; use HTTP");
+    http_response_error(request, response, CLEW_INVALID, &err);
+    response->status = 426;
+    return true;
+}
+
 void proxy_handle(void *arg, const struct http_request *request,
                   struct http_response *response)
 {
@@ -433,6 +450,10 @@ void proxy_handle(void *arg, const struct http_request *request,
             return;
         }
         response->route = route_of(call);
+        if (refuse_websocket(request, response)) {
+            free_call(call);
+            return;
+        }
         status = authenticate(call, &err);
     }
     if (status == CLEW_OK) {

@@ -3,6 +3,7 @@
  * The LLM proxy, through the providers' own clients.
  */
 import assert from "node:assert/strict";
+import http from "node:http";
 import { after, before, describe, test } from "node:test";
 
 import Anthropic from "@anthropic-ai/sdk";
@@ -321,6 +322,20 @@ describe("the way through", () => {
     await capturesOf(name, 1);
     const { body } = await api.post("/api/v1/recall", { query: "Zanzibar", user_id: name });
     assert.ok(body.items.some((item) => /Zanzibar/.test(item.text)));
+  });
+
+  test("a WebSocket is refused at once, so that clients go on with HTTP", async () => {
+    const before = upstream.requests.length;
+    const status = await new Promise((resolve, reject) => {
+      const request = http.get(`${server.url}/v1/responses`, { headers: {
+        connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" } });
+      request.on("response", (answer) => resolve(answer.resume().statusCode));
+      request.on("upgrade", () => resolve(101));
+      request.on("error", reject);
+    });
+    assert.equal(status, 426);
+    assert.equal(upstream.requests.length, before);
   });
 
   test("an upstream that cannot be reached is a clear error", async () => {

@@ -5,9 +5,12 @@
  * Speaks the wire formats of POST /v1/messages, /v1/chat/completions and
  * /v1/responses, plain and streamed. The last user message says what to do:
  * "tool" calls a tool, "error 429" answers so, "slow" streams for long,
- * "break" ends in mid-stream; anything else is answered "echo: <it>". It
- * remembers each request as it came: method, url, headers, body.
+ * "break" ends in mid-stream; anything else is answered "echo: <it>". A test
+ * may say what to answer itself: startUpstream({ script: (text, body) => blocks
+ * or undefined }). It remembers each request as it came: method, url, headers,
+ * body.
  */
+import crypto from "node:crypto";
 import http from "node:http";
 import zlib from "node:zlib";
 
@@ -16,7 +19,8 @@ const usage = { input_tokens: 11, output_tokens: 7 };
 function lastText(body) {
   const list = Array.isArray(body.input) ? body.input : body.messages;
   if (!list) return String(body.input ?? "");
-  const last = list.filter((m) => m.role !== "system").at(-1);
+  const last = list.filter((m) => m.role !== "system" && (m.content || m.output)).at(-1);
+  if (!last) return "";
   if (last.type === "function_call_output") return `result ${last.output}`;
   if (typeof last.content === "string") return last.content;
   const texts = last.content.filter((b) => b.text !== undefined);
@@ -35,11 +39,16 @@ function script(text) {
   return [{ text: `echo: ${text}` }];
 }
 
+/* The same question is answered with the same bytes, another has another id:
+ * clients take blocks with one id for one message. */
+const idOf = (kind, body) =>
+  kind + crypto.createHash("sha256").update(JSON.stringify(body.messages)).digest("hex").slice(0, 24);
+
 const pieces = (text) => text.match(/[\s\S]{1,5}/gu) ?? [];
 
 function anthropic(body, blocks) {
   return {
-    id: "msg_1", type: "message", role: "assistant", model: body.model,
+    id: idOf("msg_", body), type: "message", role: "assistant", model: body.model,
     content: blocks.map((b) => b.name
       ? { type: "tool_use", id: b.id, name: b.name, input: b.input }
       : { type: "text", text: b.text }),
@@ -72,7 +81,7 @@ function chat(body, blocks) {
     id: b.id, type: "function",
     function: { name: b.name, arguments: JSON.stringify(b.input) } }));
   return {
-    id: "chatcmpl-1", object: "chat.completion", created: 1, model: body.model,
+    id: idOf("chatcmpl-", body), object: "chat.completion", created: 1, model: body.model,
     choices: [{
       index: 0, finish_reason: calls.length ? "tool_calls" : "stop",
       message: {
@@ -171,7 +180,7 @@ async function sendStream(answer, events, upstream, text) {
   answer.end();
 }
 
-export async function startUpstream() {
+export async function startUpstream(options = {}) {
   const upstream = { requests: [], aborted: 0 };
   const server = http.createServer(async (request, answer) => {
     const parts = [];
@@ -191,7 +200,7 @@ export async function startUpstream() {
     const text = lastText(body).replace(/\s*<clew-context[\s\S]*<\/clew-context>/, "");
     const error = /^error (\d+)$/.exec(text);
     if (error) return sendError(answer, Number(error[1]));
-    const blocks = script(text);
+    const blocks = options.script?.(text, body) ?? script(text);
     if (body.stream) return sendStream(answer, format[1](body, blocks), upstream, text);
     const reply = Buffer.from(JSON.stringify(format[0](body, blocks)));
     if (/gzip/.test(request.headers["accept-encoding"] ?? "")) {
