@@ -181,7 +181,7 @@ describe("server", () => {
       const end = () => { clearInterval(timer); resolve(); };
       socket.on("error", end);
       socket.on("close", end);
-      socket.resume();
+      socket.start();
     }));
     isOk(await hasty.api().get("/healthz"));
     await Promise.all(slow);
