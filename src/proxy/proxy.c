@@ -552,6 +552,7 @@ enum clew_status proxy_open(struct engine *engine,
     wires.connect_timeout_ms =
         config_int(engine->config, "proxy.connect_timeout_ms");
     wires.idle_timeout_ms = config_int(engine->config, "proxy.idle_timeout_ms");
+    wires.ca_file = config_str(engine->config, "proxy.ca_file");
     status = upstreams_load(&proxy->upstreams, engine->config, err);
     if (status == CLEW_OK) {
         status = wire_pool_new(&wires, &proxy->wires, err);

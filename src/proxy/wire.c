@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
@@ -78,8 +79,14 @@ enum clew_status wire_pool_new(const struct wire_options *options,
                                struct wire_pool **out_pool,
                                struct clew_error *err)
 {
-    struct wire_pool *pool = alloc_zero(1, sizeof(*pool));
+    struct wire_pool *pool;
 
+    if (options->ca_file[0] != '\0' && access(options->ca_file, R_OK) != 0) {
+        return clew_fail_field(err, "proxy.ca_file",
+                               "could not read \"proxy.ca_file\": %s",
+                               strerror(errno));
+    }
+    pool = alloc_zero(1, sizeof(*pool));
     if (!pool || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         alloc_free(pool);
         return clew_fail(err, CLEW_NO_MEMORY, "could not start the client");
@@ -176,8 +183,13 @@ void wire_close(struct wire *wire)
         return;
     }
     pool = wire->pool;
-    /* in mid-transfer this closes the connection, else it is kept */
     (void)curl_multi_remove_handle(wire->multi, wire->easy);
+    if (!wire->is_done) {
+        /* HTTP/2 would only note that the stream is over and tell the upstream
+         * with the next call: it would go on, and be paid for */
+        wire_free(wire);
+        return;
+    }
     curl_slist_free_all(wire->headers);
     wire->headers = NULL;
     wire->arena = NULL;
@@ -360,6 +372,11 @@ static void set_options(struct wire *wire, const struct wire_request *request)
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
     (void)curl_easy_setopt(easy, CURLOPT_NETRC, CURL_NETRC_IGNORED);
     (void)curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (options->ca_file[0] != '\0') {
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+    }
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,

@@ -7,8 +7,9 @@
  * At most WIRE_BUFFER_BYTES wait here: then the upstream is not read from, and
  * TCP holds it back. Connections stay open in the pool and are used again.
  *
- * Only addresses from the configuration come here. No redirect is followed, no
- * proxy from the environment used, no cookie or netrc kept.
+ * Over TLS it speaks HTTP/2 where the upstream does; certificates are always
+ * checked. Only addresses from the configuration come here. No redirect is
+ * followed, no proxy from the environment used, no cookie or netrc kept.
  * Thread-safety: the pool is internally locked; a wire belongs to one thread.
  */
 #ifndef PROXY_WIRE_H
@@ -31,6 +32,8 @@ struct wire_pool;
 struct wire_options {
     int64_t connect_timeout_ms;
     int64_t idle_timeout_ms; /* silence of the upstream */
+    const char *ca_file;     /* more to trust than the system does; "": nothing.
+                                Borrowed; outlives the pool */
 };
 
 struct wire_request {
@@ -49,6 +52,7 @@ struct wire_answer {
     int64_t content_length; /* -1 if not told */
 };
 
+/* CLEW_INVALID, field "proxy.ca_file", if that file cannot be read. */
 enum clew_status wire_pool_new(const struct wire_options *options,
                                struct wire_pool **out_pool,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -7,11 +7,14 @@
  * "tool" calls a tool, "error 429" answers so, "slow" streams for long,
  * "break" ends in mid-stream; anything else is answered "echo: <it>". A test
  * may say what to answer itself: startUpstream({ script: (text, body) => blocks
- * or undefined }). It remembers each request as it came: method, url, headers,
+ * or undefined }). With { tls: { key, cert } } it speaks TLS and HTTP/2 (and 1.1
+ * to who does not; { tls: { …, isOld: true } } speaks nothing newer). It remembers each request as it came: method, url, headers,
  * body.
  */
 import crypto from "node:crypto";
 import http from "node:http";
+import http2 from "node:http2";
+import https from "node:https";
 import zlib from "node:zlib";
 
 const usage = { input_tokens: 11, output_tokens: 7 };
@@ -172,7 +175,7 @@ async function sendStream(answer, events, upstream, text) {
   for (const event of events) {
     answer.write(event);
     if (text.startsWith("slow") && ++count > 2) {
-      if (answer.destroyed) return;
+      if (answer.destroyed || answer.stream?.destroyed) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     if (text === "break" && ++count > 3) return answer.destroy();
@@ -182,14 +185,19 @@ async function sendStream(answer, events, upstream, text) {
 
 export async function startUpstream(options = {}) {
   const upstream = { requests: [], aborted: 0 };
-  const server = http.createServer(async (request, answer) => {
+  async function serve(request, answer) {
     const parts = [];
     for await (const part of request) parts.push(part);
     const bytes = Buffer.concat(parts);
     const { pathname } = new URL(request.url, "http://x");
-    const seen = { method: request.method, url: request.url, headers: request.headers, bytes };
+    const seen = {
+      method: request.method, url: request.url, headers: request.headers, bytes,
+      httpVersion: request.httpVersion, port: request.socket?.remotePort };
     upstream.requests.push(seen);
-    answer.on("close", () => { if (!answer.writableFinished) upstream.aborted++; });
+    answer.on("close", () => {
+      /* of HTTP/2 the one, of HTTP/1.1 the other tells the truth */
+      if (!(answer.stream ? answer.writableEnded : answer.writableFinished)) upstream.aborted++;
+    });
     const format = formats[pathname];
     if (!format || request.method !== "POST") {
       answer.writeHead(200, { "content-type": "application/json", "x-special": "kept" });
@@ -211,12 +219,21 @@ export async function startUpstream(options = {}) {
     }
     answer.writeHead(200, { "content-type": "application/json", "content-length": reply.length });
     answer.end(reply);
+  }
+  const { tls } = options;
+  const server = !tls ? http.createServer(serve)
+    : tls.isOld ? https.createServer(tls, serve)
+      : http2.createSecureServer({ ...tls, allowHTTP1: true }, serve);
+  const sockets = new Set();
+  server.on(tls ? "secureConnection" : "connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  upstream.url = `http://127.0.0.1:${server.address().port}`;
+  upstream.url = `${tls ? "https" : "http"}://127.0.0.1:${server.address().port}`;
   upstream.stop = () => new Promise((resolve) => {
     server.close(resolve);
-    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
   });
   return upstream;
 }
