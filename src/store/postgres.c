@@ -17,6 +17,9 @@
 #include <string.h>
 
 #define DEFAULT_READERS 4
+/* Above statement_timeout: only a server that stands still, or a commit that
+ * waits for a standby which is gone, takes longer. */
+#define DEFAULT_ANSWER_MS (45 * 1000)
 /* Tenants are spread over these, and the system has one more. */
 #define TENANT_WRITERS 4
 
@@ -66,6 +69,8 @@ static enum clew_status driver_open(const struct store_options *options,
     driver->is_read_only = options->is_read_only;
     driver->max_readers =
         options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
+    driver->answer_ms =
+        options->answer_ms > 0 ? options->answer_ms : DEFAULT_ANSWER_MS;
     *out_driver = driver;
     return CLEW_OK;
 }
@@ -132,7 +137,8 @@ static enum clew_status set_up(PGconn *pg, struct clew_error *err)
     result = PQexec(pg, session);
     is_good = PQresultStatus(result) == PGRES_TUPLES_OK;
     PQclear(result);
-    if (!is_good || PQenterPipelineMode(pg) != 1) {
+    if (!is_good || PQenterPipelineMode(pg) != 1 ||
+        PQsetnonblocking(pg, 1) != 0) {
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "could not set up a database session");
     }

@@ -19,6 +19,7 @@
 struct driver {
     char *url;
     int max_readers;
+    int answer_ms;
     bool is_read_only;
 };
 

@@ -7,14 +7,21 @@
  * reads the answers in that order. After a failure the server skips what
  * follows up to the next sync, and the transaction can only be rolled back (to
  * its savepoint); the wrappers of db.c see to that.
+ * Sockets do not block, so that no wait is without end: a server that stands
+ * still is given up like one that is gone.
  */
 #include "store/postgres_internal.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NS_PER_MS 1000000LL
 
 struct rows {
     PGresult *result;
@@ -110,19 +117,52 @@ static void push(struct conn *conn, enum pending_kind kind,
         (struct pending){.kind = kind, .slot = slot};
 }
 
+/* Send what is still to be sent and wait until there is something to take.
+ * False if that takes too long. */
+static bool await_result(struct conn *conn)
+{
+    int64_t until = clock_mono_ns() + conn->driver->answer_ms * NS_PER_MS;
+
+    while (PQisBusy(conn->pg)) {
+        struct pollfd fd = {.fd = PQsocket(conn->pg), .events = POLLIN};
+        int64_t left_ms = (until - clock_mono_ns()) / NS_PER_MS;
+        int n;
+
+        if (PQflush(conn->pg) == 1) {
+            fd.events |= POLLOUT;
+        }
+        n = left_ms > 0 ? poll(&fd, 1, (int)left_ms) : 0;
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        if (n > 0 && PQconsumeInput(conn->pg) != 1) {
+            return true; /* PQgetResult() says why */
+        }
+    }
+    return true;
+}
+
+static PGresult *next_result(struct conn *conn)
+{
+    if (!conn->is_lost && !await_result(conn)) {
+        conn->is_lost = true;
+    }
+    return conn->is_lost ? NULL : PQgetResult(conn->pg);
+}
+
 /* Take the answer to one entry: its result, NULL if the connection is gone. */
 static PGresult *take_answer(struct conn *conn, enum pending_kind kind)
 {
-    PGresult *result = PQgetResult(conn->pg);
+    PGresult *result = next_result(conn);
     PGresult *more;
 
     if (!result || kind == PENDING_SYNC) {
         return result;
     }
-    more = PQgetResult(conn->pg); /* NULL ends each statement's answer */
+    more = next_result(conn); /* NULL ends each statement's answer */
     while (more) {
         PQclear(more);
-        more = PQgetResult(conn->pg);
+        more = next_result(conn);
     }
     return result;
 }

@@ -46,6 +46,7 @@ struct store_options {
     const char *location;
     int max_readers;   /* 0 = default (4) */
     int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
+    int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */
 };

@@ -12,6 +12,8 @@
 
 /* Runs of one job that meets deadlocks or lost connections. */
 #define MAX_TRIES 6
+/* After this long it is not run again: somebody waits for an answer. */
+#define MAX_TRYING_NS 20000000000LL
 /* After a failed connect, others fail at once for this long. */
 #define CONNECT_PAUSE_NS 250000000LL
 
@@ -173,9 +175,14 @@ static void pause_before(int tries)
 
 static void run_alone(struct writer *w, struct job *job)
 {
+    int64_t until_ns = clock_mono_ns() + MAX_TRYING_NS;
+
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         enum clew_status status;
 
+        if (tries > 0 && clock_mono_ns() > until_ns) {
+            return; /* with the status of the last try */
+        }
         if (tries > 0) {
             pause_before(tries);
         }

@@ -11,7 +11,9 @@
 #include "support/store_fault.h"
 
 #include <libpq-fe.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static char terminate_url[200];
 
@@ -26,6 +28,29 @@ static void terminate_sessions(void)
     assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
     PQclear(result);
     PQfinish(pg);
+}
+
+/* Stop (or go on with) the processes that serve the case's database. */
+static void signal_sessions(int signal)
+{
+    PGconn *pg = PQconnectdb(terminate_url);
+    PGresult *result = PQexec(
+        pg, "SELECT pid FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    for (int i = 0; i < PQntuples(result); i++) {
+        pid_t pid = (pid_t)strtol(PQgetvalue(result, i, 0), NULL, 10);
+
+        assert_int_equal(kill(pid, signal), 0);
+    }
+    PQclear(result);
+    PQfinish(pg);
+}
+
+static void freeze_sessions(void)
+{
+    signal_sessions(SIGSTOP);
 }
 
 DB_SQL(add_plain, "INSERT INTO probe (tenant, id) VALUES ($1, $2)");
@@ -91,6 +116,42 @@ static void a_connection_lost_in_the_commit_is_not_tried_again(struct env *env)
     assert_int_equal(counted.n_runs, 1);
     assert_false(probe_has(env->store, &tenant_1, 1));
     assert_ok(probe_add(env->store, &tenant_1, 1, ERR));
+}
+
+/* What a session that stands still had not begun to commit is done on another
+ * one; a commit is not, since it may yet happen. */
+static void a_session_that_stands_still_is_given_up(struct env *env)
+{
+    struct store_options options = {.location = env->location,
+                                    .answer_ms = 100};
+    struct counted counted = {.is_awaited = true};
+
+    pg_admin_url(env->location, terminate_url, sizeof(terminate_url));
+    store_close(env->store);
+    assert_ok(store_open_driver(store_fault_ops(&postgres_driver), &options,
+                                &env->store, ERR));
+    assert_ok(probe_add(env->store, &tenant_1, 9, ERR)); /* connects */
+    assert_int_equal(probe_count(env->store, &tenant_1), 1);
+    freeze_sessions();
+    assert_int_equal(probe_count(env->store, &tenant_1), 1);
+    for (int at = 1; at <= 3; at++) {
+        enum clew_status status;
+
+        counted = (struct counted){.id = at, .is_awaited = true};
+        if (at < 3) {
+            store_fault_hook_at(at, freeze_sessions);
+        } else {
+            store_fault_hook_at_commit(1, freeze_sessions);
+        }
+        status = store_write(env->store, &tenant_1, add_counted, &counted, ERR);
+        signal_sessions(SIGCONT); /* else nobody could stop the server */
+        terminate_sessions();
+        assert_true(store_fault_has_fired());
+        assert_int_equal(status, at < 3 ? CLEW_OK : CLEW_UNAVAILABLE);
+    }
+    assert_int_equal(counted.n_runs, 1);
+    assert_in_range(probe_count(env->store, &tenant_1), 3, 4);
+    assert_true(store_is_healthy(env->store));
 }
 
 static void a_server_that_is_down_is_unavailable(struct env *env)
@@ -226,6 +287,7 @@ const struct store_case server_cases[] = {
     STORE_CASE(idle_connections_that_were_cut_are_replaced, ON_POSTGRES),
     STORE_CASE(a_connection_lost_before_the_commit_is_tried_again, ON_POSTGRES),
     STORE_CASE(a_connection_lost_in_the_commit_is_not_tried_again, ON_POSTGRES),
+    STORE_CASE(a_session_that_stands_still_is_given_up, ON_POSTGRES),
     STORE_CASE(a_server_that_is_down_is_unavailable, ON_POSTGRES),
     STORE_CASE(nothing_acknowledged_is_lost_when_the_server_crashes,
                ON_POSTGRES),
