@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
+#include "cli/notify.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "mcp/door.h"
@@ -189,7 +190,9 @@ static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         (void)fprintf(stderr, "listening on %s\n", server_url(serving.server));
+        (void)notify("READY=1"); /* most have no manager to tell */
         wait_for_end(&serving);
+        (void)notify("STOPPING=1");
         give_signals_back();
     }
     stop(&serving);
