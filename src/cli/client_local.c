@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "cli/client_internal.h"
+#include "cli/owner.h"
 #include "engine/engine.h"
 #include "http/http.h"
 
@@ -133,7 +134,10 @@ enum clew_status client_local_open(const struct client_options *options,
     }
     local->base.ops = &local_ops;
     local->tenant = options->tenant ? options->tenant : "default";
-    status = engine_open(&engine, &local->engine, err);
+    status = owner_become(config_data_dir(options->config), err);
+    if (status == CLEW_OK) {
+        status = engine_open(&engine, &local->engine, err);
+    }
     if (status != CLEW_OK) {
         alloc_free(local);
         return status;

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/notify.h"
+#include "cli/owner.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "mcp/door.h"
@@ -109,8 +110,11 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     struct door_options door = {.next = api_front_handle};
     struct proxy_options proxy = {.next = door_handle,
                                   .inject = proxy_context_recall};
-    enum clew_status status = engine_open(&engine, &serving->engine, err);
+    enum clew_status status = owner_become(config_data_dir(cli->config), err);
 
+    if (status == CLEW_OK) {
+        status = engine_open(&engine, &serving->engine, err);
+    }
     if (status == CLEW_OK) {
         status = api_front_new(serving->engine, &serving->front, err);
     }

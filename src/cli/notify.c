@@ -32,10 +32,11 @@ bool notify(const char *state)
     if (fd < 0) {
         return false;
     }
-    is_told = sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
-                     (const struct sockaddr *)&to,
-                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-                                 len)) == (ssize_t)strlen(state);
+    is_told =
+        sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
+               (const struct sockaddr *)&to,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) ==
+        (ssize_t)strlen(state);
     (void)close(fd); /* a datagram is not buffered in it */
     return is_told;
 }

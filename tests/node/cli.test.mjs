@@ -2,7 +2,7 @@
 // The command line: on a data folder and against a scripted server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,6 +142,28 @@ test('a backup is a sound store of its own and overwrites nothing', () => {
         rmSync(copy, { recursive: true, force: true });
     }
 });
+
+test('root leaves nothing in a folder that its owner cannot read',
+    { skip: process.getuid() !== 0 && 'needs root' }, () => {
+        const nobody = 65534;
+        const own = mkdtempSync(join(tmpdir(), 'clew-owned-'));
+        try {
+            chownSync(own, nobody, nobody);
+            for (const args of [['turn', '--user', 'u', 'said by root'],
+                ['keys', 'create', '--tenant', 't'], ['recall', 'root'],
+                ['verify']]) {
+                const run = clew([...args, '--data', own]);
+                assert.equal(run.status, 0, run.stderr);
+            }
+            const names = readdirSync(own, { recursive: true });
+            assert.ok(names.includes('clew.db'), names.join());
+            for (const name of names) {
+                assert.equal(statSync(join(own, name)).uid, nobody, name);
+            }
+        } finally {
+            rmSync(own, { recursive: true, force: true });
+        }
+    });
 
 test('many processes write to one folder at once and lose nothing', async () => {
     const own = mkdtempSync(join(tmpdir(), 'clew-many-'));
