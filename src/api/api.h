@@ -121,6 +121,26 @@ enum clew_status api_page_of(const struct api_call *call, struct api_page *out,
  * later: lists go on answering when the disk is full. */
 enum clew_status api_pages_open(struct engine *engine,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Rows of one type that make a list. */
+struct api_rows {
+    const void *first;
+    size_t count;
+    size_t size; /* of one */
+    /* One row as it goes out, NULL without memory. */
+    json_t *(*form)(const struct api_call *call, const void *row);
+    /* Where the page after this row begins: api_mark(). NULL for lists that are
+     * never cut. */
+    struct str (*mark)(struct api_call *call, const void *row);
+};
+/*
+ * Answer with the first rows of a page. Ask the engine for one row more than
+ * `page->limit`: it only tells that there is a next page. `page` is NULL for
+ * lists that are never cut.
+ */
+enum clew_status api_answer_rows(struct api_call *call,
+                                 const struct api_page *page,
+                                 const struct api_rows *rows,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* {"items":[…],"next_cursor":…}; takes `items`, also on failure; `next` NULL at
  * the end. */
 enum clew_status api_list(struct api_call *call, json_t *items,

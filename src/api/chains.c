@@ -117,15 +117,25 @@ static enum clew_status read_filter(struct api_call *call,
                              : status;
 }
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_chain(row);
+}
+
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct chain *chain = row;
+
+    return api_mark(call, chain->last_extended_at_ms, &chain->id);
+}
+
 enum clew_status chains_list(struct api_call *call, struct clew_error *err)
 {
     struct chain_filter filter = {0};
     struct chain *chains = NULL;
     struct api_page page;
     size_t count = 0;
-    struct str next = {0};
-    json_t *items;
-    bool is_ok;
     enum clew_status status = api_page_of(call, &page, err);
 
     if (status == CLEW_OK) {
@@ -137,24 +147,13 @@ enum clew_status chains_list(struct api_call *call, struct clew_error *err)
     filter.limit = page.limit + 1; /* one more tells whether there is more */
     status = chain_list(call->engine, &call->scope, call->arena, &filter,
                         &chains, &count, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count && i < (size_t)page.limit; i++) {
-        is_ok = json_array_append_new(items, form_chain(&chains[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (count > (size_t)page.limit) {
-        const struct chain *last = &chains[page.limit - 1];
-
-        next = api_mark(call, last->last_extended_at_ms, &last->id);
-    }
-    return api_list(call, items, next.s ? &next : NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){chains, count,
+                                                    sizeof(chains[0]), form_row,
+                                                    mark_row},
+                                 err)
+               : status;
 }
 
 enum clew_status chains_get(struct api_call *call, struct clew_error *err)

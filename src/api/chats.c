@@ -49,30 +49,16 @@ enum clew_status chats_post(struct api_call *call, struct clew_error *err)
     return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
 }
 
-/* The first `limit` of `count` chats, and where the next page begins. */
-static enum clew_status answer_chats(struct api_call *call,
-                                     const struct chat *chats, size_t count,
-                                     size_t limit, struct clew_error *err)
+static json_t *form_chat_row(const struct api_call *call, const void *row)
 {
-    json_t *items = json_array();
-    bool has_more = count > limit;
-    struct str next = {0};
-    bool is_ok = items != NULL;
+    return form_chat(call->engine, row);
+}
 
-    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
-        is_ok = json_array_append_new(items,
-                                      form_chat(call->engine, &chats[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (has_more) {
-        const struct chat *last = &chats[limit - 1];
+static struct str mark_chat(struct api_call *call, const void *row)
+{
+    const struct chat *chat = row;
 
-        next = api_mark(call, last->last_activity_at_ms, &last->id);
-    }
-    return api_list(call, items, has_more ? &next : NULL, err);
+    return api_mark(call, chat->last_activity_at_ms, &chat->id);
 }
 
 enum clew_status chats_list(struct api_call *call, struct clew_error *err)
@@ -102,7 +88,11 @@ enum clew_status chats_list(struct api_call *call, struct clew_error *err)
     status = chat_list(call->engine, &call->scope, call->arena, &filter, &chats,
                        &count, err);
     return status == CLEW_OK
-               ? answer_chats(call, chats, count, (size_t)page.limit, err)
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){chats, count,
+                                                    sizeof(chats[0]),
+                                                    form_chat_row, mark_chat},
+                                 err)
                : status;
 }
 
@@ -146,26 +136,11 @@ enum clew_status chats_patch(struct api_call *call, struct clew_error *err)
     return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
 }
 
-static enum clew_status answer_turns(struct api_call *call,
-                                     const struct turn *turns, size_t count,
-                                     size_t limit, struct clew_error *err)
+static struct str mark_turn(struct api_call *call, const void *row)
 {
-    json_t *items = json_array();
-    bool has_more = count > limit;
-    struct str next = {0};
-    bool is_ok = items != NULL;
+    const struct turn *turn = row;
 
-    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
-        is_ok = json_array_append_new(items, form_turn(&turns[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (has_more) {
-        next = api_mark(call, turns[limit - 1].seq, &turns[limit - 1].id);
-    }
-    return api_list(call, items, has_more ? &next : NULL, err);
+    return api_mark(call, turn->seq, &turn->id);
 }
 
 enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
@@ -193,7 +168,11 @@ enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
                            after_seq, page.limit + 1, &turns, &count, err);
     }
     return status == CLEW_OK
-               ? answer_turns(call, turns, count, (size_t)page.limit, err)
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){turns, count,
+                                                    sizeof(turns[0]),
+                                                    form_turn_row, mark_turn},
+                                 err)
                : status;
 }
 
@@ -226,7 +205,6 @@ enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
     struct chat *chats = NULL;
     struct uuid id;
     size_t count = 0;
-    json_t *items;
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (status == CLEW_OK) {
@@ -236,15 +214,10 @@ enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    items = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, form_chat(call->engine, &chats[i])) !=
-            0) {
-            json_decref(items);
-            return api_no_memory(err);
-        }
-    }
-    status = api_list(call, items, NULL, err);
+    status = api_answer_rows(
+        call, NULL,
+        &(struct api_rows){chats, count, sizeof(chats[0]), form_chat_row, NULL},
+        err);
     if (status == CLEW_OK && count > 0 &&
         !json_set_uuid(call->out, "conversation_id",
                        &chats[0].conversation_id)) {

@@ -49,14 +49,18 @@ static json_t *form_conflict(const struct conflict *conflict)
                  json_set(out, "suggestion", form_suggestion(conflict)));
 }
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_conflict(row);
+}
+
 enum clew_status conflicts_list(struct api_call *call, struct clew_error *err)
 {
     struct conflict *conflicts = NULL;
     struct str user_id = {0};
     int64_t limit = LIMIT_PAGE_DEFAULT;
     size_t count = 0;
-    json_t *items;
-    bool is_ok;
     enum clew_status status =
         api_query_str(call, "user_id", LIMIT_NAME_BYTES, &user_id, err);
 
@@ -67,19 +71,13 @@ enum clew_status conflicts_list(struct api_call *call, struct clew_error *err)
         status = conflict_list(call->engine, &call->scope, call->arena, user_id,
                                (size_t)limit, &conflicts, &count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count; i++) {
-        is_ok = json_array_append_new(items, form_conflict(&conflicts[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    return api_list(call, items, NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 &(struct api_rows){conflicts, count,
+                                                    sizeof(conflicts[0]),
+                                                    form_row, NULL},
+                                 err)
+               : status;
 }
 
 /* --- undo ------------------------------------------------------------------

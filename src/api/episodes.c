@@ -59,27 +59,17 @@ static json_t *form_episode(const struct episode_view *view)
     return form_finish(out, is_ok);
 }
 
-static enum clew_status answer(struct api_call *call,
-                               const struct episode_view *views, size_t count,
-                               size_t limit, struct clew_error *err)
+static json_t *form_row(const struct api_call *call, const void *row)
 {
-    json_t *items = json_array();
-    bool has_more = count > limit;
-    struct str next = {0};
-    bool is_ok = items != NULL;
+    (void)call;
+    return form_episode(row);
+}
 
-    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
-        is_ok = json_array_append_new(items, form_episode(&views[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (has_more) {
-        next = api_mark(call, views[limit - 1].episode.created_at_ms,
-                        &views[limit - 1].episode.id);
-    }
-    return api_list(call, items, has_more ? &next : NULL, err);
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct episode_view *view = row;
+
+    return api_mark(call, view->episode.created_at_ms, &view->episode.id);
 }
 
 enum clew_status episodes_list(struct api_call *call, struct clew_error *err)
@@ -104,7 +94,11 @@ enum clew_status episodes_list(struct api_call *call, struct clew_error *err)
                               &count, err);
     }
     return status == CLEW_OK
-               ? answer(call, views, count, (size_t)page.limit, err)
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){views, count,
+                                                    sizeof(views[0]), form_row,
+                                                    mark_row},
+                                 err)
                : status;
 }
 
@@ -136,5 +130,11 @@ enum clew_status episodes_compact(struct api_call *call, struct clew_error *err)
         status = compact_chat(call->engine, &call->scope, call->arena, &id,
                               &views, &count, err);
     }
-    return status == CLEW_OK ? answer(call, views, count, count, err) : status;
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 &(struct api_rows){views, count,
+                                                    sizeof(views[0]), form_row,
+                                                    NULL},
+                                 err)
+               : status;
 }

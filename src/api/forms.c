@@ -128,6 +128,12 @@ json_t *form_turn(const struct turn *turn)
     return form_finish(out, is_ok);
 }
 
+json_t *form_turn_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_turn(row);
+}
+
 json_t *form_session(const struct session *session)
 {
     json_t *out = json_object();

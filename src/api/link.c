@@ -206,15 +206,25 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
 /* --- GET /api/v1/requests --------------------------------------------------
  */
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_request(row);
+}
+
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct request *request = row;
+
+    return api_mark(call, request->created_at_ms, &request->id);
+}
+
 enum clew_status requests_list(struct api_call *call, struct clew_error *err)
 {
     struct request_filter filter = {.before_ms = INT64_MAX};
     struct request *rows = NULL;
     struct api_page page;
-    json_t *items = json_array();
-    struct str next;
     size_t count = 0;
-    bool is_ok = items != NULL;
     enum clew_status status = api_page_of(call, &page, err);
 
     if (status == CLEW_OK) {
@@ -225,26 +235,18 @@ enum clew_status requests_list(struct api_call *call, struct clew_error *err)
         status =
             api_mark_parse(&page, &filter.before_ms, &filter.before_id, err);
     }
-    filter.limit = page.limit + 1; /* one more tells whether there is more */
     if (status == CLEW_OK) {
+        filter.limit = page.limit + 1;
         status = request_list(call->engine, &call->scope, call->arena, &filter,
                               &rows, &count, err);
     }
-    for (size_t i = 0;
-         status == CLEW_OK && is_ok && i < count && i < (size_t)page.limit;
-         i++) {
-        is_ok = json_array_append_new(items, form_request(&rows[i])) == 0;
-    }
-    if (status != CLEW_OK || !is_ok) {
-        json_decref(items);
-        return status != CLEW_OK ? status : api_no_memory(err);
-    }
-    if (count <= (size_t)page.limit) {
-        return api_list(call, items, NULL, err);
-    }
-    next = api_mark(call, rows[page.limit - 1].created_at_ms,
-                    &rows[page.limit - 1].id);
-    return api_list(call, items, &next, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){rows, count,
+                                                    sizeof(rows[0]), form_row,
+                                                    mark_row},
+                                 err)
+               : status;
 }
 
 /* --- GET /api/v1/conversations/{id} ----------------------------------------

@@ -44,27 +44,17 @@ static json_t *form_link(const struct link_decision *link)
     return form_finish(out, is_ok);
 }
 
-static enum clew_status answer(struct api_call *call,
-                               const struct link_decision *links, size_t count,
-                               size_t limit, struct clew_error *err)
+static json_t *form_row(const struct api_call *call, const void *row)
 {
-    json_t *items = json_array();
-    bool has_more = count > limit;
-    struct str next = {0};
-    bool is_ok = items != NULL;
+    (void)call;
+    return form_link(row);
+}
 
-    for (size_t i = 0; is_ok && i < count && i < limit; i++) {
-        is_ok = json_array_append_new(items, form_link(&links[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (has_more) {
-        next = api_mark(call, links[limit - 1].created_at_ms,
-                        &links[limit - 1].id);
-    }
-    return api_list(call, items, has_more ? &next : NULL, err);
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct link_decision *link = row;
+
+    return api_mark(call, link->created_at_ms, &link->id);
 }
 
 enum clew_status links_list(struct api_call *call, struct clew_error *err)
@@ -93,7 +83,11 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
     status = link_decision_list(call->engine, &call->scope, call->arena,
                                 &filter, &links, &count, err);
     return status == CLEW_OK
-               ? answer(call, links, count, (size_t)page.limit, err)
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){links, count,
+                                                    sizeof(links[0]), form_row,
+                                                    mark_row},
+                                 err)
                : status;
 }
 

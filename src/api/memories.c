@@ -47,15 +47,25 @@ static enum clew_status read_filter(struct api_call *call,
                : status;
 }
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_memory(row);
+}
+
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct memory_view *view = row;
+
+    return api_mark(call, view->memory.created_at_ms, &view->memory.id);
+}
+
 enum clew_status memories_list(struct api_call *call, struct clew_error *err)
 {
     struct memory_filter filter = {0};
     struct memory_view *views = NULL;
     struct api_page page;
     size_t count = 0;
-    struct str next = {0};
-    json_t *items;
-    bool is_ok;
     enum clew_status status = api_page_of(call, &page, err);
 
     if (status == CLEW_OK) {
@@ -71,24 +81,13 @@ enum clew_status memories_list(struct api_call *call, struct clew_error *err)
     filter.limit = page.limit + 1; /* one more tells whether there is more */
     status = memory_view_list(call->engine, &call->scope, call->arena, &filter,
                               &views, &count, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count && i < (size_t)page.limit; i++) {
-        is_ok = json_array_append_new(items, form_memory(&views[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    if (count > (size_t)page.limit) {
-        const struct memory *last = &views[page.limit - 1].memory;
-
-        next = api_mark(call, last->created_at_ms, &last->id);
-    }
-    return api_list(call, items, next.s ? &next : NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){views, count,
+                                                    sizeof(views[0]), form_row,
+                                                    mark_row},
+                                 err)
+               : status;
 }
 
 enum clew_status memories_get(struct api_call *call, struct clew_error *err)
@@ -283,25 +282,17 @@ enum clew_status memories_source(struct api_call *call, struct clew_error *err)
     struct turn *turns = NULL;
     size_t count = 0;
     struct uuid id;
-    json_t *items;
-    bool is_ok;
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (status == CLEW_OK) {
         status = memory_view_source(call->engine, &call->scope, call->arena,
                                     &id, LIMIT_PAGE_MAX, &turns, &count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count; i++) {
-        is_ok = json_array_append_new(items, form_turn(&turns[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    return api_list(call, items, NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 &(struct api_rows){turns, count,
+                                                    sizeof(turns[0]),
+                                                    form_turn_row, NULL},
+                                 err)
+               : status;
 }

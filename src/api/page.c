@@ -194,6 +194,32 @@ struct str api_mark(struct api_call *call, int64_t number,
     return str_of(arena_printf(call->arena, "%" PRId64 ":%s", number, text));
 }
 
+enum clew_status api_answer_rows(struct api_call *call,
+                                 const struct api_page *page,
+                                 const struct api_rows *rows,
+                                 struct clew_error *err)
+{
+    size_t limit = page ? (size_t)page->limit : rows->count;
+    size_t count = rows->count < limit ? rows->count : limit;
+    const char *row = rows->first;
+    json_t *items = json_array();
+    bool is_ok = items != NULL;
+    struct str next;
+
+    for (size_t i = 0; is_ok && i < count; i++, row += rows->size) {
+        is_ok = json_array_append_new(items, rows->form(call, row)) == 0;
+    }
+    if (!is_ok) {
+        json_decref(items);
+        return api_no_memory(err);
+    }
+    if (count == rows->count) {
+        return api_list(call, items, NULL, err);
+    }
+    next = rows->mark(call, row - rows->size);
+    return api_list(call, items, &next, err);
+}
+
 enum clew_status api_mark_parse(const struct api_page *page,
                                 int64_t *out_number, struct uuid *out_id,
                                 struct clew_error *err)

@@ -26,15 +26,25 @@ static json_t *form_task(const struct task *task)
     return form_finish(out, is_ok);
 }
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_task(row);
+}
+
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct task *task = row;
+
+    return api_mark(call, task->created_at_ms, &task->id);
+}
+
 enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
 {
     struct task_filter filter = {0};
     struct task *tasks = NULL;
-    struct str next = {0};
     struct api_page page;
     size_t count = 0;
-    json_t *items;
-    bool has_more;
     enum clew_status status = api_page_of(call, &page, err);
 
     if (status == CLEW_OK) {
@@ -50,23 +60,13 @@ enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
         status = task_list(call->engine, &call->scope, call->arena, &filter,
                            &tasks, &count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    has_more = count > (size_t)page.limit;
-    count = has_more ? (size_t)page.limit : count;
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, form_task(&tasks[i])) != 0) {
-            json_decref(items);
-            return api_no_memory(err);
-        }
-    }
-    if (has_more) {
-        next = api_mark(call, tasks[count - 1].created_at_ms,
-                        &tasks[count - 1].id);
-    }
-    return api_list(call, items, has_more ? &next : NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){tasks, count,
+                                                    sizeof(tasks[0]), form_row,
+                                                    mark_row},
+                                 err)
+               : status;
 }
 
 enum clew_status traces_get(struct api_call *call, struct clew_error *err)
