@@ -133,6 +133,22 @@ enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
     return status;
 }
 
+enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
+                          json_t *body, cli_show_fn show,
+                          struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status = cli_call(cli, method, path, body, &answer, err);
+
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        status = show(cli, answer, err);
+    }
+    json_decref(answer);
+    return status;
+}
+
 static enum clew_status load_config(struct cli *cli, struct clew_error *err)
 {
     struct config_flag flags[ARGS_MAX];

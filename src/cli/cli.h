@@ -66,6 +66,14 @@ enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,
                           struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Call, and print what came back: as JSON if asked, else by `show`. Takes
+ * `body` (may be NULL). */
+typedef enum clew_status (*cli_show_fn)(struct cli *cli, const json_t *answer,
+                                        struct clew_error *err);
+enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
+                          json_t *body, cli_show_fn show,
+                          struct clew_error *err) CLEW_MUST_CHECK;
+
 /* "<base>/<id><tail>" with the id percent-encoded; NULL without memory. */
 char *cli_path(struct cli *cli, const char *base, const char *id,
                const char *tail);

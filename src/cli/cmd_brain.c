@@ -138,49 +138,64 @@ static enum clew_status think(struct cli *cli, json_t *body, bool must_store,
 /* --- the verbs -------------------------------------------------------------
  */
 
-static enum clew_status run_query(struct cli *cli, struct clew_error *err)
+/* Sets what one verb adds to the body; false for bad UTF-8 or no memory. */
+typedef bool (*verb_fn)(const struct cli *cli, struct str prompt, json_t *body);
+
+/* The text is the last operand. */
+static enum clew_status think_with(struct cli *cli, verb_fn add,
+                                   bool must_store, struct clew_error *err)
 {
     struct str prompt;
-    enum clew_status status = cli_text(cli, 0, LIMIT_QUERY_BYTES, &prompt, err);
+    enum clew_status status = cli_text(cli, cli->args.n_operands - 1,
+                                       LIMIT_QUERY_BYTES, &prompt, err);
     json_t *body;
 
     if (status != CLEW_OK) {
         return status;
     }
     body = body_of(cli, prompt);
-    /* A query strengthens what it finds, but is never stored itself. */
-    if (body && thought_is_worth_storing(prompt) &&
-        !json_set_bool(body, "read_only", true)) {
+    if (body && !add(cli, prompt, body)) {
         json_decref(body);
         body = NULL;
     }
-    return think(cli, body, false, err);
+    return think(cli, body, must_store, err);
+}
+
+/* A query strengthens what it finds, but is never stored itself. */
+static bool add_query(const struct cli *cli, struct str prompt, json_t *body)
+{
+    (void)cli;
+    return !thought_is_worth_storing(prompt) ||
+           json_set_bool(body, "read_only", true);
+}
+
+static enum clew_status run_query(struct cli *cli, struct clew_error *err)
+{
+    return think_with(cli, add_query, false, err);
+}
+
+static bool add_nothing(const struct cli *cli, struct str prompt, json_t *body)
+{
+    (void)cli;
+    (void)prompt;
+    (void)body;
+    return true;
 }
 
 static enum clew_status run_contribute(struct cli *cli, struct clew_error *err)
 {
-    struct str prompt;
-    enum clew_status status = cli_text(cli, 0, LIMIT_QUERY_BYTES, &prompt, err);
+    return think_with(cli, add_nothing, true, err);
+}
 
-    return status == CLEW_OK ? think(cli, body_of(cli, prompt), true, err)
-                             : status;
+static bool add_refines(const struct cli *cli, struct str prompt, json_t *body)
+{
+    (void)prompt;
+    return json_set_cstr(body, "refines", cli->args.operands[0]);
 }
 
 static enum clew_status run_refine(struct cli *cli, struct clew_error *err)
 {
-    struct str prompt;
-    enum clew_status status = cli_text(cli, 1, LIMIT_QUERY_BYTES, &prompt, err);
-    json_t *body;
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    body = body_of(cli, prompt);
-    if (body && !json_set_cstr(body, "refines", cli->args.operands[0])) {
-        json_decref(body);
-        body = NULL;
-    }
-    return think(cli, body, true, err);
+    return think_with(cli, add_refines, true, err);
 }
 
 /* "id,id" as an array. */
@@ -200,58 +215,43 @@ static json_t *ids_of(const char *text)
     return list;
 }
 
+static bool add_consolidates(const struct cli *cli, struct str prompt,
+                             json_t *body)
+{
+    (void)prompt;
+    return json_set(body, "consolidates", ids_of(cli->args.operands[0]));
+}
+
 static enum clew_status run_consolidate(struct cli *cli, struct clew_error *err)
 {
-    struct str prompt;
-    enum clew_status status = cli_text(cli, 1, LIMIT_QUERY_BYTES, &prompt, err);
-    json_t *body;
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    body = body_of(cli, prompt);
-    if (body &&
-        !json_set(body, "consolidates", ids_of(cli->args.operands[0]))) {
-        json_decref(body);
-        body = NULL;
-    }
-    return think(cli, body, true, err);
+    return think_with(cli, add_consolidates, true, err);
 }
 
 static enum clew_status run_history(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
-    enum clew_status status;
     char *path =
         cli_path(cli, "/api/v1/memories", cli->args.operands[0], "/lineage");
 
     path = cli_query(cli, path, "at", args_str(&cli->args, "at"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = lineage_tree_show(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, lineage_tree_show, err);
+}
+
+static enum clew_status show_retracted(struct cli *cli, const json_t *answer,
+                                       struct clew_error *err)
+{
+    (void)answer;
+    (void)err;
+    (void)fputs("retracted; what it superseded is valid again\n",
+                cli->out.file);
+    return CLEW_OK;
 }
 
 static enum clew_status run_retract(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
     char *path =
         cli_path(cli, "/api/v1/memories", cli->args.operands[0], "/retract");
-    enum clew_status status =
-        cli_call(cli, "POST", path, json_object(), &answer, err);
 
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        (void)fputs("retracted; what it superseded is valid again\n",
-                    cli->out.file);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "POST", path, json_object(), show_retracted, err);
 }
 
 const struct command command_brain_query = {

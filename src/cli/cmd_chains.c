@@ -159,22 +159,13 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
 static enum clew_status run_chains(struct cli *cli, struct clew_error *err)
 {
     const char *chat = cli->args.n_operands ? cli->args.operands[0] : NULL;
-    json_t *answer = NULL;
-    enum clew_status status;
     char *path = arena_string(&cli->arena, "/api/v1/chains?limit=50");
 
     path = cli_query(cli, path, "chat_id", chat);
     path = cli_query(cli, path, "user_id", args_str(&cli->args, "user"));
     path = cli_query(cli, path, "session_id", args_str(&cli->args, "session"));
     path = cli_query(cli, path, "state", args_str(&cli->args, "state"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = show(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show, err);
 }
 
 const struct command command_chains = {

@@ -58,7 +58,6 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
     int64_t limit = LIMIT_PAGE_DEFAULT;
-    json_t *answer = NULL;
     enum clew_status status =
         args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
     char *path =
@@ -70,14 +69,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
     path = cli_query(cli, path, "user_id", args_str(&cli->args, "user"));
     path = cli_query(cli, path, "q", args_str(&cli->args, "query"));
     path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = show_list(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_list, err);
 }
 
 const struct command command_chats = {
@@ -113,23 +105,28 @@ static void show_turn(struct cli *cli, const json_t *turn)
 /* The id is no chat's: a memory's has a history too. */
 static enum clew_status show_lineage(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
-    enum clew_status status = cli_call(
+    enum clew_status status = cli_show(
         cli, "GET",
         cli_path(cli, "/api/v1/memories", cli->args.operands[0], "/lineage"),
-        NULL, &answer, err);
+        NULL, lineage_tree_show, err);
 
-    if (status == CLEW_NOT_FOUND) {
-        return clew_fail(err, CLEW_NOT_FOUND,
-                         "there is no such chat or memory");
+    return status == CLEW_NOT_FOUND
+               ? clew_fail(err, CLEW_NOT_FOUND,
+                           "there is no such chat or memory")
+               : status;
+}
+
+static enum clew_status show_turns(struct cli *cli, const json_t *answer,
+                                   struct clew_error *err)
+{
+    const json_t *turn;
+    size_t i;
+
+    (void)err;
+    json_array_foreach (json_object_get(answer, "items"), i, turn) {
+        show_turn(cli, turn);
     }
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = lineage_tree_show(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    return CLEW_OK;
 }
 
 static enum clew_status run_history(struct cli *cli, struct clew_error *err)
@@ -137,10 +134,7 @@ static enum clew_status run_history(struct cli *cli, struct clew_error *err)
     int64_t limit = LIMIT_PAGE_DEFAULT;
     int64_t after = 0;
     enum clew_status status;
-    json_t *answer = NULL;
-    const json_t *turn;
     char *path;
-    size_t i;
 
     status = args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
     if (status == CLEW_OK) {
@@ -154,19 +148,8 @@ static enum clew_status run_history(struct cli *cli, struct clew_error *err)
                      arena_printf(&cli->arena, "%lld", (long long)limit));
     path = cli_query(cli, path, "after_seq",
                      arena_printf(&cli->arena, "%lld", (long long)after));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_NOT_FOUND) {
-        return show_lineage(cli, err);
-    }
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        json_array_foreach (json_object_get(answer, "items"), i, turn) {
-            show_turn(cli, turn);
-        }
-    }
-    json_decref(answer);
-    return status;
+    status = cli_show(cli, "GET", path, NULL, show_turns, err);
+    return status == CLEW_NOT_FOUND ? show_lineage(cli, err) : status;
 }
 
 const struct command command_history = {

@@ -49,13 +49,26 @@ static void show_conflict(struct cli *cli, const json_t *item)
     (void)fputs("\"\n", file);
 }
 
+static enum clew_status show_conflicts(struct cli *cli, const json_t *answer,
+                                       struct clew_error *err)
+{
+    const json_t *items = json_object_get(answer, "items");
+    const json_t *item;
+    size_t i;
+
+    (void)err;
+    json_array_foreach (items, i, item) {
+        show_conflict(cli, item);
+    }
+    if (json_array_size(items) == 0) {
+        (void)fputs("no conflicts\n", stderr);
+    }
+    return CLEW_OK;
+}
+
 static enum clew_status run_conflicts(struct cli *cli, struct clew_error *err)
 {
     int64_t limit = LIMIT_PAGE_DEFAULT;
-    json_t *answer = NULL;
-    const json_t *items;
-    const json_t *item;
-    size_t i;
     char *path;
     enum clew_status status =
         args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
@@ -66,20 +79,7 @@ static enum clew_status run_conflicts(struct cli *cli, struct clew_error *err)
     path = arena_printf(&cli->arena, "/api/v1/conflicts?limit=%lld",
                         (long long)limit);
     path = cli_query(cli, path, "user_id", args_str(&cli->args, "user"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    items = json_object_get(answer, "items");
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        json_array_foreach (items, i, item) {
-            show_conflict(cli, item);
-        }
-        if (json_array_size(items) == 0) {
-            (void)fputs("no conflicts\n", stderr);
-        }
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_conflicts, err);
 }
 
 const struct command command_conflicts = {
@@ -101,11 +101,22 @@ static const struct arg_option undo_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
+static enum clew_status show_undone(struct cli *cli, const json_t *answer,
+                                    struct clew_error *err)
+{
+    (void)err;
+    (void)fprintf(
+        cli->out.file, "%zu %s%s\n",
+        json_array_size(json_object_get(answer, "retracted")),
+        args_has(&cli->args, "dry-run") ? "would be taken back" : "taken back",
+        json_is_true(json_object_get(answer, "more")) ? "; there are more"
+                                                      : "");
+    return CLEW_OK;
+}
+
 static enum clew_status run_undo(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
     json_t *body;
-    enum clew_status status;
 
     if (!args_has(&cli->args, "from") || !args_has(&cli->args, "since")) {
         return clew_fail(err, CLEW_INVALID,
@@ -118,20 +129,8 @@ static enum clew_status run_undo(struct cli *cli, struct clew_error *err)
         json_decref(body);
         return clew_fail(err, CLEW_INVALID, "--from must be valid UTF-8");
     }
-    status = cli_call(cli, "POST", "/api/v1/memories/undo", body, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        (void)fprintf(cli->out.file, "%zu %s%s\n",
-                      json_array_size(json_object_get(answer, "retracted")),
-                      args_has(&cli->args, "dry-run") ? "would be taken back"
-                                                      : "taken back",
-                      json_is_true(json_object_get(answer, "more"))
-                          ? "; there are more"
-                          : "");
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "POST", "/api/v1/memories/undo", body, show_undone,
+                    err);
 }
 
 const struct command command_undo = {

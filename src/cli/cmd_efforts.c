@@ -34,33 +34,30 @@ static void show(struct cli *cli, const json_t *effort)
     (void)fputc('\n', cli->out.file);
 }
 
+static enum clew_status show_list(struct cli *cli, const json_t *answer,
+                                  struct clew_error *err)
+{
+    const json_t *effort;
+    size_t i;
+
+    (void)err;
+    json_array_foreach (json_object_get(answer, "items"), i, effort) {
+        show(cli, effort);
+    }
+    return CLEW_OK;
+}
+
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
     const char *user = args_str(&cli->args, "user");
     const char *chat = args_str(&cli->args, "chat");
     char *path = arena_string(&cli->arena, "/api/v1/efforts");
-    json_t *answer = NULL;
-    const json_t *effort;
-    size_t i;
-    enum clew_status status;
 
     path = chat ? cli_query(cli, path, "chat_id", chat)
                 : cli_query(cli, path, "user_id", user ? user : "me");
     path =
         cli_query(cli, path, "all", args_has(&cli->args, "all") ? "1" : NULL);
-    if (!path) {
-        return clew_no_memory(err);
-    }
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        json_array_foreach (json_object_get(answer, "items"), i, effort) {
-            show(cli, effort);
-        }
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_list, err);
 }
 
 const struct command command_efforts = {
@@ -74,15 +71,25 @@ const struct command command_efforts = {
     .run = run_list,
 };
 
-/* One action on the effort that is the first operand; a second one tells how
- * it was resolved. */
-static enum clew_status act(struct cli *cli, const char *base, const char *tail,
+static enum clew_status show_one(struct cli *cli, const json_t *answer,
+                                 struct clew_error *err)
+{
+    (void)err;
+    show(cli, answer);
+    return CLEW_OK;
+}
+
+/* The action the command is named after, on the effort that is the first
+ * operand; a second one tells how it was resolved. */
+static enum clew_status act(struct cli *cli, const char *base,
                             struct clew_error *err)
 {
-    json_t *answer = NULL;
+    const char *action = arena_printf(&cli->arena, "/%s", cli->command->name);
     json_t *body = NULL;
-    enum clew_status status;
 
+    if (!action) {
+        return clew_no_memory(err);
+    }
     if (cli->args.n_operands > 1) {
         body = json_object();
         if (!body ||
@@ -91,41 +98,19 @@ static enum clew_status act(struct cli *cli, const char *base, const char *tail,
             return clew_fail(err, CLEW_INVALID, "the text must be UTF-8");
         }
     }
-    status =
-        cli_call(cli, "POST", cli_path(cli, base, cli->args.operands[0], tail),
-                 body, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show(cli, answer);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "POST",
+                    cli_path(cli, base, cli->args.operands[0], action), body,
+                    show_one, err);
 }
 
-static enum clew_status run_resolve(struct cli *cli, struct clew_error *err)
+static enum clew_status run_on_memory(struct cli *cli, struct clew_error *err)
 {
-    return act(cli, "/api/v1/memories", "/resolve", err);
+    return act(cli, "/api/v1/memories", err);
 }
 
-static enum clew_status run_reopen(struct cli *cli, struct clew_error *err)
+static enum clew_status run_on_effort(struct cli *cli, struct clew_error *err)
 {
-    return act(cli, "/api/v1/memories", "/reopen", err);
-}
-
-static enum clew_status run_abandon(struct cli *cli, struct clew_error *err)
-{
-    return act(cli, "/api/v1/memories", "/abandon", err);
-}
-
-static enum clew_status run_expand(struct cli *cli, struct clew_error *err)
-{
-    return act(cli, "/api/v1/efforts", "/expand", err);
-}
-
-static enum clew_status run_collapse(struct cli *cli, struct clew_error *err)
-{
-    return act(cli, "/api/v1/efforts", "/collapse", err);
+    return act(cli, "/api/v1/efforts", err);
 }
 
 #define ID "0199c1d2-7a00-7000-8000-000000000001"
@@ -137,7 +122,7 @@ const struct command command_resolve = {
     .max_operands = 2,
     .summary = "resolve an effort",
     .example = "clew resolve " ID " \"the token was expired\"",
-    .run = run_resolve,
+    .run = run_on_memory,
 };
 
 const struct command command_reopen = {
@@ -147,7 +132,7 @@ const struct command command_reopen = {
     .max_operands = 1,
     .summary = "open an effort again",
     .example = "clew reopen " ID,
-    .run = run_reopen,
+    .run = run_on_memory,
 };
 
 const struct command command_abandon = {
@@ -157,7 +142,7 @@ const struct command command_abandon = {
     .max_operands = 1,
     .summary = "give an effort up",
     .example = "clew abandon " ID,
-    .run = run_abandon,
+    .run = run_on_memory,
 };
 
 const struct command command_expand = {
@@ -167,7 +152,7 @@ const struct command command_expand = {
     .max_operands = 1,
     .summary = "put an effort's turns in view",
     .example = "clew expand " ID,
-    .run = run_expand,
+    .run = run_on_effort,
 };
 
 const struct command command_collapse = {
@@ -177,5 +162,5 @@ const struct command command_collapse = {
     .max_operands = 2,
     .summary = "put an effort's turns out of view; a spawned one ends",
     .example = "clew collapse " ID,
-    .run = run_collapse,
+    .run = run_on_effort,
 };

@@ -15,10 +15,21 @@ static const struct arg_option fork_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
+static enum clew_status show_fork(struct cli *cli, const json_t *answer,
+                                  struct clew_error *err)
+{
+    const json_t *chat = json_object_get(answer, "chat");
+
+    (void)err;
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(cli_field(chat ? chat : answer, "id")));
+    (void)fputc('\n', cli->out.file);
+    return CLEW_OK;
+}
+
 static enum clew_status run_fork(struct cli *cli, struct clew_error *err)
 {
     int64_t at_seq = -1;
-    json_t *answer = NULL;
     json_t *body = json_object();
     enum clew_status status =
         args_int(&cli->args, "at", 0, INT64_MAX, &at_seq, err);
@@ -32,21 +43,10 @@ static enum clew_status run_fork(struct cli *cli, struct clew_error *err)
         json_decref(body);
         return status;
     }
-    status =
-        cli_call(cli, "POST",
-                 cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/fork"),
-                 body, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        const json_t *chat = json_object_get(answer, "chat");
-
-        output_text(&cli->out, OUTPUT_NAME,
-                    str_of(cli_field(chat ? chat : answer, "id")));
-        (void)fputc('\n', cli->out.file);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(
+        cli, "POST",
+        cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/fork"), body,
+        show_fork, err);
 }
 
 const struct command command_fork = {
@@ -108,21 +108,19 @@ static void show_children(struct cli *cli, const json_t *items,
     }
 }
 
+static enum clew_status show_tree(struct cli *cli, const json_t *answer,
+                                  struct clew_error *err)
+{
+    (void)err;
+    show_children(cli, json_object_get(answer, "items"), "", "", 0);
+    return CLEW_OK;
+}
+
 static enum clew_status run_tree(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
-    enum clew_status status =
-        cli_call(cli, "GET",
-                 cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/tree"),
-                 NULL, &answer, err);
+    char *path = cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/tree");
 
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show_children(cli, json_object_get(answer, "items"), "", "", 0);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_tree, err);
 }
 
 const struct command command_tree = {

@@ -59,11 +59,18 @@ static void show_link(struct cli *cli, const json_t *link)
     (void)fputc('\n', cli->out.file);
 }
 
+static enum clew_status show_one(struct cli *cli, const json_t *answer,
+                                 struct clew_error *err)
+{
+    (void)err;
+    show_link(cli, answer);
+    return CLEW_OK;
+}
+
 static enum clew_status run_link(struct cli *cli, struct clew_error *err)
 {
     struct buf text;
     json_t *body = NULL;
-    json_t *answer = NULL;
     enum clew_status status;
 
     buf_init(&text, LIMIT_BODY_BYTES);
@@ -72,16 +79,9 @@ static enum clew_status run_link(struct cli *cli, struct clew_error *err)
         status = json_parse(buf_str(&text), &body, err);
     }
     buf_release(&text);
-    if (status == CLEW_OK) {
-        status = cli_call(cli, "POST", "/api/v1/link", body, &answer, err);
-    }
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show_link(cli, answer);
-    }
-    json_decref(answer);
-    return status;
+    return status == CLEW_OK
+               ? cli_show(cli, "POST", "/api/v1/link", body, show_one, err)
+               : status;
 }
 
 const struct command command_link = {
@@ -103,29 +103,28 @@ static const struct arg_option requests_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static enum clew_status run_requests(struct cli *cli, struct clew_error *err)
+static enum clew_status show_requests(struct cli *cli, const json_t *answer,
+                                      struct clew_error *err)
 {
-    json_t *answer = NULL;
     const json_t *item;
     size_t i;
+
+    (void)err;
+    json_array_foreach (json_object_get(answer, "items"), i, item) {
+        (void)fprintf(cli->out.file, "%s  ", cli_when(cli, item, "created_at"));
+        show_link(cli, item);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status run_requests(struct cli *cli, struct clew_error *err)
+{
     char *path = arena_string(&cli->arena, "/api/v1/requests");
-    enum clew_status status;
 
     path = cli_query(cli, path, "conversation_id",
                      args_str(&cli->args, "conversation"));
     path = cli_query(cli, path, "limit", args_str(&cli->args, "limit"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        json_array_foreach (json_object_get(answer, "items"), i, item) {
-            (void)fprintf(cli->out.file, "%s  ",
-                          cli_when(cli, item, "created_at"));
-            show_link(cli, item);
-        }
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_requests, err);
 }
 
 const struct command command_requests = {

@@ -95,25 +95,27 @@ static void show_item(struct cli *cli, const json_t *item)
     }
 }
 
-static void show(struct cli *cli, const json_t *answer)
+static enum clew_status show(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
 {
     const json_t *items = json_object_get(answer, "items");
     const json_t *item;
     size_t i;
 
+    (void)err;
     if (json_array_size(items) == 0) {
         (void)fputs("nothing found\n", stderr);
     }
     json_array_foreach (items, i, item) {
         show_item(cli, item);
     }
+    return CLEW_OK;
 }
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
     enum clew_status status;
     int64_t limit = 10;
-    json_t *answer = NULL;
     json_t *body;
     struct str query;
 
@@ -128,14 +130,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     if (!body) {
         return clew_fail(err, CLEW_INVALID, "the query must be valid UTF-8");
     }
-    status = cli_call(cli, "POST", "/api/v1/recall", body, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show(cli, answer);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "POST", "/api/v1/recall", body, show, err);
 }
 
 const struct command command_recall = {

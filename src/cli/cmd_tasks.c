@@ -50,7 +50,6 @@ static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
 static enum clew_status run_tasks(struct cli *cli, struct clew_error *err)
 {
     int64_t limit = LIMIT_PAGE_DEFAULT;
-    json_t *answer = NULL;
     enum clew_status status =
         args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
     char *path =
@@ -61,14 +60,7 @@ static enum clew_status run_tasks(struct cli *cli, struct clew_error *err)
     }
     path = cli_query(cli, path, "status", args_str(&cli->args, "status"));
     path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = show_tasks(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_tasks, err);
 }
 
 const struct command command_tasks = {
@@ -132,19 +124,19 @@ static void show_tree(struct cli *cli, const json_t *json, int depth)
     }
 }
 
+static enum clew_status show_why(struct cli *cli, const json_t *answer,
+                                 struct clew_error *err)
+{
+    (void)err;
+    show_tree(cli, json_object_get(answer, "decisions"), 0);
+    return CLEW_OK;
+}
+
 static enum clew_status run_why(struct cli *cli, struct clew_error *err)
 {
-    json_t *answer = NULL;
     char *path = cli_path(cli, "/api/v1/traces", cli->args.operands[0], "");
-    enum clew_status status = cli_call(cli, "GET", path, NULL, &answer, err);
 
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show_tree(cli, json_object_get(answer, "decisions"), 0);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "GET", path, NULL, show_why, err);
 }
 
 const struct command command_why = {

@@ -41,13 +41,15 @@ static json_t *body_of(const struct cli *cli, struct str text)
     return NULL;
 }
 
-static void show(struct cli *cli, const json_t *answer)
+static enum clew_status show(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
 {
     const json_t *turn = json_object_get(answer, "turn");
     const json_t *notices = json_object_get(answer, "notices");
     const json_t *notice;
     size_t i;
 
+    (void)err;
     (void)fprintf(cli->out.file, "kept as turn %lld of chat ",
                   (long long)json_integer_value(json_object_get(turn, "seq")));
     output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(turn, "chat_id")));
@@ -57,12 +59,12 @@ static void show(struct cli *cli, const json_t *answer)
                     0);
         (void)fputc('\n', cli->out.file);
     }
+    return CLEW_OK;
 }
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
     enum clew_status status;
-    json_t *answer = NULL;
     json_t *body;
     struct str text;
 
@@ -75,14 +77,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
         return clew_fail(err, CLEW_INVALID,
                          "the text must be valid UTF-8 without NUL");
     }
-    status = cli_call(cli, "POST", "/api/v1/turns", body, &answer, err);
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        show(cli, answer);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(cli, "POST", "/api/v1/turns", body, show, err);
 }
 
 const struct command command_turn = {
