@@ -85,6 +85,27 @@ void talk_script(struct talk *talk, const char *script)
     }
 }
 
+const struct capture_result *talk_by(struct talk *talk, const char *channel,
+                                     int64_t at_ms, enum turn_role role,
+                                     const char *text)
+{
+    struct world *world = &talk->world;
+    struct clew_error err = {0};
+    struct capture_input input = {
+        .user_id = STR("ada"),
+        .role = role,
+        .content = {.text = arena_str(&world->arena, str_of(text))},
+        .channel = str_of(channel),
+        .created_at_ms = WORLD_NOW + at_ms};
+
+    clock_set_ms(&world->clock, WORLD_NOW + at_ms);
+    if (capture_turns(&world->engine, &world->scope, &world->arena, &input, 1,
+                      &talk->last, &err) != CLEW_OK) {
+        fail_msg("%s: %s", text, err.message);
+    }
+    return &talk->last;
+}
+
 void talk_leave(struct talk *talk)
 {
     memset(&talk->chat_id, 0, sizeof(talk->chat_id));

@@ -26,6 +26,11 @@ void talk_close(struct talk *talk);
 void talk_say(struct talk *talk, char role, const char *text);
 /* "u:hello|a:hi there|u:bye" */
 void talk_script(struct talk *talk, const char *script);
+/* Say something by a channel, `at_ms` after WORLD_NOW, as the user "ada"; the
+ * boundary rules find the chat. What came of it is in talk->last too. */
+const struct capture_result *talk_by(struct talk *talk, const char *channel,
+                                     int64_t at_ms, enum turn_role role,
+                                     const char *text);
 /* Leave the chat: the next turn opens another. */
 void talk_leave(struct talk *talk);
 /* The notices of the last turn, joined by newlines. */

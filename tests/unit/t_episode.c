@@ -37,21 +37,7 @@ static int close_talk(void **state)
 static const struct capture_result *by(const char *channel, int64_t at_ms,
                                        enum turn_role role, const char *text)
 {
-    struct world *world = &talk.world;
-    struct clew_error err = {0};
-    struct capture_input input = {
-        .user_id = STR("ada"),
-        .role = role,
-        .content = {.text = arena_str(&world->arena, str_of(text))},
-        .channel = str_of(channel),
-        .created_at_ms = WORLD_NOW + at_ms};
-
-    clock_set_ms(&world->clock, WORLD_NOW + at_ms);
-    if (capture_turns(&world->engine, &world->scope, &world->arena, &input, 1,
-                      &talk.last, &err) != CLEW_OK) {
-        fail_msg("%s: %s", text, err.message);
-    }
-    return &talk.last;
+    return talk_by(&talk, channel, at_ms, role, text);
 }
 
 static size_t run_tasks(void)
