@@ -11,10 +11,12 @@
 #include "base/log.h"
 #include "cli/client.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define GROUP(title)
 #define COMMAND(name) extern const struct command command_##name;
 #include "cli/commands.def"
 #undef COMMAND
@@ -24,6 +26,7 @@ static const struct command *const commands[] = {
 #include "cli/commands.def"
 #undef COMMAND
 };
+#undef GROUP
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -191,10 +194,31 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     if (status == CLEW_OK) {
         status = cli->command->run(cli, err);
     }
-    if (status == CLEW_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+    if (status == CLEW_OK && fflush(stdout) != 0) {
+        /* Who closes the pipe has read enough: "clew chats | head". */
+        status = errno == EPIPE ? CLEW_OK
+                                : clew_fail(err, CLEW_UNAVAILABLE,
+                                            "could not write the output: %s",
+                                            strerror(errno));
+    } else if (status == CLEW_OK && ferror(stdout)) {
         status = clew_fail(err, CLEW_UNAVAILABLE, "could not write the output");
     }
     return status;
+}
+
+/* What the server cannot know: which word was not found, where a key goes. */
+static void add_hint(const struct cli *cli, struct clew_error *err)
+{
+    size_t len = strlen(err->message);
+    char *end = err->message + len;
+    size_t room = sizeof(err->message) - len;
+
+    if (err->status == CLEW_NOT_FOUND &&
+        strcmp(err->message, "not found") == 0 && cli->args.n_operands > 0) {
+        (void)snprintf(end, room, ": %.80s", cli->args.operands[0]);
+    } else if (err->status == CLEW_UNAUTHORIZED) {
+        (void)snprintf(end, room, " (--key KEY or CLEW_KEY)");
+    }
 }
 
 static void print_error(bool as_json, const struct clew_error *err)
@@ -254,7 +278,12 @@ int cli_run(int argc, char *const *argv)
         cli_help_all(&cli.out);
         return 0;
     }
-    cli.command = cli_find(argc, argv, &words);
+    if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0) {
+        cli.command = &command_version;
+        words = 1;
+    } else {
+        cli.command = cli_find(argc, argv, &words);
+    }
     if (!cli.command) {
         return unknown(argc, argv);
     }
@@ -268,6 +297,7 @@ int cli_run(int argc, char *const *argv)
         status = run(&cli, &err);
     }
     if (status != CLEW_OK) {
+        add_hint(&cli, &err);
         (void)fflush(stdout); /* what was printed comes before the error */
         print_error(cli.as_json, &err);
     }

@@ -35,6 +35,12 @@ struct command {
     const char *example; /* one line that can be typed */
     const struct arg_option *options; /* its own; NULL for none */
     enum clew_status (*run)(struct cli *cli, struct clew_error *err);
+    /*
+     * Of commands that are one call and no more (cmd_plain.c): its method, its
+     * path with {} for the first operand, and the body's fields for the
+     * others: "POST /api/v1/links/{}/feedback outcome".
+     */
+    const char *call;
 };
 
 /* Every command, in the order of commands.def; `*out_n` of them. */
@@ -88,6 +94,8 @@ bool cli_set_option(const struct cli *cli, json_t *body, const char *field,
 const char *cli_field(const json_t *object, const char *field);
 /* The member's time as people say it, in the arena; "" if it is not there. */
 const char *cli_when(struct cli *cli, const json_t *object, const char *field);
+/* Any JSON, a value a line, indented. */
+void cli_show_tree(struct cli *cli, const json_t *json);
 /* An operand; "-" reads all of stdin instead, up to `limit` bytes. */
 enum clew_status cli_text(struct cli *cli, size_t operand, size_t limit,
                           struct str *out,

@@ -130,3 +130,60 @@ enum clew_status cli_text(struct cli *cli, size_t operand, size_t limit,
     *out = str_of(word);
     return CLEW_OK;
 }
+
+/* One line a value, indented by how deep it stands. */
+static void show_value(struct cli *cli, const char *name, const json_t *value,
+                       int depth)
+{
+    (void)fprintf(cli->out.file, "%*s", depth * 2, "");
+    output_text(&cli->out, OUTPUT_NAME, str_of(name));
+    if (json_is_object(value) || json_is_array(value)) {
+        (void)fputc('\n', cli->out.file);
+        return;
+    }
+    (void)fputs("  ", cli->out.file);
+    if (json_is_string(value)) {
+        output_line(&cli->out, OUTPUT_PLAIN, str_of(json_string_value(value)),
+                    0);
+    } else if (json_is_real(value)) {
+        (void)fprintf(cli->out.file, "%.3f", json_real_value(value));
+    } else if (json_is_integer(value)) {
+        (void)fprintf(cli->out.file, "%lld",
+                      (long long)json_integer_value(value));
+    } else {
+        (void)fputs(json_is_true(value)    ? "yes"
+                    : json_is_false(value) ? "no"
+                                           : "-",
+                    cli->out.file);
+    }
+    (void)fputc('\n', cli->out.file);
+}
+
+/* What the API answers is a few levels deep. */
+#define MAX_DEPTH 8
+static void show_tree(struct cli *cli, const json_t *json, int depth)
+{
+    const char *name;
+    const json_t *value;
+    size_t i;
+
+    if (depth > MAX_DEPTH) {
+        return;
+    }
+    if (json_is_array(json)) {
+        json_array_foreach (json, i, value) {
+            show_value(cli, "-", value, depth);
+            show_tree(cli, value, depth + 1);
+        }
+        return;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)json, name, value) {
+        show_value(cli, name, value, depth);
+        show_tree(cli, value, depth + 1);
+    }
+}
+
+void cli_show_tree(struct cli *cli, const json_t *json)
+{
+    show_tree(cli, json, 0);
+}

@@ -11,20 +11,42 @@
 /* Column in which the list of commands says what each does. */
 #define NAME_WIDTH 19
 
+#define GROUP(title)
+#define COMMAND(name) extern const struct command command_##name;
+#include "cli/commands.def"
+#undef COMMAND
+#undef GROUP
+
+/* Headings and commands, in the order of the table. */
+static const struct {
+    const char *heading;
+    const struct command *command;
+} rows[] = {
+#define GROUP(title) {title, NULL},
+#define COMMAND(name) {NULL, &command_##name},
+#include "cli/commands.def"
+#undef COMMAND
+#undef GROUP
+};
+
 void cli_help_all(const struct output *out)
 {
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
 
     output_text(out, OUTPUT_BOLD, STR("clew"));
     (void)fprintf(out->file, " - a memory for AI conversations\n\n"
-                             "usage: clew COMMAND [OPTIONS] [ARGUMENTS]\n\n");
-    for (size_t i = 0; i < n; i++) {
+                             "usage: clew COMMAND [OPTIONS] [ARGUMENTS]\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct command *command = rows[i].command;
+
+        if (!command) {
+            (void)fprintf(out->file, "\n%s\n", rows[i].heading);
+            continue;
+        }
         (void)fputs("  ", out->file);
-        output_text(out, OUTPUT_NAME, str_of(commands[i]->name));
+        output_text(out, OUTPUT_NAME, str_of(command->name));
         (void)fprintf(out->file, "%*s%s\n",
-                      (int)(NAME_WIDTH - strlen(commands[i]->name)), "",
-                      commands[i]->summary);
+                      (int)(NAME_WIDTH - strlen(command->name)), "",
+                      command->summary);
     }
     (void)fputs("\nCommands work on the data folder, or on a server with --url "
                 "(CLEW_URL).\n"

@@ -2,7 +2,8 @@
 // The command line: on a data folder and against a scripted server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, rmSync, statSync,
+    writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,6 +63,68 @@ test('completion scripts are valid shell', () => {
     for (const word of ['create', 'list', 'revoke']) {
         assert.ok(words.stdout.split('\n').includes(word), words.stdout);
     }
+});
+
+test('completion reaches commands of two words, and other shells read it', () => {
+    const ask = (words) => spawnSync('bash', ['-c',
+        `${clew(['completion', 'bash']).stdout}\nCOMP_WORDS=(clew ${words} '--'); ` +
+        `COMP_CWORD=${words.split(' ').length + 1}; _clew; ` +
+        'printf "%s\\n" "${COMPREPLY[@]}"'], { encoding: 'utf8' }).stdout;
+    assert.match(ask('keys create'), /^--role$/m);
+    assert.match(ask('chats'), /^--cursor$/m);
+    assert.doesNotMatch(ask('chats title'), /^--cursor$/m);
+    for (const shell of ['zsh', 'fish']) { // where they are installed
+        const file = join(dir, `completion.${shell}`);
+        writeFileSync(file, clew(['completion', shell]).stdout);
+        const check = spawnSync(shell, ['-n', file],
+            { encoding: 'utf8', env: { ...env, HOME: dir } });
+        if (!check.error) assert.equal(check.status, 0, check.stderr);
+    }
+});
+
+test('commands that are one call do it', () => {
+    const { turn, chat } = onData(['turn', '--user', 'pia',
+        'My dentist appointment is on Friday at nine in the morning.']);
+    const memories = onData(['memories', '--user', 'pia']).items;
+    assert.ok(memories.length > 0);
+    assert.equal(onData(['memories', 'show', memories[0].id]).id, memories[0].id);
+    assert.equal(onData(['memories', 'source', memories[0].id]).items[0].id, turn.id);
+    assert.equal(onData(['chats', 'title', chat.id, 'teeth']).title, 'teeth');
+    assert.ok(onData(['chats', 'close', chat.id]).closed_at);
+    assert.equal(onData(['analyse', 'Could you call me?']).act, 'request');
+    assert.equal(onData(['efforts', 'new', 'pia', 'find a dentist']).user_id, 'pia');
+    assert.ok(Array.isArray(onData(['links', '--decision', 'link']).items));
+    const shown = clew(['memories', '--user', 'pia', '--data', dir]);
+    assert.match(shown.stdout, new RegExp(`^${memories[0].id} {2}`, 'm'));
+    const wrong = clew(['links', 'feedback', turn.id, 'maybe', '--data', dir]);
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.stderr, /outcome/);
+});
+
+test('forget only says what would go unless it is told to', () => {
+    const { turn } = onData(['turn', '--user', 'rob', 'the code is tangerine']);
+    const find = () => onData(['recall', 'tangerine', '--user', 'rob', '--kind',
+        'turn']).items.length;
+    assert.equal(clew(['forget', '--data', dir]).status, 2);
+    const dry = clew(['forget', '--turn', turn.id, '--data', dir]);
+    assert.match(dry.stderr, /--yes/);
+    assert.equal(find(), 1);
+    const done = onData(['forget', '--turn', turn.id, '--yes']);
+    assert.equal(done.forgotten.turns, 1);
+    assert.equal(find(), 0);
+});
+
+test('what cannot be found is named, and a closed pipe is no error', () => {
+    const lost = clew(['tree', 'nowhere', '--data', dir]);
+    assert.equal(lost.status, 4);
+    assert.match(lost.stderr, /nowhere/);
+    for (const flag of ['--version', '-V']) {
+        assert.match(clew([flag]).stdout, /^clew \d/);
+    }
+    const piped = spawnSync('bash', ['-c', `"${bin}" help | true; ` +
+        'echo "${PIPESTATUS[0]}"'], { env, encoding: 'utf8' });
+    assert.equal(piped.stderr, '');
+    assert.equal(piped.stdout.trim(), '0');
 });
 
 test('a mistake exits with the code of its status', () => {
