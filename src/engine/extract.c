@@ -7,6 +7,7 @@
  */
 #include "engine/extract.h"
 
+#include "base/utf8.h"
 #include "engine/extract_internal.h"
 
 #include <string.h>
@@ -84,8 +85,24 @@ static void add_tags(const struct extraction *x, struct extract_item *item)
     }
 }
 
+/* Words are cut at their longest, perhaps inside a character; what came out
+ * broken is left out. */
+static void drop_broken(struct extract *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < out->n_items; i++) {
+        if (utf8_is_valid(out->items[i].summary) &&
+            utf8_is_valid(out->items[i].detail)) {
+            out->items[n++] = out->items[i];
+        }
+    }
+    out->n_items = n;
+}
+
 static void finish(const struct extraction *x)
 {
+    drop_broken(x->out);
     for (size_t i = 0; i < x->out->n_items; i++) {
         struct extract_item *item = &x->out->items[i];
         struct str said;

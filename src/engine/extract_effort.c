@@ -209,6 +209,23 @@ static bool points_only(const struct intent_piece *piece, size_t at, size_t end)
            words_content(piece->words, at, end) < 3;
 }
 
+/* What joins two words that are one to a reader: O'Brien, R&D, me@home. */
+static struct str joint_of(struct str text, const struct intent_word *before,
+                           const struct intent_word *word)
+{
+    static const char *const joints[] = {"'", "\u2019", "&", "@", "+", "_"};
+    struct str gap = before->to < word->from
+                         ? str_sub(text, before->to, word->from)
+                         : STR(" ");
+
+    for (size_t i = 0; i < sizeof(joints) / sizeof(joints[0]); i++) {
+        if (str_eq(gap, str_of(joints[i]))) {
+            return gap;
+        }
+    }
+    return STR(" ");
+}
+
 static void put_title(const struct extraction *x,
                       const struct intent_piece *piece, size_t at, size_t end,
                       struct buf *out)
@@ -220,7 +237,9 @@ static void put_title(const struct extraction *x,
         const struct intent_word *word = &piece->words[i];
 
         if (i > at) {
-            (void)buf_append_char(out, ' '); /* checked by the caller */
+            (void)buf_append_str(out,
+                                 joint_of(text, &piece->words[i - 1],
+                                          word)); /* checked by the caller */
         }
         if (word_any(word, "my our your")) {
             (void)buf_append_cstr(out, i + 1 < end && word_is(word + 1, "own")

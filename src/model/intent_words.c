@@ -506,6 +506,23 @@ static void find_body(struct intent_piece *piece)
     piece->body = i;
 }
 
+/* Where the last window begins: at a word, if one begins soon, and in any case
+ * at a character. */
+static size_t tail_start(struct str text)
+{
+    size_t start = text.len - INTENT_WINDOW_BYTES;
+
+    for (size_t i = start; i < start + MAX_WORD && i < text.len; i++) {
+        if (isspace((unsigned char)text.s[i])) {
+            return i + 1;
+        }
+    }
+    while (start < text.len && ((unsigned char)text.s[start] & 0xc0) == 0x80) {
+        start++;
+    }
+    return start;
+}
+
 enum clew_status intent_split(struct arena *arena, struct str text,
                               struct intent_pieces *out)
 {
@@ -534,7 +551,7 @@ enum clew_status intent_split(struct arena *arena, struct str text,
         split_range(&sp, 0, text.len);
     } else {
         split_range(&sp, 0, INTENT_WINDOW_BYTES);
-        split_range(&sp, text.len - INTENT_WINDOW_BYTES, text.len);
+        split_range(&sp, tail_start(text), text.len);
     }
     for (size_t i = 0; i < sp.n_pieces; i++) {
         find_body(&sp.pieces[i]);

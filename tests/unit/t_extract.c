@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/extract.h"
 #include "text/dates.h"
 
@@ -516,6 +517,40 @@ static void endings_resolve_as_far_as_they_say_so(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Words are cut at 40 bytes; a half character must not get into a memory. */
+static void nothing_is_cut_inside_a_character(void **state)
+{
+    char text[200];
+    struct said said = {NULL, EXTRACT_USER, text};
+    struct talk t;
+
+    (void)state;
+    for (size_t pad = 0; pad < 3; pad++) {
+        size_t len =
+            (size_t)snprintf(text, sizeof(text), "I %.*s", (int)pad, "aaa");
+
+        for (size_t i = 0; i < 20; i++) {
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "\u5b57");
+        }
+        (void)snprintf(text + len, sizeof(text) - len, " houses in Oslo.");
+        run(&t, &said, 1);
+        for (size_t k = 0; k < t.got.n_items; k++) {
+            assert_true(utf8_is_valid(t.got.items[k].summary));
+        }
+        arena_release(&t.arena);
+    }
+}
+
+static void a_title_keeps_names_together(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    SAY(&t, {NULL, EXTRACT_USER, "Help me fix the O'Brien import for R&D"});
+    expect(&t, EXTRACT_EFFORT, "Fix the O'Brien import for R&D");
+    arena_release(&t.arena);
+}
+
 static void running_out_of_memory_is_reported(void **state)
 {
     struct talk t;
@@ -562,6 +597,8 @@ int main(void)
         cmocka_unit_test(talk_between_people_opens_no_effort),
         cmocka_unit_test(refusals_and_advice_open_no_effort),
         cmocka_unit_test(endings_resolve_as_far_as_they_say_so),
+        cmocka_unit_test(nothing_is_cut_inside_a_character),
+        cmocka_unit_test(a_title_keeps_names_together),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "model/intent.h"
+#include "model/intent_words.h"
 
 #include <stdio.h>
 
@@ -405,6 +406,37 @@ static void running_out_of_memory_is_reported(void **state)
     }
 }
 
+/* Of a long text the ends are read: from a character on, and from a word on if
+ * one begins near. */
+static void a_long_text_is_cut_between_characters(void **state)
+{
+    static const char *const fills[] = {"\u00e9", "\u5b57", "\U0001f642"};
+    static char text[16000];
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        size_t len =
+            (size_t)snprintf(text, sizeof(text), "%.*s", (int)i / 3, "aaaa");
+        struct intent_pieces pieces;
+        struct arena arena;
+
+        while (len < 12000) {
+            len += (size_t)snprintf(text + len, 8, "%s", fills[i % 3]);
+        }
+        arena_init(&arena, 1 << 22);
+        assert_int_equal(intent_split(&arena, (struct str){text, len}, &pieces),
+                         CLEW_OK);
+        for (size_t k = 0; k < pieces.count; k++) {
+            for (size_t w = 0; w < pieces.items[k].n_words; w++) {
+                const struct intent_word *word = &pieces.items[k].words[w];
+
+                assert_true(((unsigned char)text[word->from] & 0xc0) != 0x80);
+            }
+        }
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +455,7 @@ int main(void)
         cmocka_unit_test(that_works_thanks_accepts),
         cmocka_unit_test(no_thats_not_it_rejects),
         cmocka_unit_test(the_cascade_examples_of_the_seed_hold),
+        cmocka_unit_test(a_long_text_is_cut_between_characters),
         cmocka_unit_test(the_401_dialogue_of_the_seed_holds),
         cmocka_unit_test(the_auth_dialogue_of_the_seed_holds),
         cmocka_unit_test(thanks_that_fixed_it_resolves),
