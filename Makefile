@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test asan tsan bench eval fuzz cov format tidy check-style \
-	install deb fresh crash clean help
+	install deb fresh crash soak clean help
 
 all: build
 
@@ -92,3 +92,8 @@ crash:                 ## kill the server 100 times under load, on both stores
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CRASH_KILLS=$${CRASH_KILLS:-100} node --test crash.test.mjs
+
+soak:                  ## 10,000 hostile texts into contexts, counted for real
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CONTEXT_SIZES=$${CONTEXT_SIZES:-10000} node --test context-size.test.mjs
