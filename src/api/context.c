@@ -100,12 +100,18 @@ static bool add_message(json_t *messages, const char *role, struct str text)
     return false;
 }
 
-static bool add_turns(json_t *messages, const struct context_part *part)
+/* Anthropic's first message must be the user's: answers to what is out of view
+ * are left out there. */
+static bool add_turns(json_t *messages, const struct context_part *part,
+                      enum form form)
 {
     bool is_ok = true;
 
     for (size_t i = 0; is_ok && i < part->count; i++) {
-        if (part->lines[i].is_turn) {
+        bool is_first = json_array_size(messages) == 0;
+
+        if (part->lines[i].is_turn && (form != FORM_ANTHROPIC || !is_first ||
+                                       part->lines[i].role == TURN_USER)) {
             is_ok = add_message(messages, turn_role_name(part->lines[i].role),
                                 part->lines[i].body);
         }
@@ -157,8 +163,9 @@ static bool set_messages(json_t *out, const struct context *context,
     if (is_ok && text.len > 0) {
         is_ok = add_message(messages, "system", buf_str(&text));
     }
-    is_ok = is_ok && add_turns(messages, &context->parts[CONTEXT_EFFORT]) &&
-            add_turns(messages, &context->parts[CONTEXT_RECENT]);
+    is_ok = is_ok &&
+            add_turns(messages, &context->parts[CONTEXT_EFFORT], form) &&
+            add_turns(messages, &context->parts[CONTEXT_RECENT], form);
     buf_clear(&text);
     is_ok = is_ok && append_notes(&text, &context->parts[CONTEXT_RECALL]);
     if (is_ok && text.len > 0) {

@@ -3,12 +3,13 @@
  * cmd_chat.c - talk: each line is kept before anything else happens with it.
  *
  * Works offline: it records, tells what was noticed, and recalls what answers a
- * question. Slash commands look at and change the conversation; they are not
- * part of it.
+ * question. With `llm.url` set the model replies (chat_reply.h). Slash commands
+ * look at and change the conversation; they are not part of it.
  */
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/chat_line.h"
+#include "cli/chat_reply.h"
 #include "cli/cli.h"
 #include "base/config.h"
 
@@ -28,6 +29,7 @@ static const struct arg_option options[] = {
 
 struct talk {
     struct cli *cli;
+    struct chat_reply *reply; /* NULL: nobody answers */
     const char *user;
     char chat_id[64];  /* "" until the first turn */
     char start_id[64]; /* a start that waits for an answer */
@@ -124,6 +126,22 @@ static enum clew_status make_chat(struct talk *talk, struct clew_error *err)
     return status;
 }
 
+/* The model's answer, and what was noticed in it. */
+static enum clew_status hear(struct talk *talk, const char *text,
+                             struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status = chat_reply_run(talk->reply, talk->user,
+                                             talk->chat_id, text, &answer, err);
+
+    if (answer) {
+        talk->n_turns++;
+        show_notices(talk, answer);
+    }
+    json_decref(answer);
+    return status;
+}
+
 /* Keep what was typed, then say what came of it. */
 static enum clew_status say(struct talk *talk, const char *text,
                             struct clew_error *err)
@@ -155,7 +173,9 @@ static enum clew_status say(struct talk *talk, const char *text,
         keep_id(talk->trace_id, sizeof(talk->trace_id),
                 cli_field(answer, "trace_id"));
         show_notices(talk, answer);
-        if (len > 0 && text[len - 1] == '?') {
+        if (talk->reply) {
+            status = hear(talk, text, err);
+        } else if (len > 0 && text[len - 1] == '?') {
             status = recall(talk, text, cli_field(turn, "id"), err);
         }
     }
@@ -436,8 +456,7 @@ static enum clew_status slash_stats(struct talk *talk, const char *rest,
 {
     (void)rest;
     (void)err;
-    (void)fprintf(talk->cli->out.file,
-                  "chat %s, %ld turns typed, %ld notices\n",
+    (void)fprintf(talk->cli->out.file, "chat %s, %ld turns kept, %ld notices\n",
                   talk->chat_id[0] ? talk->chat_id : "(none yet)",
                   talk->n_turns, talk->n_notices);
     return CLEW_OK;
@@ -526,6 +545,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     struct chat_line *input;
     const char *line;
     bool is_over = false;
+    enum clew_status status;
 
     for (size_t i = 0; i < N_SLASHES; i++) {
         words[i] = slashes[i].name;
@@ -533,9 +553,11 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     if (chat) {
         keep_id(talk.chat_id, sizeof(talk.chat_id), chat);
     }
-    input = chat_line_open(history_path(cli), words);
+    status = chat_reply_open(cli, &talk.reply, err);
+    input = status == CLEW_OK ? chat_line_open(history_path(cli), words) : NULL;
     if (!input) {
-        return clew_no_memory(err);
+        chat_reply_close(talk.reply);
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
     for (line = chat_line_read(input); line && !is_over;
          line = is_over ? NULL : chat_line_read(input)) {
@@ -548,6 +570,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
         (void)fflush(cli->out.file);
     }
     chat_line_close(input);
+    chat_reply_close(talk.reply);
     return CLEW_OK;
 }
 

@@ -7,30 +7,18 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "model/breaker.h"
+#include "model/llm_internal.h"
 #include "model/url_check.h"
 
-#include <curl/curl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CONNECT_TIMEOUT_MS 5000
 #define FAILURES_TO_OPEN 5
 #define OPEN_MS 30000
 #define MAX_REQUEST_BYTES (4u * 1024 * 1024)
 #define MAX_ANSWER_BYTES (4u * 1024 * 1024)
 #define DEFAULT_MAX_TOKENS 1024
-
-struct llm {
-    struct breaker breaker;
-    char *url;
-    char *model;
-    char *key_header; /* the whole header line, or NULL */
-    bool is_anthropic;
-    bool is_local;
-    int64_t timeout_ms;
-};
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 
@@ -230,8 +218,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *arg)
     return buf_append(arg, bytes, size * count) == CLEW_OK ? size * count : 0;
 }
 
-static enum clew_status status_of(CURL *curl, CURLcode code,
-                                  struct clew_error *err)
+enum clew_status llm_status(CURL *curl, CURLcode code, struct clew_error *err)
 {
     long http = 0;
 
@@ -255,9 +242,9 @@ static enum clew_status status_of(CURL *curl, CURLcode code,
     return CLEW_OK;
 }
 
-static bool set_options(const struct llm *llm, CURL *curl,
-                        struct curl_slist *headers, int64_t timeout_ms,
-                        const struct buf *request, struct buf *answer)
+bool llm_set_options(const struct llm *llm, CURL *curl,
+                     struct curl_slist *headers, int64_t timeout_ms,
+                     const struct buf *request)
 {
     bool ok = curl_easy_setopt(curl, CURLOPT_URL, llm->url) == CURLE_OK;
 
@@ -268,7 +255,7 @@ static bool set_options(const struct llm *llm, CURL *curl,
     ok &= curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms) ==
           CURLE_OK;
     ok &= curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                           (long)CONNECT_TIMEOUT_MS) == CURLE_OK;
+                           (long)LLM_CONNECT_TIMEOUT_MS) == CURLE_OK;
     /* what is for this machine must not leave through a proxy */
     ok &=
         !llm->is_local || curl_easy_setopt(curl, CURLOPT_PROXY, "") == CURLE_OK;
@@ -276,8 +263,6 @@ static bool set_options(const struct llm *llm, CURL *curl,
     ok &= curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->data) == CURLE_OK;
     ok &= curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
                            (curl_off_t)request->len) == CURLE_OK;
-    ok &= curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
-    ok &= curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer) == CURLE_OK;
     return ok;
 }
 
@@ -295,24 +280,30 @@ static struct curl_slist *add_header(struct curl_slist *list, const char *line)
     return longer;
 }
 
+struct curl_slist *llm_headers(const struct llm *llm)
+{
+    struct curl_slist *headers =
+        add_header(NULL, "Content-Type: application/json");
+
+    if (headers && llm->is_anthropic) {
+        headers = add_header(headers, "anthropic-version: 2023-06-01");
+    }
+    return headers ? add_header(headers, llm->key_header) : NULL;
+}
+
 static enum clew_status post(const struct llm *llm, int64_t timeout_ms,
                              const struct buf *request, struct buf *answer,
                              struct clew_error *err)
 {
     CURL *curl = curl_easy_init();
-    struct curl_slist *headers =
-        add_header(NULL, "Content-Type: application/json");
+    struct curl_slist *headers = llm_headers(llm);
     enum clew_status status = CLEW_NO_MEMORY;
 
-    if (headers && llm->is_anthropic) {
-        headers = add_header(headers, "anthropic-version: 2023-06-01");
-    }
-    if (headers) {
-        headers = add_header(headers, llm->key_header);
-    }
     if (curl && headers &&
-        set_options(llm, curl, headers, timeout_ms, request, answer)) {
-        status = status_of(curl, curl_easy_perform(curl), err);
+        llm_set_options(llm, curl, headers, timeout_ms, request) &&
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer) == CURLE_OK) {
+        status = llm_status(curl, curl_easy_perform(curl), err);
     }
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
@@ -322,8 +313,7 @@ static enum clew_status post(const struct llm *llm, int64_t timeout_ms,
 /* --- the answer ------------------------------------------------------------
  */
 
-/* The text the model wrote, wherever this API puts it. */
-static const char *text_of(const struct llm *llm, const json_t *answer)
+const char *llm_text_of(const struct llm *llm, const json_t *answer)
 {
     const json_t *at;
 
@@ -351,7 +341,7 @@ static enum clew_status read_answer(const struct llm *llm, struct arena *arena,
                                     struct clew_error *err)
 {
     json_t *answer = parse_object(body);
-    const char *text = answer ? text_of(llm, answer) : NULL;
+    const char *text = answer ? llm_text_of(llm, answer) : NULL;
     enum clew_status status = CLEW_OK;
 
     out->input_tokens = count_of(answer, "input_tokens", "prompt_tokens");
@@ -364,8 +354,7 @@ static enum clew_status read_answer(const struct llm *llm, struct arena *arena,
     return status;
 }
 
-/* Failures of the endpoint count; failures of our own do not. */
-static bool is_upstream_failure(enum clew_status status)
+bool llm_is_upstream_failure(enum clew_status status)
 {
     return status == CLEW_UPSTREAM || status == CLEW_TIMEOUT ||
            status == CLEW_RATE_LIMITED;
@@ -399,7 +388,7 @@ enum clew_status llm_ask(struct llm *llm, struct arena *arena,
     }
     buf_release(&sent);
     buf_release(&got);
-    breaker_report(&llm->breaker, !is_upstream_failure(status));
+    breaker_report(&llm->breaker, !llm_is_upstream_failure(status));
     return status;
 }
 

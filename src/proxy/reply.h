@@ -19,7 +19,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/canon.h"
-#include "proxy/sse.h"
+#include "base/sse.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -9,6 +9,7 @@
 #include "engine/episode.h"
 #include "engine/link_decision.h"
 #include "model/llm.h"
+#include "model/llm_talk.h"
 #include "task/worker.h"
 
 #include <arpa/inet.h>
@@ -429,10 +430,155 @@ static void plain_http_to_another_machine_is_refused(void **state)
     assert_int_equal(llm_open(&options, &llm, &err), CLEW_INVALID);
 }
 
+/* --- talking ---------------------------------------------------------------
+ */
+
+struct heard {
+    char text[256];
+    size_t n_pieces;
+    size_t stop_after; /* pieces; 0 = never */
+    bool is_over;
+};
+
+static bool hear(void *arg, struct str piece)
+{
+    struct heard *heard = arg;
+
+    size_t len = strlen(heard->text);
+
+    (void)snprintf(heard->text + len, sizeof(heard->text) - len, "%.*s",
+                   (int)piece.len, piece.s);
+    return ++heard->n_pieces != heard->stop_after;
+}
+
+static bool is_over(void *arg)
+{
+    return ((struct heard *)arg)->is_over;
+}
+
+static enum clew_status converse(struct heard *heard, struct llm_reply *out,
+                                 struct clew_error *err)
+{
+    json_t *messages =
+        json_pack("[{s:s,s:s}]", "role", "user", "content", "hi there");
+    struct llm_talk said = {.messages = messages,
+                            .on_piece = hear,
+                            .is_over = is_over,
+                            .arg = heard};
+    enum clew_status status =
+        llm_talk(talk.world.engine.llm, &talk.world.arena, &said, out, err);
+
+    json_decref(messages);
+    return status;
+}
+
+#define DELTA(text)                                                            \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+#define BLOCK(text)                                                            \
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\","     \
+    "\"delta\":{\"type\":\"text_delta\",\"text\":\"" text "\"}}\n\n"
+
+static void a_reply_comes_piece_by_piece(void **state)
+{
+    static const struct {
+        const char *kind;
+        const char *body;
+        const char *sent;
+    } rows[] = {
+        {"openai", DELTA("Hel") DELTA("lo") "data: [DONE]\n\n",
+         "\"stream\":true"},
+        {"openai",
+         DELTA("Hel") DELTA("lo") "data: {\"choices\":[{\"delta\":{},"
+                                  "\"finish_reason\":\"stop\"}]}\n\n",
+         "hi there"},
+        {"openai",
+         ": ping\n\ndata: no json\n\n" DELTA("Hello") "data: [DONE]\n\n",
+         "/chat/completions"},
+        {"anthropic",
+         BLOCK("Hel") BLOCK("lo") "data: {\"type\":\"message_stop\"}\n\n",
+         "\"max_tokens\":4096"},
+        {"openai", "{\"choices\":[{\"message\":{\"content\":\"Hello\"}}]}",
+         "hi there"},
+        {"anthropic", "{\"content\":[{\"text\":\"Hello\"}]}", "/v1/messages"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct heard heard = {.text = ""};
+        struct llm_reply reply;
+        struct clew_error err = {0};
+
+        open_model(rows[i].kind, 5000);
+        fake_http_answer(fake, 200, rows[i].body);
+        assert_int_equal(converse(&heard, &reply, &err), CLEW_OK);
+        assert_string_equal(heard.text, "Hello");
+        assert_true(str_eq(reply.text, STR("Hello")));
+        assert_true(reply.is_whole);
+        assert_non_null(strstr(fake_http_seen(fake), rows[i].sent));
+    }
+    open_model("openai", 5000);
+}
+
+static void a_reply_that_fails_says_why_and_keeps_what_came(void **state)
+{
+    static const struct {
+        int http;
+        const char *body;
+        enum clew_status status;
+        const char *text;
+        const char *why;
+    } rows[] = {
+        {200, DELTA("Hel"), CLEW_UPSTREAM, "Hel", "broke off"},
+        {200, DELTA("Hel") "data: {\"error\":{\"message\":\"too\\nbusy\"}}\n\n",
+         CLEW_UPSTREAM, "Hel", "too busy"},
+        {401, "{\"error\":{\"message\":\"bad key\"}}", CLEW_UPSTREAM, "",
+         "bad key"},
+        {429, "{\"error\":\"slow down\"}", CLEW_RATE_LIMITED, "", "slow down"},
+        {500, "<html>", CLEW_UPSTREAM, "", "answered 500"},
+        {200, "", CLEW_UPSTREAM, "", "broke off"},
+        {0, "", CLEW_UPSTREAM, "", "could not reach"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct heard heard = {.text = ""};
+        struct llm_reply reply;
+        struct clew_error err = {0};
+
+        open_model("openai", 5000); /* a breaker of its own */
+        fake_http_answer(fake, rows[i].http, rows[i].body);
+        assert_int_equal(converse(&heard, &reply, &err), rows[i].status);
+        assert_true(str_eq(reply.text, str_of(rows[i].text)));
+        assert_false(reply.is_whole);
+        assert_non_null(strstr(err.message, rows[i].why));
+    }
+    open_model("openai", 5000);
+}
+
+static void the_reader_ends_a_reply(void **state)
+{
+    struct heard heard = {.stop_after = 1};
+    struct heard done = {.is_over = true};
+    struct llm_reply reply;
+    struct clew_error err = {0};
+
+    (void)state;
+    fake_http_answer(fake, 200, DELTA("Hel") DELTA("lo") "data: [DONE]\n\n");
+    assert_int_equal(converse(&heard, &reply, &err), CLEW_OK);
+    assert_true(str_eq(reply.text, STR("Hel")));
+    assert_false(reply.is_whole);
+    assert_int_equal(converse(&done, &reply, &err), CLEW_OK);
+    assert_int_equal(reply.text.len, 0);
+    assert_false(reply.is_whole);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     static const struct CMUnitTest tests[] = {
+        CASE(a_reply_comes_piece_by_piece),
+        CASE(a_reply_that_fails_says_why_and_keeps_what_came),
+        CASE(the_reader_ends_a_reply),
         CASE(both_yes_is_a_link_of_high_confidence),
         CASE(both_no_is_no_link_of_high_confidence),
         CASE(a_surer_score_beats_a_no),

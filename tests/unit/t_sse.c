@@ -2,7 +2,7 @@
 /* The event stream parser. */
 #include "support/test.h"
 
-#include "proxy/sse.h"
+#include "base/sse.h"
 
 #include <stdio.h>
 

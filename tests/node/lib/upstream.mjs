@@ -178,7 +178,11 @@ async function sendStream(answer, events, upstream, text) {
       if (answer.destroyed || answer.stream?.destroyed) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    if (text === "break" && ++count > 3) return answer.destroy();
+    if (text === "break" && ++count > 3) {
+      /* what was written arrives, then the line is cut */
+      await new Promise((resolve) => answer.write("", resolve));
+      return answer.destroy();
+    }
   }
   answer.end();
 }

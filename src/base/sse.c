@@ -2,7 +2,7 @@
 /*
  * sse.c - the event stream parser. See sse.h.
  */
-#include "proxy/sse.h"
+#include "base/sse.h"
 
 #include <string.h>
 

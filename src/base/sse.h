@@ -9,8 +9,8 @@
  * the events around it are still read.
  * Thread-safety: none; one owner at a time.
  */
-#ifndef PROXY_SSE_H
-#define PROXY_SSE_H
+#ifndef BASE_SSE_H
+#define BASE_SSE_H
 
 #include "base/buf.h"
 #include "base/str.h"

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * llm_internal.h - what asking (llm.c) and talking (llm_talk.c) share.
+ */
+#ifndef MODEL_LLM_INTERNAL_H
+#define MODEL_LLM_INTERNAL_H
+
+#include "base/buf.h"
+#include "model/breaker.h"
+#include "model/llm.h"
+
+#include <curl/curl.h>
+
+#define LLM_CONNECT_TIMEOUT_MS 5000
+
+struct llm {
+    struct breaker breaker;
+    char *url;
+    char *model;
+    char *key_header; /* the whole header line, or NULL */
+    bool is_anthropic;
+    bool is_local;
+    int64_t timeout_ms;
+};
+
+/* The headers of a call; NULL without memory. curl_slist_free_all() them. */
+struct curl_slist *llm_headers(const struct llm *llm);
+/* Everything but where the answer goes. */
+bool llm_set_options(const struct llm *llm, CURL *curl,
+                     struct curl_slist *headers, int64_t timeout_ms,
+                     const struct buf *request);
+/* What a finished transfer means. */
+enum clew_status llm_status(CURL *curl, CURLcode code,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Failures of the endpoint count for the breaker; failures of our own do not.
+ */
+bool llm_is_upstream_failure(enum clew_status status);
+/* The text of an answer that came whole, wherever this API puts it. */
+const char *llm_text_of(const struct llm *llm, const json_t *answer);
+
+#endif
