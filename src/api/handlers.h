@@ -30,6 +30,14 @@ struct context;
 /* The text form; NULL without memory. */
 json_t *form_context(const struct context *context);
 
+/* agents.c */
+API_HANDLER(agents_list);
+struct agent;
+struct agents;
+/* A package; the packages and the problems. NULL without memory. */
+json_t *form_agent(const struct agent *agent);
+json_t *form_agents(const struct agents *set);
+
 /* efforts.c */
 API_HANDLER(efforts_post);
 API_HANDLER(efforts_list);

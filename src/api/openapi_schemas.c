@@ -123,6 +123,14 @@ const struct openapi_schema openapi_objects[] = {
      OBJECT(P("error", OBJECT(P("code", TEXT) "," P("type", TEXT) ","
                               P("message", TEXT) "," P("field", TEXT) ","
                               P("request_id", TEXT))))},
+    {"Agents",
+     OBJECT(P("items", LIST(OBJECT(
+                           P("name", TEXT) "," P("description", TEXT) ","
+                           P("builtin", BOOLEAN) "," P("kept", BOOLEAN) ","
+                           P("file", TEXT) "," P("fields", LIST(TEXT))))) ","
+            P("problems", LIST(OBJECT(
+                              P("file", TEXT) "," P("line", COUNT) ","
+                              P("message", TEXT) "," P("kept", BOOLEAN)))))},
     {"Model",
      OBJECT(P("name", TEXT) "," P("id", TEXT) "," P("dim", COUNT) ","
             P("in_use", BOOLEAN) "," P("done", COUNT) "," P("total", COUNT) ","

@@ -201,6 +201,11 @@ const struct api_route api_routes[] = {
             "dry_run"), NULL,
      "Remove things and all that was derived from them", "> Receipt", 0},
 
+    /* --- agents --- */
+    {HTTP_GET, "/api/v1/agents", READ, agents_list, NULL, NULL,
+     "List the agent packages in use, and what is wrong with others",
+     "> Agents", 0},
+
     /* --- models --- */
     {HTTP_GET, "/api/v1/models", READ, models_list, NULL, NULL,
      "List the embedding models and how far each has come", "> [Model]", 0},

@@ -2,101 +2,76 @@
 /*
  * cmd_agents.c - list agent packages, check one, try one on a sentence.
  */
+#include "api/handlers.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "engine/agents.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-static json_t *form_agent(const struct agent *agent)
+/* Ask the server if one is named; its packages may be others than the
+ * folder's. */
+static bool has_server(const struct cli *cli)
 {
-    json_t *fields = json_array();
-    json_t *out = json_object();
-    bool is_ok = out && fields;
+    const char *url = getenv("CLEW_URL");
 
-    for (size_t i = 0; is_ok && i < agent->n_fields; i++) {
-        is_ok = json_array_append_new(
-                    fields, json_stringn(agent->fields[i].name.s,
-                                         agent->fields[i].name.len)) == 0;
-    }
-    is_ok = json_set(out, "fields", fields) && is_ok;
-    if (!is_ok || !json_set_str(out, "name", agent->name) ||
-        !json_set_str(out, "description", agent->description) ||
-        !json_set_bool(out, "builtin", agent->is_builtin) ||
-        !json_set_str(out, "file", agent->file)) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
+    return args_str(&cli->args, "url") ||
+           (url && url[0] && !args_has(&cli->args, "data") &&
+            !args_has(&cli->args, "store"));
 }
 
-static json_t *form_problem(const struct agent_problem *problem)
+static enum clew_status read_folder(struct cli *cli, json_t **out_json,
+                                    struct clew_error *err)
 {
-    json_t *out = json_object();
+    char *folder =
+        arena_printf(&cli->arena, "%s/agents", config_dir(cli->config));
+    struct agents *set;
+    enum clew_status status =
+        folder ? agents_load(folder, NULL, &set, err) : clew_no_memory(err);
 
-    if (!out || !json_set_str(out, "file", problem->file) ||
-        !json_set_int(out, "line", problem->line) ||
-        !json_set_str(out, "message", problem->message)) {
-        json_decref(out);
-        return NULL;
+    if (status == CLEW_OK) {
+        *out_json = form_agents(set);
+        agents_unref(set);
     }
-    return out;
+    return status == CLEW_OK && !*out_json ? clew_no_memory(err) : status;
 }
 
-static enum clew_status list_as_json(struct cli *cli, const struct agents *set,
-                                     struct clew_error *err)
+static void show_list(struct cli *cli, const json_t *list)
 {
-    json_t *items = json_array();
-    json_t *problems = json_array();
-    json_t *out = json_object();
-    bool is_ok = items && problems;
+    const json_t *item;
+    size_t i;
 
-    for (size_t i = 0; is_ok && i < set->n_items; i++) {
-        is_ok = json_array_append_new(items, form_agent(&set->items[i])) == 0;
+    json_array_foreach (json_object_get(list, "items"), i, item) {
+        output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "name")));
+        (void)fputs(": ", cli->out.file);
+        output_text(&cli->out, OUTPUT_PLAIN,
+                    str_of(cli_field(item, "description")));
+        (void)fputs(json_is_true(json_object_get(item, "kept"))
+                        ? " (as it was before its file got broken)\n"
+                        : "\n",
+                    cli->out.file);
     }
-    for (size_t i = 0; is_ok && i < set->n_problems; i++) {
-        is_ok = json_array_append_new(problems,
-                                      form_problem(&set->problems[i])) == 0;
+    json_array_foreach (json_object_get(list, "problems"), i, item) {
+        (void)fprintf(stderr, "%s\n", cli_field(item, "message"));
     }
-    is_ok = json_set(out, "items", items) && is_ok;
-    is_ok = json_set(out, "problems", problems) && is_ok;
-    if (is_ok) {
-        output_json(&cli->out, out);
-    }
-    json_decref(out);
-    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
-    const char *dir = config_dir(cli->config);
-    char *folder = arena_printf(&cli->arena, "%s/agents", dir);
-    struct agents *set;
-    enum clew_status status;
+    json_t *list = NULL;
+    enum clew_status status =
+        has_server(cli)
+            ? cli_call(cli, "GET", "/api/v1/agents", NULL, &list, err)
+            : read_folder(cli, &list, err);
 
-    if (!folder) {
-        return clew_no_memory(err);
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, list);
+    } else if (status == CLEW_OK) {
+        show_list(cli, list);
     }
-    status = agents_load(folder, &set, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (cli->as_json) {
-        status = list_as_json(cli, set, err);
-    } else {
-        for (size_t i = 0; i < set->n_items; i++) {
-            output_text(&cli->out, OUTPUT_NAME, set->items[i].name);
-            (void)fprintf(
-                cli->out.file, ": %.*s\n", (int)set->items[i].description.len,
-                set->items[i].description.s ? set->items[i].description.s : "");
-        }
-        for (size_t i = 0; i < set->n_problems; i++) {
-            (void)fprintf(stderr, "%.*s\n", (int)set->problems[i].message.len,
-                          set->problems[i].message.s);
-        }
-    }
-    agents_free(set);
+    json_decref(list);
     return status;
 }
 

@@ -4,7 +4,8 @@
  *
  * Signals are blocked in every thread and read from a descriptor here, so no
  * code ever runs in a handler. SIGTERM and SIGINT drain and end; a second one
- * ends at once. SIGHUP reloads.
+ * ends at once. SIGHUP loads the agent packages again; so does a change in
+ * their folder, within a few seconds.
  */
 #include "api/dispatch.h"
 #include "base/config.h"
@@ -13,6 +14,8 @@
 #include "cli/demo.h"
 #include "cli/notify.h"
 #include "cli/owner.h"
+#include "engine/agents.h"
+#include "engine/agents_live.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "mcp/door.h"
@@ -22,6 +25,7 @@
 #include "task/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +36,8 @@
 
 /* Requests under way may take this long once the end was asked for. */
 #define DRAIN_MS (30 * 1000)
+/* How often the folder of agent packages is looked at. */
+#define LOOK_MS 2000
 /* Threads that do later work. */
 #define WORKERS 2
 
@@ -145,14 +151,58 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     return status;
 }
 
+/* Which packages are in use, and what is wrong with those that are not. */
+static void tell_agents(struct agents_live *live)
+{
+    struct agents *set = agents_live_take(live);
+
+    log_event(LOG_INFO, "serve", "agents", "packages=%zu problems=%zu",
+              set->n_items, set->n_problems);
+    for (size_t i = 0; i < set->n_problems; i++) {
+        log_event(LOG_WARN, "serve", "agent_package", "problem=\"%.*s\"",
+                  (int)set->problems[i].message.len,
+                  set->problems[i].message.s);
+    }
+    for (size_t i = 0; i < set->n_items; i++) {
+        if (set->items[i].is_kept) {
+            log_event(LOG_WARN, "serve", "agent_package",
+                      "kept=\"%.*s\" reason=\"its file is broken\"",
+                      (int)set->items[i].name.len, set->items[i].name.s);
+        }
+    }
+    agents_unref(set);
+}
+
+static void reload(const struct serving *serving, bool is_forced)
+{
+    struct agents_live *live = serving->engine->agents;
+    struct clew_error why = {0};
+    bool is_changed = false;
+
+    if (!live) {
+        return;
+    }
+    if (agents_live_reload(live, is_forced, &is_changed, &why) != CLEW_OK) {
+        log_event(LOG_ERROR, "serve", "agents", "problem=\"%s\"", why.message);
+    } else if (is_changed) {
+        tell_agents(live);
+    }
+}
+
 /* Until SIGTERM or SIGINT. */
 static void wait_for_end(const struct serving *serving)
 {
     struct signalfd_siginfo info;
 
     for (;;) {
-        ssize_t n = read(serving->signals, &info, sizeof(info));
+        struct pollfd ready = {.fd = serving->signals, .events = POLLIN};
+        ssize_t n;
 
+        if (poll(&ready, 1, LOOK_MS) == 0) {
+            reload(serving, false);
+            continue;
+        }
+        n = read(serving->signals, &info, sizeof(info));
         if (n != (ssize_t)sizeof(info)) {
             if (n < 0 && errno == EINTR) {
                 continue;
@@ -165,6 +215,7 @@ static void wait_for_end(const struct serving *serving)
             return;
         }
         log_event(LOG_INFO, "serve", "reload", "signal=%u", info.ssi_signo);
+        reload(serving, true);
     }
 }
 
@@ -193,6 +244,9 @@ static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
         status = start(cli, &serving, err);
     }
     if (status == CLEW_OK) {
+        if (serving.engine->agents) {
+            tell_agents(serving.engine->agents);
+        }
         (void)fprintf(stderr, "listening on %s\n", server_url(serving.server));
         (void)notify("READY=1"); /* most have no manager to tell */
         wait_for_end(&serving);

@@ -529,7 +529,8 @@ enum clew_status agent_parse(struct arena *arena, const char *file,
     status = read_package(&r);
     if (status == CLEW_OK) {
         agent.file = arena_str(arena, str_of(file));
-        status = agent.file.s ? CLEW_OK : CLEW_NO_MEMORY;
+        agent.source = arena_str(arena, yaml);
+        status = agent.file.s && agent.source.s ? CLEW_OK : CLEW_NO_MEMORY;
     }
     if (status == CLEW_OK) {
         *out_agent = agent;

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory of a whole set: packages are small. */
-#define SET_BYTES (4u * 1024 * 1024)
+/* Memory of a whole set: as many packages as there may be, at their longest,
+ * with what was read of them. */
+#define SET_BYTES (4u * AGENT_MAX_PACKAGES * AGENT_MAX_BYTES)
 
 #define ACT(name) (1u << INTENT_##name)
 
@@ -173,9 +174,35 @@ enum clew_status agent_read(struct arena *arena, const char *path,
     return status;
 }
 
+/* The package that was made of a broken file while it was whole. */
+static enum clew_status
+keep_older(struct agents *set, const struct agents *before, const char *path)
+{
+    for (size_t i = 0; before && i < before->n_items; i++) {
+        const struct agent *older = &before->items[i];
+        struct agent agent;
+        int line;
+        enum clew_status status;
+
+        if (older->is_builtin || !str_eq(older->file, str_of(path)) ||
+            agents_find(set, older->name)) {
+            continue;
+        }
+        status =
+            agent_parse(&set->arena, path, older->source, &agent, &line, NULL);
+        if (status == CLEW_OK) {
+            agent.is_kept = true;
+            set->items[set->n_items++] = agent;
+        }
+        return status;
+    }
+    return CLEW_OK;
+}
+
 /* One file: a package more, or a problem more. */
-static enum clew_status load_file(struct agents *set, const char *folder,
-                                  const char *name)
+static enum clew_status load_file(struct agents *set,
+                                  const struct agents *before,
+                                  const char *folder, const char *name)
 {
     struct clew_error why = {0};
     struct agent agent;
@@ -193,7 +220,8 @@ static enum clew_status load_file(struct agents *set, const char *folder,
                       "%s:1: a package of this name is there already", path);
     }
     if (status == CLEW_INVALID || status == CLEW_NOT_FOUND) {
-        return add_problem(set, path, line, why.message);
+        status = add_problem(set, path, line, why.message);
+        return status == CLEW_OK ? keep_older(set, before, path) : status;
     }
     if (status == CLEW_OK) {
         set->items[set->n_items++] = agent;
@@ -201,8 +229,9 @@ static enum clew_status load_file(struct agents *set, const char *folder,
     return status;
 }
 
-static enum clew_status load_folder(struct agents *set, const char *folder,
-                                    struct clew_error *err)
+static enum clew_status load_folder(struct agents *set,
+                                    const struct agents *before,
+                                    const char *folder, struct clew_error *err)
 {
     char **names = NULL;
     size_t count = 0;
@@ -214,20 +243,21 @@ static enum clew_status load_folder(struct agents *set, const char *folder,
             return add_problem(set, folder, 1,
                                "too many packages; the rest is left out");
         }
-        status = load_file(set, folder, names[i]);
+        status = load_file(set, before, folder, names[i]);
     }
     return status;
 }
 
-enum clew_status agents_load(const char *folder, struct agents **out_agents,
-                             struct clew_error *err)
+enum clew_status agents_load(const char *folder, const struct agents *before,
+                             struct agents **out_agents, struct clew_error *err)
 {
     struct agents *set = alloc_zero(1, sizeof(*set));
     enum clew_status status = CLEW_NO_MEMORY;
 
     if (!set) {
-        return CLEW_NO_MEMORY;
+        return clew_no_memory(err);
     }
+    atomic_init(&set->n_refs, 1);
     arena_init(&set->arena, SET_BYTES);
     set->items = arena_zero(&set->arena, N_BUILTINS + AGENT_MAX_PACKAGES,
                             sizeof(*set->items));
@@ -238,20 +268,26 @@ enum clew_status agents_load(const char *folder, struct agents **out_agents,
     }
     memcpy(set->items, builtins, sizeof(builtins));
     set->n_items = N_BUILTINS;
-    status = folder ? load_folder(set, folder, err) : CLEW_OK;
+    status = folder ? load_folder(set, before, folder, err) : CLEW_OK;
     if (status != CLEW_OK) {
         goto out;
     }
     *out_agents = set;
     set = NULL;
 out:
-    agents_free(set);
+    agents_unref(set);
     return status;
 }
 
-void agents_free(struct agents *agents)
+struct agents *agents_ref(struct agents *agents)
 {
-    if (agents) {
+    (void)atomic_fetch_add(&agents->n_refs, 1); /* the old count */
+    return agents;
+}
+
+void agents_unref(struct agents *agents)
+{
+    if (agents && atomic_fetch_sub(&agents->n_refs, 1) == 1) {
         arena_release(&agents->arena);
         alloc_free(agents);
     }

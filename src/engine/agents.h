@@ -6,8 +6,8 @@
  * concluding an artifact, and what to take into its fields. effort, fact,
  * event and decision are built in and extracted by code (extract.h); others
  * are YAML files. docs/formats/agents.md describes the file.
- * Thread-safety: a set is immutable after agents_load(); share it, and load a
- * new one to reload. Matching is a pure function.
+ * Thread-safety: a set is immutable after agents_load() and shared by reference
+ * (agents_live.h has the one in use). Matching is a pure function.
  */
 #ifndef ENGINE_AGENTS_H
 #define ENGINE_AGENTS_H
@@ -18,6 +18,7 @@
 #include "clew/status.h"
 #include "model/intent.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,8 +54,10 @@ struct agent_field {
 struct agent {
     struct str name; /* also the type of the memories it makes */
     struct str description;
-    struct str file; /* empty for a built-in one */
+    struct str file;   /* empty for a built-in one */
+    struct str source; /* what the file said */
     bool is_builtin;
+    bool is_kept; /* the file is broken by now; this is what it was */
     struct agent_rule triggers;
     struct agent_rule opens;
     struct agent_rule extends;
@@ -71,6 +74,7 @@ struct agent_problem {
 };
 
 struct agents {
+    atomic_int n_refs;
     struct arena arena;
     struct agent *items; /* built-in ones first */
     size_t n_items;
@@ -80,12 +84,16 @@ struct agents {
 
 /*
  * The built-in packages and those in `folder` (NULL or missing: none), in the
- * order of their file names. A broken one is left out and told in `problems`;
- * that is no failure. The caller frees the set with agents_free().
+ * order of their file names. A broken one is told in `problems`, which is no
+ * failure; if `before` (may be NULL) had a package from that file, it stays as
+ * it was there. The caller agents_unref()s the set.
  */
-enum clew_status agents_load(const char *folder, struct agents **out_agents,
+enum clew_status agents_load(const char *folder, const struct agents *before,
+                             struct agents **out_agents,
                              struct clew_error *err) CLEW_MUST_CHECK;
-void agents_free(struct agents *agents);
+struct agents *agents_ref(struct agents *agents);
+/* NULL is a no-op. */
+void agents_unref(struct agents *agents);
 const struct agent *agents_find(const struct agents *agents, struct str name);
 
 /*

@@ -8,7 +8,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "engine/agents.h"
+#include "engine/agents_live.h"
 #include "engine/context.h"
 #include "engine/feed.h"
 #include "engine/key_cache.h"
@@ -89,7 +89,7 @@ static enum clew_status load_agents(struct engine *engine,
     if (len < 0 || (size_t)len >= sizeof(folder)) {
         return CLEW_OK; /* no such folder can be there */
     }
-    return agents_load(folder, &engine->agents, err);
+    return agents_live_open(folder, &engine->agents, err);
 }
 
 enum clew_status engine_open(const struct engine_options *options,
@@ -156,7 +156,7 @@ void engine_close(struct engine *engine)
     model_use_close(engine);
     feed_close(engine);
     context_cache_free(engine->contexts);
-    agents_free(engine->agents);
+    agents_live_close(engine->agents);
     store_close(engine->store);
     key_cache_free(engine->keys);
     alloc_free(engine->data_dir);

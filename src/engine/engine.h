@@ -15,7 +15,7 @@
 #include "clew/status.h"
 #include "store/store.h"
 
-struct agents;
+struct agents_live;
 struct config;
 struct context_cache;
 struct embedder;
@@ -36,8 +36,8 @@ struct engine {
     struct key_cache *keys;         /* who may call, for a moment */
     struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */
-    struct agents *agents; /* who makes artifacts; NULL: the built-in ones */
-    char *data_dir;        /* folder for what is kept beside the store */
+    struct agents_live *agents;     /* who makes artifacts; NULL: built-in */
+    char *data_dir; /* folder for what is kept beside the store */
 };
 
 struct engine_options {

@@ -9,13 +9,19 @@
 #include "engine/observe_internal.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/agents.h"
+#include "engine/agents_live.h"
 #include "engine/engine.h"
 #include "engine/memory.h"
 #include "engine/rows.h"
 #include "store/db.h"
 
 #include <string.h>
+
+/* A value may be a whole turn, but not a book; a summary is a line or two. */
+#define MAX_VALUE_BYTES (16u * 1024)
+#define MAX_SUMMARY_BYTES 500u
 
 DB_SQL(SELECT_OPEN, "SELECT id FROM memories WHERE tenant = $1"
                     " AND chat_id = $2 AND type = $3 AND status = 'open'"
@@ -68,6 +74,22 @@ static bool set_field(json_t *fields, const struct agent_field *field,
     return json_array_append_new(list, json_stringn(value.s, value.len)) == 0;
 }
 
+/* A field found at this step that must be there, and is not. */
+static bool lacks_required(const struct observation *o,
+                           const struct agent *agent, enum agent_step step)
+{
+    for (size_t i = 0; i < agent->n_fields; i++) {
+        const struct agent_field *field = &agent->fields[i];
+
+        if (field->is_required && field->has_extraction &&
+            (field->from == step || field->from == AGENT_NONE) &&
+            agent_value(field, step, o->turn.text, &o->intent).len == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What this turn gives to the fields goes into the memory; the first value
  * found is handed out for the summary. */
 static enum clew_status take_fields(struct observation *o,
@@ -88,6 +110,7 @@ static enum clew_status take_fields(struct observation *o,
         struct str value = str_trim(
             agent_value(&agent->fields[i], step, o->turn.text, &o->intent));
 
+        value.len = utf8_cut(value, MAX_VALUE_BYTES);
         if (value.len > 0) {
             *out_first = out_first->s ? *out_first : value;
             is_ok = set_field(fields, &agent->fields[i], value, o->arena);
@@ -111,12 +134,16 @@ static enum clew_status open_one(struct observation *o,
     enum clew_status status =
         take_fields(o, agent, AGENT_OPENS, &memory, &first, err);
     struct str fields = memory.fields;
+    struct str summary = first.s ? first : str_trim(o->turn.text);
 
+    if (lacks_required(o, agent, AGENT_OPENS)) {
+        return CLEW_OK;
+    }
     if (status != CLEW_OK || !type) {
         return status != CLEW_OK ? status : clew_no_memory(err);
     }
-    memory = observe_memory(o, type, "open",
-                            first.s ? first : str_trim(o->turn.text));
+    summary.len = utf8_cut(summary, MAX_SUMMARY_BYTES);
+    memory = observe_memory(o, type, "open", summary);
     memory.fields = fields;
     status = observe_insert(o, &memory, NULL, 0, NULL, err);
     return status == CLEW_OK
@@ -156,32 +183,38 @@ static enum clew_status go_on(struct observation *o, const struct agent *agent,
                : status;
 }
 
+static enum clew_status watch(struct observation *o, const struct agent *agent,
+                              struct clew_error *err)
+{
+    struct memory memory;
+    bool is_open;
+    enum agent_step step;
+    enum clew_status status = find_open(o, agent, &memory, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    is_open = !uuid_is_nil(&memory.id);
+    step = agent_match(agent, o->turn.text, &o->intent, is_open);
+    if (step == AGENT_OPENS && !is_open) {
+        return open_one(o, agent, err);
+    }
+    return step != AGENT_NONE && is_open ? go_on(o, agent, step, &memory, err)
+                                         : CLEW_OK;
+}
+
 enum clew_status observe_agents(struct observation *o, struct clew_error *err)
 {
-    const struct agents *agents = o->work->batch->engine->agents;
+    struct agents_live *live = o->work->batch->engine->agents;
+    struct agents *agents = live ? agents_live_take(live) : NULL;
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; agents && i < agents->n_items && status == CLEW_OK;
          i++) {
-        const struct agent *agent = &agents->items[i];
-        struct memory memory;
-        bool is_open;
-        enum agent_step step;
-
-        if (agent->is_builtin) {
-            continue;
-        }
-        status = find_open(o, agent, &memory, err);
-        if (status != CLEW_OK) {
-            break;
-        }
-        is_open = !uuid_is_nil(&memory.id);
-        step = agent_match(agent, o->turn.text, &o->intent, is_open);
-        if (step == AGENT_OPENS && !is_open) {
-            status = open_one(o, agent, err);
-        } else if (step != AGENT_NONE && is_open) {
-            status = go_on(o, agent, step, &memory, err);
+        if (!agents->items[i].is_builtin) {
+            status = watch(o, &agents->items[i], err);
         }
     }
+    agents_unref(agents);
     return status;
 }

@@ -3,7 +3,7 @@
  * llm.h - ask a language model one question and get one JSON object.
  *
  * Speaks to OpenAI-compatible (/chat/completions) and Anthropic (/v1/messages)
- * endpoints, without streaming (llm_talk.h streams). Plain http only to this machine. Every call
+ * endpoints; llm_talk.h streams. Plain http only to this machine. Every call
  * has a deadline; an endpoint that keeps failing is left alone for a while
  * (breaker.h). Near-JSON is repaired; what stays broken is an error. Caps,
  * records and costs are the caller's (engine/advice.h).

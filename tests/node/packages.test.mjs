@@ -47,4 +47,87 @@ onEachBackend("agent packages", (open) => {
     assert.equal(report.source_refs.length, 3);
     fs.rmSync(config, { recursive: true, force: true });
   });
+
+  /* Ask until it is so; the test's time limit ends a wait in vain. */
+  async function until(api, isSo) {
+    for (;;) {
+      const { body } = await api.get("/api/v1/agents");
+      if (isSo(body)) return body;
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+    }
+  }
+  const mine = (body) => body.items.filter((one) => !one.builtin);
+
+  test("packages are loaded again without a restart", { timeout: 60_000 },
+    async () => {
+      const config = tempFolder();
+      const file = path.join(config, "clew/agents/idea.yaml");
+      const write = (text) => {
+        fs.writeFileSync(`${file}.tmp`, text);
+        fs.renameSync(`${file}.tmp`, file);
+      };
+      const rule = (word) => "name: idea\nfields: [text]\n"
+        + `opens: {words: [${word}]}\nextract: {text: {from: opens, take: sentence}}\n`;
+      const server = await open({ env: { XDG_CONFIG_HOME: config } });
+      const api = client(server.url);
+      const opens = async (content) => {
+        const chat = await api.post("/api/v1/chats", { user_id: "ann" });
+        const answer = await api.post("/api/v1/turns", {
+          user_id: "ann", role: "user", content, chat_id: chat.body.id });
+        assert.equal(answer.status, 201, answer.text);
+        return answer.body.notices.some((n) => n.startsWith("[idea:open]"));
+      };
+      assert.deepEqual(mine((await api.get("/api/v1/agents")).body), []);
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      write(rule("eureka"));
+      /* seen by itself */
+      await until(api, (body) => mine(body).length === 1);
+      assert.equal(await opens("Eureka, the tub overflows."), true);
+      /* broken: stays as it was, and says so */
+      write("name: idea\nfields: [text]\nopens:\n  acts: [shout]\n");
+      server.child.kill("SIGHUP");
+      const broken = await until(api, (body) => body.problems.length === 1);
+      assert.equal(mine(broken)[0].kept, true);
+      assert.deepEqual(broken.problems.map(({ line, kept }) => ({ line, kept })),
+        [{ line: 4, kept: true }]);
+      assert.match(broken.problems[0].message, /^idea\.yaml:4: unknown act/);
+      assert.equal(await opens("Eureka, it floats."), true);
+      assert.match(server.log(), /agent_package .*idea\.yaml:4: unknown act/);
+      assert.match(server.log(), /kept="idea"/);
+      const list = await server.clew("agents", "list", "--url", server.url);
+      assert.match(list.stdout, /^idea: .*before its file got broken/m);
+      assert.match(list.stderr, /^idea\.yaml:4: /m);
+      /* broken still, loaded once more: still there */
+      server.child.kill("SIGHUP");
+      assert.equal(await opens("Eureka, it sinks."), true);
+      /* whole again, and another rule */
+      write(rule("heureka"));
+      server.child.kill("SIGHUP");
+      await until(api, (body) => mine(body)[0]?.kept === false);
+      assert.equal(await opens("Eureka, nothing."), false);
+      assert.equal(await opens("Heureka, the new word."), true);
+      /* gone */
+      fs.rmSync(file);
+      await until(api, (body) => mine(body).length === 0);
+      assert.equal(await opens("Heureka, too late."), false);
+      fs.rmSync(config, { recursive: true, force: true });
+    });
+
+  test("without what is required nothing is kept", async () => {
+    const config = tempFolder();
+    fs.mkdirSync(path.join(config, "clew/agents"), { recursive: true });
+    fs.writeFileSync(path.join(config, "clew/agents/recipe.yaml"),
+      "name: recipe\nfields: [{name: dish, required: true}]\n"
+      + "opens: {words: [cook, cooking]}\n"
+      + "extract: {dish: {from: opens, take: sentence, words: [soup, stew]}}\n");
+    const server = await open({ env: { XDG_CONFIG_HOME: config } });
+    const api = client(server.url);
+    const say = async (content) => (await api.post("/api/v1/turns",
+      { user_id: "ann", role: "user", content, channel: "app" })).body.notices;
+    assert.ok(!(await say("We cook on Sundays."))
+      .some((line) => line.startsWith("[recipe")));
+    assert.ok((await say("We cook a stew of beans."))
+      .some((line) => line.startsWith("[recipe:open] We cook a stew")));
+    fs.rmSync(config, { recursive: true, force: true });
+  });
 });

@@ -330,7 +330,7 @@ describe("the way through", () => {
       const request = http.get(`${server.url}/v1/responses`, { headers: {
         connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13",
         "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" } });
-      request.on("response", (answer) => resolve(answer.start().statusCode));
+      request.on("response", (answer) => resolve(answer.resume().statusCode));
       request.on("upgrade", () => resolve(101));
       request.on("error", reject);
     });

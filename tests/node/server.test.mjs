@@ -181,7 +181,7 @@ describe("server", () => {
       const end = () => { clearInterval(timer); resolve(); };
       socket.on("error", end);
       socket.on("close", end);
-      socket.start();
+      socket.resume();
     }));
     isOk(await hasty.api().get("/healthz"));
     await Promise.all(slow);

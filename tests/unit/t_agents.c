@@ -38,7 +38,7 @@ static void four_packages_are_built_in(void **state)
     struct agents *set;
 
     (void)state;
-    assert_int_equal(agents_load(NULL, &set, NULL), CLEW_OK);
+    assert_int_equal(agents_load(NULL, NULL, &set, NULL), CLEW_OK);
     assert_int_equal(set->n_items, 4);
     for (size_t i = 0; i < 4; i++) {
         const struct agent *agent = agents_find(set, str_of(names[i]));
@@ -46,10 +46,10 @@ static void four_packages_are_built_in(void **state)
         assert_non_null(agent);
         assert_true(agent->is_builtin);
     }
-    agents_free(set);
-    assert_int_equal(agents_load("/nowhere/at/all", &set, NULL), CLEW_OK);
+    agents_unref(set);
+    assert_int_equal(agents_load("/nowhere/at/all", NULL, &set, NULL), CLEW_OK);
     assert_int_equal(set->n_items, 4);
-    agents_free(set);
+    agents_unref(set);
 }
 
 static void a_broken_package_is_named_and_the_rest_load(void **state)
@@ -66,7 +66,7 @@ static void a_broken_package_is_named_and_the_rest_load(void **state)
                "name: note\nfields: [text]\n"
                "triggers: [note]\n");
     write_file(folder, "e.txt", "not a package");
-    assert_int_equal(agents_load(folder, &set, NULL), CLEW_OK);
+    assert_int_equal(agents_load(folder, NULL, &set, NULL), CLEW_OK);
     assert_int_equal(set->n_items, 6);
     assert_non_null(agents_find(set, STR("recipe")));
     assert_non_null(agents_find(set, STR("note")));
@@ -76,7 +76,7 @@ static void a_broken_package_is_named_and_the_rest_load(void **state)
     assert_true(str_find(set->problems[0].message,
                          STR("b.yaml:3: unknown key \"foo\""), 0) != SIZE_MAX);
     assert_true(str_ends(set->problems[1].file, STR("/c.yaml")));
-    agents_free(set);
+    agents_unref(set);
     for (const char *name = "abcde"; *name; name++) {
         char path[256];
 
@@ -168,7 +168,8 @@ static void the_shipped_bug_report_follows_a_session(void **state)
 
     (void)state;
     assert_int_equal(
-        agents_load(CLEW_SOURCE_DIR "/packaging/agents", &set, NULL), CLEW_OK);
+        agents_load(CLEW_SOURCE_DIR "/packaging/agents", NULL, &set, NULL),
+        CLEW_OK);
     for (size_t i = 0; i < set->n_problems; i++) {
         print_error("%.*s\n", (int)set->problems[i].message.len,
                     set->problems[i].message.s);
@@ -195,7 +196,7 @@ static void the_shipped_bug_report_follows_a_session(void **state)
     assert_int_equal(step_of(bug, "That fixed it, thanks!",
                              "Refresh the token.", false, NULL),
                      AGENT_NONE);
-    agents_free(set);
+    agents_unref(set);
 }
 
 static void running_out_of_memory_is_reported(void **state)
@@ -207,11 +208,12 @@ static void running_out_of_memory_is_reported(void **state)
         enum clew_status status;
 
         alloc_fail_at(n);
-        status = agents_load(CLEW_SOURCE_DIR "/packaging/agents", &set, NULL);
+        status =
+            agents_load(CLEW_SOURCE_DIR "/packaging/agents", NULL, &set, NULL);
         alloc_fail_at(0);
         assert_true(status == CLEW_OK || status == CLEW_NO_MEMORY);
         if (status == CLEW_OK) {
-            agents_free(set);
+            agents_unref(set);
         }
         assert_int_equal(alloc_live_count(), live);
     }
