@@ -151,13 +151,15 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     return status;
 }
 
-/* Which packages are in use, and what is wrong with those that are not. */
-static void tell_agents(struct agents_live *live)
+/* What is wrong with packages; also which are in use, if they are new. */
+static void tell_agents(struct agents_live *live, bool is_new)
 {
     struct agents *set = agents_live_take(live);
 
-    log_event(LOG_INFO, "serve", "agents", "packages=%zu problems=%zu",
-              set->n_items, set->n_problems);
+    if (is_new) {
+        log_event(LOG_INFO, "serve", "agents", "packages=%zu problems=%zu",
+                  set->n_items, set->n_problems);
+    }
     for (size_t i = 0; i < set->n_problems; i++) {
         log_event(LOG_WARN, "serve", "agent_package", "problem=\"%.*s\"",
                   (int)set->problems[i].message.len,
@@ -185,7 +187,7 @@ static void reload(const struct serving *serving, bool is_forced)
     if (agents_live_reload(live, is_forced, &is_changed, &why) != CLEW_OK) {
         log_event(LOG_ERROR, "serve", "agents", "problem=\"%s\"", why.message);
     } else if (is_changed) {
-        tell_agents(live);
+        tell_agents(live, true);
     }
 }
 
@@ -245,7 +247,7 @@ static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         if (serving.engine->agents) {
-            tell_agents(serving.engine->agents);
+            tell_agents(serving.engine->agents, false);
         }
         (void)fprintf(stderr, "listening on %s\n", server_url(serving.server));
         (void)notify("READY=1"); /* most have no manager to tell */
