@@ -2,11 +2,10 @@
 /*
  * lineage.c - sources and refiners of memories. See lineage.h.
  */
-#include "engine/lineage.h"
+#include "engine/lineage_internal.h"
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/rows.h"
 #include "engine/feed.h"
 #include "engine/work.h"
 #include "store/db.h"
@@ -14,32 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The newest valid refiner of each source. CROSS JOIN: SQLite must start from
- * the few sources, not from all memories by their time. */
+/* The newest valid refiner of each memory; NULL if it has none. */
 DB_SQL(SELECT_NEWEST,
-       "SELECT source_id, id FROM (SELECT s.source_id, m.id, ROW_NUMBER() OVER"
-       " (PARTITION BY s.source_id ORDER BY m.created_at DESC, m.id DESC) AS n"
-       " FROM memory_sources s CROSS JOIN memories m"
-       " WHERE s.tenant = $1 AND s.source_id = ANY($2)"
-       " AND m.tenant = s.tenant AND m.id = s.memory_id AND m.created_at <= $3"
-       " AND (m.retracted_at IS NULL OR m.retracted_at > $3)) AS ranked"
-       " WHERE n = 1");
+       "SELECT m.id, (SELECT s.memory_id" REFINERS "m.id" NEWEST_FIRST "1)"
+       " FROM memories m WHERE m.tenant = $1 AND m.id = ANY($2)");
 /* Edges from a level of nodes upwards and downwards. */
 DB_SQL(SELECT_UP, "SELECT memory_id, source_id FROM memory_sources"
                   " WHERE tenant = $1 AND memory_id = ANY($2)"
                   " ORDER BY memory_id, ordinal LIMIT $3");
-DB_SQL(SELECT_DOWN,
-       "SELECT s.memory_id, s.source_id FROM memory_sources s CROSS JOIN"
-       " memories m WHERE s.tenant = $1 AND s.source_id = ANY($2)"
-       " AND m.tenant = s.tenant AND m.id = s.memory_id AND m.created_at <= $3"
-       " AND (m.retracted_at IS NULL OR m.retracted_at > $3)"
-       " ORDER BY m.created_at, m.id LIMIT $4");
+/* The newest first, so that a cut loses the oldest. One source is read in the
+ * order of the index; for several, the order by time keeps SQLite from reading
+ * all edges in the order of their primary key. */
+DB_SQL(SELECT_DOWN_ONE,
+       "SELECT s.memory_id, s.source_id" REFINERS "$2" NEWEST_FIRST "$4");
+DB_SQL(SELECT_DOWN, "SELECT s.memory_id, s.source_id" REFINERS "ANY($2)"
+                    " ORDER BY s.created_at DESC, s.memory_id DESC LIMIT $4");
 
-/* A pair of ids: (memory, source) or (source, refiner). */
-struct edge {
-    struct uuid from;
-    struct uuid to;
-};
+/* Valid refinements of a memory refine its sources too. */
+DB_SQL(CARRY_OVER,
+       "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
+       " created_at) SELECT r.tenant, r.memory_id, s.source_id, (SELECT"
+       " COUNT(*) FROM memory_sources o WHERE o.tenant = r.tenant"
+       " AND o.memory_id = r.memory_id) + s.ordinal, $3"
+       " FROM memory_sources r CROSS JOIN memory_sources s CROSS JOIN"
+       " memories m WHERE r.tenant = $1 AND r.source_id = $2"
+       " AND s.tenant = r.tenant AND s.memory_id = $2"
+       " AND m.tenant = r.tenant AND m.id = r.memory_id"
+       " AND m.retracted_at IS NULL AND m.lineage = 'refinement'"
+       " ON CONFLICT DO NOTHING");
+
+/* Sources whose refiners are read one source at a time, so that many refiners
+ * of one cost no more than those shown. */
+#define MAX_ONE_BY_ONE 8
 
 static bool edge_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -51,10 +56,53 @@ static bool edge_of(struct arena *arena, const struct db_rows *rows, void *item)
     return true;
 }
 
-static struct rows_list edge_list(struct arena *arena)
+struct rows_list edge_list(struct arena *arena)
 {
     return (struct rows_list){
         .arena = arena, .size = sizeof(struct edge), .fn = edge_of};
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct edge *left = a;
+    const struct edge *right = b;
+
+    return uuid_cmp(&left->from, &right->from);
+}
+
+const struct edge *edge_from(const struct rows_list *edges,
+                             const struct uuid *id)
+{
+    struct edge key = {.from = *id};
+
+    return edges->count
+               ? bsearch(&key, edges->items, edges->count, sizeof(key), by_from)
+               : NULL;
+}
+
+const struct edge *edge_all_from(const struct rows_list *list,
+                                 const struct uuid *id, size_t *out_count)
+{
+    const struct edge *edges = list->items;
+    const struct edge *any = edge_from(list, id);
+    size_t first = any ? (size_t)(any - edges) : 0;
+    size_t end = first;
+
+    while (any && first > 0 && uuid_eq(&edges[first - 1].from, id)) {
+        first--;
+    }
+    while (any && end < list->count && uuid_eq(&edges[end].from, id)) {
+        end++;
+    }
+    *out_count = end - first;
+    return any ? edges + first : NULL;
+}
+
+void edge_sort(struct rows_list *edges)
+{
+    if (edges->count > 0) {
+        qsort(edges->items, edges->count, sizeof(struct edge), by_from);
+    }
 }
 
 static struct uuid *ids_of_marks(struct arena *arena,
@@ -68,15 +116,17 @@ static struct uuid *ids_of_marks(struct arena *arena,
     return ids;
 }
 
-static struct lineage_mark *mark_of(struct lineage_mark *marks, size_t count,
-                                    const struct uuid *id)
+void lineage_set_refiners(struct lineage_mark *marks, size_t count,
+                          const struct rows_list *newest)
 {
     for (size_t i = 0; i < count; i++) {
-        if (uuid_eq(&marks[i].id, id)) {
-            return &marks[i];
+        const struct edge *edge = edge_from(newest, &marks[i].id);
+
+        if (edge && !uuid_is_nil(&edge->to)) {
+            marks[i].is_superseded = true;
+            marks[i].refined_by = edge->to;
         }
     }
-    return NULL;
 }
 
 enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
@@ -85,7 +135,6 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list list = edge_list(arena);
     struct uuid *ids = ids_of_marks(arena, marks, count);
-    const struct edge *edges;
     enum clew_status status;
 
     if (!ids) {
@@ -96,65 +145,28 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
     }
     status = rows_add(tx, &list, &SELECT_NEWEST,
                       DB_ARGS(db_uuids(ids, count), db_int(at_ms)), err);
-    edges = list.items;
-    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
-        struct lineage_mark *mark = mark_of(marks, count, &edges[i].from);
-
-        if (mark) {
-            mark->is_superseded = true;
-            mark->refined_by = edges[i].to;
-        }
+    if (status == CLEW_OK) {
+        edge_sort(&list);
+        lineage_set_refiners(marks, count, &list);
     }
     return status;
 }
 
-enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
-                                struct lineage_mark *marks, size_t count,
-                                struct clew_error *err)
+enum clew_status lineage_add_sources(struct store_tx *tx,
+                                     struct rows_list *edges,
+                                     const struct uuid *ids, size_t count,
+                                     int64_t limit, struct clew_error *err)
 {
-    struct rows_list list = edge_list(arena);
-    struct uuid *ids = ids_of_marks(arena, marks, count);
-    bool *is_raised = arena_zero(arena, count, sizeof(*is_raised));
-    const struct edge *edges;
-    enum clew_status status;
-
-    if (!ids || !is_raised) {
-        return clew_no_memory(err);
-    }
-    if (count == 0) {
-        return CLEW_OK;
-    }
-    status = rows_add(tx, &list, &SELECT_UP,
-                      DB_ARGS(db_uuids(ids, count), db_int(100000)), err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    edges = list.items;
-    for (size_t i = 0; i < list.count; i++) {
-        struct lineage_mark *mark = mark_of(marks, count, &edges[i].from);
-
-        if (mark && mark_of(marks, count, &edges[i].to)) {
-            is_raised[mark - marks] = true;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (marks[i].is_superseded) {
-            marks[i].score *= LINEAGE_SUPERSEDED;
-        } else if (is_raised[i]) {
-            double raised = marks[i].score * LINEAGE_REFINEMENT;
-
-            /* raised to 1 at most, but never lowered */
-            if (raised > 1) {
-                raised = marks[i].score > 1 ? marks[i].score : 1;
-            }
-            marks[i].score = raised;
-        }
-    }
-    return CLEW_OK;
+    return rows_add(tx, edges, &SELECT_UP,
+                    DB_ARGS(db_uuids(ids, count), db_int(limit)), err);
 }
 
 /* --- the tree around one memory ---------------------------------------------
  */
+
+/* Slots of a walk's table: a power of two, never more than half full. */
+#define WALK_SLOTS 1024
+_Static_assert(WALK_SLOTS >= 2 * LINEAGE_MAX_NODES, "the table must have room");
 
 /* Ids found so far with their depths. */
 struct walk {
@@ -163,35 +175,62 @@ struct walk {
     int64_t at_ms;
     struct uuid *ids;
     int *depths;
-    size_t count; /* of LINEAGE_MAX_NODES */
+    size_t count;    /* of LINEAGE_MAX_NODES */
+    uint16_t *table; /* 1 + where an id is, by the end of the id */
     struct rows_list edges;
     bool is_truncated;
 };
 
-static bool is_known(const struct walk *walk, const struct uuid *id)
+/* The table's slot of an id, or the free one where it belongs. */
+static uint16_t *slot_of_id(const struct walk *walk, const struct uuid *id)
 {
-    for (size_t i = 0; i < walk->count; i++) {
-        if (uuid_eq(&walk->ids[i], id)) {
-            return true;
+    uint64_t tail;
+    size_t at;
+
+    memcpy(&tail, id->b + 8, sizeof(tail)); /* the random part */
+    for (at = (size_t)(tail * 0x9e3779b97f4a7c15u >> 40) % WALK_SLOTS;
+         walk->table[at] != 0; at = (at + 1) % WALK_SLOTS) {
+        if (uuid_eq(&walk->ids[walk->table[at] - 1], id)) {
+            break;
         }
     }
-    return false;
+    return &walk->table[at];
+}
+
+static void add_id(struct walk *walk, const struct uuid *id, int depth)
+{
+    uint16_t *slot = slot_of_id(walk, id);
+
+    walk->ids[walk->count] = *id;
+    walk->depths[walk->count] = depth;
+    *slot = (uint16_t)++walk->count;
 }
 
 /* One level further from the nodes [first, last). */
 static enum clew_status step(struct walk *walk, int direction, size_t first,
                              size_t last, struct clew_error *err)
 {
-    struct db_value frontier = db_uuids(walk->ids + first, last - first);
+    struct db_value limit = db_int(LINEAGE_MAX_NODES + 1);
+    struct db_value at_ms = db_int(walk->at_ms);
 
-    if (direction < 0) {
-        return rows_add(walk->tx, &walk->edges, &SELECT_UP,
-                        DB_ARGS(frontier, db_int(LINEAGE_MAX_NODES + 1)), err);
+    if (direction > 0 && last - first <= MAX_ONE_BY_ONE) {
+        enum clew_status status = CLEW_OK;
+
+        for (size_t i = first; i < last && status == CLEW_OK; i++) {
+            status =
+                rows_add(walk->tx, &walk->edges, &SELECT_DOWN_ONE,
+                         DB_ARGS(db_uuid(&walk->ids[i]), at_ms, limit), err);
+        }
+        return status;
     }
-    return rows_add(
-        walk->tx, &walk->edges, &SELECT_DOWN,
-        DB_ARGS(frontier, db_int(walk->at_ms), db_int(LINEAGE_MAX_NODES + 1)),
-        err);
+    if (direction > 0) {
+        return rows_add(
+            walk->tx, &walk->edges, &SELECT_DOWN,
+            DB_ARGS(db_uuids(walk->ids + first, last - first), at_ms, limit),
+            err);
+    }
+    return lineage_add_sources(walk->tx, &walk->edges, walk->ids + first,
+                               last - first, LINEAGE_MAX_NODES + 1, err);
 }
 
 /* Walk one way from the first node, level by level. */
@@ -215,7 +254,7 @@ static enum clew_status go(struct walk *walk, int direction,
             const struct uuid *next =
                 direction < 0 ? &edges[i].to : &edges[i].from;
 
-            if (is_known(walk, next)) {
+            if (*slot_of_id(walk, next) != 0) {
                 continue;
             }
             if (level == LINEAGE_MAX_LEVELS ||
@@ -223,8 +262,7 @@ static enum clew_status go(struct walk *walk, int direction,
                 walk->is_truncated = true;
                 return CLEW_OK;
             }
-            walk->depths[walk->count] = direction * level;
-            walk->ids[walk->count++] = *next;
+            add_id(walk, next, direction * level);
         }
         first = start;
         last = walk->count;
@@ -253,31 +291,28 @@ static enum clew_status fill_sources(struct walk *walk, struct lineage *out,
 {
     struct rows_list list = edge_list(walk->arena);
     const struct edge *edges;
-    enum clew_status status = rows_add(
-        walk->tx, &list, &SELECT_UP,
-        DB_ARGS(db_uuids(walk->ids, walk->count), db_int(100000)), err);
+    struct uuid *sources;
+    enum clew_status status = lineage_add_sources(
+        walk->tx, &list, walk->ids, walk->count, LINEAGE_MAX_EDGES, err);
 
-    edges = list.items;
-    for (size_t n = 0; status == CLEW_OK && n < out->count; n++) {
-        struct lineage_node *node = &out->nodes[n];
-        size_t cap = 0;
-
-        for (size_t i = 0; i < list.count; i++) {
-            struct uuid *grown;
-
-            if (!uuid_eq(&edges[i].from, &node->memory.id)) {
-                continue;
-            }
-            grown = arena_grow(walk->arena, node->source_ids,
-                               node->n_source_ids, &cap, sizeof(*grown));
-            if (!grown) {
-                return clew_no_memory(err);
-            }
-            node->source_ids = grown;
-            node->source_ids[node->n_source_ids++] = edges[i].to;
-        }
+    sources = arena_zero(walk->arena, list.count, sizeof(*sources));
+    if (status != CLEW_OK || !sources) {
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
-    return status;
+    edges = list.items;
+    for (size_t i = 0; i < list.count; i++) {
+        sources[i] = edges[i].to;
+    }
+    for (size_t n = 0; n < out->count; n++) {
+        struct lineage_node *node = &out->nodes[n];
+        size_t first;
+
+        node->n_source_ids = 0;
+        edges = edge_all_from(&list, &node->memory.id, &node->n_source_ids);
+        first = edges ? (size_t)(edges - (struct edge *)list.items) : 0;
+        node->source_ids = edges ? sources + first : NULL;
+    }
+    return CLEW_OK;
 }
 
 /* Read the memories of all ids found. */
@@ -299,12 +334,8 @@ static enum clew_status fill_nodes(struct walk *walk, struct lineage *out,
     out->count = count;
     for (size_t i = 0; i < count; i++) {
         out->nodes[i].memory = memories[i];
-        for (size_t k = 0; k < walk->count; k++) {
-            if (uuid_eq(&walk->ids[k], &memories[i].id)) {
-                out->nodes[i].depth = walk->depths[k];
-                break;
-            }
-        }
+        out->nodes[i].depth =
+            walk->depths[*slot_of_id(walk, &memories[i].id) - 1];
     }
     qsort(out->nodes, out->count, sizeof(*out->nodes), by_depth);
     return fill_sources(walk, out, err);
@@ -314,7 +345,7 @@ enum clew_status lineage_read(struct store_tx *tx, struct arena *arena,
                               const struct uuid *id, int64_t at_ms,
                               struct lineage *out, struct clew_error *err)
 {
-    struct walk walk = {.tx = tx, .arena = arena, .at_ms = at_ms, .count = 1};
+    struct walk walk = {.tx = tx, .arena = arena, .at_ms = at_ms};
     struct memory memory;
     enum clew_status status = memory_find(tx, arena, id, &memory, err);
 
@@ -329,10 +360,11 @@ enum clew_status lineage_read(struct store_tx *tx, struct arena *arena,
     walk.edges = edge_list(arena);
     walk.ids = arena_zero(arena, LINEAGE_MAX_NODES, sizeof(*walk.ids));
     walk.depths = arena_zero(arena, LINEAGE_MAX_NODES, sizeof(*walk.depths));
-    if (!walk.ids || !walk.depths) {
+    walk.table = arena_zero(arena, WALK_SLOTS, sizeof(*walk.table));
+    if (!walk.ids || !walk.depths || !walk.table) {
         return clew_no_memory(err);
     }
-    walk.ids[0] = *id;
+    add_id(&walk, id, 0);
     status = go(&walk, -1, err);
     if (status == CLEW_OK) {
         status = go(&walk, 1, err);
@@ -374,6 +406,24 @@ enum clew_status lineage_get(struct engine *engine, const struct scope *scope,
     return store_read(engine->store, scope, do_get, &work, err);
 }
 
+enum clew_status lineage_take_back(struct batch_work *batch,
+                                   struct memory *memory, int64_t now_ms,
+                                   struct clew_error *err)
+{
+    enum clew_status status;
+
+    if (memory->retracted_at_ms != 0) {
+        return CLEW_OK;
+    }
+    memory->retracted_at_ms = now_ms;
+    memory->updated_at_ms = now_ms;
+    status = memory_update(batch, memory, err);
+    return status == CLEW_OK
+               ? db_exec(batch->tx, &CARRY_OVER,
+                         DB_ARGS(db_uuid(&memory->id), db_int(now_ms)), err)
+               : status;
+}
+
 static enum clew_status do_retract(struct store_tx *tx, void *arg,
                                    struct clew_error *err)
 {
@@ -383,12 +433,9 @@ static enum clew_status do_retract(struct store_tx *tx, void *arg,
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};
     status = memory_find(tx, work->arena, work->id, &work->memory, err);
-    if (status != CLEW_OK || work->memory.retracted_at_ms != 0) {
-        return status;
-    }
-    work->memory.retracted_at_ms = work->time_ms;
-    work->memory.updated_at_ms = work->time_ms;
-    return memory_update(&work->batch, &work->memory, err);
+    return status == CLEW_OK ? lineage_take_back(&work->batch, &work->memory,
+                                                 work->time_ms, err)
+                             : status;
 }
 
 enum clew_status lineage_retract(struct engine *engine,

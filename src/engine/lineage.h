@@ -21,12 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct batch_work;
 struct engine;
 
 /* Levels each way, the memory asked for included. */
 #define LINEAGE_MAX_LEVELS 10
 /* Nodes of one answer: a memory refined thousands of times is cut here. */
-#define LINEAGE_MAX_NODES 1000
+#define LINEAGE_MAX_NODES 500
 
 /* Score factors of spec/lineage.md. */
 #define LINEAGE_SUPERSEDED 0.7
@@ -35,9 +36,13 @@ struct engine;
 /* A memory on its way into an answer. */
 struct lineage_mark {
     struct uuid id;
-    double score;
+    double score; /* 0 to 1; of one that was added: as if it had matched 0 */
     bool is_superseded;
     struct uuid refined_by; /* the newest refiner; nil if there is none */
+    /* Set by lineage_adjust(): */
+    size_t match;    /* the mark whose match it stands for; its own if none */
+    bool is_outrun;  /* a newer memory refined the same source */
+    bool is_current; /* took the place of another mark */
 };
 
 /*
@@ -49,11 +54,21 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        int64_t at_ms,
                                        struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * Superseded scores fall, refinements of something in the list rise (to 1 at
- * most). Does not sort.
+ * Bring what holds before what held. Fills the marks as above, then:
+ *
+ * - what took the place of a mark (its newest refiner, that one's newest
+ *   refiner, and so on) matches at least as well as the mark did ("It is Friday
+ *   now." says little itself), and is added to the list if it is missing;
+ * - scores of superseded marks fall, those of refinements of something in the
+ *   list rise: to 1 at most, and not past a valid memory that matches better
+ *   than all of their lineage.
+ *
+ * `*marks` is replaced by a longer array in the arena, those added at its end.
+ * Does not sort.
  */
 enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
-                                struct lineage_mark *marks, size_t count,
+                                struct lineage_mark **marks, size_t *count,
+                                int64_t at_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
 struct lineage_node {
@@ -80,8 +95,13 @@ enum clew_status lineage_get(struct engine *engine, const struct scope *scope,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Take a memory back: it no longer supersedes anything and is no longer found.
- * Retracting twice changes nothing.
+ * A valid refinement of it refines its sources from then on: a line of values
+ * with one taken out still ends where it ended. A consolidation does not, as it
+ * says more than that line. Retracting twice changes nothing.
  */
+enum clew_status lineage_take_back(struct batch_work *batch,
+                                   struct memory *memory, int64_t now_ms,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status lineage_retract(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
                                  const struct uuid *id,

@@ -100,6 +100,7 @@ struct population {
     struct slot *slots;   /* in order of position */
     size_t n_slots;
     uint8_t *tf2;                 /* n_slots rows of n_terms */
+    size_t most_held;             /* terms in the candidate that has most */
     struct run runs[RECALL_RUNS]; /* of the chat last asked about; first the
                                    * one in the slice asked about */
     size_t n_runs;

@@ -13,7 +13,8 @@
  * time       said when asked about, or speaking of it
  * prior      for people's talk: a longer turn says more, a question is rarely
  *            the answer, what follows a question often is, and who is asked
- *            about often says it himself
+ *            about often says it himself; for memories: the words of the
+ *            question that it lacks
  *
  * and, once all are scored, how good the other turns of its chat are
  * (recall_chat.c).
@@ -48,12 +49,8 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.05f, 0.10f};
 #define PRIOR_SPEAKER 0.18f
 /* Vectors asked for before they are needed. */
 #define AHEAD 8
+#define COVERAGE 1.0f
 /* Memories and episodes are made to be found: whole sentences, no windows. */
-
-static enum clew_status out_of_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
-}
 
 static size_t slot_of(const struct population *pop, size_t position)
 {
@@ -102,7 +99,7 @@ static enum clew_status list_candidates(struct population *pop,
     }
     list = arena_alloc(pop->arena, (n + 1) * sizeof(*list));
     if (!list) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     n = 0;
     FOR_EACH_MARK(pop, pop->candidates, position)
@@ -156,7 +153,7 @@ static enum clew_status make_slots(struct population *pop,
     pop->around = arena_alloc(pop->arena, (count + 1) * RECALL_WINDOW *
                                               sizeof(*pop->around));
     if (!pop->around) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     memcpy(pop->marks, pop->candidates, words * sizeof(*pop->marks));
     if (pop->kind == INDEX_TURN) {
@@ -171,7 +168,7 @@ static enum clew_status make_slots(struct population *pop,
     pop->n_slots = n;
     pop->slots = arena_zero(pop->arena, n + 1, sizeof(*pop->slots));
     pop->tf2 = arena_zero(pop->arena, n + 1, pop->n_terms + 1);
-    return pop->slots && pop->tf2 ? CLEW_OK : out_of_memory(err);
+    return pop->slots && pop->tf2 ? CLEW_OK : clew_no_memory(err);
 }
 
 static void fill_slots(struct population *pop)
@@ -429,6 +426,37 @@ static float score_prior(const struct population *pop, const struct slot *slot,
     return prior;
 }
 
+/* How many of the question's words a slot holds. */
+static size_t held_by(const struct population *pop, size_t slot)
+{
+    size_t n = 0;
+
+    for (size_t t = 0; t < pop->n_terms; t++) {
+        n += pop->tf2[slot * pop->n_terms + t] > 0;
+    }
+    return n;
+}
+
+static void find_most_held(struct population *pop)
+{
+    for (size_t i = 0; i < pop->n_slots; i++) {
+        size_t n = pop->slots[i].is_candidate ? held_by(pop, i) : 0;
+
+        pop->most_held = n > pop->most_held ? n : pop->most_held;
+    }
+}
+
+/* A memory is one statement about one thing: each word of the question that
+ * it lacks and another has counts, however common the word. */
+static float score_coverage(const struct population *pop, size_t slot)
+{
+    return pop->kind == INDEX_MEMORY && pop->n_terms > 0
+               ? COVERAGE *
+                     ((float)held_by(pop, slot) - (float)pop->most_held) /
+                     (float)pop->n_terms
+               : 0;
+}
+
 /* `positions`: of the turns around it, SIZE_MAX where there is none. */
 static void score_slot(struct population *pop, size_t slot,
                        const size_t *positions, struct recall_item *out)
@@ -446,7 +474,7 @@ static void score_slot(struct population *pop, size_t slot,
     score_words(pop, slot, around, parts);
     score_vectors(pop, slot, around, parts);
     parts->time = score_time(pop, at);
-    parts->prior = score_prior(pop, at, around);
+    parts->prior = score_prior(pop, at, around) + score_coverage(pop, slot);
     out->score = (double)parts->lexical + (double)parts->neighbour +
                  (double)parts->vector + (double)parts->window +
                  (double)parts->time + (double)parts->prior;
@@ -468,11 +496,12 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
     }
     pop->items = arena_zero(pop->arena, pop->n_slots + 1, sizeof(*pop->items));
     if (!pop->items) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     fill_slots(pop);
     fill_cosines(pop);
     fill_terms(pop);
+    find_most_held(pop);
     const size_t *around = pop->around;
 
     for (size_t i = 0; i < pop->n_slots; i++) {

@@ -75,36 +75,43 @@ static size_t ids_of(const struct recall_result *ranking, uint32_t kinds,
     return n;
 }
 
-/* Memories with their references, marked as superseded or not. */
+/* The memories of the ranking and what took their place, with references. */
 static enum clew_status fetch_memories(struct store_tx *tx,
-                                       struct fetch_work *work,
-                                       const struct uuid *ids, size_t count,
+                                       struct fetch_work *work, size_t count,
                                        struct clew_error *err)
 {
-    enum clew_status status = memory_find_many(
-        tx, work->arena, ids, count, &work->memories, &work->n_memories, err);
+    const struct recall_result *ranking = work->ranking;
+    struct uuid *ids;
+    enum clew_status status;
 
-    if (status == CLEW_OK) {
-        status = memory_refs(tx, work->arena, ids, count, &work->ref_owners,
-                             &work->refs, &work->n_refs, err);
-    }
     work->marks = arena_zero(work->arena, count, sizeof(*work->marks));
     work->n_marks = count;
-    if (status != CLEW_OK || !work->marks) {
-        return status != CLEW_OK ? status : clew_no_memory(err);
+    if (!work->marks) {
+        return clew_no_memory(err);
     }
-    for (size_t i = 0, n = 0; i < work->ranking->count; i++) {
-        if (work->ranking->items[i].kind == RECALL_MEMORY) {
-            work->marks[n].id = work->ranking->items[i].id;
-            work->marks[n++].score = work->ranking->items[i].score;
+    for (size_t i = 0, n = 0; i < ranking->count; i++) {
+        if (ranking->items[i].kind == RECALL_MEMORY) {
+            work->marks[n].id = ranking->items[i].id;
+            work->marks[n++].score = ranking->items[i].score;
         }
     }
-    status = lineage_find_refiners(tx, work->arena, work->marks, count,
-                                   work->query->at_ms, err);
-    if (status != CLEW_OK) {
-        return status;
+    status = lineage_adjust(tx, work->arena, &work->marks, &work->n_marks,
+                            work->query->at_ms, err);
+    ids = arena_zero(work->arena, work->n_marks, sizeof(*ids));
+    if (status != CLEW_OK || !ids) {
+        return status != CLEW_OK ? status : clew_no_memory(err);
     }
-    return lineage_adjust(tx, work->arena, work->marks, count, err);
+    for (size_t i = 0; i < work->n_marks; i++) {
+        ids[i] = work->marks[i].id;
+    }
+    status = memory_find_many(tx, work->arena, ids, work->n_marks,
+                              &work->memories, &work->n_memories, err);
+    if (status == CLEW_OK) {
+        status =
+            memory_refs(tx, work->arena, ids, work->n_marks, &work->ref_owners,
+                        &work->refs, &work->n_refs, err);
+    }
+    return status;
 }
 
 static enum clew_status do_fetch(struct store_tx *tx, void *arg,
@@ -126,7 +133,7 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     }
     count = ids_of(work->ranking, RECALL_MEMORY, ids);
     if (count > 0 && status == CLEW_OK) {
-        status = fetch_memories(tx, work, ids, count, err);
+        status = fetch_memories(tx, work, count, err);
     }
     count = ids_of(work->ranking, RECALL_EPISODE, ids);
     if (count > 0 && status == CLEW_OK) {
@@ -242,13 +249,6 @@ static bool fill_memory(const struct fetch_work *work, struct search_hit *hit)
             hit->source_ref = ref_text(work->arena, &work->refs[i]);
         }
     }
-    for (size_t i = 0; i < work->n_marks; i++) {
-        if (uuid_eq(&work->marks[i].id, &hit->item.id)) {
-            hit->item.score = work->marks[i].score;
-            hit->is_superseded = work->marks[i].is_superseded;
-            hit->refined_by = work->marks[i].refined_by;
-        }
-    }
     return true;
 }
 
@@ -285,6 +285,7 @@ static bool fill_hit(const struct fetch_work *work, struct search_hit *hit)
     }
 }
 
+/* Lineage makes equal scores, up to its bounds: then the better match. */
 static int by_score(const void *a, const void *b)
 {
     const struct search_hit *left = a;
@@ -293,10 +294,63 @@ static int by_score(const void *a, const void *b)
     if (left->item.score != right->item.score) {
         return left->item.score > right->item.score ? -1 : 1;
     }
+    if (left->match != right->match) {
+        return left->match > right->match ? -1 : 1;
+    }
     if (left->item.created_at_ms != right->item.created_at_ms) {
         return left->item.created_at_ms > right->item.created_at_ms ? -1 : 1;
     }
     return uuid_cmp(&left->item.id, &right->item.id);
+}
+
+static double sum_of(const struct recall_parts *parts)
+{
+    return (double)parts->lexical + (double)parts->neighbour +
+           (double)parts->vector + (double)parts->window + (double)parts->time +
+           (double)parts->prior + (double)parts->chat;
+}
+
+static void set_mark(struct search_hit *hit, const struct lineage_mark *mark,
+                     const struct recall_item *match)
+{
+    hit->item.score = mark->score;
+    hit->match = sum_of(&match->parts);
+    hit->is_superseded = mark->is_superseded;
+    hit->refined_by = mark->refined_by;
+    hit->is_outrun = mark->is_outrun;
+}
+
+/* May the answer hold a memory that was not ranked itself? */
+static bool is_asked_for(const struct search_query *query,
+                         const struct memory *memory)
+{
+    return uuid_is_nil(&query->chat_id) &&
+           (query->user_id.len == 0 ||
+            str_eq(query->user_id, memory->user_id)) &&
+           memory->created_at_ms >= query->since_ms &&
+           memory->created_at_ms < query->until_ms;
+}
+
+/* What took the place of something ranked, as if it had matched like it. */
+static void add_successors(const struct fetch_work *work,
+                           const struct recall_item **items, size_t n_items,
+                           struct search_result *out)
+{
+    for (size_t i = n_items; i < work->n_marks; i++) {
+        const struct lineage_mark *mark = &work->marks[i];
+        struct search_hit *hit = &out->hits[out->count];
+
+        memset(hit, 0, sizeof(*hit));
+        hit->item.kind = RECALL_MEMORY;
+        hit->item.id = mark->id;
+        hit->item.parts = items[mark->match]->parts;
+        if (fill_memory(work, hit) && is_asked_for(work->query, hit->memory)) {
+            hit->item.chat = hit->memory->chat_id;
+            hit->item.created_at_ms = hit->memory->created_at_ms;
+            set_mark(hit, mark, items[mark->match]);
+            out->count++;
+        }
+    }
 }
 
 /* Give each ranked item its row; what was forgotten meanwhile is left out. */
@@ -304,20 +358,37 @@ static enum clew_status fill_hits(const struct fetch_work *work,
                                   struct search_result *out,
                                   struct clew_error *err)
 {
-    out->hits = arena_zero(work->arena, out->ranking.count, sizeof(*out->hits));
+    const struct recall_result *ranking = &out->ranking;
+    const struct recall_item **items = /* of the marks */
+        arena_zero(work->arena, ranking->count + 1, sizeof(*items));
+    size_t n_items = 0;
+
+    out->hits = arena_zero(work->arena, ranking->count + work->n_marks + 1,
+                           sizeof(*out->hits));
     out->count = 0;
-    if (!out->hits) {
+    if (!out->hits || !items) {
         return clew_no_memory(err);
     }
-    for (size_t i = 0; i < out->ranking.count; i++) {
+    for (size_t i = 0; i < ranking->count; i++) {
+        if (ranking->items[i].kind == RECALL_MEMORY) {
+            items[n_items++] = &ranking->items[i];
+        }
+    }
+    for (size_t i = 0, k = 0; i < ranking->count; i++) {
         struct search_hit *hit = &out->hits[out->count];
 
         memset(hit, 0, sizeof(*hit));
-        hit->item = out->ranking.items[i];
+        hit->item = ranking->items[i];
+        hit->match = sum_of(&hit->item.parts);
+        if (hit->item.kind == RECALL_MEMORY) {
+            set_mark(hit, &work->marks[k], items[work->marks[k].match]);
+            k++;
+        }
         if (fill_hit(work, hit)) {
             out->count++;
         }
     }
+    add_successors(work, items, n_items, out);
     if (work->n_marks > 0) {
         qsort(out->hits, out->count, sizeof(*out->hits), by_score);
     }

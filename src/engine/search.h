@@ -2,9 +2,10 @@
 /*
  * search.h - what recall ranked becomes rows again: the answer to a question.
  *
- * Ranks over the index (recall.h), reads the rows, marks what is superseded and
- * leaves out what is retracted or expired at the moment asked about.
- * Thread-safety: safe; see engine.h.
+ * Ranks over the index (recall.h), reads the rows, marks what is superseded,
+ * puts what holds now before it (even if it does not match itself), and leaves
+ * out what is retracted or expired at the moment asked about. Thread-safety:
+ * safe; see engine.h.
  */
 #ifndef ENGINE_SEARCH_H
 #define ENGINE_SEARCH_H
@@ -31,6 +32,10 @@ struct search_hit {
     struct str source_ref; /* "<chat id>:lines-15-42"; s == NULL if none */
     bool is_superseded;
     struct uuid refined_by; /* nil unless superseded */
+    /* The sum of parts it is ranked by: its own, or that of a memory whose
+     * place it took. */
+    double match;
+    bool is_outrun; /* a newer memory refined the same source */
 };
 
 struct search_query {

@@ -22,7 +22,7 @@
 
 #define MIN_STORED_CHARS 50
 #define SIMILAR 0.85
-#define NEAR_TIE 0.01 /* score difference within which weight may decide */
+#define NEAR_TIE 0.01 /* difference within which weight may decide */
 #define CLUSTER_HITS 10
 #define CLUSTER_TAGS 3
 #define HIGHWAY_ACCESSES 3
@@ -148,17 +148,12 @@ static enum clew_status check_input(const struct thought_input *input,
 /* --- retrieval
  * ----------------------------------------------------------------- */
 
-/* Best first; within a near-tie the heavier one. */
-static int by_score(const void *a, const void *b)
+/* The heavier first; both match about as well. */
+static int by_weight(const void *a, const void *b)
 {
     const struct thought_source *left = a;
     const struct thought_source *right = b;
-    double left_band = floor(left->score / NEAR_TIE);
-    double right_band = floor(right->score / NEAR_TIE);
 
-    if (left_band != right_band) {
-        return left_band > right_band ? -1 : 1;
-    }
     if (left->memory.weight != right->memory.weight) {
         return left->memory.weight > right->memory.weight ? -1 : 1;
     }
@@ -166,6 +161,31 @@ static int by_score(const void *a, const void *b)
         return left->score > right->score ? -1 : 1;
     }
     return -uuid_cmp(&left->memory.id, &right->memory.id);
+}
+
+/* True if weight may decide between them: never between a memory and what
+ * holds in its place. */
+static bool is_near_tie(const struct thought_source *a,
+                        const struct thought_source *b)
+{
+    return !a->is_outrun && !b->is_outrun &&
+           a->is_superseded == b->is_superseded &&
+           fabs(a->match - b->match) < NEAR_TIE &&
+           fabs(a->score - b->score) < NEAR_TIE;
+}
+
+/* Among neighbours that match about as well the heavier comes first. */
+static void break_ties(struct thought_source *sources, size_t count)
+{
+    size_t end;
+
+    for (size_t first = 0; first < count; first = end) {
+        end = first + 1;
+        while (end < count && is_near_tie(&sources[first], &sources[end])) {
+            end++;
+        }
+        qsort(sources + first, end - first, sizeof(*sources), by_weight);
+    }
 }
 
 static enum clew_status retrieve(struct thought_work *work,
@@ -208,13 +228,12 @@ static enum clew_status retrieve(struct thought_work *work,
         source->memory = *hit->memory;
         source->memory.weight = memory_weight_at(hit->memory, work->now_ms);
         source->score = fmax(0.0, hit->item.score);
+        source->match = hit->match;
         source->is_superseded = hit->is_superseded;
+        source->is_outrun = hit->is_outrun;
         source->refined_by = hit->refined_by;
     }
-    qsort(out->sources, out->n_sources, sizeof(*out->sources), by_score);
-    for (size_t i = 0; i < out->n_sources; i++) { /* shown from 0 to 1 */
-        out->sources[i].score = fmin(1.0, out->sources[i].score);
-    }
+    break_ties(out->sources, out->n_sources);
     return CLEW_OK;
 }
 

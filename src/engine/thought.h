@@ -59,9 +59,11 @@ enum thought_operation {
 const char *thought_operation_name(enum thought_operation operation);
 
 struct thought_source {
-    struct memory memory;
+    struct memory memory; /* its weight as of now */
     double score;
+    double match; /* what it is ranked by, without bounds */
     bool is_superseded;
+    bool is_outrun;         /* a newer one refined the same source */
     struct uuid refined_by; /* nil if there is none */
 };
 

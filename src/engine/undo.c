@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
+#include "engine/lineage.h"
 #include "engine/memory.h"
 #include "engine/rows.h"
 #include "engine/work.h"
@@ -40,12 +41,9 @@ static enum clew_status retract(struct undo *undo, const struct uuid *id,
     enum clew_status status =
         memory_find(undo->batch.tx, undo->arena, id, &memory, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    memory.retracted_at_ms = undo->now_ms;
-    memory.updated_at_ms = undo->now_ms;
-    return memory_update(&undo->batch, &memory, err);
+    return status == CLEW_OK
+               ? lineage_take_back(&undo->batch, &memory, undo->now_ms, err)
+               : status;
 }
 
 static enum clew_status do_undo(struct store_tx *tx, void *arg,
