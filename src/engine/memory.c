@@ -33,6 +33,21 @@ DB_SQL(UPDATE, "UPDATE memories SET status = $3, summary = $4, resolution = $5,"
 DB_SQL(INSERT_SOURCE,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
        " created_at) VALUES ($1, $2, $3, $4, $5)");
+DB_SQL(ADD_SOURCE,
+       "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
+       " created_at) SELECT m.tenant, m.id, $3, (SELECT COUNT(*) FROM"
+       " memory_sources s WHERE s.tenant = m.tenant AND s.memory_id = m.id),"
+       " m.created_at FROM memories m WHERE m.tenant = $1 AND m.id = $2"
+       " AND NOT EXISTS (SELECT 1 FROM memory_sources b WHERE b.tenant = $1"
+       " AND b.memory_id = $3 AND b.source_id = $2) ON CONFLICT DO NOTHING");
+DB_SQL(MARK_REFINEMENT, "UPDATE memories SET lineage = 'refinement'"
+                        " WHERE tenant = $1 AND id = $2"
+                        " AND lineage = 'original'");
+DB_SQL(SELECT_LAST_SAID,
+       "SELECT MAX(t.created_at) FROM memory_refs r JOIN turns t"
+       " ON t.tenant = r.tenant AND t.chat_id = r.chat_id"
+       " AND t.seq BETWEEN r.first_seq AND r.last_seq"
+       " WHERE r.tenant = $1 AND r.memory_id = $2");
 DB_SQL(INSERT_REF,
        "INSERT INTO memory_refs (tenant, memory_id, chat_id, first_seq,"
        " last_seq) VALUES ($1, $2, $3, $4, $5)"
@@ -217,6 +232,40 @@ enum clew_status memory_add_ref(struct store_tx *tx, const struct uuid *id,
                    DB_ARGS(db_uuid(id), db_uuid(&ref->chat_id),
                            db_int(ref->first_seq), db_int(ref->last_seq)),
                    err);
+}
+
+enum clew_status memory_add_source(struct store_tx *tx,
+                                   const struct uuid *newer,
+                                   const struct uuid *older,
+                                   struct clew_error *err)
+{
+    enum clew_status status =
+        db_exec(tx, &ADD_SOURCE, DB_ARGS(db_uuid(newer), db_uuid(older)), err);
+
+    return status == CLEW_OK
+               ? db_exec(tx, &MARK_REFINEMENT, DB_ARGS(db_uuid(newer)), err)
+               : status;
+}
+
+enum clew_status memory_last_said(struct store_tx *tx, const struct uuid *id,
+                                  int64_t *out_ms, struct clew_error *err)
+{
+    struct db_rows rows;
+    int64_t time_ms = 0;
+    enum clew_status status =
+        db_query(tx, &SELECT_LAST_SAID, DB_ARGS(db_uuid(id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        time_ms = db_get_int(&rows, 0);
+    }
+    status = db_end(&rows, err);
+    if (status == CLEW_OK) {
+        *out_ms = time_ms;
+    }
+    return status;
 }
 
 enum clew_status memory_insert(struct batch_work *batch, struct memory *memory,

@@ -106,6 +106,15 @@ enum clew_status memory_update(struct batch_work *batch, struct memory *memory,
 enum clew_status memory_add_ref(struct store_tx *tx, const struct uuid *id,
                                 const struct memory_ref *ref,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* `newer` refines `older` too: an older statement that arrived later. */
+enum clew_status memory_add_source(struct store_tx *tx,
+                                   const struct uuid *newer,
+                                   const struct uuid *older,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* When a memory was last said, of the turns it cites; 0 if it cites none. */
+enum clew_status memory_last_said(struct store_tx *tx, const struct uuid *id,
+                                  int64_t *out_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* CLEW_NOT_FOUND if this tenant has no such memory. */
 enum clew_status memory_find(struct store_tx *tx, struct arena *arena,
                              const struct uuid *id, struct memory *out_memory,

@@ -4,7 +4,9 @@
  *
  * The same statement again is the same memory. A statement that sets a slot
  * another memory has set refines it where slots.h is certain; where it is not,
- * a notice suggests it and nothing changes.
+ * a notice suggests it and nothing changes. What counts is when a turn was
+ * said, not when it arrived: an older statement that comes later is refined by
+ * the first that was said after it.
  */
 #include "engine/observe_internal.h"
 
@@ -226,47 +228,77 @@ static enum clew_status suggest(struct observation *o,
                           (int)older->summary.len, older->summary.s);
 }
 
-/* The memory this statement refines; nil if there is none it surely does. */
-static enum clew_status find_refined(struct observation *o,
-                                     const struct extract_item *item,
-                                     struct uuid *out_id,
-                                     struct clew_error *err)
+/* Where a statement stands among those that set its slot. */
+struct neighbours {
+    struct uuid refined;   /* surely replaced by it; nil if none */
+    struct uuid successor; /* surely replaces it, said later; nil if none */
+    bool is_settled;       /* the older ones need no further look */
+};
+
+/* Compare with one of the same slot; they come newest first. */
+static enum clew_status compare(struct observation *o,
+                                const struct extract_item *item,
+                                const struct memory *other,
+                                struct neighbours *out, struct clew_error *err)
+{
+    int64_t said_ms = o->work->turn->created_at_ms;
+    int64_t last_ms = other->created_at_ms;
+    struct lineage_mark mark = {.id = other->id};
+    enum slot_verdict verdict;
+    enum clew_status status = CLEW_OK;
+    struct slot slot;
+
+    if (!stored_slot(o->arena, other, &slot)) {
+        return CLEW_OK;
+    }
+    verdict = slot_compare(&slot, &item->slot);
+    if (last_ms <= said_ms && verdict == SLOT_SUPERSEDES) {
+        status = memory_last_said(o->tx, &other->id, &last_ms, err);
+    }
+    if (status == CLEW_OK && last_ms > said_ms) {
+        if (slot_compare(&item->slot, &slot) == SLOT_SUPERSEDES) {
+            out->successor = other->id;
+        }
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK) { /* as it was when this was said */
+        status = lineage_find_refiners(o->tx, o->arena, &mark, 1, said_ms, err);
+    }
+    if (status != CLEW_OK || mark.is_superseded || verdict == SLOT_UNRELATED) {
+        return status;
+    }
+    out->is_settled = true;
+    if (verdict == SLOT_SUPERSEDES) {
+        out->refined = other->id;
+        return CLEW_OK;
+    }
+    return suggest(o, item, other, err);
+}
+
+static enum clew_status find_neighbours(struct observation *o,
+                                        const struct extract_item *item,
+                                        struct neighbours *out,
+                                        struct clew_error *err)
 {
     struct uuid digest = slot_digest(o->work->turn->user_id, &item->slot);
     struct uuid *ids = NULL;
-    struct memory *older = NULL;
+    struct memory *others = NULL;
     size_t count = 0;
-    size_t n_older = 0;
+    size_t n_others = 0;
     enum clew_status status =
         find_key(o, "slot", &digest, MAX_SAME_SLOT, &ids, &count, err);
 
-    memset(out_id, 0, sizeof(*out_id));
+    memset(out, 0, sizeof(*out));
     if (status == CLEW_OK && count > 0) {
-        status = memory_find_many(o->tx, o->arena, ids, count, &older, &n_older,
-                                  err);
+        status = memory_find_many(o->tx, o->arena, ids, count, &others,
+                                  &n_others, err);
     }
-    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
-        for (size_t k = 0; k < n_older; k++) {
-            struct slot slot;
-            enum slot_verdict verdict;
-            struct lineage_mark mark = {.id = ids[i]};
-
-            if (!uuid_eq(&older[k].id, &ids[i]) ||
-                !stored_slot(o->arena, &older[k], &slot)) {
-                continue;
-            }
-            status = lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX,
-                                           err);
-            if (status != CLEW_OK || mark.is_superseded) {
-                continue;
-            }
-            verdict = slot_compare(&slot, &item->slot);
-            if (verdict == SLOT_SUPERSEDES) {
-                *out_id = ids[i];
-                return CLEW_OK;
-            }
-            if (verdict == SLOT_SUGGESTS) {
-                return suggest(o, item, &older[k], err);
+    for (size_t i = 0; status == CLEW_OK && !out->is_settled && i < count;
+         i++) {
+        for (size_t k = 0; k < n_others && status == CLEW_OK; k++) {
+            if (uuid_eq(&others[k].id, &ids[i])) {
+                status = compare(o, item, &others[k], out, err);
+                break;
             }
         }
     }
@@ -291,7 +323,8 @@ static enum clew_status keep_new(struct observation *o,
 {
     struct memory memory = observe_memory(o, extract_type_name(item->type),
                                           "active", item->summary);
-    struct uuid refined = {0};
+    struct neighbours near = {.is_settled = false};
+    const struct uuid *refined = NULL;
     enum clew_status status = CLEW_OK;
 
     memory.tags = observe_tags(o, item);
@@ -304,11 +337,15 @@ static enum clew_status keep_new(struct observation *o,
         memory.expires_at_ms = extract_expiry_ms(item);
     }
     if (item->has_slot) {
-        status = find_refined(o, item, &refined, err);
+        status = find_neighbours(o, item, &near, err);
+        refined = uuid_is_nil(&near.refined) ? NULL : &near.refined;
     }
     if (status == CLEW_OK) {
-        status = observe_insert(o, &memory, item->cites, item->n_cites,
-                                uuid_is_nil(&refined) ? NULL : &refined, err);
+        status = observe_insert(o, &memory, item->cites, item->n_cites, refined,
+                                err);
+    }
+    if (status == CLEW_OK && !uuid_is_nil(&near.successor)) {
+        status = memory_add_source(o->tx, &near.successor, &memory.id, err);
     }
     if (status == CLEW_OK) {
         status = add_key(o, "statement", statement, &memory.id, err);
@@ -318,8 +355,7 @@ static enum clew_status keep_new(struct observation *o,
 
         status = add_key(o, "slot", &digest, &memory.id, err);
     }
-    return status == CLEW_OK ? tell(o, &memory, !uuid_is_nil(&refined), err)
-                             : status;
+    return status == CLEW_OK ? tell(o, &memory, refined != NULL, err) : status;
 }
 
 static enum clew_status keep(struct observation *o,
