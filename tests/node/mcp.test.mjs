@@ -297,6 +297,16 @@ describe("mcp frames", () => {
     }
   });
 
+  test("the handshake takes less than 50 ms of the processor", async () => {
+    const io = rawStdio();
+    io.send(hello("2025-11-25"));
+    assert.ok((await io.next()).result);
+    /* time on the processor, in ns: other work on the machine does not count */
+    const [ns] = fs.readFileSync(`/proc/${io.child.pid}/schedstat`, "utf8").split(" ");
+    assert.ok(Number(ns) > 0 && Number(ns) < 50e6, `${ns} ns`);
+    assert.equal(await io.end(), 0);
+  });
+
   test("malformed frames are answered and leave it running", async () => {
     const io = rawStdio();
     for (const [frame, code, id] of [
