@@ -481,7 +481,8 @@ bool link_digest_eq(const struct link_digest *a, const struct link_digest *b)
 /* --- own words -------------------------------------------------------------
  */
 
-enum clew_status link_join_texts(struct buf *out, const json_t *content)
+/* Append the text items of `content` (string or list), joined by LF. */
+static enum clew_status join_texts(struct buf *out, const json_t *content)
 {
     const json_t *item;
     size_t i;
@@ -514,7 +515,7 @@ enum clew_status link_message_text(struct arena *arena, const json_t *message,
 
     buf_init(&joined, LIMIT_BODY_BYTES);
     buf_init(&scratch, LIMIT_BODY_BYTES);
-    status = link_join_texts(&joined, json_object_get(message, "content"));
+    status = join_texts(&joined, json_object_get(message, "content"));
     if (status == CLEW_OK) {
         status = link_stripped(&scratch, buf_str(&joined), &own);
     }

@@ -56,11 +56,11 @@ enum clew_status link_hash_messages(struct arena *arena, const json_t *messages,
 enum clew_status link_hash_alone(const json_t *message,
                                  struct link_digest *out) CLEW_MUST_CHECK;
 
-/* Append the text items of `content` (string or list), joined by LF. */
-enum clew_status link_join_texts(struct buf *out, const json_t *content);
-
-/* The digest of the system prompt (string, list of text blocks, or NULL). False
- * if nothing of it counts. */
+/*
+ * The digest of the system prompt (string, list of text blocks, or NULL); false
+ * if nothing of it counts. Of several texts each counts for itself, written
+ * "[0]text:…|[1]text:…": the hashes that clients have stored were made so.
+ */
 enum clew_status link_hash_system(const json_t *system, bool *out_has,
                                   struct link_digest *out) CLEW_MUST_CHECK;
 /* True if this system prompt asks for a summary. */

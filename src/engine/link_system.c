@@ -124,34 +124,89 @@ static enum clew_status clean_prompt(struct buf *out, struct buf *spare,
     return status;
 }
 
+/* Append what counts of one text; nothing if nothing is left of it. */
+static enum clew_status add_counted(struct buf *out, struct str text)
+{
+    const struct link_marker *opening = opening_of(text);
+    struct buf clean;
+    struct buf spare;
+    enum clew_status status;
+
+    if (opening) {
+        return buf_append_str(out, opening->text);
+    }
+    buf_init(&clean, LIMIT_BODY_BYTES);
+    buf_init(&spare, LIMIT_BODY_BYTES);
+    status = clean_prompt(&clean, &spare, text);
+    if (status == CLEW_OK) {
+        status = buf_append_str(out, link_trim(buf_str(&clean)));
+    }
+    buf_release(&clean);
+    buf_release(&spare);
+    return status;
+}
+
+#define NUMBER_0 "[0]text:"
+
+/* Each text of a list for itself, numbered, between bars: so it stands in the
+ * hashes that clients have stored. */
+static enum clew_status add_list(struct buf *out, const json_t *list,
+                                 size_t *out_kept)
+{
+    const json_t *item;
+    struct buf own;
+    size_t n_kept = 0;
+    size_t i;
+    enum clew_status status = CLEW_OK;
+
+    buf_init(&own, LIMIT_BODY_BYTES);
+    json_array_foreach (list, i, item) {
+        const json_t *value =
+            json_is_string(item) ? item : json_object_get(item, "text");
+        struct str text = {json_string_value(value), json_string_length(value)};
+
+        buf_clear(&own);
+        if (text.s && status == CLEW_OK) {
+            status = add_counted(&own, text);
+        }
+        if (own.len == 0 || status != CLEW_OK) {
+            continue;
+        }
+        (void)buf_printf(out, "%s[%zu]text:", n_kept ? "|" : "", n_kept);
+        status = buf_append_str(out, buf_str(&own));
+        n_kept++;
+    }
+    buf_release(&own);
+    *out_kept = n_kept;
+    return status;
+}
+
 enum clew_status link_hash_system(const json_t *system, bool *out_has,
                                   struct link_digest *out)
 {
-    struct buf prompt;
-    struct buf clean;
-    struct buf spare;
-    const struct link_marker *opening;
-    struct str own = {"", 0};
-    enum clew_status status;
+    struct buf counted;
+    struct str own;
+    size_t n_kept = 0;
+    enum clew_status status = CLEW_OK;
 
-    buf_init(&prompt, LIMIT_BODY_BYTES);
-    buf_init(&clean, LIMIT_BODY_BYTES);
-    buf_init(&spare, LIMIT_BODY_BYTES);
-    status = link_join_texts(&prompt, system);
-    opening = opening_of(buf_str(&prompt));
-    if (opening) {
-        own = opening->text;
-    } else if (status == CLEW_OK) {
-        status = clean_prompt(&clean, &spare, buf_str(&prompt));
-        own = link_trim(buf_str(&clean));
+    buf_init(&counted, LIMIT_BODY_BYTES);
+    if (json_is_string(system)) {
+        struct str text = {json_string_value(system),
+                           json_string_length(system)};
+
+        status = add_counted(&counted, text);
+    } else {
+        status = add_list(&counted, system, &n_kept);
     }
     if (status == CLEW_OK) {
+        own = buf_str(&counted);
+        if (n_kept == 1) { /* one text is as good as a string */
+            own = str_sub(own, sizeof(NUMBER_0) - 1, own.len);
+        }
         *out_has = own.len > 0;
         sha256_of(own, out->b);
     }
-    buf_release(&prompt);
-    buf_release(&clean);
-    buf_release(&spare);
+    buf_release(&counted);
     return status;
 }
 

@@ -170,8 +170,9 @@ static void a_message_with_a_tool_id_seen_before_is_dropped(void **state)
 static void system_messages_in_the_list_do_not_count(void **state)
 {
     (void)state;
-    assert_same("[" QUESTION "]", "[{\"role\":\"system\",\"content\":\"x\"},"
-                QUESTION ",{\"role\":\"developer\",\"content\":\"y\"}]");
+    assert_same("[" QUESTION "]",
+                "[{\"role\":\"system\",\"content\":\"x\"}," QUESTION
+                ",{\"role\":\"developer\",\"content\":\"y\"}]");
 }
 
 static void the_role_and_the_order_count(void **state)
@@ -336,7 +337,24 @@ static void a_known_agent_counts_by_its_opening(void **state)
         "Code, Anthropic's official CLI for Claude.\"},{\"type\":\"text\","
         "\"text\":\"\\nYou are an interactive CLI tool that helps users with "
         "software engineering tasks. Be terse.\"}]",
-        opening);
+        "[0]text:You are Claude Code, Anthropic's official CLI for Claude."
+        "|[1]text:You are an interactive CLI tool that helps users with "
+        "software engineering tasks");
+}
+
+static void texts_of_a_list_count_each_for_itself(void **state)
+{
+    (void)state;
+    /* numbered and between bars, as in the hashes that clients stored */
+    assert_system("[{\"text\":\"a \"},{\"text\":\"\"},{\"text\":\"\\nb\"}]",
+                  "[0]text:a|[1]text:b");
+    assert_system(
+        "[{\"text\":\"a\"},{\"text\":\"b\"},{\"text\":\"Status:\\nx\"}]",
+        "[0]text:a|[1]text:b");
+    /* one alone is as good as a string */
+    assert_system("[{\"type\":\"text\",\"text\":\" Be kind. \"}]", "Be kind.");
+    assert_system("[{\"text\":\" \"},{\"text\":\"Be kind.\"}]", "Be kind.");
+    assert_system("\"Be kind.\"", "Be kind.");
 }
 
 static void what_changes_by_itself_does_not_count(void **state)
@@ -408,6 +426,7 @@ int main(void)
         cmocka_unit_test(the_published_system_vector_holds),
         cmocka_unit_test(nothing_left_of_a_system_prompt_is_null),
         cmocka_unit_test(a_known_agent_counts_by_its_opening),
+        cmocka_unit_test(texts_of_a_list_count_each_for_itself),
         cmocka_unit_test(what_changes_by_itself_does_not_count),
         cmocka_unit_test(a_summarising_prompt_is_recognised),
         cmocka_unit_test(thinking_does_not_tell_replies_apart),
