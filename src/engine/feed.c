@@ -532,6 +532,7 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
 }
 
 static enum clew_status open_set(struct feed_source *source, const char *dir,
+                                 const float *centre,
                                  struct index_set **out_set,
                                  struct clew_error *err)
 {
@@ -541,10 +542,26 @@ static enum clew_status open_set(struct feed_source *source, const char *dir,
         .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
         .model = source->model ? source->model : engine->embedder->id,
         .dim = source->dim,
+        .centre = centre,
         .analyser = DOC_ANALYSER_VERSION,
         .source = {source, source_latest, source_load}};
 
     return index_set_open(&options, out_set, err);
+}
+
+/* The index of the shipped model. */
+static enum clew_status open_shipped(struct engine *engine, const char *dir,
+                                     struct clew_error *err)
+{
+    float *centre = alloc_array(NULL, engine->embedder->dim, sizeof(*centre));
+    enum clew_status status =
+        centre ? embed_static_centre(centre, err) : clew_no_memory(err);
+
+    if (status == CLEW_OK) {
+        status = open_set(engine->feed, dir, centre, &engine->indexes, err);
+    }
+    alloc_free(centre);
+    return status;
 }
 
 enum clew_status feed_open(struct engine *engine, struct clew_error *err)
@@ -558,7 +575,7 @@ enum clew_status feed_open(struct engine *engine, struct clew_error *err)
     engine->feed->engine = engine;
     engine->feed->dim = engine->embedder->dim;
     (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
-    return open_set(engine->feed, path, &engine->indexes, err);
+    return open_shipped(engine, path, err);
 }
 
 void feed_close(struct engine *engine)
@@ -583,5 +600,5 @@ enum clew_status feed_open_model(struct feed_source *source,
     char path[4096];
 
     feed_model_dir(source->engine, source->model, path, sizeof(path));
-    return open_set(source, path, out_set, err);
+    return open_set(source, path, NULL, out_set, err);
 }

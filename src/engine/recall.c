@@ -53,11 +53,15 @@ static enum clew_status take_terms(struct recall_query *query,
 }
 
 static enum clew_status take_vector(struct recall_query *query,
-                                    struct arena *arena, size_t dim,
+                                    struct arena *arena,
+                                    const struct index_view *view,
                                     struct embedder *embedder,
                                     struct clew_error *err)
 {
+    size_t dim = view->dim;
+    struct vec_form form;
     float *vector;
+    double bias = 0;
     enum clew_status status;
 
     if (!embedder || dim == 0 || embedder->dim != dim) {
@@ -75,10 +79,17 @@ static enum clew_status take_vector(struct recall_query *query,
         return status;
     }
     query->ops = vec_ops();
-    query->scale = vec_quantise(vector, dim, query->vector);
+    vec_quantise_about(vector, view->centre, dim, query->vector, &form);
+    for (size_t i = 0; view->centre && i < dim; i++) {
+        bias += (double)vector[i] * (double)view->centre[i];
+    }
+    query->bias = (float)bias;
+    query->scale = form.scale;
     if (query->scale > 0) {
         query->dim = dim;
-        vec_query_planes(query->vector, dim, query->planes);
+        query->step =
+            query->scale * vec_query_planes(query->vector, dim, query->planes,
+                                            &query->planes_sum);
         vec_sign_bits(query->vector, dim, query->signs);
     }
     return CLEW_OK;
@@ -107,7 +118,7 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
         query->ranges[i].to_ms = analysis.dates[i].to_ms;
         query->n_ranges++;
     }
-    return take_vector(query, arena, view->dim, embedder, err);
+    return take_vector(query, arena, view, embedder, err);
 }
 
 static int compare_items(const struct recall_item *x,
@@ -261,7 +272,10 @@ static enum clew_status run_kind(const struct index_view *view,
     if (status != CLEW_OK || pop.size == 0) {
         return status;
     }
-    status = recall_find(&pop, query->request->limit, err);
+    status = recall_find(&pop,
+                         query->request->limit +
+                             (kind == INDEX_MEMORY ? query->request->spare : 0),
+                         err);
     if (status == CLEW_OK) {
         status = recall_score(&pop, err);
     }
@@ -306,7 +320,7 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
         }
     }
     if (status == CLEW_OK) {
-        status = rank(&result, arena, request->limit, err);
+        status = rank(&result, arena, request->limit + request->spare, err);
     }
     if (status != CLEW_OK) {
         return status;

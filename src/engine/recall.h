@@ -45,6 +45,7 @@ struct recall_request {
     size_t n_lines;
     uint32_t kinds; /* enum recall_kinds, or 0 for turns, memories, episodes */
     size_t limit;   /* 1 to RECALL_MAX_LIMIT */
+    size_t spare;   /* so many more come back, for those who leave some out */
     int64_t since_ms; /* created_at >= since; INT64_MIN = open */
     int64_t until_ms; /* created_at < until; INT64_MAX = open */
     /* As of: only documents with created_at <= at, which is also "now" for

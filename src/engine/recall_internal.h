@@ -33,9 +33,12 @@ struct recall_query {
     struct str *terms; /* without repeats */
     uint64_t *hashes;
     size_t n_terms;
-    size_t dim; /* 0 = no vector */
-    int8_t *vector;
+    size_t dim;     /* 0 = no vector */
+    int8_t *vector; /* without the index's centre */
     float scale;
+    float bias; /* what the centre adds to every cosine */
+    float step; /* what one step of the planes is worth */
+    int32_t planes_sum;
     uint64_t *planes;
     uint64_t *signs;
     const struct vec_ops *ops;

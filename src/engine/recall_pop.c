@@ -255,6 +255,8 @@ static enum clew_status find_terms(struct population *pop,
 static enum clew_status fill_saturation(struct population *pop,
                                         struct clew_error *err)
 {
+    float k[256];
+
     pop->saturation =
         arena_zero(pop->arena, RECALL_MAX_TF + 1, sizeof(*pop->saturation));
     if (!pop->saturation) {
@@ -262,12 +264,15 @@ static enum clew_status fill_saturation(struct population *pop,
     }
     for (int code = 0; code < 256; code++) {
         float length = length_of_code((uint8_t)code) / pop->avg_length;
-        float k = K1 * (1 - B + B * length);
 
-        for (int tf2 = 1; tf2 <= RECALL_MAX_TF; tf2++) {
-            float tf = (float)tf2 / 2;
+        k[code] = K1 * (1 - B + B * length);
+    }
+    for (int tf2 = 1; tf2 <= RECALL_MAX_TF; tf2++) {
+        float *restrict row = pop->saturation[tf2];
+        float tf = (float)tf2 / 2;
 
-            pop->saturation[tf2][code] = tf / (tf + k) * (1 + K1);
+        for (int code = 0; code < 256; code++) {
+            row[code] = tf / (tf + k[code]) * (1 + K1);
         }
     }
     return CLEW_OK;

@@ -208,7 +208,7 @@ static void fill_cosines(struct population *pop)
             recall_prefetch(query, pop->slices[later->slice].segment,
                             later->doc);
         }
-        if (s->scales[slot->doc] > 0) {
+        if (s->forms[slot->doc].scale > 0) {
             slot->cosine = recall_cosine(query, s, slot->doc);
         }
     }

@@ -61,12 +61,19 @@ static void set_moments(struct population *pop, const struct moments *m)
     pop->cosine_std = pop->cosine_std < 0.02f ? 0.02f : pop->cosine_std;
 }
 
+static float cosine_of(const struct recall_query *query, int32_t dot,
+                       const struct vec_form *form)
+{
+    return query->bias + form->bias + (float)dot * query->scale * form->scale;
+}
+
 float recall_cosine(const struct recall_query *query, const struct segment *s,
                     size_t doc)
 {
-    return (float)query->ops->dot_i8(
-               query->vector, s->vectors + doc * query->dim, query->dim) *
-           s->scales[doc] * query->scale;
+    int32_t dot = query->ops->dot_i8(query->vector,
+                                     s->vectors + doc * query->dim, query->dim);
+
+    return cosine_of(query, dot, &s->forms[doc]);
 }
 
 void recall_prefetch(const struct recall_query *query, const struct segment *s,
@@ -92,9 +99,10 @@ static void scan_full(const struct population *pop, const struct slice *slice,
         query->ops->scan_i8(query->vector, s->vectors + at * query->dim, n,
                             query->dim, out);
         for (uint32_t i = 0; i < n; i++) {
-            float cosine = (float)out[i] * s->scales[at + i] * query->scale;
+            const struct vec_form *form = &s->forms[at + i];
+            float cosine = cosine_of(query, out[i], form);
 
-            if (s->scales[at + i] <= 0 || segment_is_removed(s, at + i)) {
+            if (form->scale <= 0 || segment_is_removed(s, at + i)) {
                 continue;
             }
             moments_add(m, cosine);
@@ -131,7 +139,7 @@ static void sample_doc(const struct population *pop, const struct slice *slice,
     const struct segment *s = slice->segment;
     size_t words = VEC_BIT_BYTES(query->dim) / 8;
 
-    if (s->scales[doc] <= 0 || segment_is_removed(s, doc)) {
+    if (s->forms[doc].scale <= 0 || segment_is_removed(s, doc)) {
         return;
     }
     moments_add(&out->moments, recall_cosine(query, s, doc));
@@ -233,9 +241,14 @@ static void sieve_planes(const struct sieve *sieve, const uint32_t *docs,
     }
     query->ops->scan_bits(query->planes, sieve->rows, n, sieve->words, out);
     for (size_t i = 0; i < n; i++) {
-        if ((float)out[i] > sieve->best->floor && s->scales[docs[i]] > 0 &&
+        const struct vec_form *form = &s->forms[docs[i]];
+        /* the query over set bits less over those that are not, in cosine */
+        float dot = (float)(2 * out[i] - query->planes_sum) * query->step;
+        float score = form->bias + dot * form->sign;
+
+        if (score > sieve->best->floor && form->scale > 0 &&
             population_allows(sieve->pop, sieve->slice, docs[i])) {
-            best_add(sieve->best, (float)out[i],
+            best_add(sieve->best, score,
                      sieve->slice->base + docs[i] - sieve->slice->first);
         }
     }

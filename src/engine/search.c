@@ -23,6 +23,8 @@ struct fetch_work {
     struct recall_line *lines;
     size_t n_lines;
     struct recall_result *ranking;
+    struct search_hit *hits; /* in order of score; rows are filled in */
+    size_t n_hits;
     struct turn *turns;
     size_t n_turns;
     struct memory *memories;
@@ -59,14 +61,14 @@ static enum clew_status do_line(struct store_tx *tx, void *arg,
     return CLEW_OK;
 }
 
-/* The ids of the ranking whose rows stand in one table. */
-static size_t ids_of(const struct recall_result *ranking, uint32_t kinds,
-                     struct uuid *out)
+/* The ids of hits whose rows stand in one table. */
+static size_t ids_of(const struct search_hit *hits, size_t count,
+                     uint32_t kinds, struct uuid *out)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < ranking->count; i++) {
-        const struct recall_item *item = &ranking->items[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct recall_item *item = &hits[i].item;
 
         if (item->kind & kinds) {
             out[n++] = item->kind == RECALL_CHAT ? item->best_turn : item->id;
@@ -112,80 +114,6 @@ static enum clew_status fetch_memories(struct store_tx *tx,
                         &work->refs, &work->n_refs, err);
     }
     return status;
-}
-
-static enum clew_status do_fetch(struct store_tx *tx, void *arg,
-                                 struct clew_error *err)
-{
-    struct fetch_work *work = arg;
-    struct uuid *ids =
-        arena_zero(work->arena, work->ranking->count, sizeof(*ids));
-    enum clew_status status = CLEW_OK;
-    size_t count;
-
-    if (!ids) {
-        return clew_no_memory(err);
-    }
-    count = ids_of(work->ranking, RECALL_TURN | RECALL_CHAT, ids);
-    if (count > 0) {
-        status = turn_find_many(tx, work->arena, ids, count, &work->turns,
-                                &work->n_turns, err);
-    }
-    count = ids_of(work->ranking, RECALL_MEMORY, ids);
-    if (count > 0 && status == CLEW_OK) {
-        status = fetch_memories(tx, work, count, err);
-    }
-    count = ids_of(work->ranking, RECALL_EPISODE, ids);
-    if (count > 0 && status == CLEW_OK) {
-        status = episode_find_many(tx, work->arena, ids, count, &work->episodes,
-                                   &work->n_episodes, err);
-    }
-    return status;
-}
-
-static enum clew_status
-rank_with(struct engine *engine, const struct scope *scope,
-          const struct model_lease *model, struct arena *arena,
-          const struct recall_request *request, struct recall_result *out,
-          struct clew_error *err)
-{
-    struct embedder *embedder = NULL;
-    struct index_view *view = NULL;
-    enum clew_status status =
-        model_use_embedder(engine, model, true, &embedder, err);
-
-    if (status == CLEW_OK) {
-        status = index_view_open(model->indexes, scope->tenant, &view, err);
-    }
-    if (status == CLEW_OK) {
-        status = recall_run(view, embedder, arena, request, out, err);
-    }
-    index_view_close(view);
-    return status;
-}
-
-/* By the model that serves this tenant; if it fails, by the shipped one. */
-static enum clew_status rank(struct engine *engine, const struct scope *scope,
-                             struct arena *arena,
-                             const struct recall_request *request,
-                             struct recall_result *out, struct clew_error *err)
-{
-    struct clew_error failure = {.status = CLEW_OK};
-    struct model_lease model;
-    enum clew_status status;
-
-    model_use_lease(engine, scope, &model);
-    if (model.slot) {
-        status =
-            rank_with(engine, scope, &model, arena, request, out, &failure);
-        model_use_report(engine, status == CLEW_OK ? NULL : failure.message);
-        model_use_release(engine, &model);
-        if (status == CLEW_OK) {
-            return CLEW_OK;
-        }
-        model = (struct model_lease){.indexes = engine->indexes};
-    }
-    return rank_with(engine, scope, &model, arena, request, out, err);
 }
 
 static const struct turn *turn_of(const struct fetch_work *work,
@@ -277,7 +205,7 @@ static bool fill_hit(const struct fetch_work *work, struct search_hit *hit)
 {
     switch (hit->item.kind) {
     case RECALL_MEMORY:
-        return fill_memory(work, hit);
+        return hit->memory != NULL; /* filled when they were ranked anew */
     case RECALL_EPISODE:
         return fill_episode(work, hit);
     default:
@@ -332,13 +260,12 @@ static bool is_asked_for(const struct search_query *query,
 }
 
 /* What took the place of something ranked, as if it had matched like it. */
-static void add_successors(const struct fetch_work *work,
-                           const struct recall_item **items, size_t n_items,
-                           struct search_result *out)
+static void add_successors(struct fetch_work *work,
+                           const struct recall_item **items, size_t n_items)
 {
     for (size_t i = n_items; i < work->n_marks; i++) {
         const struct lineage_mark *mark = &work->marks[i];
-        struct search_hit *hit = &out->hits[out->count];
+        struct search_hit *hit = &work->hits[work->n_hits];
 
         memset(hit, 0, sizeof(*hit));
         hit->item.kind = RECALL_MEMORY;
@@ -348,25 +275,26 @@ static void add_successors(const struct fetch_work *work,
             hit->item.chat = hit->memory->chat_id;
             hit->item.created_at_ms = hit->memory->created_at_ms;
             set_mark(hit, mark, items[mark->match]);
-            out->count++;
+            work->n_hits++;
         }
     }
 }
 
-/* Give each ranked item its row; what was forgotten meanwhile is left out. */
-static enum clew_status fill_hits(const struct fetch_work *work,
-                                  struct search_result *out,
-                                  struct clew_error *err)
+/*
+ * The ranking as hits. Memories have their rows already: those no longer valid
+ * are left out, lineage has moved others and brought in what took their place.
+ */
+static enum clew_status settle(struct fetch_work *work, struct clew_error *err)
 {
-    const struct recall_result *ranking = &out->ranking;
+    const struct recall_result *ranking = work->ranking;
     const struct recall_item **items = /* of the marks */
         arena_zero(work->arena, ranking->count + 1, sizeof(*items));
     size_t n_items = 0;
 
-    out->hits = arena_zero(work->arena, ranking->count + work->n_marks + 1,
-                           sizeof(*out->hits));
-    out->count = 0;
-    if (!out->hits || !items) {
+    work->hits = arena_zero(work->arena, ranking->count + work->n_marks + 1,
+                            sizeof(*work->hits));
+    work->n_hits = 0;
+    if (!work->hits || !items) {
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < ranking->count; i++) {
@@ -375,7 +303,7 @@ static enum clew_status fill_hits(const struct fetch_work *work,
         }
     }
     for (size_t i = 0, k = 0; i < ranking->count; i++) {
-        struct search_hit *hit = &out->hits[out->count];
+        struct search_hit *hit = &work->hits[work->n_hits];
 
         memset(hit, 0, sizeof(*hit));
         hit->item = ranking->items[i];
@@ -384,18 +312,132 @@ static enum clew_status fill_hits(const struct fetch_work *work,
             set_mark(hit, &work->marks[k], items[work->marks[k].match]);
             k++;
         }
-        if (fill_hit(work, hit)) {
-            out->count++;
-        }
+        work->n_hits +=
+            hit->item.kind != RECALL_MEMORY || fill_memory(work, hit);
     }
-    add_successors(work, items, n_items, out);
+    add_successors(work, items, n_items);
     if (work->n_marks > 0) {
-        qsort(out->hits, out->count, sizeof(*out->hits), by_score);
-    }
-    if (out->count > work->query->limit) {
-        out->count = work->query->limit;
+        qsort(work->hits, work->n_hits, sizeof(*work->hits), by_score);
     }
     return CLEW_OK;
+}
+
+/* The rows of turns and episodes among some hits. */
+static enum clew_status fetch_rows(struct store_tx *tx, struct fetch_work *work,
+                                   const struct search_hit *hits, size_t count,
+                                   struct uuid *ids, struct clew_error *err)
+{
+    size_t n = ids_of(hits, count, RECALL_TURN | RECALL_CHAT, ids);
+    enum clew_status status = CLEW_OK;
+
+    work->n_turns = 0;
+    work->n_episodes = 0;
+    if (n > 0) {
+        status = turn_find_many(tx, work->arena, ids, n, &work->turns,
+                                &work->n_turns, err);
+    }
+    n = ids_of(hits, count, RECALL_EPISODE, ids);
+    if (n > 0 && status == CLEW_OK) {
+        status = episode_find_many(tx, work->arena, ids, n, &work->episodes,
+                                   &work->n_episodes, err);
+    }
+    return status;
+}
+
+/* Rows for the best hits, until there are enough; what was forgotten
+ * meanwhile is left out. */
+static enum clew_status fill_hits(struct store_tx *tx, struct fetch_work *work,
+                                  struct uuid *ids, struct clew_error *err)
+{
+    size_t n_settled = work->n_hits;
+    size_t at = 0;
+
+    work->n_hits = 0;
+    while (work->n_hits < work->query->limit && at < n_settled) {
+        size_t lacking = work->query->limit - work->n_hits;
+        size_t end = n_settled - at < lacking ? n_settled : at + lacking;
+        enum clew_status status =
+            fetch_rows(tx, work, work->hits + at, end - at, ids, err);
+
+        if (status != CLEW_OK) {
+            return status;
+        }
+        for (; at < end; at++) {
+            struct search_hit hit = work->hits[at];
+
+            if (fill_hit(work, &hit)) {
+                work->hits[work->n_hits++] = hit;
+            }
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status do_fetch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct fetch_work *work = arg;
+    size_t n_memories = 0;
+    struct uuid *ids =
+        arena_zero(work->arena, work->ranking->count, sizeof(*ids));
+    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
+
+    work->n_marks = 0;
+    for (size_t i = 0; i < work->ranking->count; i++) {
+        n_memories += work->ranking->items[i].kind == RECALL_MEMORY;
+    }
+    if (status == CLEW_OK && n_memories > 0) {
+        status = fetch_memories(tx, work, n_memories, err);
+    }
+    if (status == CLEW_OK) {
+        status = settle(work, err);
+    }
+    return status == CLEW_OK ? fill_hits(tx, work, ids, err) : status;
+}
+
+static enum clew_status
+rank_with(struct engine *engine, const struct scope *scope,
+          const struct model_lease *model, struct arena *arena,
+          const struct recall_request *request, struct recall_result *out,
+          struct clew_error *err)
+{
+    struct embedder *embedder = NULL;
+    struct index_view *view = NULL;
+    enum clew_status status =
+        model_use_embedder(engine, model, true, &embedder, err);
+
+    if (status == CLEW_OK) {
+        status = index_view_open(model->indexes, scope->tenant, &view, err);
+    }
+    if (status == CLEW_OK) {
+        status = recall_run(view, embedder, arena, request, out, err);
+    }
+    index_view_close(view);
+    return status;
+}
+
+/* By the model that serves this tenant; if it fails, by the shipped one. */
+static enum clew_status rank(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct recall_request *request,
+                             struct recall_result *out, struct clew_error *err)
+{
+    struct clew_error failure = {.status = CLEW_OK};
+    struct model_lease model;
+    enum clew_status status;
+
+    model_use_lease(engine, scope, &model);
+    if (model.slot) {
+        status =
+            rank_with(engine, scope, &model, arena, request, out, &failure);
+        model_use_report(engine, status == CLEW_OK ? NULL : failure.message);
+        model_use_release(engine, &model);
+        if (status == CLEW_OK) {
+            return CLEW_OK;
+        }
+        model = (struct model_lease){.indexes = engine->indexes};
+    }
+    return rank_with(engine, scope, &model, arena, request, out, err);
 }
 
 enum clew_status search_run(struct engine *engine, const struct scope *scope,
@@ -416,7 +458,7 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
 
     memset(out, 0, sizeof(*out));
     if (query->kinds == 0 || (query->kinds & RECALL_MEMORY)) {
-        request.limit += SPARE_MEMORIES; /* for those no longer valid */
+        request.spare = SPARE_MEMORIES; /* for those no longer valid */
     }
     if (!uuid_is_nil(&query->chat_id)) {
         status = store_read(engine->store, scope, do_line, &work, err);
@@ -430,5 +472,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK && out->ranking.count > 0) {
         status = store_read(engine->store, scope, do_fetch, &work, err);
     }
-    return status == CLEW_OK ? fill_hits(&work, out, err) : status;
+    if (status == CLEW_OK) {
+        out->hits = work.hits;
+        out->count = work.n_hits;
+    }
+    return status;
 }

@@ -89,7 +89,7 @@ static enum clew_status lay_out(struct build *b, struct clew_error *err)
     sizes[PART_DATES] = b->n_dates * sizeof(struct index_range);
     sizes[PART_IDS] = n * sizeof(uint32_t);
     sizes[PART_VECTORS] = n * dim;
-    sizes[PART_SCALES] = dim ? n * sizeof(float) : 0;
+    sizes[PART_FORMS] = dim ? n * sizeof(struct vec_form) : 0;
     sizes[PART_BITS] = dim ? n * VEC_BIT_BYTES(dim) : 0;
     sizes[PART_SAMPLE] = b->n_sample * sizeof(struct segment_sample);
     status = region_add(&b->out, sizeof(struct segment_header), &head, err);
@@ -121,8 +121,10 @@ static void fill_from_doc(struct build *b, uint32_t at, const struct row *row,
         int8_t *quantised = (int8_t *)build_part(b, PART_VECTORS) + at * dim;
         uint64_t *bits = (uint64_t *)build_part(b, PART_BITS);
 
-        ((float *)build_part(b, PART_SCALES))[at] =
-            vec_quantise(doc->vector, dim, quantised);
+        struct vec_form *forms = (struct vec_form *)build_part(b, PART_FORMS);
+
+        vec_quantise_about(doc->vector, b->kind->centre, dim, quantised,
+                           &forms[at]);
         vec_sign_bits(quantised, dim, bits + at * (VEC_BIT_BYTES(dim) / 8));
     }
 }
@@ -150,7 +152,7 @@ static void fill_from_segment(struct build *b, uint32_t at,
     if (dim) {
         size_t bit_bytes = VEC_BIT_BYTES(dim);
 
-        ((float *)build_part(b, PART_SCALES))[at] = s->scales[row->doc];
+        ((struct vec_form *)build_part(b, PART_FORMS))[at] = s->forms[row->doc];
         memcpy((int8_t *)build_part(b, PART_VECTORS) + at * dim,
                s->vectors + row->doc * dim, dim);
         memcpy((uint8_t *)build_part(b, PART_BITS) + at * bit_bytes,

@@ -28,6 +28,7 @@
 struct index_set {
     struct tenant_home home;
     char *dir;
+    float *centre;
     size_t ram_bytes;
     pthread_mutex_t lock;    /* guards the rest */
     struct tenant **tenants; /* hash table by id, open addressing */
@@ -63,6 +64,16 @@ static void open_lock(struct index_set *set)
     }
 }
 
+/* The model with its centre. */
+static uint64_t model_hash(const struct index_options *options)
+{
+    struct str centre = {(const char *)options->centre,
+                         options->dim * sizeof(*options->centre)};
+    uint64_t hash = index_term_hash(str_of(options->model));
+
+    return options->centre ? hash ^ index_term_hash(centre) : hash;
+}
+
 enum clew_status index_set_open(const struct index_options *options,
                                 struct index_set **out_set,
                                 struct clew_error *err)
@@ -76,16 +87,25 @@ enum clew_status index_set_open(const struct index_options *options,
     set->home.lock_fd = -1;
     set->home.source = options->source;
     set->home.kind.dim = (uint32_t)options->dim;
-    set->home.kind.model = index_term_hash(str_of(options->model));
+    set->home.kind.model = model_hash(options);
     set->home.kind.analyser = options->analyser;
     set->ram_bytes =
         options->ram_bytes ? options->ram_bytes : DEFAULT_RAM_BYTES;
     set->cap_tenants = 64;
     set->tenants = alloc_zero(set->cap_tenants, sizeof(*set->tenants));
     set->dir = options->dir ? alloc_string(options->dir) : NULL;
-    if (!set->tenants || (options->dir && !set->dir)) {
+    if (options->centre) {
+        set->centre = alloc_array(NULL, options->dim, sizeof(*set->centre));
+        set->home.kind.centre = set->centre;
+    }
+    if (!set->tenants || (options->dir && !set->dir) ||
+        (options->centre && !set->centre)) {
         index_set_close(set);
         return clew_fail(err, CLEW_NO_MEMORY, "could not open the index");
+    }
+    if (options->centre) {
+        memcpy(set->centre, options->centre,
+               options->dim * sizeof(*set->centre));
     }
     set->home.dir = set->dir;
     if (set->dir && mkdir(set->dir, 0700) != 0 && errno != EEXIST) {
@@ -120,6 +140,7 @@ void index_set_close(struct index_set *set)
     }
     alloc_free((void *)set->tenants);
     alloc_free(set->dir);
+    alloc_free(set->centre);
     if (set->home.lock_fd >= 0) {
         (void)close(set->home.lock_fd); /* lets go of the lock */
     }
@@ -316,6 +337,7 @@ static enum clew_status copy_view(const struct tenant *t,
     }
     view->count = t->count;
     view->dim = t->home->kind.dim;
+    view->centre = t->home->kind.centre;
     view->through = t->through;
     *out_view = view;
     return CLEW_OK;
@@ -391,7 +413,7 @@ void index_view_count(const struct index_view *view, struct index_count *out)
         for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
             if (!segment_is_removed(s, doc)) {
                 out->n_docs[segment_kind_of(s, doc)]++;
-                out->n_vectors += view->dim > 0 && s->scales[doc] > 0;
+                out->n_vectors += view->dim > 0 && s->forms[doc].scale > 0;
             }
         }
     }

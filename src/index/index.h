@@ -105,6 +105,9 @@ struct index_options {
     size_t ram_bytes;  /* ceiling over all tenants; 0 = 1 GiB */
     const char *model; /* id of the vectors' model; another one rebuilds */
     size_t dim;        /* of the vectors; 0 = no vectors */
+    /* About where the model's vectors lie, dim floats: they are kept by what
+     * sets them apart from it. NULL = the origin. Another one rebuilds. */
+    const float *centre;
     uint32_t analyser; /* version of the text analysis */
     struct index_source source;
 };

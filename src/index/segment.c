@@ -94,7 +94,7 @@ static void sizes_of(const struct segment_header *head, uint64_t sizes[N_PARTS])
     sizes[PART_DATES] = (uint64_t)head->n_dates * sizeof(struct index_range);
     sizes[PART_IDS] = n * sizeof(uint32_t);
     sizes[PART_VECTORS] = n * head->dim;
-    sizes[PART_SCALES] = head->dim ? n * sizeof(float) : 0;
+    sizes[PART_FORMS] = head->dim ? n * sizeof(struct vec_form) : 0;
     sizes[PART_BITS] = head->dim ? n * VEC_BIT_BYTES(head->dim) : 0;
     sizes[PART_SAMPLE] =
         (uint64_t)head->n_sample * sizeof(struct segment_sample);
@@ -181,7 +181,7 @@ static void set_parts(struct segment *s)
     s->dates = (const struct index_range *)part[PART_DATES];
     s->ids = (const uint32_t *)part[PART_IDS];
     s->vectors = (const int8_t *)part[PART_VECTORS];
-    s->scales = (const float *)part[PART_SCALES];
+    s->forms = (const struct vec_form *)part[PART_FORMS];
     s->bits = (const uint64_t *)part[PART_BITS];
     s->sample = (const struct segment_sample *)part[PART_SAMPLE];
     s->postings = part[PART_POSTINGS];

@@ -20,6 +20,7 @@
 #include "clew/status.h"
 #include "index/index.h"
 #include "index/postings.h"
+#include "vec/vec.h"
 
 #include <stdatomic.h>
 
@@ -43,7 +44,7 @@ enum segment_part {
     PART_DATES,    /* struct index_range */
     PART_IDS,      /* u32 document numbers, by id */
     PART_VECTORS,  /* i8, dim per document */
-    PART_SCALES,   /* f32; 0 = no vector */
+    PART_FORMS,    /* struct vec_form */
     PART_BITS,     /* VEC_BIT_BYTES(dim) per document */
     PART_SAMPLE,   /* struct segment_sample, by document */
     PART_POSTINGS, /* lists, then POSTINGS_PAD bytes */
@@ -142,7 +143,7 @@ struct segment {
     const struct index_range *dates;
     const uint32_t *ids;
     const int8_t *vectors;
-    const float *scales;
+    const struct vec_form *forms;
     const uint64_t *bits;
     const struct segment_sample *sample;
     const uint8_t *postings;
@@ -159,6 +160,7 @@ struct segment_kind {
     uint64_t model;
     uint32_t dim;
     uint32_t analyser;
+    const float *centre; /* taken off vectors; NULL = the origin */
 };
 
 /*

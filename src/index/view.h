@@ -13,6 +13,7 @@ struct index_view {
     struct segment **segments; /* counted */
     size_t count;
     size_t dim;
+    const float *centre; /* the set's; NULL = the origin */
     int64_t through;
 };
 

@@ -54,25 +54,51 @@ const struct vec_ops *vec_ops_named(const char *name)
     return NULL;
 }
 
-float vec_quantise(const float *vector, size_t dim, int8_t *out)
+void vec_quantise_about(const float *vector, const float *centre, size_t dim,
+                        int8_t *out, struct vec_form *out_form)
 {
-    float max = 0;
+    float largest = 0;
+    float max = 1e-20f;
+    /* products of floats are exact in doubles: sums are equal everywhere */
+    double bias = 0;
+    double square = 0;
+    double sizes = 0;
+    double dot = 0;
     bool is_finite = true;
 
+    memset(out, 0, dim);
+    memset(out_form, 0, sizeof(*out_form));
     for (size_t i = 0; i < dim; i++) {
-        float size = fabsf(vector[i]);
+        float rest = centre ? vector[i] - centre[i] : vector[i];
+        float size = fabsf(rest);
 
         is_finite = is_finite && isfinite(size);
+        largest = fabsf(vector[i]) > largest ? fabsf(vector[i]) : largest;
         max = size > max ? size : max;
+        bias += centre ? (double)rest * (double)centre[i] : 0;
+        square += (double)rest * (double)rest;
+        sizes += (double)size;
     }
-    if (!is_finite || max < 1e-20f) {
-        memset(out, 0, dim);
-        return 0;
+    if (!is_finite || largest < 1e-20f) {
+        return;
     }
     for (size_t i = 0; i < dim; i++) {
-        out[i] = (int8_t)lrintf(vector[i] / max * 127.0f);
+        float rest = centre ? vector[i] - centre[i] : vector[i];
+
+        out[i] = (int8_t)lrintf(rest / max * 127.0f);
+        dot += (double)rest * (double)out[i];
     }
-    return max / 127.0f;
+    out_form->scale = dot > 0 ? (float)(square / dot) : max / 127.0f;
+    out_form->sign = sizes > 0 ? (float)(square / sizes) : 0;
+    out_form->bias = (float)bias;
+}
+
+float vec_quantise(const float *vector, size_t dim, int8_t *out)
+{
+    struct vec_form form;
+
+    vec_quantise_about(vector, NULL, dim, out, &form);
+    return form.scale;
 }
 
 void vec_sign_bits(const int8_t *quantised, size_t dim, uint64_t *out)
@@ -83,11 +109,13 @@ void vec_sign_bits(const int8_t *quantised, size_t dim, uint64_t *out)
     }
 }
 
-void vec_query_planes(const int8_t *quantised, size_t dim, uint64_t *out)
+float vec_query_planes(const int8_t *quantised, size_t dim, uint64_t *out,
+                       int32_t *out_sum)
 {
     size_t words = VEC_BIT_BYTES(dim) / 8;
     int max = 1;
 
+    *out_sum = 0;
     memset(out, 0, VEC_PLANES * VEC_BIT_BYTES(dim));
     for (size_t i = 0; i < dim; i++) {
         int size = abs(quantised[i]);
@@ -98,8 +126,10 @@ void vec_query_planes(const int8_t *quantised, size_t dim, uint64_t *out)
         int scaled = 14 * quantised[i];
         int value = (scaled + (scaled < 0 ? -max : max)) / (2 * max);
 
+        *out_sum += value;
         for (size_t p = 0; p < VEC_PLANES; p++) {
             out[p * words + i / 64] |= ((uint64_t)value >> p & 1) << (i % 64);
         }
     }
+    return (float)max / 7;
 }

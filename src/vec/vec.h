@@ -53,8 +53,24 @@ const struct vec_ops *vec_ops(void);
  * build lacks them; for tests and measurements. */
 const struct vec_ops *vec_ops_named(const char *name);
 
-/* Quantise: `out` gets dim values, the scale comes back (0 for a zero or
- * non-finite vector). Equal on every machine. */
+/* What the quantised forms of a vector x are worth; c = x - centre. */
+struct vec_form {
+    float scale; /* c ~ scale * int8 values; 0 = no vector */
+    float sign;  /* c ~ sign * (+1 or -1 by the sign bits) */
+    float bias;  /* c . centre */
+};
+
+/*
+ * Quantise what is left of a vector after a centre is taken off (NULL: the
+ * origin), with finer steps where all vectors lean one way:
+ *     x . y = y . centre + bias of x + c . (y - centre)
+ * `out` gets dim values. The worths are such that rounding changes nothing
+ * along c itself, where the nearest neighbours are told apart; they are 0 for a
+ * zero or non-finite vector. Equal on every machine.
+ */
+void vec_quantise_about(const float *vector, const float *centre, size_t dim,
+                        int8_t *out, struct vec_form *out_form);
+/* The same about the origin; the scale comes back. */
 float vec_quantise(const float *vector, size_t dim, int8_t *out);
 /* Sign bits of a quantised vector, VEC_BIT_BYTES(dim) bytes, padding 0. */
 void vec_sign_bits(const int8_t *quantised, size_t dim, uint64_t *out);
@@ -72,8 +88,11 @@ static inline uint32_t vec_differ(const uint64_t *a, const uint64_t *b,
 /*
  * A query for scan_bits(): VEC_PLANES * VEC_BIT_BYTES(dim) bytes. Its values
  * are cut to -7..7 in two's complement, one plane per bit, so that the scan
- * gives the sum of the query's values over the row's set bits.
+ * gives the sum of the query's values over the row's set bits. One step of a
+ * value is worth what comes back, in steps of `quantised`; `*out_sum` gets the
+ * sum over all bits.
  */
-void vec_query_planes(const int8_t *quantised, size_t dim, uint64_t *out);
+float vec_query_planes(const int8_t *quantised, size_t dim, uint64_t *out,
+                       int32_t *out_sum);
 
 #endif

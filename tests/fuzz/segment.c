@@ -16,6 +16,8 @@ static void read_all(const struct segment *s)
     struct postings_block block;
     struct postings list;
     const struct index_range *dates;
+    const struct segment_sample *first;
+    const struct segment_sample *end;
     uint32_t n_chats;
     uint32_t doc;
 
@@ -30,6 +32,8 @@ static void read_all(const struct segment *s)
             sink += postings_rank(&list, s->head->n_docs / 2);
         }
     }
+    segment_find_sample(s, 0, s->head->n_docs, &first, &end);
+    sink += first <= end;
     for (uint32_t i = 0; i < s->head->n_docs && i < 256; i++) {
         const struct segment_chat *chat = segment_chat_of(s, i);
 
@@ -63,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     head->version = SEGMENT_VERSION;
     head->header_sum =
         checksum(bytes, offsetof(struct segment_header, header_sum));
-    kind = (struct segment_kind){head->model, head->dim, head->analyser};
+    kind = (struct segment_kind){head->model, head->dim, head->analyser, NULL};
     if (segment_open(bytes, size, false, &kind, &s, NULL) == CLEW_OK) {
         read_all(s);
         segment_unref(s);

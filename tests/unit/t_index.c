@@ -611,7 +611,7 @@ static void memory_stays_below_the_ceiling(void **state)
 
 static void merging_gives_the_bytes_of_building_at_once(void **state)
 {
-    struct segment_kind kind = {1, FAKE_DIM, 1};
+    struct segment_kind kind = {1, FAKE_DIM, 1, NULL};
     const struct index_doc *refs[300];
     struct segment *parts[3];
     struct segment *merged = NULL;

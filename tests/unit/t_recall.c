@@ -57,14 +57,19 @@ static enum clew_status load(void *arg, int64_t tenant, int64_t after,
 
 static int set_up(void **state)
 {
+    static float centre[EMBED_MAX_DIM];
     struct index_options options = {.model = "m",
                                     .dim = embed_static()->dim,
+                                    .centre = centre,
                                     .source = {NULL, latest, load}};
 
     (void)state;
     n_docs = 0;
     arena_init(&docs_arena, (size_t)1 << 30);
     arena_init(&arena, (size_t)1 << 30);
+    if (embed_static_centre(centre, NULL) != CLEW_OK) {
+        return -1;
+    }
     return index_set_open(&options, &set, NULL) == CLEW_OK ? 0 : -1;
 }
 

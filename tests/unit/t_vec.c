@@ -118,21 +118,24 @@ static void the_bit_scan_sums_the_query_over_set_bits(void **state)
     uint64_t bits[2];
     int32_t got = 0;
     int32_t want = 0;
+    int32_t sum = 0;
+    int32_t all = 0;
 
     (void)state;
     for (int i = 0; i < 100; i++) {
         query[i] = (int8_t)(i - 50);
         row[i] = (int8_t)(i % 3 - 1);
-        if (row[i] > 0) {
-            int scaled = 14 * query[i];
+        int scaled = 14 * query[i];
+        int value = (scaled + (scaled < 0 ? -50 : 50)) / 100;
 
-            want += (scaled + (scaled < 0 ? -50 : 50)) / 100;
-        }
+        want += row[i] > 0 ? value : 0;
+        all += value;
     }
-    vec_query_planes(query, 100, planes);
+    assert_true(vec_query_planes(query, 100, planes, &sum) > 0);
     vec_sign_bits(row, 100, bits);
     vec_ops()->scan_bits(planes, bits, 1, 2, &got);
     assert_int_equal(got, want);
+    assert_int_equal(sum, all);
 }
 
 /* Vectors around a few centres, as sentences on a few subjects are. */
@@ -183,9 +186,10 @@ static void score_all(struct corpus *c, const float *query)
 {
     int8_t quantised[DIM];
     uint64_t planes[VEC_PLANES * WORDS];
+    int32_t sum;
 
     (void)vec_quantise(query, DIM, quantised);
-    vec_query_planes(quantised, DIM, planes);
+    (void)vec_query_planes(quantised, DIM, planes, &sum);
     vec_ops()->scan_bits(planes, c->bits, N, WORDS, c->out);
     for (size_t i = 0; i < N; i++) {
         c->rough[i] = (float)c->out[i];
@@ -233,6 +237,41 @@ static void a_shortlist_of_500_holds_the_exact_top_10(void **state)
     free(c);
 }
 
+static void a_centre_is_taken_off_and_put_back(void **state)
+{
+    enum { LEN = 100 };
+    float centre[LEN];
+    float x[LEN];
+    float y[LEN];
+    int8_t a[LEN];
+    int8_t b[LEN];
+    struct vec_form form;
+    struct vec_form other;
+    float offset = 0;
+    float exact = 0;
+
+    (void)state;
+    for (int i = 0; i < LEN; i++) {
+        centre[i] = (float)(i % 7) / 50;
+        x[i] = centre[i] + (float)(i % 5 - 2) / 100;
+        y[i] = centre[i] + (float)(i % 3 - 1) / 100;
+        offset += y[i] * centre[i];
+        exact += x[i] * y[i];
+    }
+    vec_quantise_about(x, centre, LEN, a, &form);
+    vec_quantise_about(y, centre, LEN, b, &other);
+    assert_float_equal(offset + form.bias +
+                           form.scale * other.scale *
+                               (float)vec_ops()->dot_i8(a, b, LEN),
+                       exact, 1e-5);
+    /* nearer than without a centre, where the steps are coarser */
+    assert_true(form.scale < vec_quantise(x, LEN, a) / 5);
+    assert_true(form.sign > 0);
+    memset(x, 0, sizeof(x)); /* nothing is not what lies at the centre */
+    vec_quantise_about(x, centre, LEN, a, &form);
+    assert_true(form.scale <= 0);
+}
+
 static void quantising_nothing_gives_nothing(void **state)
 {
     float vector[3] = {0, 0, 0};
@@ -256,6 +295,7 @@ int main(void)
         cmocka_unit_test(each_sign_kernel_marks_what_is_near),
         cmocka_unit_test(the_bit_scan_sums_the_query_over_set_bits),
         cmocka_unit_test(a_shortlist_of_500_holds_the_exact_top_10),
+        cmocka_unit_test(a_centre_is_taken_off_and_put_back),
         cmocka_unit_test(quantising_nothing_gives_nothing),
     };
 
