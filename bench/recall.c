@@ -1,216 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recall.c - how fast recall is at 10 k, 100 k and 1 M turns of one user.
+ * recall.c - how fast recall is at 10,000, 100,000 and a million turns of one
+ * user, and what it gives up for that.
  *
- *     bench_recall [TURNS...]
+ *     CLEW_BIN=build/clew bench_recall [TURNS...]    a million: BENCH_FULL=1
  *
- * Made-up turns: words drawn by Zipf's law, chats of 20 turns, vectors around
- * 2,000 centres. Beside each figure, in the same run, the same words through a
- * bare FTS5 bm25() query, and the memory bandwidth the vector scans reach.
+ * The real server on a folder of its own, asked over a connection that is kept
+ * open; beside it, in the same run and on the same turns, a bare FTS5 bm25()
+ * query for the same words and an exact scan of the same vectors as float32
+ * by sqlite-vec (SQLITE_VEC names its library, see tools/run-benches). The
+ * quantised ranking is held against the exact one. Times are of the wall; the
+ * server's CPU time tells them from the load of the machine.
  */
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/rand.h"
 #include "engine/recall.h"
-#include "index/index.h"
+#include "index/doc.h"
 #include "model/embed.h"
-#include "text/token.h"
+#include "support/child.h"
+#include "support/rows.h"
+#include "support/talk.h"
 #include "vec/vec.h"
 
+#include <ftw.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 enum {
-    DIM = 256,
-    N_WORDS = 100000,
-    N_CENTRES = 2000,
-    TURN_WORDS = 14,
-    CHAT_TURNS = 20,
-    BATCH = 1000,
-    N_QUERIES = 200,
-    QUERY_WORDS = 5
+    BATCH = 500,
+    N_QUESTIONS = 200,
+    N_EXACT = 50, /* questions whose exact top ten is computed */
+    TOP = 10,
+    MAX_SIZES = 16
 };
 
-static char words[N_WORDS][12];
-static uint64_t hashes[N_WORDS];
-static double cumulative[N_WORDS];
-static float *centres;
-static uint64_t state = 88172645463325252ull;
-
-static uint64_t next_random(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static double uniform(void)
-{
-    return (double)(next_random() >> 11) / 9007199254740992.0;
-}
-
-static int draw_word(void)
-{
-    double at = uniform() * cumulative[N_WORDS - 1];
-    int low = 0;
-    int high = N_WORDS - 1;
-
-    while (low < high) {
-        int middle = (low + high) / 2;
-
-        if (cumulative[middle] < at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void make_words(void)
-{
-    struct arena arena;
-    double sum = 0;
-
-    arena_init(&arena, 1u << 24);
-    for (int i = 0; i < N_WORDS; i++) {
-        struct tokens tokens;
-        struct str *terms;
-        size_t count = 0;
-        int n = i;
-
-        /* no vowels: no stop word, no stem */
-        words[i][0] = 'x';
-        for (int k = 1; k < 6; k++, n /= 16) {
-            words[i][k] = "bcdfghjklmnpqrtv"[n % 16];
-        }
-        arena_clear(&arena);
-        if (tokens_of(&arena, str_of(words[i]), &tokens) != CLEW_OK ||
-            terms_of(&arena, &tokens, &terms, &count) != CLEW_OK ||
-            count != 1) {
-            (void)fprintf(stderr, "bad word %s\n", words[i]);
-            exit(2);
-        }
-        hashes[i] = index_term_hash(terms[0]);
-        sum += 1 / pow(i + 20, 1.05);
-        cumulative[i] = sum;
-    }
-    arena_release(&arena);
-}
-
-static void make_vector(float *out)
-{
-    const float *centre = centres + next_random() % N_CENTRES * DIM;
-    float norm = 0;
-
-    for (int i = 0; i < DIM; i++) {
-        out[i] = centre[i] + (float)(uniform() + uniform() - 1) * 2;
-        norm += out[i] * out[i];
-    }
-    norm = 1 / sqrtf(norm);
-    for (int i = 0; i < DIM; i++) {
-        out[i] *= norm;
-    }
-}
-
-static enum clew_status fake_run(struct embedder *embedder,
-                                 const struct str *texts, size_t count,
-                                 float *out, struct clew_error *err)
-{
-    (void)embedder;
-    (void)texts;
-    (void)err;
-    for (size_t i = 0; i < count; i++) {
-        make_vector(out + i * DIM);
-    }
-    return CLEW_OK;
-}
-
-static const struct embedder_ops fake_ops = {"fake", fake_run, NULL};
-static struct embedder fake = {&fake_ops, "fake", DIM};
-
-static int64_t offered;
-
-static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
-                               struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)err;
-    *out = offered;
-    return CLEW_OK;
-}
-
-static enum clew_status load(void *arg, int64_t tenant, int64_t after,
-                             size_t max, struct arena *arena,
-                             struct index_doc **out_docs, size_t *out_count,
-                             int64_t *out_through, struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)max;
-    (void)arena;
-    (void)out_docs;
-    (void)out_count;
-    *out_through = after;
-    return clew_fail(err, CLEW_INTERNAL, "the index lost what it was given");
-}
-
-static void must(enum clew_status status, const struct clew_error *err)
-{
-    if (status != CLEW_OK) {
-        (void)fprintf(stderr, "%s\n", err->message);
-        exit(2);
-    }
-}
-
-struct batch {
-    struct index_doc docs[BATCH];
-    struct index_term terms[BATCH][TURN_WORDS];
-    float vectors[BATCH][DIM];
-    char text[BATCH][TURN_WORDS * 8];
+struct bench {
+    uint64_t n_turns;
+    size_t dim;
+    char folder[64];
+    struct child child;
+    float *vectors;
+    struct index_set *set; /* the vectors alone, in this process */
+    sqlite3 *db;           /* FTS5, and vec0 if there is one */
+    bool has_vec;
 };
 
-static void fill_batch(struct batch *b, int64_t first)
+static struct {
+    uint64_t n_turns;
+    double p50_ms;
+} results[MAX_SIZES];
+static int n_results;
+
+static void must(bool is_ok, const char *what)
 {
-    for (int i = 0; i < BATCH; i++) {
-        struct index_doc *doc = &b->docs[i];
-        int64_t n = first + i;
-        struct uuid nil = {{0}};
-        size_t len = 0;
-
-        memset(doc, 0, sizeof(*doc));
-        doc->id = uuid_derive(n * 1000, &nil, "turn", (uint64_t)n);
-        doc->chat = uuid_derive(n / CHAT_TURNS * CHAT_TURNS * 1000, &nil,
-                                "chat", (uint64_t)(n / CHAT_TURNS));
-        doc->user = STR("someone");
-        doc->seq = n % CHAT_TURNS;
-        doc->created_at_ms = n * 1000;
-        doc->change_seq = n + 1;
-        doc->length = TURN_WORDS;
-        for (int k = 0; k < TURN_WORDS; k++) {
-            int word = draw_word();
-            size_t at = 0;
-
-            while (at < doc->n_terms && b->terms[i][at].hash != hashes[word]) {
-                at++;
-            }
-            b->terms[i][at].tf2 =
-                at < doc->n_terms ? b->terms[i][at].tf2 + 2 : 2;
-            b->terms[i][at].hash = hashes[word];
-            doc->n_terms += at == doc->n_terms;
-            len += (size_t)snprintf(b->text[i] + len, sizeof(b->text[i]) - len,
-                                    "%s ", words[word]);
-        }
-        doc->terms = b->terms[i];
-        make_vector(b->vectors[i]);
-        doc->vector = b->vectors[i];
+    if (!is_ok) {
+        bench_die(what);
     }
+}
+
+static void must_sql(sqlite3 *db, int rc)
+{
+    if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW) {
+        (void)fprintf(stderr, "bench: sqlite: %s\n", sqlite3_errmsg(db));
+        exit(1);
+    }
+}
+
+static void line(const struct bench *bench, const char *what, double value,
+                 const char *unit, const char *note)
+{
+    printf("%8llu  %-44s %10.3f %-6s %s\n", (unsigned long long)bench->n_turns,
+           what, value, unit, note);
+    (void)fflush(stdout);
+}
+
+static const char *judge(bool is_met, const char *aim)
+{
+    static char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s (aim %s)", is_met ? "ok" : "MISSED",
+                   aim);
+    return text;
+}
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -221,253 +104,628 @@ static int compare_times(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void show_times(const char *what, size_t n, int64_t *times)
+/* p50 in milliseconds; both are printed. */
+static double show_times(const struct bench *bench, const char *what,
+                         int64_t *times, const char *note)
 {
-    qsort(times, N_QUERIES, sizeof(*times), compare_times);
-    printf("%9zu turns  %-22s p50 %8.3f ms  p99 %8.3f ms\n", n, what,
-           (double)times[N_QUERIES / 2] / 1e6,
-           (double)times[N_QUERIES * 99 / 100] / 1e6);
+    char title[64];
+    double p50;
+
+    qsort(times, N_QUESTIONS, sizeof(*times), compare_times);
+    p50 = (double)times[N_QUESTIONS / 2] / 1e6;
+    (void)snprintf(title, sizeof(title), "%s, p50", what);
+    line(bench, title, p50, "ms", note);
+    (void)snprintf(title, sizeof(title), "%s, p99", what);
+    line(bench, title, (double)times[N_QUESTIONS * 99 / 100] / 1e6, "ms", "");
+    return p50;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *at)
+{
+    (void)info;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+/* --- memory bandwidth --- */
+
+typedef uint64_t wide __attribute__((vector_size(64)));
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What one thread can read, and what the scans of vectors reach of it. */
+static void bandwidth(void)
+{
+    size_t bytes = (size_t)256 << 20;
+    size_t dim = embed_static()->dim;
+    size_t words = VEC_BIT_BYTES(dim) / 8;
+    size_t n_signs = bytes / (words * 8);
+    size_t n_i8 = bytes / dim;
+    wide *rows = aligned_alloc(sizeof(wide), bytes);
+    uint64_t *near = calloc(n_signs / 64 + 1, sizeof(*near));
+    int32_t *out = calloc(n_i8, sizeof(*out));
+    uint64_t *query = calloc(words, sizeof(*query));
+    int64_t best[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    double read;
+
+    must(rows && near && out && query, "out of memory");
+    memset(rows, 3, bytes);
+    for (int i = 0; i < 7; i++) {
+        int64_t start = clock_mono_ns();
+        wide sum[4] = {{0}};
+
+        for (size_t k = 0; k < bytes / sizeof(wide); k += 4) {
+            sum[0] += rows[k];
+            sum[1] += rows[k + 1];
+            sum[2] += rows[k + 2];
+            sum[3] += rows[k + 3];
+        }
+        sum[0] += sum[1] + sum[2] + sum[3];
+        *(volatile uint64_t *)query = sum[0][0];
+        best[0] = least(best[0], clock_mono_ns() - start);
+        start = clock_mono_ns();
+        vec_ops()->scan_i8((const int8_t *)rows, (const int8_t *)rows, n_i8,
+                           dim, out);
+        best[1] = least(best[1], clock_mono_ns() - start);
+        start = clock_mono_ns();
+        vec_ops()->scan_signs(query, (const uint64_t *)rows, n_signs, words, 10,
+                              near);
+        best[2] = least(best[2], clock_mono_ns() - start);
+    }
+    read = (double)bytes / (double)best[0];
+    printf("memory, one thread reading: %.1f GB/s; kernels: %s\n", read,
+           vec_ops()->name);
+    for (int i = 1; i < 3; i++) {
+        double share = (double)best[0] / (double)best[i];
+
+        printf("  scan of %s: %.1f GB/s, %.0f %% of it, %.2f ms a million: "
+               "%s\n",
+               i == 1 ? "int8 vectors" : "sign bits",
+               (double)bytes / (double)best[i], share * 100,
+               (double)best[i] / 1e6 * 1e6 / (double)(i == 1 ? n_i8 : n_signs),
+               judge(share >= 0.6, ">= 60 %"));
+    }
+    free(rows);
+    free(near);
+    free(out);
+    free(query);
+}
+
+/* --- turns into the server, and into what it is held against --- */
+
+/* A batch of turns. */
+struct load {
+    struct buf bytes;
+    struct buf body;
+    struct str texts[BATCH];
+};
+
+static void new_chat(struct link *link, char out[40])
+{
+    const char *at;
+
+    link_call(link, "POST", "/api/v1/chats", STR("{\"user_id\":\"ada\"}"));
+    at = memmem(link->body.s, link->body.len, "\"id\":\"", 6);
+    must(at != NULL, "no chat id in the answer");
+    memcpy(out, at + 6, 36);
+    out[36] = '\0';
+}
+
+static void fill_load(struct load *load, struct link *link, uint64_t first)
+{
+    static char chat[40];
+    size_t starts[BATCH + 1];
+
+    buf_clear(&load->bytes);
+    buf_clear(&load->body);
+    for (int i = 0; i < BATCH; i++) {
+        starts[i] = load->bytes.len;
+        talk_turn(&load->bytes, first + (uint64_t)i);
+    }
+    starts[BATCH] = load->bytes.len;
+    buf_append_cstr(&load->body, "{\"turns\":[");
+    for (int i = 0; i < BATCH; i++) {
+        load->texts[i] =
+            str_sub(buf_str(&load->bytes), starts[i], starts[i + 1]);
+        if ((first + (uint64_t)i) % TALK_CHAT_TURNS == 0) {
+            new_chat(link, chat);
+        }
+        buf_printf(&load->body,
+                   "%s{\"user_id\":\"ada\",\"chat_id\":\"%s\",\"role\":\"%s\","
+                   "\"content\":\"%.*s\"}",
+                   i ? "," : "", chat, i % 2 ? "assistant" : "user",
+                   (int)load->texts[i].len, load->texts[i].s);
+    }
+    buf_append_cstr(&load->body, "]}");
+    must(buf_status(&load->body) == CLEW_OK, "out of memory");
 }
 
 static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *stmt = NULL;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK) {
-        (void)fprintf(stderr, "%s\n", sqlite3_errmsg(db));
-        exit(2);
-    }
+    must_sql(db, sqlite3_prepare_v2(db, sql, -1, &stmt, NULL));
     return stmt;
 }
 
-static long resident_kb(void)
+static void open_peers(struct bench *bench)
 {
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    long kb = 0;
+    const char *library = getenv("SQLITE_VEC");
+    char sql[128];
 
-    while (file && fgets(line, sizeof(line), file)) {
-        if (sscanf(line, "VmRSS: %ld", &kb) == 1) {
-            break;
+    must_sql(NULL, sqlite3_open(":memory:", &bench->db));
+    must_sql(bench->db,
+             sqlite3_exec(bench->db,
+                          "CREATE VIRTUAL TABLE t USING fts5(body, content='',"
+                          " tokenize='unicode61')",
+                          NULL, NULL, NULL));
+    if (library && *library) {
+        must_sql(bench->db,
+                 sqlite3_db_config(bench->db,
+                                   SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1,
+                                   NULL));
+        must_sql(bench->db, sqlite3_load_extension(bench->db, library,
+                                                   "sqlite3_vec_init", NULL));
+        (void)snprintf(sql, sizeof(sql),
+                       "CREATE VIRTUAL TABLE v USING vec0(x float[%zu])",
+                       bench->dim);
+        must_sql(bench->db, sqlite3_exec(bench->db, sql, NULL, NULL, NULL));
+        bench->has_vec = true;
+    }
+}
+
+static void tell_peers(struct bench *bench, uint64_t first,
+                       const struct load *load)
+{
+    static sqlite3_stmt *words;
+    static sqlite3_stmt *vectors;
+    static sqlite3 *db;
+
+    if (db != bench->db) { /* another size */
+        db = bench->db;
+        words = prepare(db, "INSERT INTO t (rowid, body) VALUES (?, ?)");
+        vectors = bench->has_vec
+                      ? prepare(db, "INSERT INTO v (rowid, x) VALUES (?, ?)")
+                      : NULL;
+    }
+    must_sql(db, sqlite3_exec(db, "BEGIN", NULL, NULL, NULL));
+    for (uint64_t i = 0; i < BATCH; i++) {
+        sqlite3_int64 row = (sqlite3_int64)(first + i);
+
+        (void)sqlite3_bind_int64(words, 1, row);
+        (void)sqlite3_bind_text(words, 2, load->texts[i].s,
+                                (int)load->texts[i].len, SQLITE_STATIC);
+        must_sql(db, sqlite3_step(words));
+        (void)sqlite3_reset(words);
+        if (vectors) {
+            (void)sqlite3_bind_int64(vectors, 1, row);
+            (void)sqlite3_bind_blob(
+                vectors, 2, bench->vectors + (first + i) * bench->dim,
+                (int)(bench->dim * sizeof(float)), SQLITE_STATIC);
+            must_sql(db, sqlite3_step(vectors));
+            (void)sqlite3_reset(vectors);
         }
     }
-    if (file) {
-        (void)fclose(file);
-    }
-    return kb;
-}
-
-static void make_query(char *text, size_t size, const char *between)
-{
-    size_t len = 0;
-
-    for (int k = 0; k < QUERY_WORDS; k++) {
-        len += (size_t)snprintf(text + len, size - len, "%s%s",
-                                k ? between : "", words[draw_word()]);
+    must_sql(db, sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
+    if (first + BATCH >= bench->n_turns) {
+        (void)sqlite3_finalize(words);
+        (void)sqlite3_finalize(vectors);
+        db = NULL;
     }
 }
 
-static void ask(struct index_set *set, size_t n, const char *what)
+/* What recall adds to a turn: analysis, vector, index; CPU nanoseconds. */
+static int64_t index_load(struct bench *bench, uint64_t first,
+                          const struct load *load)
 {
-    int64_t times[N_QUERIES];
+    static struct index_doc docs[BATCH];
+    int64_t start = thread_cpu_ns();
+    struct uuid nil = {{0}};
     struct clew_error err;
     struct arena arena;
 
-    arena_init(&arena, (size_t)1 << 30);
-    for (int i = 0; i < N_QUERIES; i++) {
-        char text[128];
-        struct recall_request request = {.user = STR("someone"),
-                                         .kinds = RECALL_TURN,
-                                         .limit = 10,
-                                         .since_ms = INT64_MIN,
-                                         .until_ms = INT64_MAX,
-                                         .at_ms = INT64_MAX / 4};
-        struct recall_result result;
-        struct index_view *view;
-        int64_t start;
+    arena_init(&arena, (size_t)1 << 28);
+    for (uint64_t i = 0; i < BATCH; i++) {
+        struct analysis_options options = {.time_ms = (int64_t)(first + i)};
+        uint64_t n = first + i;
+        struct analysis analysis;
 
-        make_query(text, sizeof(text), " ");
-        request.query = str_of(text);
-        start = clock_mono_ns();
-        must(index_view_open(set, 1, &view, &err), &err);
-        must(recall_run(view, &fake, &arena, &request, &result, &err), &err);
-        index_view_close(view);
-        times[i] = clock_mono_ns() - start;
-        arena_clear(&arena);
+        memset(&docs[i], 0, sizeof(docs[i]));
+        must(analysis_run(&arena, load->texts[i], &options, &analysis, &err) ==
+                     CLEW_OK &&
+                 doc_fill(&arena, &analysis, options.speaker, &docs[i], &err) ==
+                     CLEW_OK &&
+                 embed_run(embed_static(), &load->texts[i], 1,
+                           bench->vectors + n * bench->dim, &err) == CLEW_OK,
+             "could not analyse a turn");
+        docs[i].kind = INDEX_MEMORY; /* no neighbours: vectors alone rank */
+        docs[i].id = uuid_derive((int64_t)n, &nil, "turn", n);
+        docs[i].user = STR("ada");
+        docs[i].created_at_ms = (int64_t)n;
+        docs[i].seq = (int64_t)n;
+        docs[i].change_seq = (int64_t)n + 1;
+        docs[i].vector = bench->vectors + n * bench->dim;
     }
+    must(index_offer(bench->set, 1, (int64_t)first, (int64_t)first + BATCH,
+                     docs, BATCH, &err) == CLEW_OK,
+         "could not index");
     arena_release(&arena);
-    show_times(what, n, times);
+    return thread_cpu_ns() - start;
 }
 
-static void ask_fts(sqlite3 *db, size_t n)
+static void ingest(struct bench *bench)
 {
-    sqlite3_stmt *stmt = prepare(db, "SELECT rowid FROM t WHERE t MATCH ? "
-                                     "ORDER BY bm25(t) LIMIT 10");
-    int64_t times[N_QUERIES];
+    static struct load load;
+    struct plain *plain;
+    struct link link;
+    char path[96];
+    int64_t http_ns = 0;
+    int64_t recall_ns = 0;
+    int64_t plain_ns = 0;
+    int64_t cpu_us;
+    double n = (double)bench->n_turns;
 
-    for (int i = 0; i < N_QUERIES; i++) {
-        char text[160];
+    buf_init(&load.bytes, 1u << 24);
+    buf_init(&load.body, 1u << 24);
+    (void)snprintf(path, sizeof(path), "%s/plain.db", bench->folder);
+    plain = plain_open(path);
+    link_open(&link, bench->child.port);
+    cpu_us = child_cpu_us(&bench->child);
+    for (uint64_t at = 0; at < bench->n_turns; at += BATCH) {
         int64_t start;
 
-        make_query(text, sizeof(text), " OR ");
+        fill_load(&load, &link, at);
         start = clock_mono_ns();
-        sqlite3_bind_text(stmt, 1, text, -1, SQLITE_TRANSIENT);
+        link_call(&link, "POST", "/api/v1/turns", buf_str(&load.body));
+        http_ns += clock_mono_ns() - start;
+        recall_ns += index_load(bench, at, &load);
+        start = thread_cpu_ns();
+        plain_insert(plain, at, load.texts, BATCH);
+        plain_ns += thread_cpu_ns() - start;
+        tell_peers(bench, at, &load);
+    }
+    cpu_us = child_cpu_us(&bench->child) - cpu_us;
+    line(bench, "ingest over HTTP in batches of 500", n * 1e9 / (double)http_ns,
+         "/s", "");
+    line(bench, "  CPU of the server a turn", (double)cpu_us / n, "us",
+         "chats, topics, links and memories included");
+    line(bench, "  of it recall: analyse, embed, index",
+         (double)recall_ns / 1e3 / n, "us", "measured alone, in this process");
+    line(bench, "  plain SQLite rows + FTS5, CPU a turn",
+         (double)plain_ns / 1e3 / n, "us", "");
+    line(bench, "  rows and recall, CPU: turns a second on a core",
+         n * 1e9 / (double)(recall_ns + plain_ns), "/s",
+         judge(n * 1e9 / (double)(recall_ns + plain_ns) >= 5000, ">= 5000"));
+    line(bench, "  rows and recall / rows",
+         (double)(recall_ns + plain_ns) / (double)plain_ns, "x", "");
+    link_close(&link);
+    plain_close(plain);
+    buf_release(&load.bytes);
+    buf_release(&load.body);
+}
+
+/* --- questions --- */
+
+static void ask_server(struct bench *bench)
+{
+    static const struct {
+        uint64_t n_turns;
+        double aim_ms;
+    } aims[] = {{10000, 0.6}, {100000, 1}, {1000000, 15}};
+    int64_t times[N_QUESTIONS];
+    struct buf body;
+    struct link link;
+    int64_t cpu_us = 0;
+    char note[64] = "";
+    double p50;
+
+    buf_init(&body, 4096);
+    link_open(&link, bench->child.port);
+    for (int round = 0; round < 2; round++) { /* the first one warms up */
+        cpu_us = child_cpu_us(&bench->child);
+        for (uint64_t i = 0; i < N_QUESTIONS; i++) {
+            int64_t start;
+
+            buf_clear(&body);
+            buf_append_cstr(&body, "{\"user_id\":\"ada\",\"query\":\"");
+            talk_question(&body, i, bench->n_turns, " ");
+            buf_append_cstr(&body, "\",\"limit\":10}");
+            start = clock_mono_ns();
+            link_call(&link, "POST", "/api/v1/recall", buf_str(&body));
+            times[i] = clock_mono_ns() - start;
+        }
+        cpu_us = child_cpu_us(&bench->child) - cpu_us;
+    }
+    p50 = show_times(bench, "recall over HTTP", times, "");
+    for (size_t i = 0; i < sizeof(aims) / sizeof(aims[0]); i++) {
+        if (aims[i].n_turns == bench->n_turns) {
+            (void)snprintf(note, sizeof(note), "p50 %s (aim <= %.1f ms)",
+                           p50 <= aims[i].aim_ms ? "ok" : "MISSED",
+                           aims[i].aim_ms);
+        }
+    }
+    line(bench, "  CPU of the server a recall",
+         (double)cpu_us / 1e3 / N_QUESTIONS, "ms", note);
+    results[n_results].n_turns = bench->n_turns;
+    results[n_results++].p50_ms = p50;
+    link_close(&link);
+    buf_release(&body);
+}
+
+static void ask_fts(const struct bench *bench)
+{
+    sqlite3_stmt *stmt = prepare(bench->db, "SELECT rowid FROM t WHERE t MATCH "
+                                            "? ORDER BY bm25(t) LIMIT 10");
+    int64_t times[N_QUESTIONS];
+    struct buf words;
+
+    buf_init(&words, 4096);
+    for (uint64_t i = 0; i < N_QUESTIONS; i++) {
+        int64_t start;
+
+        buf_clear(&words);
+        talk_question(&words, i, bench->n_turns, " OR ");
+        start = clock_mono_ns();
+        (void)sqlite3_bind_text(stmt, 1, words.data, (int)words.len,
+                                SQLITE_STATIC);
         while (sqlite3_step(stmt) == SQLITE_ROW) {
         }
-        sqlite3_reset(stmt);
+        (void)sqlite3_reset(stmt);
         times[i] = clock_mono_ns() - start;
     }
-    sqlite3_finalize(stmt);
-    show_times("FTS5 bm25()", n, times);
+    (void)sqlite3_finalize(stmt);
+    buf_release(&words);
+    (void)show_times(bench, "FTS5 bm25(), same words", times, "in process");
 }
 
-static void feed(struct index_set *set, sqlite3 *db, size_t n)
+static void embed_question(const struct bench *bench, uint64_t n, float *out)
 {
-    sqlite3_stmt *insert = prepare(db, "INSERT INTO t (body) VALUES (?)");
-    struct batch *b = calloc(1, sizeof(*b));
-    struct index_view *view;
-    struct clew_error err;
-    int64_t spent = 0;
+    struct buf words;
+    struct str text;
 
-    must(index_view_open(set, 1, &view, &err), &err);
-    index_view_close(view);
-    sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
-    for (size_t at = 0; at < n; at += BATCH) {
-        bool more = true;
+    buf_init(&words, 4096);
+    talk_question(&words, n, bench->n_turns, " ");
+    text = buf_str(&words);
+    must(embed_run(embed_static(), &text, 1, out, NULL) == CLEW_OK,
+         "could not embed a question");
+    buf_release(&words);
+}
+
+static void ask_vec(const struct bench *bench)
+{
+    sqlite3_stmt *stmt;
+    int64_t times[N_QUESTIONS];
+    float *query = calloc(bench->dim, sizeof(*query));
+
+    if (!bench->has_vec) {
+        printf("%8llu  sqlite-vec is not there (SQLITE_VEC): left out\n",
+               (unsigned long long)bench->n_turns);
+        free(query);
+        return;
+    }
+    must(query != NULL, "out of memory");
+    stmt = prepare(bench->db, "SELECT rowid FROM v WHERE x MATCH ? AND k = 10");
+    for (uint64_t i = 0; i < N_QUESTIONS; i++) {
         int64_t start;
 
-        fill_batch(b, (int64_t)at);
+        /* a scan takes as long whatever is asked */
+        if (i >= 20 && bench->n_turns > 50000) {
+            times[i] = times[i % 20];
+            continue;
+        }
+        embed_question(bench, i, query);
         start = clock_mono_ns();
-        must(index_offer(set, 1, (int64_t)at, (int64_t)at + BATCH, b->docs,
-                         BATCH, &err),
-             &err);
-        while (more) {
-            must(index_maintain(set, 1, &more, &err), &err);
+        (void)sqlite3_bind_blob(
+            stmt, 1, query, (int)(bench->dim * sizeof(float)), SQLITE_STATIC);
+        while (sqlite3_step(stmt) == SQLITE_ROW) {
         }
-        spent += clock_mono_ns() - start;
-        for (int i = 0; i < BATCH; i++) {
-            sqlite3_bind_text(insert, 1, b->text[i], -1, SQLITE_STATIC);
-            (void)sqlite3_step(insert);
-            sqlite3_reset(insert);
-        }
-        offered = (int64_t)at + BATCH;
+        (void)sqlite3_reset(stmt);
+        times[i] = clock_mono_ns() - start;
     }
-    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    sqlite3_finalize(insert);
-    free(b);
-    printf("%9zu turns  indexed at %.0f a second\n", n,
-           (double)n / ((double)spent / 1e9));
+    (void)sqlite3_finalize(stmt);
+    free(query);
+    (void)show_times(bench, "sqlite-vec, exact float32", times, "in process");
 }
 
-static void run_size(size_t n)
+/* --- what quantising gives up --- */
+
+/* The exact best ten, by float32. */
+static void exact_top(const struct bench *bench, const float *query,
+                      uint64_t out[TOP])
 {
-    char dir[] = "/tmp/clew-bench-XXXXXX";
-    char command[64];
-    struct index_options options = {
-        .model = "fake", .dim = DIM, .source = {NULL, latest, load}};
-    struct index_set *set;
-    struct index_stats stats;
+    float best[TOP];
+
+    for (int k = 0; k < TOP; k++) {
+        best[k] = -INFINITY;
+    }
+    for (uint64_t i = 0; i < bench->n_turns; i++) {
+        const float *row = bench->vectors + i * bench->dim;
+        float sum = 0;
+        int k = TOP;
+
+        for (size_t d = 0; d < bench->dim; d++) {
+            sum += query[d] * row[d];
+        }
+        while (k > 0 && sum > best[k - 1]) {
+            k--;
+        }
+        if (k < TOP) {
+            memmove(best + k + 1, best + k,
+                    (size_t)(TOP - 1 - k) * sizeof(*best));
+            memmove(out + k + 1, out + k, (size_t)(TOP - 1 - k) * sizeof(*out));
+            best[k] = sum;
+            out[k] = i;
+        }
+    }
+}
+
+/* The query of the moment, for an embedder that knows no text. */
+static const float *given;
+static size_t given_dim;
+
+static enum clew_status run_given(struct embedder *embedder,
+                                  const struct str *texts, size_t count,
+                                  float *out, struct clew_error *err)
+{
+    (void)embedder;
+    (void)texts;
+    (void)count;
+    (void)err;
+    memcpy(out, given, given_dim * sizeof(*out));
+    return CLEW_OK;
+}
+
+static void agreement(const struct bench *bench)
+{
+    static const struct embedder_ops ops = {"given", run_given, NULL};
+    struct embedder embedder = {&ops, "given", bench->dim};
+    struct recall_request request = {.query = STR(""),
+                                     .user = STR("ada"),
+                                     .kinds = RECALL_MEMORY,
+                                     .limit = TOP,
+                                     .since_ms = INT64_MIN,
+                                     .until_ms = INT64_MAX,
+                                     .at_ms = INT64_MAX / 4};
+    float *query = calloc(bench->dim, sizeof(*query));
+    struct arena arena;
+    size_t n_same = 0;
+
+    must(query != NULL, "out of memory");
+    given = query;
+    given_dim = bench->dim;
+    arena_init(&arena, (size_t)1 << 30);
+    for (uint64_t i = 0; i < N_EXACT; i++) {
+        struct uuid nil = {{0}};
+        struct recall_result result;
+        struct index_view *view;
+        uint64_t exact[TOP] = {0};
+
+        arena_clear(&arena);
+        embed_question(bench, i, query);
+        exact_top(bench, query, exact);
+        must(index_view_open(bench->set, 1, &view, NULL) == CLEW_OK &&
+                 recall_run(view, &embedder, &arena, &request, &result, NULL) ==
+                     CLEW_OK,
+             "could not rank");
+        for (size_t k = 0; k < result.count; k++) {
+            for (int e = 0; e < TOP; e++) {
+                struct uuid id =
+                    uuid_derive((int64_t)exact[e], &nil, "turn", exact[e]);
+
+                n_same += uuid_eq(&id, &result.items[k].id);
+            }
+        }
+        index_view_close(view);
+    }
+    line(bench, "1-bit and int8 vectors, of the exact top ten",
+         (double)n_same / (N_EXACT * TOP), "",
+         judge(n_same >= N_EXACT * TOP * 99 / 100, ">= .99"));
+    arena_release(&arena);
+    free(query);
+}
+
+/* --- one size after another --- */
+
+static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
+                               struct clew_error *err)
+{
+    (void)arg;
+    (void)tenant;
+    (void)err;
+    *out = 0; /* everything is offered */
+    return CLEW_OK;
+}
+
+static enum clew_status load_none(void *arg, int64_t tenant, int64_t after,
+                                  size_t max, struct arena *arena,
+                                  struct index_doc **out_docs,
+                                  size_t *out_count, int64_t *out_through,
+                                  struct clew_error *err)
+{
+    (void)arg;
+    (void)tenant;
+    (void)after;
+    (void)max;
+    (void)arena;
+    (void)out_docs;
+    (void)out_count;
+    (void)out_through;
+    return clew_fail(err, CLEW_INTERNAL, "the index lost what it was given");
+}
+
+static void run_size(uint64_t n_turns)
+{
+    static float centre[EMBED_MAX_DIM];
+    struct bench bench = {.n_turns = n_turns,
+                          .dim = embed_static()->dim,
+                          .folder = "/tmp/clew-bench-XXXXXX"};
+    struct index_options options = {.model = "bench",
+                                    .dim = bench.dim,
+                                    .centre = centre,
+                                    .ram_bytes = (size_t)8 << 30,
+                                    .source = {NULL, latest, load_none}};
+    struct index_view *view = NULL;
     struct clew_error err;
-    sqlite3 *db;
-    int64_t start;
 
-    offered = 0;
-    options.dir = mkdtemp(dir);
-    if (!options.dir || sqlite3_open(":memory:", &db) != SQLITE_OK) {
-        exit(2);
-    }
-    sqlite3_exec(db,
-                 "CREATE VIRTUAL TABLE t USING fts5(body, content='', "
-                 "tokenize='unicode61')",
-                 NULL, NULL, NULL);
-    must(index_set_open(&options, &set, &err), &err);
-    feed(set, db, n);
-    ask(set, n, "recall");
-    ask(set, n, "recall, warm");
-    ask_fts(db, n);
-    index_set_close(set);
-    sqlite3_close(db);
-
-    must(index_set_open(&options, &set, &err), &err);
-    long before = resident_kb();
-
-    start = clock_mono_ns();
-    struct index_view *view;
-
-    must(index_view_open(set, 1, &view, &err), &err);
+    must(embed_static_centre(centre, &err) == CLEW_OK, "out of memory");
+    must(mkdtemp(bench.folder) != NULL, "could not make a folder");
+    bench.vectors = calloc(n_turns * bench.dim, sizeof(*bench.vectors));
+    must(bench.vectors != NULL &&
+             index_set_open(&options, &bench.set, &err) == CLEW_OK &&
+             index_view_open(bench.set, 1, &view, &err) == CLEW_OK,
+         "could not make an index");
     index_view_close(view);
-    printf("%9zu turns  opened in %.2f ms, %ld kB resident", n,
-           (double)(clock_mono_ns() - start) / 1e6, resident_kb() - before);
-    if (index_stats_get(set, 1, &stats) == CLEW_OK) {
-        printf(", %.0f MB mapped, %d segments",
-               (double)stats.mapped_bytes / 1e6, (int)stats.n_segments);
-    }
-    printf("\n");
-    ask(set, n, "recall, after restart");
-    index_set_close(set);
-    (void)snprintf(command, sizeof(command), "rm -rf %s", dir);
-    (void)!system(command);
+    child_start(&bench.child, bench.folder, NULL);
+    open_peers(&bench);
+    ingest(&bench);
+    ask_server(&bench);
+    ask_fts(&bench);
+    ask_vec(&bench);
+    agreement(&bench);
+    line(&bench, "server, resident memory",
+         (double)child_rss_kb(&bench.child) / 1e3, "MB", "");
+    child_stop(&bench.child);
+    (void)sqlite3_close(bench.db);
+    index_set_close(bench.set);
+    free(bench.vectors);
+    (void)nftw(bench.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void show_bandwidth(void)
+static void growth(void)
 {
-    size_t n = 1000000;
-    int8_t *rows = malloc(n * DIM);
-    int32_t *out = malloc(n * sizeof(*out));
-    uint64_t planes[VEC_PLANES * DIM / 64];
-    int8_t query[DIM];
-    int64_t read_ns = INT64_MAX;
-    int64_t i8_ns = INT64_MAX;
-    int64_t bits_ns = INT64_MAX;
-
-    memset(rows, 3, n * DIM);
-    memset(query, 5, sizeof(query));
-    memset(planes, 0x5a, sizeof(planes));
-    for (int i = 0; i < 5; i++) {
-        int64_t start = clock_mono_ns();
-        uint64_t sum = 0;
-
-        for (size_t k = 0; k < n * DIM / 8; k++) {
-            sum += ((const uint64_t *)(const void *)rows)[k];
-        }
-        *(volatile uint64_t *)planes = sum;
-        read_ns = clock_mono_ns() - start < read_ns ? clock_mono_ns() - start
-                                                    : read_ns;
-        start = clock_mono_ns();
-        vec_ops()->scan_i8(query, rows, n, DIM, out);
-        i8_ns =
-            clock_mono_ns() - start < i8_ns ? clock_mono_ns() - start : i8_ns;
-        start = clock_mono_ns();
-        vec_ops()->scan_bits(planes, (const uint64_t *)(const void *)rows, n,
-                             DIM / 64, out);
-        bits_ns = clock_mono_ns() - start < bits_ns ? clock_mono_ns() - start
-                                                    : bits_ns;
+    for (int i = 1; i < n_results; i++) {
+        printf("from %llu to %llu turns: %.0f times as many, %.1f times as "
+               "long\n",
+               (unsigned long long)results[0].n_turns,
+               (unsigned long long)results[i].n_turns,
+               (double)results[i].n_turns / (double)results[0].n_turns,
+               results[i].p50_ms / results[0].p50_ms);
     }
-    printf("kernel %s: read %.1f GB/s, int8 scan %.1f GB/s (%.2f ms per 1 M), "
-           "bit scan %.1f GB/s (%.2f ms per 1 M)\n",
-           vec_ops()->name, (double)n * DIM / (double)read_ns,
-           (double)n * DIM / (double)i8_ns, (double)i8_ns / 1e6,
-           (double)n * DIM / 8 / (double)bits_ns, (double)bits_ns / 1e6);
-    free(rows);
-    free(out);
 }
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = {10000, 100000, 1000000};
+    talk_init();
+    bandwidth();
+    for (int i = 1; i < argc && i <= MAX_SIZES; i++) {
+        uint64_t n = strtoull(argv[i], NULL, 10);
 
-    make_words();
-    centres = malloc(sizeof(float) * N_CENTRES * DIM);
-    for (int i = 0; i < N_CENTRES * DIM; i++) {
-        centres[i] = (float)(uniform() + uniform() - 1) * 2;
+        run_size(n < BATCH ? BATCH : n / BATCH * BATCH);
     }
-    show_bandwidth();
-    for (int i = 1; i < argc; i++) {
-        run_size(strtoul(argv[i], NULL, 10));
+    if (argc < 2) {
+        run_size(10000);
+        run_size(100000);
+        if (getenv("BENCH_FULL")) {
+            run_size(1000000);
+        } else {
+            printf("a million turns: with BENCH_FULL=1\n");
+        }
     }
-    for (size_t i = 0; argc < 2 && i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        run_size(sizes[i]);
-    }
-    free(centres);
+    growth();
     return 0;
 }

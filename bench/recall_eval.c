@@ -246,8 +246,10 @@ static void run_store(const json_t *store, struct figures *all, size_t cap)
     const json_t *turns = json_object_get(store, "turns");
     const json_t *questions = json_object_get(store, "questions");
     struct store_docs docs = {NULL, json_array_size(turns)};
+    static float centre[EMBED_MAX_DIM];
     struct index_options options = {.model = "eval",
                                     .dim = embed_static()->dim,
+                                    .centre = centre,
                                     .analyser = DOC_ANALYSER_VERSION,
                                     .source = {&docs, latest, load}};
     struct str user = field(store, "user_id");
@@ -264,6 +266,7 @@ static void run_store(const json_t *store, struct figures *all, size_t cap)
     json_array_foreach (turns, i, item) {
         make_doc(&arena, item, i, user, &docs.docs[i]);
     }
+    must(embed_static_centre(centre, &err), &err);
     must(index_set_open(&options, &set, &err), &err);
     json_array_foreach (questions, i, item) {
         arena_clear(&scratch);
