@@ -94,8 +94,7 @@ void output_text(const struct output *out, enum output_style style,
     end_style(out, style);
 }
 
-/* The longest prefix that takes at most `columns`. */
-static struct str fit(struct str text, size_t columns)
+struct str output_fit(struct str text, size_t columns)
 {
     size_t used = 0;
 
@@ -120,7 +119,7 @@ void output_line(const struct output *out, enum output_style style,
     if (utf8_width(text) <= columns || columns == 0) {
         put_clean(out, text, true);
     } else {
-        put_clean(out, fit(text, columns - 1), true);
+        put_clean(out, output_fit(text, columns - 1), true);
         (void)fputs("…", out->file);
     }
     end_style(out, style);

@@ -33,6 +33,8 @@ void output_text(const struct output *out, enum output_style style,
 /* The same on one line, cut to `columns` with "…" at the end. */
 void output_line(const struct output *out, enum output_style style,
                  struct str text, size_t columns);
+/* The longest prefix of a text that takes at most `columns`. */
+struct str output_fit(struct str text, size_t columns);
 void output_json(const struct output *out, const json_t *json);
 
 /* "just now", "5 min ago", "3 h ago", "2 d ago", else the date. */

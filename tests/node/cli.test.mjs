@@ -148,6 +148,41 @@ test('config says where a value came from', () => {
     assert.equal(shown['chats.inactivity_minutes'].value, 30);
 });
 
+// A terminal of its own, as `script` gives one.
+function onTerminal(args, vars = {}) {
+    const line = [bin, ...args].map((word) => `'${word}'`).join(' ');
+    return spawnSync('script', ['-qec', line, '/dev/null'], {
+        encoding: 'utf8', env: { PATH: env.PATH, HOME: env.HOME, ...vars },
+    }).stdout;
+}
+
+test('recall marks what it found, on a terminal only', () => {
+    const own = join(dir, 'marks');
+    const long = `${'padding '.repeat(80)}then the kettle broke`;
+    for (const text of ['The kettle is in the attic.', long]) {
+        const run = clew(['turn', '--user', 'ada', '--data', own, text]);
+        assert.equal(run.status, 0, run.stderr);
+    }
+    const args = ['recall', '--user', 'ada', '--data', own, '-K', 'turn',
+        'where are the kettles?'];
+    const shown = onTerminal(args);
+    const bold = '\x1b[1mkettle\x1b[0m';
+    assert.ok(shown.includes(`The ${bold} is in the attic.`), shown);
+    assert.ok(shown.includes(`then the ${bold} broke`), shown);
+    assert.match(shown, /…padding|… ?padding/); // cut before the match
+    assert.match(onTerminal([...args, '--explain']), /why: words \d\.\d+/);
+
+    const plain = clew(args).stdout;
+    assert.ok(plain.includes('The kettle is in the attic.'), plain);
+    assert.ok(!plain.includes('\x1b') &&
+        !onTerminal(args, { NO_COLOR: '1' }).includes('\x1b'));
+    assert.ok(JSON.parse(clew([...args, '--json']).stdout).items.length === 2);
+
+    const none = clew(['recall', '--user', 'nobody', '--data', own, 'x']);
+    assert.deepEqual([none.status, none.stdout, none.stderr],
+        [0, '', 'nothing found\n']);
+});
+
 test('a turn is kept, found, forked and shown as a tree', () => {
     const first = onData(['turn', '--user', 'ada', 'the lighthouse is red']);
     const chat = first.turn.chat_id;

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recall.test.mjs - POST /api/v1/recall: every script finds its turns, both
+ * stores rank alike, and no question is too odd. */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isError, isOk } from "./lib/check.mjs";
+
+/* What was said, and questions that must find it first. */
+const said = [
+  ["我们下周三在上海开产品发布会，请准备演示文稿。",
+    "产品发布会在哪里？", "上海"],
+  ["昨天晚上我在家做了红烧肉，味道很好。", "红烧肉好吃吗", "做了什么菜：红烧肉"],
+  ["来月から大阪の新しいオフィスで働くことになりました。",
+    "大阪のオフィスはいつから？", "オフィス"],
+  ["週末に友達と富士山に登りました。", "富士山に登った", "富士山"],
+  ["ｼﾝｶﾝｾﾝの切符はもう買いました。", "シンカンセンの切符", "切符"],
+  ["พรุ่งนี้ฉันจะไปหาหมอฟันที่โรงพยาบาล", "หมอฟัน", "ไปโรงพยาบาลเมื่อไหร่"],
+  ["เมื่อวานฝนตกหนักมากที่กรุงเทพ", "ฝนตกที่กรุงเทพ", "กรุงเทพ"],
+  ["سأسافر إلى القاهرة في الشهر القادم لحضور مؤتمر.",
+    "متى السفر إلى القاهرة؟", "القَاهِرَة"],
+  ["اشْتَرَيْتُ سَيَّارَةً جَدِيدَةً الأسبوع الماضي.", "سيارة جديدة"],
+  ["رأيت كلمة ﻻبتوب مكتوبة بحروف متصلة.", "لابتوب"],
+  ["Die Krankenversicherung hat meine Rechnung endlich bezahlt.",
+    "Was hat die Krankenversicherung bezahlt?", "Versicherung Rechnung"],
+  ["Der Fußballweltmeister wohnt jetzt in der Goethestraße.",
+    "FUSSBALLWELTMEISTER", "Goethestrasse"],
+  ["The parser crashes in parse_http_header() when Content-Length is 0.",
+    "parse_http_header", "http header parser crash"],
+  ["Rename getUserById to fetchUser in src/api/users.ts please.",
+    "getUserById", "get user by id", "src/api/users.ts", "users.ts"],
+  ["We pinned libcurl to 7.88.1 because 8.0 broke the proxy tests.",
+    "libcurl 7.88.1"],
+  ["npm stops with ERR_MODULE_NOT_FOUND since the update.",
+    "ERR_MODULE_NOT_FOUND", "module not found error"],
+  ["The deploy failed with SQLSTATE 23505 on the orders table.",
+    "SQLSTATE 23505", "23505"],
+  ["Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build.",
+    "9fceb02d0ae598e95dc970b74767f19372d61af8"],
+  ["Happy birthday 🎂🎉 from all of us!", "🎂"],
+  ["Ｔｈｅ　ｗａｒｅｈｏｕｓｅ　ｃｏｄｅ　ｉｓ　Ｚ９Ｘ", "warehouse code", "Z9X"],
+  ["Je suis allé à l'hôpital à cause de ma cheville.", "hopital cheville"],
+  ["My sister's wedding is at the lake house in September.",
+    "when is the wedding"],
+];
+
+const rankings = {};
+
+onEachBackend("recall", (open, backend) => {
+  let server;
+  let api;
+  before(async () => {
+    server = await open();
+    api = server.api();
+    let minute = 0;
+    for (const [text] of said) {
+      const chat = isOk(await api.post("/api/v1/chats", { user_id: "u" }), 201);
+      isOk(await api.post("/api/v1/turns", {
+        user_id: "u", role: "user", content: text, chat_id: chat.id,
+        created_at: new Date(Date.UTC(2025, 0, 1, 9, minute++)).toISOString(),
+      }), 201);
+    }
+  });
+  const recall = (body) => api.post("/api/v1/recall", body);
+  const ask = async (query, more = {}) =>
+    isOk(await recall({ query, user_id: "u", kinds: ["turn"], ...more })).items;
+
+  test("every script finds its turn", async () => {
+    for (const [text, ...questions] of said) {
+      for (const question of questions) {
+        const items = await ask(question);
+        assert.equal(items[0]?.text, text, question);
+      }
+    }
+  });
+
+  test("both stores rank alike", async () => {
+    const ranking = [];
+    for (const [, ...questions] of said) {
+      for (const question of questions) {
+        const items = await ask(question, { limit: 20 });
+        ranking.push(items.map((item) => [item.text, item.score]));
+      }
+    }
+    rankings[backend] = ranking;
+    if (rankings.sqlite && rankings.postgres) {
+      assert.deepEqual(rankings.postgres, rankings.sqlite);
+    }
+  });
+
+  test("odd questions get an answer", async () => {
+    for (const query of ["x", "?", "the of and", "🫠", " ", "''\"",
+      "OR AND NOT *", "%_", "what happened on 31 February 2025?",
+      "on the 99th of Nevember in the year 99999", "ſ", "\u202Etxet",
+      "a".repeat(100_000), "wedding ".repeat(20_000)]) {
+      const items = await ask(query, { limit: 500, explain: true });
+      assert.ok(items.length <= said.length, query.slice(0, 40));
+      for (const item of items) {
+        assert.ok(item.score > 0 && item.score < 1);
+        assert.equal(typeof item.why.lexical, "number");
+      }
+    }
+    assert.equal((await ask("wedding ".repeat(20_000)))[0].text,
+      said.at(-1)[0]);
+  });
+
+  test("what is out of bounds is refused and harms nothing", async () => {
+    isError(await recall({ query: "x".repeat(2 << 20) }), 400);
+    isError(await recall({ query: "x".repeat(10 << 20) }), 400);
+    isError(await recall({ query: "\u0000" }), 400);
+    isError(await recall({ query: 5 }), 400);
+    isError(await recall({}), 400);
+    isError(await recall({ query: "x", limit: 0 }), 400);
+    isError(await recall({ query: "x", limit: 501 }), 400);
+    isError(await recall({ query: "x", since: "yesterday" }), 400);
+    isError(await recall({ query: "x", at: "2025-02-31T00:00:00Z" }), 400);
+    isError(await recall({ query: "x", kinds: ["dream"] }), 400);
+    isError(await recall({ query: "x", chat_id: "nope" }), 400);
+    assert.equal((await ask("wedding"))[0].text, said.at(-1)[0]);
+  });
+
+  test("before everything there was nothing", async () => {
+    assert.deepEqual(await ask("wedding", { at: "1990-01-01T00:00:00Z" }), []);
+    assert.deepEqual(await ask("wedding", {
+      since: "2030-01-01T00:00:00Z", until: "2020-01-01T00:00:00Z",
+    }), []);
+    for (const kind of ["turn", "memory", "episode", "chat"]) {
+      const items = isOk(await recall({
+        query: "wedding", kinds: [kind], at: "1990-01-01T00:00:00Z",
+      })).items;
+      assert.deepEqual(items, [], kind);
+    }
+  });
+
+  test("a fork of a fork sees its own line only", async () => {
+    const user_id = "forker";
+    const say = async (chat_id, content) => isOk(await api.post(
+      "/api/v1/turns", { user_id, role: "user", content, chat_id }), 201).turn;
+    const fork = async (chat_id, at_seq) => isOk(await api.post(
+      `/api/v1/chats/${chat_id}/fork`, { at_seq }), 201).id;
+    const found = async (chat_id) => isOk(await recall({
+      query: "parrot", user_id, chat_id, kinds: ["turn"],
+    })).items.map((item) => item.text).sort();
+
+    const root = isOk(await api.post("/api/v1/chats", { user_id }), 201).id;
+    await say(root, "the parrot is green");
+    await say(root, "the parrot is loud");
+    const child = await fork(root, 1);
+    await say(child, "the parrot bit me");
+    await say(child, "the parrot escaped");
+    const grandchild = await fork(child, 2);
+    await say(grandchild, "the parrot came home");
+    assert.deepEqual(await found(root),
+      ["the parrot is green", "the parrot is loud"]);
+    assert.deepEqual(await found(child), ["the parrot bit me",
+      "the parrot escaped", "the parrot is green"]);
+    assert.deepEqual(await found(grandchild), ["the parrot bit me",
+      "the parrot came home", "the parrot is green"]);
+  });
+
+  test("what is forgotten is found by no kind", async () => {
+    const user_id = "leaver";
+    const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);
+    for (const content of ["I decided to move to Reykjavik in June.",
+      "My flat in Reykjavik has a blue door.",
+      "I prefer tea to coffee."]) {
+      isOk(await api.post("/api/v1/turns",
+        { user_id, role: "user", content, chat_id: chat.id }), 201);
+    }
+    const find = async (kind) => isOk(await recall({
+      query: "Reykjavik", user_id, kinds: [kind],
+    })).items;
+    assert.ok((await find("turn")).length > 0);
+    assert.ok((await find("chat")).length > 0);
+    isOk(await api.post("/api/v1/forget", { user_id }));
+    for (const kind of ["turn", "memory", "episode", "chat"]) {
+      assert.deepEqual(await find(kind), [], kind);
+    }
+  });
+});
