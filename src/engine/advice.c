@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/sha256.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "store/db.h"
@@ -152,11 +153,52 @@ static enum clew_status call(struct engine *engine, const struct scope *scope,
     return status == CLEW_OK ? recorded : status;
 }
 
+static enum clew_status name_key(const struct work *work, struct str *out_key,
+                                 struct clew_error *err)
+{
+    char hex[2 * SHA256_SIZE + 1];
+
+    hex_format(work->key, SHA256_SIZE, hex);
+    *out_key = arena_str(work->arena, str_of(hex));
+    return out_key->s ? CLEW_OK : clew_no_memory(err);
+}
+
+bool advice_is_there(const struct engine *engine)
+{
+    return engine->llm || (engine->replay && engine->replay->answer.s);
+}
+
+enum clew_status advice_find(struct store_tx *tx, struct arena *arena,
+                             struct str hex, struct str *out_text,
+                             struct clew_error *err)
+{
+    unsigned char key[SHA256_SIZE];
+    struct db_rows rows;
+    bool is_ok = true;
+    enum clew_status status;
+
+    *out_text = (struct str){NULL, 0};
+    if (hex.len != 2 * SHA256_SIZE || !hex_parse(hex, key, sizeof(key))) {
+        return CLEW_OK;
+    }
+    status = db_query(tx, &SELECT_ANSWER, DB_ARGS(db_bytes(key, sizeof(key))),
+                      &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        is_ok = rows_text(arena, &rows, 0, out_text);
+    }
+    status = db_end(&rows, err);
+    return status == CLEW_OK && !is_ok ? clew_no_memory(err) : status;
+}
+
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
                             const struct uuid *chat_id,
                             const struct llm_request *request,
-                            json_t **out_answer, struct clew_error *err)
+                            json_t **out_answer, struct str *out_key,
+                            struct clew_error *err)
 {
     struct work work = {.arena = arena,
                         .purpose = purpose,
@@ -168,6 +210,9 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                      request->max_tokens;
     enum clew_status status;
 
+    if (engine->replay && engine->replay->answer.s) {
+        return json_parse(engine->replay->answer, out_answer, err);
+    }
     if (!engine->llm) {
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "no language model is configured");
@@ -176,7 +221,8 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     key_of(work.model, request, work.key);
     status = store_read(engine->store, scope, do_look, &work, err);
     if (status == CLEW_OK && work.known.s) {
-        return json_parse(work.known, out_answer, err);
+        status = json_parse(work.known, out_answer, err);
+        return status == CLEW_OK ? name_key(&work, out_key, err) : status;
     }
     if (status == CLEW_OK && work.used + needed > cap) {
         return clew_fail(err, CLEW_RATE_LIMITED,
@@ -184,6 +230,9 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     }
     if (status == CLEW_OK) {
         status = call(engine, scope, &work, request, err);
+    }
+    if (status == CLEW_OK) {
+        status = name_key(&work, out_key, err);
     }
     if (status == CLEW_OK) {
         *out_answer = work.answer.json;

@@ -24,13 +24,20 @@ struct engine;
  * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
  * text it holds, so that forgetting finds it. CLEW_UNAVAILABLE without an LLM,
  * CLEW_RATE_LIMITED over the day's cap; else as llm_ask(). The caller
- * json_decref()s the answer.
+ * json_decref()s the answer; `*out_key` names its record, in the arena. While a
+ * log is replayed the answer given then comes back, and nothing is asked.
  */
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
                             const struct uuid *chat_id,
                             const struct llm_request *request,
-                            json_t **out_answer,
+                            json_t **out_answer, struct str *out_key,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* True if somebody may answer: a model, or the record of one in a replay. */
+bool advice_is_there(const struct engine *engine);
+/* The recorded answer with the key `hex`; s == NULL if there is none. */
+enum clew_status advice_find(struct store_tx *tx, struct arena *arena,
+                             struct str hex, struct str *out_text,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

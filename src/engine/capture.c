@@ -244,6 +244,8 @@ enum clew_status capture_live(struct batch_work *work,
         place_turn(work->place, input, turn, &placement, err);
 
     *updates = (struct updates){0};
+    turn->log_flags = (work->first_change == 0 ? TURN_LOG_FIRST : 0) |
+                      (uuid_is_nil(&input->chat_id) ? 0 : TURN_LOG_NAMED);
     if (status == CLEW_OK) {
         status = work_take_change(work, &turn->change_seq, err);
     }

@@ -38,8 +38,9 @@ struct capture_input {
     struct str channel;
     struct str timezone;
     struct str external_id;
-    struct uuid chat_id;   /* nil: the boundary rules decide */
-    int64_t created_at_ms; /* CAPTURE_NOW: the clock's */
+    struct uuid chat_id;         /* nil: the boundary rules decide */
+    const struct turn *recorded; /* NULL; in a replay the turn as it stands */
+    int64_t created_at_ms;       /* CAPTURE_NOW: the clock's */
 };
 #define CAPTURE_NOW INT64_MIN
 

@@ -5,6 +5,7 @@
 #include "engine/chain.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "store/db.h"
@@ -356,6 +357,7 @@ enum clew_status chain_get(struct engine *engine, const struct scope *scope,
 }
 
 struct action_work {
+    struct engine *engine;
     struct arena *arena;
     const struct uuid *id;
     int64_t now_ms;
@@ -371,7 +373,7 @@ static enum clew_status note_action(struct store_tx *tx,
     const char *reasoning = arena_printf(
         work->arena, "%s \"%.*s\" by hand", is_end ? "Concluded" : "Reopened",
         (int)work->chain.topic.len, work->chain.topic.s);
-    struct chain_event event = {.id = uuid_new(work->now_ms),
+    struct chain_event event = {.id = action_new_id(work->engine, work->now_ms),
                                 .chain_id = *work->id,
                                 .type =
                                     is_end ? STR("conclude") : STR("extend"),
@@ -379,11 +381,18 @@ static enum clew_status note_action(struct store_tx *tx,
                                 .distance = -1,
                                 .reasoning = str_of(reasoning),
                                 .created_at_ms = work->now_ms};
+    struct action_new action = {.kind = is_end ? ACTION_CHAIN_CONCLUDE
+                                               : ACTION_CHAIN_REOPEN,
+                                .subject = work->id,
+                                .made = &event.id,
+                                .at_ms = work->now_ms};
+    enum clew_status status;
 
     if (!reasoning) {
         return clew_no_memory(err);
     }
-    return chain_add_event(tx, &event, err);
+    status = chain_add_event(tx, &event, err);
+    return status == CLEW_OK ? action_add(tx, &action, err) : status;
 }
 
 static enum clew_status do_action(struct store_tx *tx, void *arg,
@@ -414,6 +423,7 @@ static enum clew_status act(struct engine *engine, const struct scope *scope,
 {
     enum clew_status status;
 
+    work->engine = engine;
     work->now_ms = clock_now_ms(engine->clock);
     status = store_write(engine->store, scope, do_action, work, err);
     if (status == CLEW_OK) {

@@ -116,7 +116,8 @@ static enum clew_status do_check(struct store_tx *tx, void *arg,
         chain_find(tx, work->arena, &work->chain_id, &chain, err);
 
     if (status == CLEW_NOT_FOUND) {
-        return task_complete(tx, work->task, work->now_ms, err); /* forgotten */
+        return task_complete_noted(tx, work->task, NULL, work->now_ms,
+                                   err); /* forgotten */
     }
     if (status != CLEW_OK) {
         return status;
@@ -129,8 +130,9 @@ static enum clew_status do_check(struct store_tx *tx, void *arg,
             status = chain_add_terms(tx, &chain, err);
         }
     }
-    return status == CLEW_OK ? task_complete(tx, work->task, work->now_ms, err)
-                             : status;
+    return status == CLEW_OK
+               ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
+               : status;
 }
 
 enum clew_status chain_check_dormancy(struct engine *engine,
@@ -203,7 +205,8 @@ static enum clew_status do_summary(struct store_tx *tx, void *arg,
         session_find(tx, work->arena, &work->session_id, &session, err);
 
     if (status == CLEW_NOT_FOUND) {
-        return task_complete(tx, work->task, work->now_ms, err); /* forgotten */
+        return task_complete_noted(tx, work->task, NULL, work->now_ms,
+                                   err); /* forgotten */
     }
     buf_init(&text, SUMMARY_BYTES);
     if (status == CLEW_OK) {
@@ -217,8 +220,9 @@ static enum clew_status do_summary(struct store_tx *tx, void *arg,
             err);
     }
     buf_release(&text);
-    return status == CLEW_OK ? task_complete(tx, work->task, work->now_ms, err)
-                             : status;
+    return status == CLEW_OK
+               ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
+               : status;
 }
 
 enum clew_status chain_summarise_session(struct engine *engine,

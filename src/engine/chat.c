@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "engine/action.h"
 #include "engine/channel.h"
 #include "engine/engine.h"
 #include "engine/episode.h"
@@ -234,11 +235,66 @@ static enum clew_status owner_of(struct store_tx *tx, struct arena *arena,
     return CLEW_OK;
 }
 
+enum clew_status chat_insert_linked(struct store_tx *tx,
+                                    const struct chat_birth *birth,
+                                    struct str user_id, struct chat *out_chat,
+                                    struct clew_error *err)
+{
+    struct chat chat = {.id = birth->id,
+                        .conversation_id = birth->id,
+                        .user_id = user_id,
+                        .branch = STR("main"),
+                        .channels = STR(""),
+                        .is_explicit = true,
+                        .created_at_ms = birth->at_ms,
+                        .last_activity_at_ms = birth->at_ms};
+    struct action_new action = {.kind = ACTION_CHAT_LINK,
+                                .made = &chat.id,
+                                .detail = json_object(),
+                                .at_ms = birth->at_ms};
+    enum clew_status status;
+
+    if (!json_set_str(action.detail, "user_id", user_id)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    status = action_add(tx, &action, err);
+    if (status == CLEW_OK) {
+        status = chat_insert(tx, &chat, err);
+    }
+    if (status == CLEW_OK) {
+        *out_chat = chat;
+    }
+    return status;
+}
+
+static enum clew_status note_fork(struct store_tx *tx,
+                                  const struct chat *parent, int64_t at_seq,
+                                  struct str title, const struct chat *fork,
+                                  struct clew_error *err)
+{
+    struct action_new action = {.kind = ACTION_CHAT_FORK,
+                                .subject = &parent->id,
+                                .made = &fork->id,
+                                .detail = json_object(),
+                                .at_ms = fork->created_at_ms};
+
+    if (!json_set_int(action.detail, "at_seq", at_seq) ||
+        !json_set_str(action.detail, "title", title) ||
+        !json_set_str(action.detail, "branch", fork->branch)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
                            const struct chat *parent, int64_t at_seq,
-                           struct str title, struct str branch, int64_t now_ms,
+                           struct str title, struct str branch,
+                           const struct chat_birth *birth,
                            struct chat *out_chat, struct clew_error *err)
 {
+    int64_t now_ms = birth->at_ms;
     struct chat owner;
     struct chat fork;
     enum clew_status status;
@@ -257,7 +313,7 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
                          LIMIT_FORK_DEPTH);
     }
     fork = owner;
-    fork.id = uuid_new(now_ms);
+    fork.id = birth->id;
     fork.parent_id = owner.id;
     fork.depth = owner.depth + 1;
     fork.fork_seq = at_seq;
@@ -276,6 +332,9 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
         return clew_no_memory(err);
     }
     status = chat_insert(tx, &fork, err);
+    if (status == CLEW_OK) {
+        status = note_fork(tx, parent, at_seq, title, &fork, err);
+    }
     if (status == CLEW_OK) {
         *out_chat = fork;
     }
@@ -301,15 +360,36 @@ struct work {
     size_t count;
 };
 
+static enum clew_status note_create(struct store_tx *tx,
+                                    const struct work *work,
+                                    struct clew_error *err)
+{
+    const struct chat_new *input = work->input;
+    struct action_new action = {.kind = ACTION_CHAT_CREATE,
+                                .made = &work->chat.id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+
+    if (!json_set_str(action.detail, "user_id", input->user_id) ||
+        !json_set_str(action.detail, "channel", input->channel) ||
+        !json_set_str(action.detail, "title", input->title) ||
+        !json_set_int(action.detail, "minutes", input->inactivity_minutes)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_create(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
     struct work *work = arg;
     struct chat *chat = &work->chat;
     const struct chat_new *input = work->input;
+    enum clew_status status;
 
     memset(chat, 0, sizeof(*chat));
-    chat->id = uuid_new(work->now_ms);
+    chat->id = action_new_id(work->engine, work->now_ms);
     chat->conversation_id = chat->id;
     chat->user_id = input->user_id;
     chat->branch = STR("main");
@@ -321,7 +401,8 @@ static enum clew_status do_create(struct store_tx *tx, void *arg,
     chat->inactivity_minutes = input->inactivity_minutes;
     chat->created_at_ms = work->now_ms;
     chat->last_activity_at_ms = work->now_ms;
-    return chat_insert(tx, chat, err);
+    status = chat_insert(tx, chat, err);
+    return status == CLEW_OK ? note_create(tx, work, err) : status;
 }
 
 enum clew_status chat_create(struct engine *engine, const struct scope *scope,
@@ -464,6 +545,27 @@ enum clew_status chat_tree(struct engine *engine, const struct scope *scope,
     return read_list(engine, scope, do_tree, &work, out_chats, out_count, err);
 }
 
+static enum clew_status note_patch(struct store_tx *tx, const struct work *work,
+                                   struct clew_error *err)
+{
+    const struct chat_change *change = work->change;
+    struct action_new action = {.kind = ACTION_CHAT_PATCH,
+                                .subject = work->id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+
+    if (!action.detail ||
+        (change->title &&
+         !json_set_str(action.detail, "title", *change->title)) ||
+        (change->inactivity_minutes &&
+         !json_set_int(action.detail, "minutes",
+                       *change->inactivity_minutes))) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_patch(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -482,7 +584,8 @@ static enum clew_status do_patch(struct store_tx *tx, void *arg,
     if (change->inactivity_minutes) {
         work->chat.inactivity_minutes = *change->inactivity_minutes;
     }
-    return chat_update(tx, &work->chat, err);
+    status = chat_update(tx, &work->chat, err);
+    return status == CLEW_OK ? note_patch(tx, work, err) : status;
 }
 
 /* Run a writing function that yields one chat. */
@@ -504,8 +607,11 @@ enum clew_status chat_patch(struct engine *engine, const struct scope *scope,
                             const struct chat_change *change,
                             struct chat *out_chat, struct clew_error *err)
 {
-    struct work work = {
-        .engine = engine, .arena = arena, .id = id, .change = change};
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .id = id,
+                        .change = change,
+                        .now_ms = clock_now_ms(engine->clock)};
 
     return write_one(engine, scope, do_patch, &work, out_chat, err);
 }
@@ -522,9 +628,17 @@ static enum clew_status do_close(struct store_tx *tx, void *arg,
     }
     work->chat.closed_at_ms = work->now_ms;
     status = chat_update(tx, &work->chat, err);
-    return status == CLEW_OK
-               ? episode_end_chat(tx, work->arena, work->id, work->now_ms, err)
-               : status;
+    if (status == CLEW_OK) {
+        status = episode_end_chat(tx, work->arena, work->id, work->now_ms, err);
+    }
+    if (status == CLEW_OK) {
+        struct action_new action = {.kind = ACTION_CHAT_CLOSE,
+                                    .subject = work->id,
+                                    .at_ms = work->now_ms};
+
+        status = action_add(tx, &action, err);
+    }
+    return status;
 }
 
 enum clew_status chat_close(struct engine *engine, const struct scope *scope,
@@ -543,6 +657,8 @@ static enum clew_status do_fork(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
+    struct chat_birth birth = {action_new_id(work->engine, work->now_ms),
+                               work->now_ms};
     struct chat parent;
     enum clew_status status =
         chat_find(tx, work->arena, work->id, &parent, err);
@@ -552,8 +668,8 @@ static enum clew_status do_fork(struct store_tx *tx, void *arg,
     }
     return chat_fork(tx, work->arena, &parent,
                      work->at_seq < 0 ? parent.last_seq : work->at_seq,
-                     work->title, (struct str){NULL, 0}, work->now_ms,
-                     &work->chat, err);
+                     work->title, (struct str){NULL, 0}, &birth, &work->chat,
+                     err);
 }
 
 enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,

@@ -84,6 +84,16 @@ enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat_part **out_parts,
                            size_t *out_count,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* The id of a new chat, and when it begins. */
+struct chat_birth {
+    struct uuid id;
+    int64_t at_ms;
+};
+/* An explicit chat for a captured call that continues no other. */
+enum clew_status chat_insert_linked(struct store_tx *tx,
+                                    const struct chat_birth *birth,
+                                    struct str user_id, struct chat *out_chat,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * A new chat that shares the line of `parent` up to `at_seq` (0 to its
  * last_seq; else CLEW_INVALID, field "at_seq"). If that turn belongs to an
@@ -91,7 +101,8 @@ enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
  */
 enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
                            const struct chat *parent, int64_t at_seq,
-                           struct str title, struct str branch, int64_t now_ms,
+                           struct str title, struct str branch,
+                           const struct chat_birth *birth,
                            struct chat *out_chat,
                            struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -46,6 +46,7 @@ struct work {
     struct turn *after; /* of the new one */
     size_t n_after;
     struct chatlink_opinion opinion;
+    struct task_note note;
     struct batch_work batch;
 };
 
@@ -121,7 +122,8 @@ static enum clew_status ask(struct work *work)
         return CLEW_NO_MEMORY;
     }
     status = advice_ask(work->engine, &work->task->scope, work->arena, "link",
-                        &work->decision.chat_id, &request, &answer, NULL);
+                        &work->decision.chat_id, &request, &answer,
+                        &work->note.answer, NULL);
     if (status == CLEW_OK &&
         json_get_real(answer, "confidence", JSON_REQUIRED, 0, 1, &confidence,
                       NULL) == CLEW_OK &&
@@ -182,7 +184,8 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
                                     work->now_ms, err);
         }
     }
-    return status == CLEW_OK ? task_complete(tx, work->task, work->now_ms, err)
+    return status == CLEW_OK ? task_complete_noted(tx, work->task, &work->note,
+                                                   work->now_ms, err)
                              : status;
 }
 

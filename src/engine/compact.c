@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "engine/action.h"
 #include "engine/advice.h"
 #include "engine/chat.h"
 #include "engine/engine.h"
@@ -42,6 +43,7 @@ struct work {
     size_t n_linked;
     struct summary summary;
     const char *method; /* extractive, llm */
+    struct task_note note;
     struct skill_list skills;
     struct batch_work batch;
 };
@@ -66,6 +68,14 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
         status = turn_list_line(tx, work->arena, &episode->chat_id,
                                 episode->first_seq - 1, EPISODE_TURNS,
                                 &work->turns, &work->n_turns, err);
+    }
+    if (status == CLEW_OK && work->engine->replay) {
+        int64_t through = work->engine->replay->through_seq;
+
+        while (work->n_turns > 0 && through > 0 &&
+               work->turns[work->n_turns - 1].seq > through) {
+            work->n_turns--;
+        }
     }
     if (status == CLEW_OK) {
         status = skill_read_linked(tx, work->arena, &work->chat, &work->linked,
@@ -166,7 +176,7 @@ static enum clew_status ask_summary(struct work *work,
     buf_release(&prompt);
     if (request.prompt.s &&
         advice_ask(work->engine, scope, work->arena, "summary", &work->chat.id,
-                   &request, &answer, NULL) == CLEW_OK) {
+                   &request, &answer, &work->note.answer, NULL) == CLEW_OK) {
         status = take_summary(work, answer, turns, n, bytes, err);
     }
     json_decref(answer);
@@ -204,7 +214,7 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
         status = clew_no_memory(err);
     }
     work->method = "extractive";
-    if (status == CLEW_OK && work->engine->llm) {
+    if (status == CLEW_OK && advice_is_there(work->engine)) {
         status = ask_summary(work, scope, turns, n, err);
     }
     if (status == CLEW_OK) {
@@ -318,20 +328,31 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
 {
     struct work *work = arg;
     struct episode now;
+    bool is_new;
     enum clew_status status =
         episode_find(tx, work->arena, &work->id, &now, err);
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};
-    if (status == CLEW_OK && work->n_turns > 0 &&
-        now.compacted_seq < work->turns[work->n_turns - 1].seq) {
+    is_new = status == CLEW_OK && work->n_turns > 0 &&
+             now.compacted_seq < work->turns[work->n_turns - 1].seq;
+    if (is_new) {
         work->episode.last_seq = now.last_seq;
         status = write_episode(work, tx, err);
     }
-    if (status == CLEW_OK && work->task) {
-        status = task_complete(tx, work->task, work->now_ms, err);
+    if (status != CLEW_OK) {
+        return status;
     }
-    return status;
+    if (work->n_turns > 0) {
+        work->note.through_seq = work->turns[work->n_turns - 1].seq;
+    }
+    if (work->task) {
+        return task_complete_noted(tx, work->task, &work->note, work->now_ms,
+                                   err);
+    }
+    return is_new ? task_note_action(tx, ACTION_COMPACT, &work->id, &work->note,
+                                     work->now_ms, err)
+                  : CLEW_OK;
 }
 
 static enum clew_status compact(struct work *work, const struct scope *scope,
@@ -384,6 +405,19 @@ enum clew_status compact_task(struct engine *engine, const struct task *task,
     return status;
 }
 
+enum clew_status compact_episode(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id, struct clew_error *err)
+{
+    struct work work = {.engine = engine,
+                        .arena = arena,
+                        .id = *id,
+                        .cause = "hand",
+                        .now_ms = clock_now_ms(engine->clock)};
+
+    return compact(&work, scope, err);
+}
+
 enum clew_status compact_chat(struct engine *engine, const struct scope *scope,
                               struct arena *arena, const struct uuid *chat_id,
                               struct episode_view **out, size_t *out_count,
@@ -401,14 +435,9 @@ enum clew_status compact_chat(struct engine *engine, const struct scope *scope,
                               MAX_BY_HAND, &views, &count, err);
     }
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        struct work work = {.engine = engine,
-                            .arena = arena,
-                            .id = views[i].episode.id,
-                            .cause = "hand",
-                            .now_ms = clock_now_ms(engine->clock)};
-
         if (episode_is_primary(&views[i].episode)) {
-            status = compact(&work, scope, err);
+            status = compact_episode(engine, scope, arena, &views[i].episode.id,
+                                     err);
         }
     }
     return status == CLEW_OK

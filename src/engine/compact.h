@@ -24,6 +24,11 @@ struct task;
 enum clew_status compact_task(struct engine *engine, const struct task *task,
                               struct arena *arena,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* One episode, by hand. Nothing happens if it is gone. */
+enum clew_status compact_episode(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* By hand: all of a chat's primary episodes that have new turns; gives the
  * chat's episodes back. CLEW_NOT_FOUND for an unknown chat. */
 enum clew_status compact_chat(struct engine *engine, const struct scope *scope,

@@ -6,6 +6,7 @@
 #include "engine/effort_thread.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/chat.h"
 #include "engine/context_internal.h"
 #include "engine/engine.h"
@@ -84,6 +85,27 @@ static enum clew_status insert_thread(struct store_tx *tx, struct work *work,
     return chat_insert(tx, &chat, err);
 }
 
+static enum clew_status note_spawn(struct store_tx *tx, const struct work *work,
+                                   struct clew_error *err)
+{
+    const struct effort_spawn *spawn = work->spawn;
+    struct action_new action = {.kind = ACTION_EFFORT_SPAWN,
+                                .subject = &work->new_chat_id,
+                                .made = &work->new_id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+    json_t *detail = action.detail;
+
+    if (!json_set_str(detail, "user_id", spawn->user_id) ||
+        !json_set_str(detail, "goal", spawn->goal) ||
+        !json_set_uuid(detail, "chat_id", &spawn->chat_id) ||
+        !json_set_uuid(detail, "parent_id", &spawn->parent_id)) {
+        json_decref(detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_spawn(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -123,6 +145,9 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = effort_insert(tx, &effort, err);
     }
+    if (status == CLEW_OK) {
+        status = note_spawn(tx, work, err);
+    }
     return status == CLEW_OK
                ? effort_find(tx, work->arena, &work->new_id, &work->effort, err)
                : status;
@@ -138,8 +163,9 @@ enum clew_status effort_spawn(struct engine *engine, const struct scope *scope,
                         .arena = arena,
                         .spawn = input,
                         .now_ms = now_ms,
-                        .new_id = uuid_new(now_ms),
-                        .new_chat_id = uuid_new(now_ms)};
+                        .new_id = action_new_id(engine, now_ms),
+                        .new_chat_id = engine->replay ? engine->replay->other
+                                                      : uuid_new(now_ms)};
     enum clew_status status =
         store_write(engine->store, scope, do_spawn, &work, err);
 
@@ -252,6 +278,23 @@ static enum clew_status end_spawned(struct store_tx *tx, struct work *work,
     return status;
 }
 
+static enum clew_status note_state(struct store_tx *tx, const struct work *work,
+                                   struct clew_error *err)
+{
+    struct action_new action = {.kind = work->state == EFFORT_COLLAPSED
+                                            ? ACTION_EFFORT_COLLAPSE
+                                            : ACTION_EFFORT_EXPAND,
+                                .subject = work->id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+
+    if (!json_set_str(action.detail, "resolution", work->resolution)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_state(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -277,6 +320,9 @@ static enum clew_status do_state(struct store_tx *tx, void *arg,
         if (status == CLEW_OK) {
             status = effort_update(tx, &work->effort, err);
         }
+    }
+    if (status == CLEW_OK) {
+        status = note_state(tx, work, err);
     }
     return status == CLEW_OK ? do_get(tx, arg, err) : status;
 }

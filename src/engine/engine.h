@@ -24,6 +24,7 @@ struct index_set;
 struct llm;
 struct key_cache;
 struct model_use;
+struct replay;
 
 struct engine {
     struct store *store;
@@ -37,7 +38,8 @@ struct engine {
     struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */
     struct agents_live *agents;     /* who makes artifacts; NULL: built-in */
-    char *data_dir; /* folder for what is kept beside the store */
+    char *data_dir;        /* folder for what is kept beside the store */
+    struct replay *replay; /* NULL but while a log is replayed (action.h) */
 };
 
 struct engine_options {

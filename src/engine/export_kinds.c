@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Where a turn stands in the log. */
+#define LOG_SEQ "log_seq"
 #define COLUMNS(array) array, sizeof(array) / sizeof((array)[0])
 
 static const struct export_column user_columns[] = {
@@ -35,6 +37,8 @@ static const struct export_column chat_columns[] = {
     {"last_activity_at", EXPORT_TIME, false, NULL},
     {"closed_at", EXPORT_TIME, true, NULL},
     {"last_seq", EXPORT_INT, false, NULL},
+    {"primary_episode_id", EXPORT_ID, true, NULL},
+    {"cross_episodes", EXPORT_TEXT, true, NULL},
 };
 static const struct export_column session_columns[] = {
     {"id", EXPORT_ID, false, NULL},
@@ -60,6 +64,17 @@ static const struct export_column turn_columns[] = {
     {"stored_at", EXPORT_TIME, false, NULL},
     {"timezone", EXPORT_TEXT, true, NULL},
     {"external_id", EXPORT_TEXT, true, NULL},
+    {"log_flags", EXPORT_INT, true, NULL},
+    {LOG_SEQ, EXPORT_INT, true, NULL},
+};
+static const struct export_column action_columns[] = {
+    {"seq", EXPORT_INT, false, NULL},
+    {"id", EXPORT_ID, false, NULL},
+    {"kind", EXPORT_TEXT, false, NULL},
+    {"subject", EXPORT_ID, true, NULL},
+    {"made", EXPORT_ID, true, NULL},
+    {"detail", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
 };
 static const struct export_column request_columns[] = {
     {"id", EXPORT_ID, false, NULL},
@@ -383,6 +398,7 @@ const struct export_kind export_kinds[] = {
     {"session", "sessions", COLUMNS(session_columns), 1, false,
      "last_activity_at"},
     {"turn", "turns", COLUMNS(turn_columns), 2, true, NULL},
+    {"action", "actions", COLUMNS(action_columns), 2, false, NULL},
     {"request", "requests", COLUMNS(request_columns), 1, false, NULL},
     {"request_prefix", "request_prefixes", COLUMNS(request_prefix_columns), 2,
      false, NULL},
@@ -462,7 +478,15 @@ static void add_select(struct buf *out, const struct export_kind *kind,
                        bool is_first)
 {
     (void)buf_append_cstr(out, "SELECT ");
-    add_columns(out, kind, kind->n_columns);
+    for (size_t i = 0; i < kind->n_columns; i++) {
+        const char *name = kind->columns[i].name;
+
+        /* in another store a turn's change number is another */
+        (void)buf_printf(out, "%s%s", i ? ", " : "",
+                         strcmp(name, LOG_SEQ) == 0 ? "COALESCE(" LOG_SEQ
+                                                      ", change_seq)"
+                                                    : name);
+    }
     (void)buf_printf(out, " FROM %s WHERE tenant = $1", kind->table);
     if (!is_first) {
         (void)buf_append_cstr(out, " AND (");

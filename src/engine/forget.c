@@ -9,8 +9,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/model_use.h"
+#include "engine/rebuild.h"
 #include "engine/rows.h"
 #include "index/index.h"
 #include "store/db.h"
@@ -135,15 +137,17 @@ DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
 DB_SQL(BLANK_CHAIN_UPDATES,
        "DELETE FROM chain_updates WHERE tenant = $1 AND chain_id IN (SELECT"
        " chain_id FROM claims WHERE tenant = $1 AND turn_id" OF("turn") ")");
-DB_SQL(RENAME_CHAINS,
-       "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
-       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
-           "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
-       " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
-           "turn") " ORDER BY m.created_at, m.id LIMIT 1), ''),"
-       " memory = SUBSTR(memory, 1, 1)"
-       " WHERE tenant = $1 AND id IN (SELECT chain_id FROM claims WHERE"
-       " tenant = $1 AND turn_id" OF("turn") ")");
+DB_SQL(
+    RENAME_CHAINS,
+    "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
+    " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
+        "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
+                " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
+                "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), ''),"
+                                 " memory = SUBSTR(memory, 1, 1)"
+                                 " WHERE tenant = $1 AND id IN (SELECT "
+                                 "chain_id FROM claims WHERE"
+                                 " tenant = $1 AND turn_id" OF("turn") ")");
 DB_SQL(DROP_CLAIMS,
        "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
 DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
@@ -161,6 +165,12 @@ DB_SQL(DROP_SESSION_SUMMARIES,
        "DELETE FROM session_summaries WHERE tenant = $1 AND (chat_id" OF(
            "chat") " OR chat_id IN (SELECT chat_id FROM forget_set WHERE"
                    " tenant = $1 AND kind = 'turn'))");
+/* A fork outlives its parent; what it was called is its own. */
+DB_SQL(
+    DROP_ACTIONS,
+    "DELETE FROM actions WHERE tenant = $1 AND (made" OF("chat") " OR made" OF(
+        "memory") " OR (kind <> '" ACTION_CHAT_FORK "' AND"
+                  " (subject" OF("chat") " OR subject" OF("memory") ")))");
 DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
 DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
@@ -231,6 +241,7 @@ static const struct {
     {&DROP_CHAIN_TERMS, NULL},
     {&DROP_TALKS, NULL},
     {&DROP_SESSION_SUMMARIES, NULL},
+    {&DROP_ACTIONS, NULL},
     {&DROP_TURNS, "turns"},
     {&DROP_PREFIXES, NULL},
     {&DROP_ANCHORS, NULL},
@@ -243,6 +254,7 @@ static const struct {
 
 struct work {
     struct engine *engine;
+    struct arena *arena;
     const struct forget_input *input;
     int64_t now_ms;
     const char *selector;
@@ -449,6 +461,29 @@ static enum clew_status write_receipt(struct work *work, struct store_tx *tx,
     return status;
 }
 
+/*
+ * A memory that was extracted would come back when the log is replayed: that it
+ * is to be forgotten belongs to the log. Where turns are gone, what later ones
+ * were found to mean may still follow from them until all is derived again.
+ */
+static enum clew_status note_forget(struct work *work, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    const struct forget_input *in = work->input;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < in->n_memory_ids && status == CLEW_OK; i++) {
+        struct action_new action = {.kind = ACTION_MEMORY_FORGET,
+                                    .subject = &in->memory_ids[i],
+                                    .at_ms = work->now_ms};
+
+        status = action_add(tx, &action, err);
+    }
+    return status == CLEW_OK && in->n_memory_ids == 0
+               ? rebuild_ask(work->engine, tx, work->arena, work->now_ms, err)
+               : status;
+}
+
 static enum clew_status do_forget(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
@@ -466,6 +501,9 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     } else if (status == CLEW_OK) {
         status = delete_all(work, tx, n_docs, err);
         if (status == CLEW_OK) {
+            status = note_forget(work, tx, err);
+        }
+        if (status == CLEW_OK) {
             status = write_receipt(work, tx, err);
         }
     }
@@ -479,6 +517,7 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
                             struct forget_receipt *out, struct clew_error *err)
 {
     struct work work = {.engine = engine,
+                        .arena = arena,
                         .input = input,
                         .now_ms = clock_now_ms(engine->clock),
                         .out = out};
@@ -488,14 +527,13 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
                 (input->user_id.s != NULL);
     enum clew_status status;
 
-    (void)arena;
     if (given != 1) {
         return clew_fail(err, CLEW_INVALID,
                          "name exactly one of turn_ids, external_ids, "
                          "memory_ids, chat_id and user_id");
     }
     status = store_write(engine->store, scope, do_forget, &work, err);
-    if (status != CLEW_OK || input->is_dry_run) {
+    if (status != CLEW_OK || input->is_dry_run || engine->replay) {
         return status;
     }
     /* the rows are gone; now their traces in the index's and store's files */

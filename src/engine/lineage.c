@@ -5,6 +5,7 @@
 #include "engine/lineage_internal.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/work.h"
@@ -428,14 +429,19 @@ static enum clew_status do_retract(struct store_tx *tx, void *arg,
                                    struct clew_error *err)
 {
     struct get_work *work = arg;
+    struct action_new action = {.kind = ACTION_MEMORY_RETRACT,
+                                .subject = work->id,
+                                .at_ms = work->time_ms};
     enum clew_status status;
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};
     status = memory_find(tx, work->arena, work->id, &work->memory, err);
-    return status == CLEW_OK ? lineage_take_back(&work->batch, &work->memory,
-                                                 work->time_ms, err)
-                             : status;
+    if (status != CLEW_OK || work->memory.retracted_at_ms != 0) {
+        return status;
+    }
+    status = lineage_take_back(&work->batch, &work->memory, work->time_ms, err);
+    return status == CLEW_OK ? action_add(tx, &action, err) : status;
 }
 
 enum clew_status lineage_retract(struct engine *engine,

@@ -5,6 +5,7 @@
 #include "engine/link_decision.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "engine/task.h"
@@ -263,6 +264,22 @@ enum clew_status link_decision_list(struct engine *engine,
     return status;
 }
 
+static enum clew_status note_feedback(struct store_tx *tx,
+                                      const struct work *work,
+                                      struct clew_error *err)
+{
+    struct action_new action = {.kind = ACTION_LINK_FEEDBACK,
+                                .subject = work->id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+
+    if (!json_set_bool(action.detail, "is_correct", work->is_correct)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_feedback(struct store_tx *tx, void *arg,
                                     struct clew_error *err)
 {
@@ -275,6 +292,9 @@ static enum clew_status do_feedback(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = link_decision_judge(tx, work->arena, &before, work->is_correct,
                                      "feedback", work->now_ms, &is_set, err);
+    }
+    if (status == CLEW_OK) {
+        status = note_feedback(tx, work, err);
     }
     return status == CLEW_OK ? link_decision_find(tx, work->arena, work->id,
                                                   &work->decision, err)

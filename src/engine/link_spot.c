@@ -18,18 +18,13 @@ struct search {
 static enum clew_status new_chat(struct search *s)
 {
     const struct request *request = &s->plan->request;
-    struct chat *chat = &s->out->chat;
+    struct chat_birth birth = {
+        uuid_derive(request->created_at_ms, &request->id, "chat", 0),
+        request->created_at_ms};
 
-    chat->id = uuid_derive(request->created_at_ms, &request->id, "chat", 0);
-    chat->conversation_id = chat->id;
-    chat->user_id = request->user_id;
-    chat->branch = STR("main");
-    chat->channels = STR("");
-    chat->is_explicit = true;
-    chat->created_at_ms = request->created_at_ms;
-    chat->last_activity_at_ms = request->created_at_ms;
     s->out->first_seq = 1;
-    return chat_insert(s->tx, chat, s->err);
+    return chat_insert_linked(s->tx, &birth, request->user_id, &s->out->chat,
+                              s->err);
 }
 
 /* A call without parent: the chat the caller named, or a new one. */
@@ -72,6 +67,8 @@ sends_reply_back(struct search *s, const struct request *parent, bool *out_does)
 static enum clew_status enter(struct search *s, const struct request *parent,
                               int64_t at_seq, struct str branch)
 {
+    int64_t at_ms = s->plan->request.created_at_ms;
+    struct chat_birth birth = {uuid_new(at_ms), at_ms};
     struct chat chat;
     enum clew_status status =
         chat_find(s->tx, s->arena, &parent->chat_id, &chat, s->err);
@@ -85,8 +82,7 @@ static enum clew_status enter(struct search *s, const struct request *parent,
         return CLEW_OK;
     }
     return chat_fork(s->tx, s->arena, &chat, at_seq, (struct str){NULL, 0},
-                     branch, s->plan->request.created_at_ms, &s->out->chat,
-                     s->err);
+                     branch, &birth, &s->out->chat, s->err);
 }
 
 /* The end of what a child shares with its parent. */

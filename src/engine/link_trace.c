@@ -49,6 +49,11 @@ static bool fill(json_t *link, const struct request *request,
     return is_ok && (!note || json_set_cstr(link, "note", note));
 }
 
+bool link_trace_is(struct str data)
+{
+    return str_starts(data, STR("{\"link\":"));
+}
+
 enum clew_status link_trace_put(struct store_tx *tx,
                                 const struct request *request,
                                 const struct link_decision *decision,

@@ -23,4 +23,7 @@ enum clew_status link_trace_put(struct store_tx *tx,
                                 const char *note,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Is this what a trace of a captured call says, not of a turn? */
+bool link_trace_is(struct str data);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "engine/action.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "engine/engine.h"
@@ -425,8 +426,9 @@ static enum clew_status do_tune(struct store_tx *tx, void *arg,
             status = adopt(tx, &next, err);
         }
     }
-    return status == CLEW_OK ? task_complete(tx, work->task, work->now_ms, err)
-                             : status;
+    return status == CLEW_OK
+               ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
+               : status;
 }
 
 enum clew_status link_tuning_task(struct engine *engine,
@@ -505,13 +507,21 @@ static enum clew_status do_revert(struct store_tx *tx, void *arg,
     if (status != CLEW_OK) {
         return status;
     }
-    tuning->id = uuid_new(work->now_ms);
+    tuning->id = action_new_id(work->engine, work->now_ms);
     tuning->previous_id = current.id;
     tuning->created_at_ms = work->now_ms;
     tuning->reason = STR("reverted by hand");
     tuning->metrics = STR("{}");
     tuning->is_current = true;
-    return adopt(tx, tuning, err);
+    status = adopt(tx, tuning, err);
+    if (status == CLEW_OK) {
+        struct action_new action = {.kind = ACTION_TUNING_REVERT,
+                                    .made = &tuning->id,
+                                    .at_ms = work->now_ms};
+
+        status = action_add(tx, &action, err);
+    }
+    return status;
 }
 
 enum clew_status link_tuning_revert(struct engine *engine,

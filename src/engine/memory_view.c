@@ -5,6 +5,7 @@
 #include "engine/memory_view.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/effort.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
@@ -142,6 +143,29 @@ static enum clew_status check_status(const struct memory *memory,
     return CLEW_OK;
 }
 
+static enum clew_status note_act(struct store_tx *tx, const struct work *work,
+                                 struct clew_error *err)
+{
+    const struct memory_action *act = work->action;
+    struct action_new action = {.kind = ACTION_MEMORY_ACT,
+                                .subject = work->id,
+                                .detail = json_object(),
+                                .at_ms = work->now_ms};
+    json_t *detail = action.detail;
+
+    if (!detail ||
+        (act->status && !json_set_cstr(detail, "status", act->status)) ||
+        (act->resolution &&
+         !json_set_str(detail, "resolution", *act->resolution)) ||
+        (act->tags && !json_set_str(detail, "tags", *act->tags)) ||
+        (act->expires_at_ms &&
+         !json_set_int(detail, "expires_at", *act->expires_at_ms))) {
+        json_decref(detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_act(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
@@ -178,6 +202,9 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
         memory.resolution =
             action->resolution ? *action->resolution : memory.resolution;
         status = memory_update(&work->batch, &memory, err);
+    }
+    if (status == CLEW_OK) {
+        status = note_act(tx, work, err);
     }
     return status == CLEW_OK ? complete(tx, work, &memory, 1, err) : status;
 }

@@ -276,6 +276,46 @@ static enum clew_status end_session(struct place *place,
     return status;
 }
 
+/* Would this put the turn elsewhere than it stands? Then something it followed
+ * from was forgotten since. */
+static bool is_elsewhere(const struct capture_input *input,
+                         const struct turn *turn, const struct place_chat *slot)
+{
+    struct uuid fresh = uuid_derive(turn->created_at_ms, &turn->id, "chat", 0);
+
+    return input->recorded &&
+           !uuid_eq(slot ? &slot->chat.id : &fresh, &input->recorded->chat_id);
+}
+
+/* Where it stands, whatever the rules would say. */
+static enum clew_status by_record(struct place *place,
+                                  const struct capture_input *input,
+                                  const struct turn *turn, bool is_explicit,
+                                  struct placement *out, struct clew_error *err)
+{
+    const struct uuid *id = &input->recorded->chat_id;
+    struct chat chat;
+    enum clew_status status;
+
+    out->rule = PLACE_NAMED;
+    out->slot = place_find(place, id);
+    if (out->slot) {
+        return CLEW_OK;
+    }
+    if (!is_elsewhere(input, turn, NULL)) { /* it began a chat, and does */
+        out->rule = is_explicit ? PLACE_EXPLICIT : PLACE_FIRST;
+        out->slot = open_chat(place, input, turn, is_explicit);
+        return out->slot ? CLEW_OK : clew_no_memory(err);
+    }
+    status = chat_find(place->tx, place->arena, id, &chat, err);
+    if (status == CLEW_OK) {
+        out->slot = add_slot(place, &chat);
+        status =
+            out->slot ? load_sessions(place, id, 1, err) : clew_no_memory(err);
+    }
+    return status;
+}
+
 /* No chat was named: let the channel and the silence decide. */
 static enum clew_status by_boundary(struct place *place,
                                     const struct capture_input *input,
@@ -299,6 +339,10 @@ static enum clew_status by_boundary(struct place *place,
         out->timeout_ms =
             timeout_of(place, &slot->chat, user_own, input->channel);
         out->silence_ms = turn->created_at_ms - slot->chat.last_activity_at_ms;
+        if (is_elsewhere(input, turn,
+                         out->silence_ms <= out->timeout_ms ? slot : NULL)) {
+            return by_record(place, input, turn, false, out, err);
+        }
         if (out->silence_ms <= out->timeout_ms) {
             out->rule = PLACE_CONTINUED;
             out->slot = slot;
@@ -311,6 +355,8 @@ static enum clew_status by_boundary(struct place *place,
         if (status != CLEW_OK) {
             return status;
         }
+    } else if (is_elsewhere(input, turn, NULL)) {
+        return by_record(place, input, turn, false, out, err);
     } else {
         out->rule = PLACE_FIRST;
     }
@@ -337,6 +383,9 @@ static enum clew_status by_channel(struct place *place,
             return CLEW_OK;
         }
     }
+    if (is_elsewhere(input, turn, NULL)) {
+        return by_record(place, input, turn, true, out, err);
+    }
     out->slot = open_chat(place, input, turn, true);
     if (!out->slot) {
         return clew_no_memory(err);
@@ -346,18 +395,22 @@ static enum clew_status by_channel(struct place *place,
 }
 
 /* The session of this turn: the open one, unless silence ended it. */
-static enum clew_status enter_session(struct place *place,
-                                      struct place_chat *slot,
-                                      const struct turn *turn,
-                                      struct str channel, struct placement *out,
-                                      struct clew_error *err)
+static enum clew_status
+enter_session(struct place *place, struct place_chat *slot,
+              const struct capture_input *input, const struct turn *turn,
+              struct placement *out, struct clew_error *err)
 {
-    int64_t timeout_ms = timeout_of(place, &slot->chat, 0, channel);
+    const struct turn *recorded = input->recorded;
+    int64_t timeout_ms = timeout_of(place, &slot->chat, 0, input->channel);
     struct session *session = &slot->session;
     bool has_one = !uuid_is_nil(&session->id);
+    bool is_over =
+        turn->created_at_ms - session->last_activity_at_ms > timeout_ms;
 
-    if (has_one &&
-        turn->created_at_ms - session->last_activity_at_ms > timeout_ms) {
+    if (recorded) { /* what made it begin or end may be forgotten */
+        is_over = !uuid_eq(&recorded->session_id, &session->id);
+    }
+    if (has_one && is_over) {
         enum clew_status status = end_session(place, slot, out, err);
 
         if (status != CLEW_OK) {
@@ -366,7 +419,9 @@ static enum clew_status enter_session(struct place *place,
         has_one = false;
     }
     if (!has_one) {
-        session->id = uuid_derive(turn->created_at_ms, &turn->id, "session", 0);
+        session->id = recorded ? recorded->session_id
+                               : uuid_derive(turn->created_at_ms, &turn->id,
+                                             "session", 0);
         session->chat_id = slot->chat.id;
         session->user_id = slot->chat.user_id;
         session->started_at_ms = turn->created_at_ms;
@@ -444,6 +499,9 @@ static enum clew_status enter_chat(struct place *place, struct place_chat *slot,
     if (is_first || turn->created_at_ms > chat->last_activity_at_ms) {
         chat->last_activity_at_ms = turn->created_at_ms;
     }
+    if (input->recorded) { /* numbers of forgotten turns stay free */
+        chat->last_seq = input->recorded->seq - 1;
+    }
     turn->seq = ++chat->last_seq;
     turn->chat_id = chat->id;
     turn->session_id = slot->session.id;
@@ -484,7 +542,7 @@ enum clew_status place_turn(struct place *place,
     if (status != CLEW_OK) {
         return status;
     }
-    status = enter_session(place, out->slot, turn, input->channel, out, err);
+    status = enter_session(place, out->slot, input, turn, out, err);
     return status == CLEW_OK ? enter_chat(place, out->slot, input, turn, err)
                              : status;
 }

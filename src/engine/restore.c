@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "engine/engine.h"
 #include "engine/export_kinds.h"
+#include "engine/rebuild.h"
 #include "engine/turn.h"
 #include "store/db.h"
 
@@ -32,6 +33,7 @@ struct line {
 };
 
 struct restore_work {
+    struct engine *engine;
     struct arena *arena;
     struct line *lines;
     size_t count;
@@ -371,6 +373,38 @@ static enum clew_status write_changes(struct store_tx *tx,
     return status;
 }
 
+/* What comes next comes after all that was imported, in the log as well. */
+static enum clew_status pass_log(struct store_tx *tx,
+                                 const struct restore_work *work,
+                                 struct clew_error *err)
+{
+    int64_t latest = 0;
+    int64_t now = 0;
+    enum clew_status status;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct line *line = &work->lines[i];
+        const struct export_kind *kind = &export_kinds[line->kind];
+
+        for (size_t k = 0; k < kind->n_columns; k++) {
+            bool is_place = strcmp(kind->columns[k].name, "log_seq") == 0 ||
+                            (k == 0 && strcmp(kind->table, "actions") == 0);
+
+            if (is_place && line->values[k].type == DB_INT &&
+                line->values[k].i > latest) {
+                latest = line->values[k].i;
+            }
+        }
+    }
+    if (latest == 0) {
+        return CLEW_OK;
+    }
+    status = db_take_changes(tx, 1, &now, err);
+    return status == CLEW_OK && latest > now
+               ? db_take_changes(tx, latest - now, &now, err)
+               : status;
+}
+
 static enum clew_status do_restore(struct store_tx *tx, void *arg,
                                    struct clew_error *err)
 {
@@ -382,7 +416,13 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
                                             : write_plain(tx, work, i, err);
     }
-    return status;
+    if (status == CLEW_OK) {
+        status = pass_log(tx, work, err);
+    }
+    return status == CLEW_OK && work->report.n_added > 0
+               ? rebuild_ask(work->engine, tx, work->arena,
+                             clock_now_ms(work->engine->clock), err)
+               : status;
 }
 
 enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
@@ -390,8 +430,8 @@ enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
                               struct restore_report *out,
                               struct clew_error *err)
 {
-    struct restore_work work = {.arena = arena,
-                                .count = json_array_size(lines)};
+    struct restore_work work = {
+        .engine = engine, .arena = arena, .count = json_array_size(lines)};
     enum clew_status status;
 
     if (work.count > RESTORE_MAX_ROWS) {

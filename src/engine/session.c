@@ -5,6 +5,7 @@
 #include "engine/session.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/chain.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
@@ -102,10 +103,18 @@ static enum clew_status do_end(struct store_tx *tx, void *arg,
     }
     work->session.ended_at_ms = work->now_ms;
     status = session_update(tx, &work->session, err);
-    return status == CLEW_OK
-               ? chain_session_ended(tx, work->arena, &work->session,
-                                     work->now_ms, err)
-               : status;
+    if (status == CLEW_OK) {
+        status = chain_session_ended(tx, work->arena, &work->session,
+                                     work->now_ms, err);
+    }
+    if (status == CLEW_OK) {
+        struct action_new action = {.kind = ACTION_SESSION_END,
+                                    .subject = work->id,
+                                    .at_ms = work->now_ms};
+
+        status = action_add(tx, &action, err);
+    }
+    return status;
 }
 
 enum clew_status session_end(struct engine *engine, const struct scope *scope,

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "engine/search.h"
@@ -444,9 +445,17 @@ static enum clew_status do_import(struct store_tx *tx, void *arg,
 
     for (size_t i = 0; i < work->start->n_memories && status == CLEW_OK; i++) {
         if (work->answer->picks[i]) {
+            struct action_new action = {.kind = ACTION_MEMORY_IMPORT,
+                                        .subject = work->chat_id,
+                                        .made = &work->start->memories[i].id,
+                                        .at_ms = work->now_ms};
+
             status =
                 memory_import(tx, work->chat_id, &work->start->memories[i].id,
                               work->now_ms, err);
+            if (status == CLEW_OK) {
+                status = action_add(tx, &action, err);
+            }
         }
     }
     return status;

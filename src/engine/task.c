@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/rand.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "store/db.h"
@@ -108,6 +109,56 @@ enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                                int64_t now_ms, struct clew_error *err)
 {
     return change_claimed(tx, &COMPLETE, task, now_ms, err);
+}
+
+/* Fill a detail with what `note` says. */
+static bool set_note(json_t *detail, const struct task_note *note)
+{
+    if (!note) {
+        return detail != NULL;
+    }
+    return json_set_int(detail, "through", note->through_seq) &&
+           json_set_str(detail, "answer", note->answer);
+}
+
+enum clew_status task_note_action(struct store_tx *tx, const char *kind,
+                                  const struct uuid *subject,
+                                  const struct task_note *note, int64_t now_ms,
+                                  struct clew_error *err)
+{
+    struct action_new action = {.kind = kind,
+                                .subject = subject,
+                                .detail = json_object(),
+                                .at_ms = now_ms};
+
+    if (!set_note(action.detail, note)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
+enum clew_status task_complete_noted(struct store_tx *tx,
+                                     const struct task *task,
+                                     const struct task_note *note,
+                                     int64_t now_ms, struct clew_error *err)
+{
+    struct action_new action = {
+        .kind = ACTION_TASK, .made = &task->id, .at_ms = now_ms};
+    enum clew_status status = task_complete(tx, task, now_ms, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    action.detail = json_object();
+    if (!set_note(action.detail, note) ||
+        !json_set_str(action.detail, "kind", task->kind) ||
+        !json_set_str(action.detail, "key", task->unique_key) ||
+        !json_set_str(action.detail, "payload", task->payload)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
 }
 
 enum clew_status task_extend(struct store_tx *tx, const struct task *task,

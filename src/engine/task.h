@@ -47,6 +47,12 @@ struct task {
     int64_t finished_at_ms; /* 0 while open */
 };
 
+/* What later work found and a replay cannot find by itself. */
+struct task_note {
+    int64_t through_seq; /* how far the chat was read; 0 = no matter */
+    struct str answer;   /* digest of the LLM's answer; s == NULL: none */
+};
+
 struct task_new {
     const char *kind;
     struct str unique_key; /* with the kind: one open task at a time */
@@ -66,6 +72,20 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
 enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                                int64_t now_ms,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The same, and write down that it ran (action.h), for work that changes what
+ * is derived. `note` is what it found then, for a replay; NULL: nothing.
+ */
+enum clew_status task_complete_noted(struct store_tx *tx,
+                                     const struct task *task,
+                                     const struct task_note *note,
+                                     int64_t now_ms,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for work that no task asked for: `kind` on `subject`. */
+enum clew_status task_note_action(struct store_tx *tx, const char *kind,
+                                  const struct uuid *subject,
+                                  const struct task_note *note, int64_t now_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Set when the claim ends, for work in steps: each step that is stored moves

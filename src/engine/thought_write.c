@@ -8,6 +8,7 @@
 #include "engine/thought_internal.h"
 
 #include "base/buf.h"
+#include "engine/action.h"
 #include "engine/rows.h"
 #include "store/db.h"
 #include "text/analysis.h"
@@ -311,6 +312,13 @@ enum clew_status thought_write(struct store_tx *tx, void *arg,
         status = credit(work, tx, &is_credited, err);
         if (status == CLEW_OK) {
             status = contribute(work, tx, err);
+        }
+        if (status == CLEW_OK) {
+            struct action_new action = {.kind = ACTION_THOUGHT,
+                                        .made = &work->new_id,
+                                        .at_ms = work->now_ms};
+
+            status = action_add(tx, &action, err);
         }
         thought_add_operation(out, THOUGHT_CONTRIBUTE);
     }

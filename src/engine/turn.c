@@ -15,8 +15,16 @@
     " change_seq"
 
 DB_SQL(INSERT,
-       "INSERT INTO turns (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6,"
-       " $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)");
+       "INSERT INTO turns (tenant, " COLUMNS ", log_flags) VALUES ($1, $2, $3,"
+       " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)");
+/* The log in order: turns told here, and turns imported from elsewhere. */
+DB_SQL(SELECT_LOG,
+       "SELECT " COLUMNS ", log_flags, log_seq FROM turns WHERE tenant = $1"
+       " AND change_seq > $2 AND log_seq IS NULL ORDER BY change_seq LIMIT $3");
+DB_SQL(SELECT_LOG_IMPORTED,
+       "SELECT " COLUMNS ", log_flags, log_seq FROM turns WHERE tenant = $1"
+       " AND log_seq IS NOT NULL AND (log_seq, change_seq) > ($2, $3)"
+       " ORDER BY log_seq, change_seq LIMIT $4");
 DB_SQL(SELECT_IDS,
        "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND id = ANY($2)");
 DB_SQL(SELECT_EXTERNAL, "SELECT " COLUMNS " FROM turns WHERE tenant = $1"
@@ -58,7 +66,7 @@ enum clew_status turn_insert(struct store_tx *tx, const struct turn *turn,
                 db_text(turn->text), db_int(turn->token_count),
                 db_int(turn->created_at_ms), db_int(turn->stored_at_ms),
                 db_text(turn->timezone), db_text(turn->external_id),
-                db_int(turn->change_seq)),
+                db_int(turn->change_seq), db_int(turn->log_flags)),
         err);
 }
 
@@ -131,6 +139,46 @@ enum clew_status turn_list_changes(struct store_tx *tx, struct arena *arena,
     return select_into(tx, arena, &SELECT_CHANGES,
                        DB_ARGS(db_int(after), db_int(limit)), out_turns,
                        out_count, err);
+}
+
+static bool entry_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct turn_entry *out = item;
+
+    out->is_flagged = !db_is_null(rows, 16);
+    out->turn.log_flags = (unsigned)db_get_int(rows, 16);
+    out->log_seq = db_get_int(rows, 17);
+    if (!row_of(arena, rows, &out->turn)) {
+        return false;
+    }
+    if (db_is_null(rows, 17)) {
+        out->log_seq = out->turn.change_seq;
+    }
+    return true;
+}
+
+enum clew_status turn_list_log(struct store_tx *tx, struct arena *arena,
+                               const struct turn_place *after, int64_t limit,
+                               struct turn_entry **out, size_t *out_count,
+                               struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct turn_entry), .fn = entry_of};
+    enum clew_status status =
+        after->is_imported
+            ? rows_add(tx, &list, &SELECT_LOG_IMPORTED,
+                       DB_ARGS(db_int(after->log_seq),
+                               db_int(after->change_seq), db_int(limit)),
+                       err)
+            : rows_add(tx, &list, &SELECT_LOG,
+                       DB_ARGS(db_int(after->change_seq), db_int(limit)), err);
+
+    if (status == CLEW_OK) {
+        *out = list.items;
+        *out_count = list.count;
+    }
+    return status;
 }
 
 /* Turns (after_seq, to_seq] of the line, at most `limit`. */

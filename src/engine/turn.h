@@ -41,6 +41,13 @@ struct turn {
     int64_t created_at_ms; /* when it was said */
     int64_t stored_at_ms;  /* when it came to us */
     int64_t change_seq;
+    unsigned log_flags; /* enum turn_log_flags */
+};
+
+/* How a turn came, for a replay of the log. */
+enum turn_log_flags {
+    TURN_LOG_FIRST = 1 << 0, /* it began its transaction */
+    TURN_LOG_NAMED = 1 << 1, /* the caller named the chat */
 };
 
 const char *turn_role_name(enum turn_role role);
@@ -77,6 +84,25 @@ enum clew_status turn_list_changes(struct store_tx *tx, struct arena *arena,
                                    int64_t after, int64_t limit,
                                    struct turn **out_turns, size_t *out_count,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+/* A turn with its place in the log. */
+struct turn_entry {
+    struct turn turn;
+    int64_t log_seq;
+    bool is_flagged; /* false: stored before log_flags were */
+};
+/* Where a reader of the log stands, in one of its two streams: what was told
+ * here, and what was imported. */
+struct turn_place {
+    bool is_imported;
+    int64_t log_seq; /* of imported turns */
+    int64_t change_seq;
+};
+/* Turns of one stream after a place, in the order of the log. */
+enum clew_status turn_list_log(struct store_tx *tx, struct arena *arena,
+                               const struct turn_place *after, int64_t limit,
+                               struct turn_entry **out, size_t *out_count,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- whole operations --- */
 

@@ -5,6 +5,7 @@
 #include "engine/undo.h"
 
 #include "base/clock.h"
+#include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/lineage.h"
@@ -46,6 +47,20 @@ static enum clew_status retract(struct undo *undo, const struct uuid *id,
                : status;
 }
 
+static enum clew_status note_undo(struct store_tx *tx, const struct undo *undo,
+                                  struct clew_error *err)
+{
+    struct action_new action = {
+        .kind = ACTION_UNDO, .detail = json_object(), .at_ms = undo->now_ms};
+
+    if (!json_set_str(action.detail, "from", undo->input->from) ||
+        !json_set_int(action.detail, "since", undo->input->since_ms)) {
+        json_decref(action.detail);
+        return clew_no_memory(err);
+    }
+    return action_add(tx, &action, err);
+}
+
 static enum clew_status do_undo(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
@@ -68,6 +83,9 @@ static enum clew_status do_undo(struct store_tx *tx, void *arg,
                        i < undo->ids.count && i < UNDO_MAX;
          i++) {
         status = retract(undo, &ids[i], err);
+    }
+    if (status == CLEW_OK && !input->is_dry_run && undo->ids.count > 0) {
+        status = note_undo(tx, undo, err);
     }
     return status;
 }

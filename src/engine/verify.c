@@ -355,7 +355,49 @@ static enum clew_status check_index(struct engine *engine, struct work *work,
     return status == CLEW_OK ? check_models(engine, work, err) : status;
 }
 
+/* What is derived against a replay of the log. */
+static enum clew_status check_log(struct engine *engine, struct work *work,
+                                  const struct verify_options *options,
+                                  struct clew_error *err)
+{
+    struct scope scope = {work->tenant->id};
+    struct rebuild_options how = {.is_dry_run = true};
+    struct rebuild_report *found = arena_zero(work->arena, 1, sizeof(*found));
+    struct verify_report *report = &work->report;
+    enum clew_status status;
+
+    if (!found) {
+        return clew_no_memory(err);
+    }
+    if (options) {
+        how.progress = options->progress;
+        how.arg = options->arg;
+    }
+    status = rebuild_run(engine, &scope, work->arena, &how, found, err);
+    if (status == CLEW_UNSUPPORTED) {
+        report->n_unreplayed++;
+        return CLEW_OK;
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    report->n_replayed += found->n_done;
+    for (size_t i = 0;
+         i < found->n_shown && report->n_shown < REBUILD_MAX_SHOWN; i++) {
+        report->shown[report->n_shown++] = found->shown[i];
+    }
+    if (found->is_due) { /* something was forgotten or imported: not yet */
+        report->n_due += found->n_differences;
+        return CLEW_OK;
+    }
+    return found->n_differences == 0
+               ? CLEW_OK
+               : add_fault(work, "what is derived follows from the log",
+                           found->n_differences, err);
+}
+
 enum clew_status verify_run(struct engine *engine, struct arena *arena,
+                            const struct verify_options *options,
                             struct verify_report *out, struct clew_error *err)
 {
     struct work work = {.arena = arena,
@@ -376,6 +418,9 @@ enum clew_status verify_run(struct engine *engine, struct arena *arena,
         status = store_read(engine->store, &scope, do_rules, &work, err);
         if (status == CLEW_OK) {
             status = check_index(engine, &work, err);
+        }
+        if (status == CLEW_OK && !(options && options->is_quick)) {
+            status = check_log(engine, &work, options, err);
         }
         work.report.n_tenants++;
     }

@@ -2,9 +2,9 @@
 /*
  * verify.h - prove that what is stored holds together.
  *
- * Three looks: the backend's own consistency check, the invariants between the
- * tables (each one query per tenant), and the search index against the tables.
- * Changes nothing.
+ * Four looks: the backend's own consistency check, the invariants between the
+ * tables (each one query per tenant), the search index against the tables, and
+ * all that is derived against a replay of the log (rebuild.h). Changes nothing.
  * Thread-safety: safe while the store is in use; a finding in a store that is
  * being written is real, since every query sees one snapshot.
  */
@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "engine/rebuild.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,13 +35,26 @@ struct verify_report {
     int64_t n_memories;
     struct verify_fault *faults;
     size_t n_faults;
+    int64_t n_replayed;   /* turns and actions */
+    int64_t n_due;        /* rows that wait for a rebuild asked for already */
+    int64_t n_unreplayed; /* tenants with turns from before actions were kept */
+    struct rebuild_difference shown[REBUILD_MAX_SHOWN];
+    size_t n_shown; /* of what does not follow from the log */
+};
+
+struct verify_options {
+    bool is_quick; /* the log is not replayed */
+    rebuild_fn progress;
+    void *arg;
 };
 
 /*
- * Look at everything. CLEW_OK also if faults were found: they are in the
- * report; CLEW_CORRUPT only if the backend itself says so.
+ * Look at everything; `options` NULL for all of it in silence. CLEW_OK also if
+ * faults were found: they are in the report; CLEW_CORRUPT only if the backend
+ * itself says so.
  */
 enum clew_status verify_run(struct engine *engine, struct arena *arena,
+                            const struct verify_options *options,
                             struct verify_report *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
 

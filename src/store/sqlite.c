@@ -92,6 +92,7 @@ static enum clew_status driver_open(const struct store_options *options,
     }
     pthread_mutex_init(&driver->lock, NULL);
     driver->is_read_only = options->is_read_only;
+    driver->is_scratch = options->is_scratch;
     driver->max_readers =
         options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
     if (strcmp(options->location, ":memory:") == 0) {
@@ -133,7 +134,16 @@ static enum clew_status connect(struct driver *driver, enum conn_role role,
     enum clew_status status = CLEW_OK;
 
     if (driver->path) {
-        return sqlite_connect(driver->path, role, out_db, err);
+        status = sqlite_connect(driver->path, role, out_db, err);
+        if (status == CLEW_OK && driver->is_scratch) {
+            /* only speed is lost if this fails */
+            (void)sqlite3_exec(*out_db,
+                               "PRAGMA synchronous = OFF;"
+                               "PRAGMA secure_delete = OFF;"
+                               "PRAGMA cache_size = -65536;",
+                               NULL, NULL, NULL);
+        }
+        return status;
     }
     pthread_mutex_lock(&driver->lock);
     if (!driver->memory) {

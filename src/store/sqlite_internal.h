@@ -18,6 +18,7 @@ struct driver {
     char *path; /* NULL for ":memory:" */
     int max_readers;
     bool is_read_only;
+    bool is_scratch;
     /* ":memory:" is one connection that all transactions take turns with: the
      * lock is held from begin to commit. */
     pthread_mutex_t lock;

@@ -49,6 +49,7 @@ struct store_options {
     int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */
+    bool is_scratch;   /* SQLite: will be thrown away, so nothing is synced */
 };
 
 typedef enum clew_status (*store_fn)(struct store_tx *tx, void *arg,

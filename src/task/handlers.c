@@ -8,6 +8,7 @@
 #include "engine/chatlink_assess.h"
 #include "engine/compact.h"
 #include "engine/link_tuning.h"
+#include "engine/rebuild.h"
 #include "engine/reembed.h"
 
 const struct task_handler task_handlers[] = {
@@ -16,6 +17,7 @@ const struct task_handler task_handlers[] = {
     {"generate_session_summary", chain_summarise_session},
     {"link.assess", chatlink_assess_task},
     {"link.tune", link_tuning_task},
+    {REBUILD_TASK, rebuild_task},
     {REEMBED_TASK, reembed_task},
     {NULL, NULL},
 };

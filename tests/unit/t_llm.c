@@ -309,26 +309,27 @@ static void what_was_answered_is_not_asked_again(void **state)
                                   .max_tokens = 10};
     struct uuid chat = {{1}};
     struct clew_error err = {0};
+    struct str key = {0};
     json_t *json = NULL;
 
     (void)state;
     answer("{\\\"a\\\":1}");
     assert_int_equal(advice_ask(&talk.world.engine, &talk.world.scope,
                                 &talk.world.arena, "test", &chat, &request,
-                                &json, &err),
+                                &json, &key, &err),
                      CLEW_OK);
     json_decref(json);
     fake_http_answer(fake, 500, "");
     assert_int_equal(advice_ask(&talk.world.engine, &talk.world.scope,
                                 &talk.world.arena, "test", &chat, &request,
-                                &json, &err),
+                                &json, &key, &err),
                      CLEW_OK);
     assert_int_equal(json_integer_value(json_object_get(json, "a")), 1);
     json_decref(json);
     /* another tenant's answers are its own */
     assert_int_equal(advice_ask(&talk.world.engine, &talk.world.other,
                                 &talk.world.arena, "test", &chat, &request,
-                                &json, &err),
+                                &json, &key, &err),
                      CLEW_UPSTREAM);
 }
 

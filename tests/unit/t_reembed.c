@@ -243,7 +243,7 @@ static void assert_sound(void)
     struct verify_report report;
     struct clew_error err = {0};
 
-    if (verify_run(engine, &arena, &report, &err) != CLEW_OK) {
+    if (verify_run(engine, &arena, NULL, &report, &err) != CLEW_OK) {
         fail_msg("%s", err.message);
     }
     if (report.n_faults > 0) {
