@@ -9,10 +9,10 @@
 
 /* The mean of so many best turns. */
 #define N_BEST 3
-#define BEST_WEIGHT 0.65
+#define BEST_WEIGHT 0.5
 #define WORDS_WEIGHT 0.33
 /* Saturation of a term over a whole chat. */
-#define CHAT_K1 0.9f
+#define CHAT_K1 1.2f
 /* So much of a turn's score is its chat's: where more of the best turns are,
  * the answer is more likely. */
 #define LEAN 0.1

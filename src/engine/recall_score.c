@@ -30,7 +30,7 @@
 /* previous, next, the one before, the one after (population_neighbours) */
 static const float neighbour_weight[RECALL_WINDOW] = {0.95f, 0.40f, 0.80f,
                                                       0.50f};
-static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.05f, 0.10f};
+static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 /* Of a term heard in several neighbours the best counts, the others by this. */
 #define NEIGHBOUR_SUM 0.07f
 /* Content tokens above which a text counts less in and for its surroundings. */

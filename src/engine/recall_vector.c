@@ -270,8 +270,10 @@ static void sieve_slice(const struct sieve *sieve)
                                sieve->words, sieve->bound, near);
         for (uint32_t w = 0; w < (n + 63) / 64; w++) {
             for (uint64_t left = near[w]; left; left &= left - 1) {
-                docs[n_passed++] =
-                    at + w * 64 + (uint32_t)__builtin_ctzll(left);
+                uint32_t doc = at + w * 64 + (uint32_t)__builtin_ctzll(left);
+
+                __builtin_prefetch(&s->forms[doc]);
+                docs[n_passed++] = doc;
             }
         }
         for (size_t i = 0; i < n_passed; i += PASS_ROWS) {
