@@ -14,7 +14,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -582,6 +584,129 @@ static void purged_documents_leave_no_byte_in_the_files(void **state)
     index_set_close(set);
 }
 
+/* --- many threads ------------------------------------------------------- */
+
+/* What the threads of a test share; rows are made before they start. */
+static struct {
+    struct index_set *set;
+    atomic_llong committed; /* rows that count as committed */
+    atomic_bool must_stop;
+    atomic_int n_bad;
+} shared;
+
+static enum clew_status shared_latest(void *arg, int64_t tenant, int64_t *out,
+                                      struct clew_error *err)
+{
+    (void)arg;
+    (void)tenant;
+    (void)err;
+    *out = atomic_load(&shared.committed);
+    return CLEW_OK;
+}
+
+static enum clew_status shared_load(void *arg, int64_t tenant, int64_t after,
+                                    size_t max, struct arena *arena,
+                                    struct index_doc **out_docs,
+                                    size_t *out_count, int64_t *out_through,
+                                    struct clew_error *err)
+{
+    int64_t left = atomic_load(&shared.committed) - after;
+    size_t n = left < (int64_t)max ? (size_t)left : max;
+    struct index_doc *docs = arena_zero(arena, n + 1, sizeof(*docs));
+
+    (void)arg;
+    (void)tenant;
+    if (!docs) {
+        return clew_fail(err, CLEW_NO_MEMORY, "no memory");
+    }
+    for (size_t i = 0; i < n; i++) {
+        docs[i] = source.rows[(size_t)after + i].doc;
+    }
+    *out_docs = docs;
+    *out_count = n;
+    *out_through = after + (int64_t)n;
+    return CLEW_OK;
+}
+
+/* A view holds at least what was committed before it was opened. */
+static void *read_for_a_while(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&shared.must_stop)) {
+        int64_t before = atomic_load(&shared.committed);
+        struct index_view *view = NULL;
+        struct index_count count;
+
+        if (index_view_open(shared.set, 1, &view, NULL) != CLEW_OK) {
+            atomic_fetch_add(&shared.n_bad, 1);
+            return NULL;
+        }
+        index_view_count(view, &count);
+        atomic_fetch_add(&shared.n_bad,
+                         count.through < before ||
+                             (int64_t)count.n_docs[INDEX_TURN] < before);
+        index_view_close(view);
+    }
+    return NULL;
+}
+
+static void *tidy_for_a_while(void *arg)
+{
+    (void)arg;
+    for (int i = 0; !atomic_load(&shared.must_stop); i++) {
+        bool more = false;
+        enum clew_status status =
+            i % 7 == 6     ? index_purge(shared.set, 1, NULL)
+            : i % 5 == 4   ? index_flush(shared.set, 1, NULL)
+            : i % 11 == 10 ? index_drop(shared.set, 1, NULL)
+                           : index_maintain(shared.set, 1, &more, NULL);
+
+        atomic_fetch_add(&shared.n_bad, status != CLEW_OK);
+    }
+    return NULL;
+}
+
+static void readers_writers_and_tidying_do_not_disturb_each_other(void **state)
+{
+    enum { ROWS = 1200, STEP = 8 };
+    struct index_options options = {
+        .dir = dir,
+        .model = "m",
+        .dim = FAKE_DIM,
+        .source = {NULL, shared_latest, shared_load}};
+    pthread_t threads[3];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        (void)fake_add(&source, INDEX_TURN, "u", i / 10, (int64_t)i, i);
+    }
+    memset(&shared, 0, sizeof(shared));
+    assert_int_equal(index_set_open(&options, &shared.set, NULL), CLEW_OK);
+    assert_int_equal(pthread_create(&threads[0], NULL, read_for_a_while, NULL),
+                     0);
+    assert_int_equal(pthread_create(&threads[1], NULL, read_for_a_while, NULL),
+                     0);
+    assert_int_equal(pthread_create(&threads[2], NULL, tidy_for_a_while, NULL),
+                     0);
+    for (size_t at = 0; at < ROWS; at += STEP) {
+        struct index_doc docs[STEP];
+
+        for (size_t i = 0; i < STEP; i++) {
+            docs[i] = source.rows[at + i].doc;
+        }
+        atomic_store(&shared.committed, (long long)(at + STEP));
+        assert_int_equal(index_offer(shared.set, 1, (int64_t)at,
+                                     (int64_t)(at + STEP), docs, STEP, NULL),
+                         CLEW_OK);
+    }
+    atomic_store(&shared.must_stop, true);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&shared.n_bad), 0);
+    index_set_close(shared.set);
+}
+
 static void memory_stays_below_the_ceiling(void **state)
 {
     struct index_options options = {.model = "m",
@@ -679,6 +804,7 @@ int main(void)
         ON_DISK(killed_while_writing_it_is_right_afterwards),
         ON_DISK(two_processes_share_a_folder),
         ON_DISK(purged_documents_leave_no_byte_in_the_files),
+        ON_DISK(readers_writers_and_tidying_do_not_disturb_each_other),
         ON_DISK(memory_stays_below_the_ceiling),
         ON_DISK(running_out_of_memory_leaves_the_index_whole),
     };
