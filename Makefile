@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test asan tsan bench eval fuzz cov format tidy check-style \
-	install deb fresh crash soak clean help
+	install deb fresh crash crash-tasks soak clean help
 
 all: build
 
@@ -97,3 +97,8 @@ soak:                  ## 10,000 hostile texts into contexts, counted for real
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CONTEXT_SIZES=$${CONTEXT_SIZES:-10000} node --test context-size.test.mjs
+
+crash-tasks:           ## kill the server 50 times while tasks run, on both stores
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CRASH_KILLS=$${CRASH_KILLS:-50} node --test crash-tasks.test.mjs

@@ -39,6 +39,12 @@ static struct str mark_row(struct api_call *call, const void *row)
     return api_mark(call, task->created_at_ms, &task->id);
 }
 
+static bool is_status(struct str text)
+{
+    return str_eq(text, STR("pending")) || str_eq(text, STR("running")) ||
+           str_eq(text, STR("done")) || str_eq(text, STR("failed"));
+}
+
 enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
 {
     struct task_filter filter = {0};
@@ -50,6 +56,10 @@ enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = api_query_str(call, "status", LIMIT_NAME_BYTES, &filter.status,
                                err);
+    }
+    if (status == CLEW_OK && filter.status.s && !is_status(filter.status)) {
+        return clew_fail_field(
+            err, "status", "\"status\" is pending, running, done or failed");
     }
     if (status == CLEW_OK) {
         status = api_mark_parse(&page, &filter.before_time_ms,

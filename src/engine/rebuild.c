@@ -32,8 +32,8 @@
 #define SYNC_ROUNDS 4
 /* Beginnings from scratch before giving up. */
 #define MAX_TRIES 3
-/* A task that rebuilds renews its claim this often. */
-#define EXTEND_MS 2000
+/* A task that rebuilds renews its claim so often in its length. */
+#define EXTEND_PARTS 4
 /* Everything else goes first. */
 #define PRIORITY (-10)
 
@@ -329,11 +329,12 @@ static bool extend(void *arg, const struct rebuild_report *report)
     int64_t now_ms = clock_now_ms(claim->engine->clock);
 
     (void)report;
-    if (now_ms - claim->extended_at_ms < EXTEND_MS) {
+    if (now_ms - claim->extended_at_ms <
+        task_lease_ms(claim->engine) / EXTEND_PARTS) {
         return true;
     }
     claim->extended_at_ms = now_ms;
-    claim->until_ms = now_ms + TASK_LEASE_MS;
+    claim->until_ms = now_ms + task_lease_ms(claim->engine);
     return store_write(claim->engine->store, &claim->task->scope, do_extend,
                        claim, NULL) == CLEW_OK;
 }

@@ -23,8 +23,10 @@
 #define ARENA_BYTES ((size_t)1 << 32)
 
 DB_SQL(SELECT_LATEST, "SELECT change_seq FROM tenants WHERE tenant = $1");
-DB_SQL(SELECT_SOURCES, "SELECT source_id FROM memory_sources WHERE tenant = $1"
-                       " AND memory_id = $2 ORDER BY ordinal LIMIT 1000");
+/* What it named itself; what it took over later is taken over again. */
+DB_SQL(SELECT_SOURCES,
+       "SELECT source_id FROM memory_sources WHERE tenant = $1"
+       " AND memory_id = $2 AND created_at <= $3 ORDER BY ordinal LIMIT 1000");
 
 /* --- reading ---------------------------------------------------------------
  */
@@ -127,7 +129,9 @@ static enum clew_status load_extras(struct rebuild_actions *stream,
         }
         if (status == CLEW_OK) {
             status = rows_add(tx, &list, &SELECT_SOURCES,
-                              DB_ARGS(db_uuid(&entry->action.made)), err);
+                              DB_ARGS(db_uuid(&entry->action.made),
+                                      db_int(entry->memory.created_at_ms)),
+                              err);
         }
         entry->sources = list.items;
         entry->n_sources = list.count;

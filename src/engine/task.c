@@ -5,6 +5,7 @@
 #include "engine/task.h"
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/rand.h"
 #include "engine/action.h"
 #include "engine/engine.h"
@@ -12,6 +13,9 @@
 #include "store/db.h"
 
 #include <string.h>
+
+/* Finished rows dropped in one commit. */
+#define PRUNE_ROWS 500
 
 #define COLUMNS                                                                \
     "tenant, id, kind, unique_key, payload, status, priority, execute_at,"     \
@@ -38,8 +42,12 @@ DB_SQL_SYSTEM(SELECT_DUE,
               "SELECT " COLUMNS " FROM tasks WHERE finished_at IS NULL"
               " AND execute_at <= $1"
               " AND (lease_until IS NULL OR lease_until <= $1)"
-              " ORDER BY priority DESC, execute_at, id LIMIT 1"
+              " ORDER BY priority DESC, execute_at, id LIMIT $2"
               " FOR UPDATE SKIP LOCKED");
+DB_SQL_SYSTEM(SELECT_IS_DUE,
+              "SELECT 1 FROM tasks WHERE finished_at IS NULL"
+              " AND execute_at <= $1"
+              " AND (lease_until IS NULL OR lease_until <= $1) LIMIT 1");
 DB_SQL_SYSTEM(CLAIM, "UPDATE tasks SET status = 'running',"
                      " attempts = attempts + 1, lease_until = $3"
                      " WHERE tenant = $1 AND id = $2");
@@ -47,6 +55,22 @@ DB_SQL_SYSTEM(SETTLE, "UPDATE tasks SET status = $4, execute_at = $5,"
                       " finished_at = $6, last_error = $7, lease_until = NULL"
                       " WHERE tenant = $1 AND id = $2 AND attempts = $3"
                       " AND finished_at IS NULL");
+DB_SQL_SYSTEM(HOLD, "UPDATE tasks SET lease_until = $4 WHERE tenant = $1"
+                    " AND id = $2 AND attempts = $3 AND finished_at IS NULL"
+                    " AND lease_until < $4");
+DB_SQL_SYSTEM(RELEASE, "UPDATE tasks SET status = 'pending',"
+                       " attempts = attempts - 1, lease_until = NULL"
+                       " WHERE tenant = $1 AND id = $2 AND attempts = $3"
+                       " AND finished_at IS NULL");
+DB_SQL_SYSTEM(PRUNE,
+              "DELETE FROM tasks WHERE finished_at IS NOT NULL AND id IN"
+              " (SELECT id FROM tasks WHERE finished_at IS NOT NULL"
+              " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
+              " ORDER BY finished_at LIMIT $3)");
+DB_SQL_SYSTEM(SELECT_OLD,
+              "SELECT 1 FROM tasks WHERE finished_at IS NOT NULL"
+              " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
+              " LIMIT 1");
 DB_SQL_SYSTEM(SELECT_NEXT, "SELECT MIN(execute_at) FROM tasks"
                            " WHERE finished_at IS NULL");
 
@@ -167,56 +191,214 @@ enum clew_status task_extend(struct store_tx *tx, const struct task *task,
     return change_claimed(tx, &EXTEND, task, until_ms, err);
 }
 
+int64_t task_lease_ms(const struct engine *engine)
+{
+    return config_int(engine->config, "tasks.lease_seconds") * CLOCK_SECOND_MS;
+}
+
 /* How long a task of this kind is claimed for. */
-static int64_t lease_ms(struct str kind)
+static int64_t lease_ms(const struct engine *engine, struct str kind)
 {
     static const char *const in_steps[] = {"reembed"};
+    int64_t lease = task_lease_ms(engine);
 
     for (size_t i = 0; i < sizeof(in_steps) / sizeof(in_steps[0]); i++) {
-        if (str_eq(kind, str_of(in_steps[i]))) {
+        if (str_eq(kind, str_of(in_steps[i])) && lease > TASK_STEP_LEASE_MS) {
             return TASK_STEP_LEASE_MS;
         }
     }
-    return TASK_LEASE_MS;
+    return lease;
 }
 
 struct claim_work {
+    struct engine *engine;
     struct arena *arena;
     int64_t now_ms;
-    struct task task;
+    struct rows_list found;
+    struct task *tasks;
+    size_t count;
 };
+
+static enum clew_status do_is_due(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct claim_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_IS_DUE, DB_ARGS(db_int(work->now_ms)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->count = db_next(&rows) ? 1 : 0;
+    return db_end(&rows, err);
+}
+
+/* Its workers died, every one: no more of them. */
+static enum clew_status give_up(struct store_tx *tx, const struct task *task,
+                                int64_t now_ms, struct clew_error *err)
+{
+    return db_exec(tx, &SETTLE,
+                   DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                           db_int(task->attempts), db_cstr("failed"),
+                           db_int(task->execute_at_ms), db_int(now_ms),
+                           db_cstr("no worker that ran it came back")),
+                   err);
+}
+
+static enum clew_status claim_one(struct store_tx *tx, struct claim_work *work,
+                                  struct task *task, struct clew_error *err)
+{
+    if (task->attempts >= TASK_MAX_ATTEMPTS) {
+        return give_up(tx, task, work->now_ms, err);
+    }
+    task->attempts++;
+    work->tasks[work->count++] = *task;
+    return db_exec(
+        tx, &CLAIM,
+        DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                db_int(work->now_ms + lease_ms(work->engine, task->kind))),
+        err);
+}
 
 static enum clew_status do_claim(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
     struct claim_work *work = arg;
-    struct task *task = &work->task;
-    enum clew_status status =
-        rows_one(tx, work->arena, &SELECT_DUE, DB_ARGS(db_int(work->now_ms)),
-                 row_of, task, sizeof(*task), "task", err);
+    struct task *found;
+    enum clew_status status;
 
-    if (status != CLEW_OK) {
-        return status;
+    work->count = 0;
+    work->found.count = 0;
+    status =
+        rows_add(tx, &work->found, &SELECT_DUE,
+                 DB_ARGS(db_int(work->now_ms), db_int(TASK_MAX_CLAIM)), err);
+    found = work->found.items;
+    for (size_t i = 0; i < work->found.count && status == CLEW_OK; i++) {
+        /* what failed or was left behind does not share a worker's hand */
+        if (i > 0 && (found[i].attempts > 0 || work->tasks[0].attempts > 1)) {
+            continue;
+        }
+        status = claim_one(tx, work, &found[i], err);
+        if (status == CLEW_OK && work->count == 0) {
+            break; /* it was given up; the next look sees the others */
+        }
     }
-    task->attempts++;
-    return db_exec(tx, &CLAIM,
-                   DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
-                           db_int(work->now_ms + lease_ms(task->kind))),
-                   err);
+    return status;
 }
 
 enum clew_status task_claim(struct engine *engine, struct arena *arena,
-                            int64_t now_ms, struct task *out_task,
-                            struct clew_error *err)
+                            int64_t now_ms, struct task **out_tasks,
+                            size_t *out_count, struct clew_error *err)
 {
-    struct claim_work work = {.arena = arena, .now_ms = now_ms};
+    struct claim_work work = {
+        .engine = engine,
+        .arena = arena,
+        .now_ms = now_ms,
+        .found = {.arena = arena, .size = sizeof(struct task), .fn = row_of},
+        .tasks = arena_zero(arena, TASK_MAX_CLAIM, sizeof(struct task))};
+    /* looking first keeps idle workers from taking the writer */
     enum clew_status status =
-        store_write_system(engine->store, do_claim, &work, err);
+        work.tasks ? store_read_system(engine->store, do_is_due, &work, err)
+                   : clew_no_memory(err);
 
+    if (status == CLEW_OK && work.count > 0) {
+        status = store_write_system(engine->store, do_claim, &work, err);
+    }
     if (status == CLEW_OK) {
-        *out_task = work.task;
+        *out_tasks = work.tasks;
+        *out_count = work.count;
     }
     return status;
+}
+
+/* A statement on each of some claimed tasks. */
+struct each_work {
+    const struct task *tasks;
+    size_t count;
+    int64_t time_ms;
+};
+
+static enum clew_status do_hold(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    const struct each_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        const struct task *task = &work->tasks[i];
+
+        status = db_exec(tx, &HOLD,
+                         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                                 db_int(task->attempts), db_int(work->time_ms)),
+                         err);
+    }
+    return status;
+}
+
+enum clew_status task_hold(struct engine *engine, const struct task *tasks,
+                           size_t count, int64_t until_ms,
+                           struct clew_error *err)
+{
+    struct each_work work = {
+        .tasks = tasks, .count = count, .time_ms = until_ms};
+
+    return store_write_system(engine->store, do_hold, &work, err);
+}
+
+static enum clew_status do_release(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    const struct each_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        const struct task *task = &work->tasks[i];
+
+        status = db_exec(tx, &RELEASE,
+                         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                                 db_int(task->attempts)),
+                         err);
+    }
+    return status;
+}
+
+enum clew_status task_release(struct engine *engine, const struct task *tasks,
+                              size_t count, struct clew_error *err)
+{
+    struct each_work work = {.tasks = tasks, .count = count};
+
+    return store_write_system(engine->store, do_release, &work, err);
+}
+
+static enum clew_status do_settle_done(struct store_tx *tx, void *arg,
+                                       struct clew_error *err)
+{
+    const struct each_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        const struct task *task = &work->tasks[i];
+
+        status = db_exec(tx, &SETTLE,
+                         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
+                                 db_int(task->attempts), db_cstr("done"),
+                                 db_int(task->execute_at_ms),
+                                 db_int(work->time_ms), db_null()),
+                         err);
+    }
+    return status;
+}
+
+enum clew_status task_settle_done(struct engine *engine,
+                                  const struct task *tasks, size_t count,
+                                  int64_t now_ms, struct clew_error *err)
+{
+    struct each_work work = {.tasks = tasks, .count = count, .time_ms = now_ms};
+
+    return count == 0
+               ? CLEW_OK
+               : store_write_system(engine->store, do_settle_done, &work, err);
 }
 
 /* How long to wait after the n-th failure: doubled, capped, jittered by 25 %.
@@ -280,6 +462,65 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
         }
     }
     return store_write_system(engine->store, do_settle, &work, err);
+}
+
+struct prune_work {
+    int64_t done_before_ms;
+    int64_t failed_before_ms;
+    int64_t count;
+};
+
+static enum clew_status do_old(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct prune_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status = db_query(
+        tx, &SELECT_OLD,
+        DB_ARGS(db_int(work->done_before_ms), db_int(work->failed_before_ms)),
+        &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->count = db_next(&rows) ? 1 : 0;
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_prune(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct prune_work *work = arg;
+
+    return db_exec_count(tx, &PRUNE,
+                         DB_ARGS(db_int(work->done_before_ms),
+                                 db_int(work->failed_before_ms),
+                                 db_int(PRUNE_ROWS)),
+                         &work->count, err);
+}
+
+enum clew_status task_prune(struct engine *engine, int64_t now_ms,
+                            int64_t *out_count, struct clew_error *err)
+{
+    int64_t done = config_int(engine->config, "tasks.keep_days");
+    int64_t failed = config_int(engine->config, "tasks.keep_failed_days");
+    struct prune_work work;
+    enum clew_status status;
+
+    if (failed < done) {
+        failed = done;
+    }
+    work =
+        (struct prune_work){.done_before_ms = now_ms - done * CLOCK_DAY_MS,
+                            .failed_before_ms = now_ms - failed * CLOCK_DAY_MS};
+    status = store_read_system(engine->store, do_old, &work, err);
+    if (status == CLEW_OK && work.count > 0) {
+        status = store_write_system(engine->store, do_prune, &work, err);
+    }
+    if (status == CLEW_OK) {
+        *out_count = work.count;
+    }
+    return status;
 }
 
 static enum clew_status do_next(struct store_tx *tx, void *arg,

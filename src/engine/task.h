@@ -25,7 +25,8 @@
 struct engine;
 
 #define TASK_MAX_ATTEMPTS 8
-#define TASK_LEASE_MS (5 * 60 * 1000LL)
+/* Claimed with one commit; each worker has at most so many in hand. */
+#define TASK_MAX_CLAIM 16
 /* For kinds that renew their claim with every step (task_extend). */
 #define TASK_STEP_LEASE_MS (10 * 1000LL)
 /* The wait after a failure doubles from here, up to an hour, with jitter. */
@@ -97,15 +98,36 @@ enum clew_status task_extend(struct store_tx *tx, const struct task *task,
                              int64_t until_ms,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
+/* How long a claim holds (tasks.lease_seconds). */
+int64_t task_lease_ms(const struct engine *engine);
 /*
- * Claim the next task due at `now_ms`, of any tenant; CLEW_NOT_FOUND if there
- * is none. Its attempts are counted by the claim.
+ * Claim what is due at `now_ms`, of any tenant, in one commit: at most
+ * TASK_MAX_CLAIM tasks, and nothing is written if there are none. Attempts are
+ * counted by the claim. A task that was claimed before and never settled may
+ * have killed its worker: it comes alone, and is given up after
+ * TASK_MAX_ATTEMPTS.
  */
 enum clew_status task_claim(struct engine *engine, struct arena *arena,
-                            int64_t now_ms, struct task *out_task,
+                            int64_t now_ms, struct task **out_tasks,
+                            size_t *out_count,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Claims that end before `until_ms` hold until then; for what still waits in a
+ * worker's hand. Tasks taken over by others stay theirs. */
+enum clew_status task_hold(struct engine *engine, const struct task *tasks,
+                           size_t count, int64_t until_ms,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* Give back what was claimed and not begun, as if it had not been. */
+enum clew_status task_release(struct engine *engine, const struct task *tasks,
+                              size_t count,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Settle tasks that succeeded, in one commit; those that task_complete()
+ * settled stay as they are. */
+enum clew_status task_settle_done(struct engine *engine,
+                                  const struct task *tasks, size_t count,
+                                  int64_t now_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * Settle a claimed task: done, or put off with backoff, or failed for good
+ * Settle one claimed task: done, or put off with backoff, or failed for good
  * after TASK_MAX_ATTEMPTS or a status that cannot succeed later. A task that
  * task_complete() settled stays as it is.
  */
@@ -113,6 +135,13 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
                              enum clew_status outcome, const char *message,
                              int64_t now_ms,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Drop finished tasks that are older than tasks.keep_days (those given up:
+ * tasks.keep_failed_days), some hundred at a time; `*out_count` is how many.
+ */
+enum clew_status task_prune(struct engine *engine, int64_t now_ms,
+                            int64_t *out_count,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 /* When the next open task is due; INT64_MAX if there is none. */
 enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/model_use.h"
 #include "engine/reembed.h"
+#include "engine/task.h"
 #include "index/index.h"
 #include "task/worker.h"
 
@@ -84,6 +85,21 @@ static void plan(struct engine *engine, struct worker_pool *pool)
     }
 }
 
+/* Finished tasks go after a while. */
+static void prune(struct engine *engine)
+{
+    int64_t count = 0;
+    enum clew_status status = CLEW_OK;
+
+    do {
+        status = task_prune(engine, clock_now_ms(engine->clock), &count, NULL);
+    } while (status == CLEW_OK && count > 0 && !model_use_is_stopping(engine));
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "upkeep", "prune_failed", "code=%s",
+                  clew_status_code(status));
+    }
+}
+
 void upkeep_round(struct engine *engine, struct worker_pool *pool,
                   bool is_idle_round)
 {
@@ -91,6 +107,9 @@ void upkeep_round(struct engine *engine, struct worker_pool *pool,
     size_t n;
 
     plan(engine, pool);
+    if (is_idle_round) {
+        prune(engine);
+    }
     keep_set(engine, engine->indexes, is_idle_round);
     n = model_use_all(engine, open);
     for (size_t i = 0; i < n; i++) {

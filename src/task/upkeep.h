@@ -4,7 +4,8 @@
  *
  * One thread: it notices that another embedding model was chosen, adds tasks
  * for rows that model has not seen, merges what has grown in the search
- * indexes, and writes to files what has lain in memory for a while. Nothing
+ * indexes, writes to files what has lain in memory for a while, and drops tasks
+ * that were finished long ago. Nothing
  * waits for it and nothing depends on it but speed after a restart.
  * Thread-safety: internally locked.
  */
@@ -29,7 +30,7 @@ enum clew_status upkeep_open(struct engine *engine, struct worker_pool *pool,
 void upkeep_close(struct upkeep *upkeep);
 
 /* One round, in the caller's thread; for tests. `is_idle_round` also writes
- * what is in memory. */
+ * what is in memory and drops old tasks. */
 void upkeep_round(struct engine *engine, struct worker_pool *pool,
                   bool is_idle_round);
 

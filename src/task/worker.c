@@ -38,37 +38,110 @@ static task_fn handler_of(struct str kind)
     return NULL;
 }
 
-/* Run one claimed task and settle it. */
-static enum clew_status run_one(struct engine *engine, const struct task *task,
-                                struct arena *arena, struct clew_error *err)
+/* A hand of claimed tasks. */
+struct hand {
+    struct engine *engine;
+    struct worker_pool *pool; /* NULL: in the caller's thread */
+    struct task *tasks;
+    size_t count;
+    size_t n_done; /* the first ones, moved together: to be settled */
+    int64_t until_ms;
+};
+
+static bool is_closing(struct worker_pool *pool)
 {
+    bool is_it;
+
+    if (!pool) {
+        return false;
+    }
+    pthread_mutex_lock(&pool->lock);
+    is_it = pool->is_closing;
+    pthread_mutex_unlock(&pool->lock);
+    return is_it;
+}
+
+/* Run one claimed task. A failure is settled at once, success with others. */
+static enum clew_status run_one(struct hand *hand, const struct task *task,
+                                struct clew_error *err)
+{
+    struct engine *engine = hand->engine;
     struct clew_error failure = {.status = CLEW_OK};
     task_fn fn = handler_of(task->kind);
-    enum clew_status outcome =
-        fn ? fn(engine, task, arena, &failure)
-           : clew_fail(&failure, CLEW_INVALID, "no handler for this kind");
+    enum clew_status outcome;
+    struct arena arena;
 
-    if (outcome != CLEW_OK) {
-        log_event(LOG_WARN, "task", "failed", "kind=%.*s attempt=%lld code=%s",
-                  (int)task->kind.len, task->kind.s, (long long)task->attempts,
-                  clew_status_code(outcome));
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    outcome =
+        fn ? fn(engine, task, &arena, &failure)
+           : clew_fail(&failure, CLEW_INVALID, "no handler for this kind");
+    arena_release(&arena);
+    if (outcome == CLEW_OK) {
+        hand->tasks[hand->n_done++] = *task;
+        return CLEW_OK;
     }
+    log_event(LOG_WARN, "task", "failed", "kind=%.*s attempt=%lld code=%s",
+              (int)task->kind.len, task->kind.s, (long long)task->attempts,
+              clew_status_code(outcome));
     return task_settle(engine, task, outcome, failure.message,
                        clock_now_ms(engine->clock), err);
 }
 
-/* Claim and run one task; CLEW_NOT_FOUND if none is due. */
-static enum clew_status step(struct engine *engine, struct clew_error *err)
+/* Claims still in hand hold while slow ones before them run. */
+static void hold_rest(struct hand *hand, size_t from)
 {
-    struct arena arena;
-    struct task task;
+    int64_t now_ms = clock_now_ms(hand->engine->clock);
+    int64_t lease_ms = task_lease_ms(hand->engine);
+
+    if (hand->until_ms - now_ms < lease_ms / 2) {
+        hand->until_ms = now_ms + lease_ms;
+        /* if not, another worker does them */
+        clew_ignore(task_hold(hand->engine, &hand->tasks[from],
+                              hand->count - from, hand->until_ms, NULL));
+    }
+}
+
+static enum clew_status run_hand(struct hand *hand, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    enum clew_status settled;
+    size_t i = 0;
+
+    for (; i < hand->count && status == CLEW_OK && !is_closing(hand->pool);
+         i++) {
+        struct task task = hand->tasks[i];
+
+        if (i > 0) {
+            hold_rest(hand, i);
+        }
+        status = run_one(hand, &task, err);
+    }
+    settled = task_settle_done(hand->engine, hand->tasks, hand->n_done,
+                               clock_now_ms(hand->engine->clock), err);
+    if (i < hand->count) {
+        /* if not, they come back when the claim ends */
+        clew_ignore(
+            task_release(hand->engine, &hand->tasks[i], hand->count - i, NULL));
+    }
+    return status == CLEW_OK ? settled : status;
+}
+
+/* Claim and run what is due, a hand of it; CLEW_NOT_FOUND if nothing is. */
+static enum clew_status step(struct engine *engine, struct worker_pool *pool,
+                             size_t *out_run, struct clew_error *err)
+{
+    int64_t now_ms = clock_now_ms(engine->clock);
+    struct hand hand = {.engine = engine,
+                        .pool = pool,
+                        .until_ms = now_ms + task_lease_ms(engine)};
     enum clew_status status;
+    struct arena arena;
 
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
-    status =
-        task_claim(engine, &arena, clock_now_ms(engine->clock), &task, err);
+    status = task_claim(engine, &arena, now_ms, &hand.tasks, &hand.count, err);
+    *out_run = hand.count;
     if (status == CLEW_OK) {
-        status = run_one(engine, &task, &arena, err);
+        status = hand.count > 0 ? run_hand(&hand, err) : CLEW_NOT_FOUND;
     }
     arena_release(&arena);
     return status;
@@ -95,17 +168,16 @@ static void *work(void *arg)
     for (;;) {
         struct clew_error err = {.status = CLEW_OK};
         enum clew_status status;
+        size_t n_run;
         unsigned seen;
-        bool is_closing;
 
         pthread_mutex_lock(&pool->lock);
         seen = pool->n_wakes;
-        is_closing = pool->is_closing;
         pthread_mutex_unlock(&pool->lock);
-        if (is_closing) {
+        if (is_closing(pool)) {
             return NULL;
         }
-        status = step(pool->engine, &err);
+        status = step(pool->engine, pool, &n_run, &err);
         if (status == CLEW_OK) {
             continue;
         }
@@ -181,12 +253,11 @@ enum clew_status worker_run_due(struct engine *engine, size_t max,
     enum clew_status status = CLEW_OK;
 
     *out_run = 0;
-    while (*out_run < max) {
-        status = step(engine, err);
-        if (status != CLEW_OK) {
-            break;
-        }
-        (*out_run)++;
+    while (*out_run < max && status == CLEW_OK) {
+        size_t n_run = 0;
+
+        status = step(engine, NULL, &n_run, err);
+        *out_run += n_run;
     }
     return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }

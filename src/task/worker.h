@@ -2,8 +2,10 @@
 /*
  * worker.h - threads that do what tasks ask for.
  *
- * A pool of a few threads claims due tasks and runs the handler of their kind
- * (task/handlers.c). Between tasks a thread sleeps until the next one is due,
+ * A pool of a few threads claims due tasks, a hand at a time, and runs the
+ * handler of their kind (task/handlers.c). Claiming a hand is one commit and so
+ * is settling it, so that many small tasks do not compete with what people
+ * write. Between tasks a thread sleeps until the next one is due,
  * until worker_wake(), or for a second, since other processes add tasks too.
  * Tests use worker_run_due() instead of threads: it runs everything due at the
  * engine's clock, in the caller's thread.
@@ -43,8 +45,8 @@ void worker_pool_close(struct worker_pool *pool);
 /* Tasks may have been added: look at once. NULL is a no-op. */
 void worker_wake(struct worker_pool *pool);
 
-/* Run all tasks due now, also those that come due by running them; at most
- * `max`. `*out_run` counts them. */
+/* Run all tasks due now, also those that come due by running them, until `max`
+ * were begun. `*out_run` counts them. */
 enum clew_status worker_run_due(struct engine *engine, size_t max,
                                 size_t *out_run,
                                 struct clew_error *err) CLEW_MUST_CHECK;

@@ -24,3 +24,9 @@ ALTER TABLE turns ADD COLUMN log_flags {int};
 ALTER TABLE turns ADD COLUMN log_seq {int};
 CREATE INDEX turns_by_log ON turns (tenant, log_seq, change_seq)
     WHERE log_seq IS NOT NULL;
+
+-- What is due is claimed in this order, and what is finished is dropped by age.
+CREATE INDEX tasks_ready ON tasks (priority DESC, execute_at, id)
+    WHERE finished_at IS NULL;
+CREATE INDEX tasks_finished ON tasks (finished_at)
+    WHERE finished_at IS NOT NULL;
