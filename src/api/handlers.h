@@ -104,6 +104,7 @@ API_HANDLER(memories_source);
 
 /* models.c */
 API_HANDLER(models_list);
+API_HANDLER(usage_list);
 
 /* forget.c */
 API_HANDLER(forget_post);

@@ -48,6 +48,7 @@ const struct openapi_schema openapi_fields[] = {
     {"conversation_id", ID},
     {"created_at", TIME},
     {"cursor", TEXT},
+    {"days", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3660}"},
     {"decision", "{\"enum\":[\"link\",\"no_link\"]}"},
     {"dry_run", BOOLEAN},
     {"explain", BOOLEAN},
@@ -305,6 +306,11 @@ const struct openapi_schema openapi_objects[] = {
     {"Trace",
      OBJECT(P("id", ID) "," P("chat_id", ID) "," P("created_at", TIME) ","
             P("decisions", ANY))},
+    {"Usage",
+     OBJECT(P("day", "{\"type\":\"string\",\"format\":\"date\"}") ","
+            P("purpose", TEXT) "," P("model", TEXT) "," P("calls", COUNT) ","
+            P("failures", COUNT) "," P("input_tokens", COUNT) ","
+            P("output_tokens", COUNT) "," P("cost", NUMBER))},
     {"Act", OBJECT(P("act", ACT))},
     {"Analysis",
      OBJECT(P("act", ACT) "," P("confidence", NUMBER) "," P(

@@ -210,6 +210,11 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/models", READ, models_list, NULL, NULL,
      "List the embedding models and how far each has come", "> [Model]", 0},
 
+    /* --- the language model --- */
+    {HTTP_GET, "/api/v1/usage", READ, usage_list, NULL, FIELDS("days"),
+     "List calls to the language model, their tokens and cost, by day",
+     "> [Usage]", 0},
+
     /* --- all of it --- */
     {HTTP_GET, "/api/v1/export", ADMIN, export_get, NULL, NULL,
      "Read everything of the tenant, one JSON object a line", NULL, 0},

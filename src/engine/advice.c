@@ -14,6 +14,8 @@
 #include "store/db.h"
 #include "text/analysis.h"
 
+#include <math.h>
+
 DB_SQL(SELECT_ANSWER,
        "SELECT answer FROM llm_answers WHERE tenant = $1 AND key = $2");
 DB_SQL(INSERT_ANSWER,
@@ -26,12 +28,17 @@ DB_SQL(SELECT_USED,
 DB_SQL(ADD_TO_LEDGER,
        "INSERT INTO llm_ledger (tenant, day, purpose, model, calls, failures,"
        " input_tokens, output_tokens, cost_micros)"
-       " VALUES ($1, $2, $3, $4, 1, $5, $6, $7, 0)"
+       " VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8)"
        " ON CONFLICT (tenant, day, purpose, model) DO UPDATE SET"
        " calls = llm_ledger.calls + 1,"
        " failures = llm_ledger.failures + excluded.failures,"
        " input_tokens = llm_ledger.input_tokens + excluded.input_tokens,"
-       " output_tokens = llm_ledger.output_tokens + excluded.output_tokens");
+       " output_tokens = llm_ledger.output_tokens + excluded.output_tokens,"
+       " cost_micros = llm_ledger.cost_micros + excluded.cost_micros");
+DB_SQL(SELECT_USAGE,
+       "SELECT day, purpose, model, calls, failures, input_tokens,"
+       " output_tokens, cost_micros FROM llm_ledger WHERE tenant = $1"
+       " AND day > $2 ORDER BY day DESC, purpose, model LIMIT 10000");
 
 struct work {
     struct arena *arena;
@@ -45,6 +52,7 @@ struct work {
     struct llm_answer answer;
     struct str text; /* of the answer, to be recorded */
     bool has_failed;
+    int64_t cost_micros;
 };
 
 static int64_t day_of(int64_t time_ms)
@@ -100,13 +108,13 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
     struct work *work = arg;
-    enum clew_status status =
-        db_exec(tx, &ADD_TO_LEDGER,
-                DB_ARGS(db_int(day_of(work->now_ms)), db_cstr(work->purpose),
-                        db_cstr(work->model), db_int(work->has_failed),
-                        db_int(work->answer.input_tokens),
-                        db_int(work->answer.output_tokens)),
-                err);
+    enum clew_status status = db_exec(
+        tx, &ADD_TO_LEDGER,
+        DB_ARGS(db_int(day_of(work->now_ms)), db_cstr(work->purpose),
+                db_cstr(work->model), db_int(work->has_failed),
+                db_int(work->answer.input_tokens),
+                db_int(work->answer.output_tokens), db_int(work->cost_micros)),
+        err);
 
     if (status != CLEW_OK || work->has_failed) {
         return status;
@@ -146,6 +154,12 @@ static enum clew_status call(struct engine *engine, const struct scope *scope,
                       text_token_estimate(request->prompt));
         work->answer.output_tokens = (int64_t)text_token_estimate(work->text);
     }
+    /* so much a million tokens is as many millionths a token */
+    work->cost_micros =
+        llround((double)work->answer.input_tokens *
+                    config_real(engine->config, "llm.input_price") +
+                (double)work->answer.output_tokens *
+                    config_real(engine->config, "llm.output_price"));
     recorded = status == CLEW_NO_MEMORY
                    ? status
                    : store_write(engine->store, scope, do_record, work,
@@ -238,6 +252,57 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
         *out_answer = work.answer.json;
     } else {
         json_decref(work.answer.json);
+    }
+    return status;
+}
+
+struct usage_work {
+    int64_t after_day;
+    struct rows_list list;
+};
+
+static bool usage_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct advice_usage *out = item;
+
+    out->day_ms = db_get_int(rows, 0) * CLOCK_DAY_MS;
+    out->calls = db_get_int(rows, 3);
+    out->failures = db_get_int(rows, 4);
+    out->input_tokens = db_get_int(rows, 5);
+    out->output_tokens = db_get_int(rows, 6);
+    out->cost_micros = db_get_int(rows, 7);
+    return rows_text(arena, rows, 1, &out->purpose) &&
+           rows_text(arena, rows, 2, &out->model);
+}
+
+static enum clew_status do_usage(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct usage_work *work = arg;
+
+    work->list.count = 0;
+    return rows_add(tx, &work->list, &SELECT_USAGE,
+                    DB_ARGS(db_int(work->after_day)), err);
+}
+
+enum clew_status advice_usage_list(struct engine *engine,
+                                   const struct scope *scope,
+                                   struct arena *arena, int64_t days,
+                                   struct advice_usage **out, size_t *out_count,
+                                   struct clew_error *err)
+{
+    struct usage_work work = {.after_day =
+                                  day_of(clock_now_ms(engine->clock)) - days,
+                              .list = {.arena = arena,
+                                       .size = sizeof(struct advice_usage),
+                                       .fn = usage_of}};
+    enum clew_status status =
+        store_read(engine->store, scope, do_usage, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.list.items;
+        *out_count = work.list.count;
     }
     return status;
 }

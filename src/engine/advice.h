@@ -33,6 +33,24 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             const struct llm_request *request,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* What one purpose cost on one day, by one model. */
+struct advice_usage {
+    int64_t day_ms; /* its midnight, UTC */
+    struct str purpose;
+    struct str model;
+    int64_t calls; /* those that failed included */
+    int64_t failures;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t cost_micros; /* at the prices configured when it was called */
+};
+/* The last `days` days of the ledger, newest first. */
+enum clew_status advice_usage_list(struct engine *engine,
+                                   const struct scope *scope,
+                                   struct arena *arena, int64_t days,
+                                   struct advice_usage **out, size_t *out_count,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
 /* True if somebody may answer: a model, or the record of one in a replay. */
 bool advice_is_there(const struct engine *engine);
 /* The recorded answer with the key `hex`; s == NULL if there is none. */

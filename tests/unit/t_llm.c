@@ -333,6 +333,61 @@ static void what_was_answered_is_not_asked_again(void **state)
                      CLEW_UPSTREAM);
 }
 
+static struct advice_usage *usage_of_a_day(size_t *out_count)
+{
+    struct advice_usage *usages = NULL;
+    struct clew_error err = {0};
+
+    assert_int_equal(advice_usage_list(&talk.world.engine, &talk.world.scope,
+                                       &talk.world.arena, 1, &usages, out_count,
+                                       &err),
+                     CLEW_OK);
+    return usages;
+}
+
+static void the_ledger_knows_what_each_purpose_cost(void **state)
+{
+    struct advice_usage *usages;
+    struct clew_error err = {0};
+    size_t count = 0;
+    size_t run = 0;
+
+    (void)state;
+    close_all(NULL);
+    setenv("CLEW_LLM_INPUT_PRICE", "20", 1);
+    setenv("CLEW_LLM_OUTPUT_PRICE", "100.5", 1);
+    open_all(NULL);
+    unsetenv("CLEW_LLM_INPUT_PRICE");
+    unsetenv("CLEW_LLM_OUTPUT_PRICE");
+    answer(SAYS("true", "0.92"));
+    (void)decide(GOES_ON);
+    usages = usage_of_a_day(&count);
+    assert_int_equal(count, 2); /* the chat that ended was summed up */
+    assert_true(str_eq(usages[1].purpose, STR("summary")));
+    assert_true(str_eq(usages[0].purpose, STR("link")));
+    assert_true(str_eq(usages[0].model, STR("test")));
+    assert_int_equal(usages[0].day_ms, WORLD_NOW);
+    assert_int_equal(usages[0].calls, 1);
+    assert_int_equal(usages[0].failures, 0);
+    assert_int_equal(usages[0].input_tokens, 100);
+    assert_int_equal(usages[0].output_tokens, 20);
+    assert_int_equal(usages[0].cost_micros, 100 * 20 + 2010);
+    /* a failure counts, and what was sent is paid for */
+    fake_http_answer(fake, 500, "");
+    sms(80 * MINUTE, FRESH);
+    assert_int_equal(worker_run_due(&talk.world.engine, 100, &run, &err),
+                     CLEW_OK);
+    usages = usage_of_a_day(&count);
+    assert_int_equal(count, 2);
+    assert_true(usages[0].failures > 0);
+    assert_int_equal(usages[0].calls, usages[0].failures + 1);
+    assert_true(usages[0].cost_micros > 4010);
+    /* another day, and yesterday is not asked for */
+    clock_add_ms(&talk.world.clock, CLOCK_DAY_MS);
+    (void)usage_of_a_day(&count);
+    assert_int_equal(count, 0);
+}
+
 static struct episode_view compacted(void)
 {
     struct episode_view *views = NULL;
@@ -594,6 +649,7 @@ int main(void)
         CASE(a_late_answer_is_absent),
         CASE(the_days_cap_is_kept),
         CASE(what_was_answered_is_not_asked_again),
+        CASE(the_ledger_knows_what_each_purpose_cost),
         CASE(a_summary_that_names_what_matters_is_taken),
         CASE(a_summary_that_leaves_names_out_is_not),
         CASE(the_anthropic_api_is_spoken_too),
