@@ -96,6 +96,7 @@ API_HANDLER(memories_undo);
 API_HANDLER(memories_get);
 API_HANDLER(memories_patch);
 API_HANDLER(memories_resolve);
+API_HANDLER(memories_outcome);
 API_HANDLER(memories_reopen);
 API_HANDLER(memories_abandon);
 API_HANDLER(memories_retract);

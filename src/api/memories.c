@@ -183,6 +183,16 @@ enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
     return status == CLEW_OK ? act(call, &action, err) : status;
 }
 
+enum clew_status memories_outcome(struct api_call *call, struct clew_error *err)
+{
+    bool has_worked = false;
+    struct memory_action action = {.has_worked = &has_worked};
+    enum clew_status status =
+        json_get_bool(call->body, "worked", JSON_REQUIRED, &has_worked, err);
+
+    return status == CLEW_OK ? act(call, &action, err) : status;
+}
+
 enum clew_status memories_reopen(struct api_call *call, struct clew_error *err)
 {
     struct memory_action action = {.status = "open"};

@@ -100,6 +100,7 @@ const struct openapi_schema openapi_fields[] = {
     {"type", TEXT},
     {"until", TIME},
     {"user_id", TEXT},
+    {"worked", BOOLEAN},
     {NULL, NULL},
 };
 

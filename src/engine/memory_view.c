@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/lineage.h"
+#include "engine/skill_use.h"
 #include "engine/work.h"
 #include "store/db.h"
 
@@ -60,6 +61,8 @@ static enum clew_status complete(struct store_tx *tx, struct work *work,
         struct memory_view *view = &work->views[i];
 
         view->memory = memories[i];
+        view->memory.fields = skill_use_at(arena, &memories[i],
+                                           clock_now_ms(work->engine->clock));
         view->is_superseded = marks[i].is_superseded;
         view->refined_by = marks[i].refined_by;
         for (size_t k = 0; k < n_refs; k++) { /* ordered by owner */
@@ -159,7 +162,9 @@ static enum clew_status note_act(struct store_tx *tx, const struct work *work,
          !json_set_str(detail, "resolution", *act->resolution)) ||
         (act->tags && !json_set_str(detail, "tags", *act->tags)) ||
         (act->expires_at_ms &&
-         !json_set_int(detail, "expires_at", *act->expires_at_ms))) {
+         !json_set_int(detail, "expires_at", *act->expires_at_ms)) ||
+        (act->has_worked &&
+         !json_set_bool(detail, "has_worked", *act->has_worked))) {
         json_decref(detail);
         return clew_no_memory(err);
     }
@@ -188,6 +193,16 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
     }
     if (action->expires_at_ms) {
         memory.expires_at_ms = *action->expires_at_ms;
+    }
+    if (action->has_worked) {
+        if (!str_eq(memory.type, STR("skill"))) {
+            return clew_fail(err, CLEW_INVALID, "only a skill has outcomes");
+        }
+        memory.fields = skill_use_add(work->arena, memory.fields, 1,
+                                      *action->has_worked, work->now_ms);
+        if (!memory.fields.s) {
+            return clew_no_memory(err);
+        }
     }
     if (action->status && str_eq(memory.type, STR("effort"))) {
         struct effort_change change = {.status = action->status,

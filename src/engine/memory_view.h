@@ -46,8 +46,10 @@ struct memory_action {
     const struct str *resolution; /* s == NULL clears it */
     const struct str *tags;       /* separated by commas */
     const int64_t *expires_at_ms; /* 0 = never */
+    const bool *has_worked;       /* a skill was used: with this outcome */
 };
-/* CLEW_INVALID if the status does not fit the type (only efforts resolve). */
+/* CLEW_INVALID if the status does not fit the type (only efforts resolve, only
+ * skills have outcomes). */
 enum clew_status memory_view_act(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
                                  const struct uuid *id,

@@ -285,6 +285,7 @@ static enum clew_status act_again(struct doing *d, struct clew_error *err)
     struct str resolution = {NULL, 0};
     struct str tags = {NULL, 0};
     int64_t expires_at_ms = 0;
+    bool has_worked = false;
     struct memory_view view;
     enum clew_status status = get_text(d, "status", &status_text, err);
 
@@ -311,6 +312,10 @@ static enum clew_status act_again(struct doing *d, struct clew_error *err)
     }
     if (json_object_get(d->detail, "expires_at")) {
         action.expires_at_ms = &expires_at_ms;
+    }
+    if (json_object_get(d->detail, "has_worked")) {
+        has_worked = json_is_true(json_object_get(d->detail, "has_worked"));
+        action.has_worked = &has_worked;
     }
     return memory_view_act(d->engine, d->scope, d->arena, &d->action->subject,
                            &action, &view, err);

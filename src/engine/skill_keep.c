@@ -9,6 +9,7 @@
 #include "engine/chat.h"
 #include "engine/episode.h"
 #include "engine/memory.h"
+#include "engine/skill_use.h"
 #include "engine/work.h"
 
 #include <string.h>
@@ -209,9 +210,11 @@ static enum clew_status keep_one(struct batch_work *batch,
         return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
-        memory.fields = fields;
+        memory.fields =
+            skill_use_merge(batch->arena, memory.fields, fields, now_ms);
         memory.updated_at_ms = now_ms;
-        return memory_update(batch, &memory, err);
+        return memory.fields.s ? memory_update(batch, &memory, err)
+                               : clew_no_memory(err);
     }
     if (status != CLEW_NOT_FOUND) {
         return status;
