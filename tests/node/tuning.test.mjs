@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuning.test.mjs - a hundred verdicts tune the links, and it can be undone.
+ *
+ * Over HTTP from end to end: turns make decisions, feedback judges them, a task
+ * tunes, /api/v1/tuning shows it with its history, a revert goes back and a
+ * second one returns.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { onEachBackend } from "./lib/backends.mjs";
+
+const said = [
+  "What's the weather in New York?", "Oh, and what is it on Thursday?",
+  "Can you recommend an Italian restaurant?",
+];
+
+/* Chats 45 minutes apart, each judged: the restaurant was told right, all else
+ * was not. */
+async function judge(api, wanted) {
+  const judged = new Set();
+  const start = Date.parse("2026-01-05T08:00:00Z");
+  for (let i = 0; judged.size < wanted; i++) {
+    const told = await api.post("/api/v1/turns", {
+      user_id: "ada", role: "user", channel: "sms",
+      content: said[i % said.length],
+      created_at: new Date(start + i * 45 * 60000).toISOString(),
+    });
+    assert.equal(told.status, 201);
+    const links = await api.get(
+      `/api/v1/links?limit=10&chat_id=${told.body.chat.id}`);
+    assert.equal(links.status, 200);
+    for (const link of links.body.items) {
+      if (judged.has(link.id) || judged.size >= wanted) continue;
+      const outcome = i % said.length === 2 ? "correct" : "incorrect";
+      const answer = await api.post(
+        `/api/v1/links/${link.id}/feedback`, { outcome });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body.outcome, outcome);
+      judged.add(link.id);
+    }
+  }
+}
+
+async function tuned(api, n) {
+  for (let i = 0; i < 600; i++) {
+    const answer = await api.get("/api/v1/tuning");
+    assert.equal(answer.status, 200);
+    if (answer.body.history.length >= n) return answer.body;
+    await pause(100); /* a worker does it by itself */
+  }
+  throw new Error("nothing was tuned");
+}
+
+onEachBackend("tuning", (open) => {
+  let server;
+  let api;
+  test("before any verdict the settings are in force", async () => {
+    server = await open();
+    api = server.api();
+    const answer = await api.get("/api/v1/tuning");
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.current.id, null);
+    assert.equal(answer.body.current.threshold, 0.7);
+    assert.deepEqual(answer.body.history, []);
+    const revert = await api.post("/api/v1/tuning/revert", {});
+    assert.equal(revert.status, 409);
+    assert.equal(revert.body.error.code, "CONFLICT");
+  });
+
+  let first;
+  test("a hundred verdicts tune, and the record says why", async () => {
+    await judge(api, 105);
+    first = (await tuned(api, 1)).current;
+    assert.equal(first.current, true);
+    assert.notDeepEqual([first.threshold, first.weights],
+      [0.7, { keyword: 0.3, entity: 0.3, topic: 0.2, recency: 0.2 }]);
+    assert.ok(first.threshold >= 0.5 && first.threshold <= 0.9);
+    assert.ok(first.reason.length > 0);
+    for (const name of ["accuracy_before", "accuracy_after"]) {
+      assert.equal(typeof first.metrics[name], "number");
+    }
+    assert.ok(first.metrics.accuracy_after >= first.metrics.accuracy_before);
+  });
+
+  test("a revert goes back, a second one returns, and all stays told",
+    async () => {
+      const back = await api.post("/api/v1/tuning/revert", {});
+      assert.equal(back.status, 200);
+      assert.equal(back.body.threshold, 0.7);
+      assert.equal(back.body.previous_id, first.id);
+      assert.equal(back.body.reason, "reverted by hand");
+      let now = (await api.get("/api/v1/tuning")).body;
+      assert.equal(now.current.id, back.body.id);
+      assert.equal(now.history.length, 2);
+      assert.deepEqual(now.history.map((item) => item.current), [true, false]);
+
+      const again = await api.post("/api/v1/tuning/revert", {});
+      assert.equal(again.status, 200);
+      assert.equal(again.body.threshold, first.threshold);
+      assert.deepEqual(again.body.weights, first.weights);
+      now = (await api.get("/api/v1/tuning")).body;
+      assert.equal(now.history.length, 3);
+      assert.equal(now.history.filter((item) => item.current).length, 1);
+    });
+
+  test("another tenant's tuning is its own", async () => {
+    const other = server.api(await server.key("other"));
+    const answer = await other.get("/api/v1/tuning");
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body.history, []);
+  });
+
+  test("all of it follows from the log", async () => {
+    const report = JSON.parse((await server.clew("verify", "--json")).stdout);
+    assert.equal(report.ok, true);
+    assert.deepEqual(report.differences, []);
+  });
+});
