@@ -139,6 +139,7 @@ static void run_item(const struct options *options, const json_t *items,
                           embed_static()->dim) != CLEW_OK) {
         exit(1);
     }
+    chat.centre = embed_static()->centre;
     json_array_foreach (json_object_get(item, "new"), i, text) {
         struct chatlink_scores scores;
 

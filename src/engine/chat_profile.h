@@ -50,6 +50,7 @@ struct chat_profile {
     float *sum; /* of the turns' vectors; NULL if there are none */
     float *last;
     size_t dim;
+    const int16_t *centre; /* of the embedder (embed.h); not stored */
 };
 
 /* An empty profile in the arena. */

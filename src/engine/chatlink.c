@@ -27,10 +27,10 @@
 #define SHOWN 3
 
 static const char *const feature_names[CHATLINK_FEATURES] = {
-    "shared words",         "shared nouns",       "its main words",
-    "words of its end",     "shared numbers",     "things spoken of as known",
-    "answers its question", "both ask",           "leans on something",
-    "similar meaning",      "similar to its end", "shared names"};
+    "shared words",         "shared nouns",      "its main words",
+    "words of its end",     "shared numbers",    "things spoken of as known",
+    "answers its question", "both ask",          "leans on something",
+    "similar meaning",      "similar to its end"};
 static const char *const none_names[CHATLINK_NONE_FEATURES] = {
     "opens a talk",           "greets",
     "asks for something new", "brings in something new",
@@ -372,6 +372,7 @@ static enum clew_status decide(struct turn_work *work,
     if (status != CLEW_OK) {
         return status;
     }
+    profile->centre = batch->engine->embedder->centre;
     if (chatlink_score(batch->arena, profile, earlier, n_earlier,
                        &tuning.weights, NULL, &scores) != CLEW_OK) {
         return clew_no_memory(err);

@@ -26,44 +26,32 @@
 const struct chatlink_weights chatlink_default_weights = {0.3, 0.3, 0.2, 0.2};
 
 /* Fitted on development halves with four and with twenty earlier chats, then
- * rounded to quarters. */
+ * rounded to quarters (docs/quality/links.md). */
 const struct chatlink_points chatlink_points = {
-    .base = -2,
-    .candidate = {[CHATLINK_F_KEYWORDS] = 2.5,
-                  [CHATLINK_F_NOUNS] = 1.25,
-                  [CHATLINK_F_TOPIC] = 0.75,
-                  [CHATLINK_F_NEAR] = 1,
-                  [CHATLINK_F_FIGURES] = 1.5,
-                  [CHATLINK_F_DEFINITE] = 1,
-                  [CHATLINK_F_ANSWERS] = 0.75,
-                  [CHATLINK_F_TWO_QUESTIONS] = -0.75,
-                  [CHATLINK_F_DEPENDENT] = 1.25,
-                  [CHATLINK_F_VECTOR] = 1.5,
-                  [CHATLINK_F_LAST_VECTOR] = 1.25},
-    .none = {[CHATLINK_N_FRESH] = 1.75,
-             [CHATLINK_N_GREETS] = 3,
-             [CHATLINK_N_OPENS] = 2,
-             [CHATLINK_N_INDEFINITE] = 1,
-             [CHATLINK_N_MASS] = 1.25,
-             [CHATLINK_N_TURNS] = 1},
+    .base = -2.75,
+    .candidate = {[CHATLINK_F_KEYWORDS] = 3,
+                  [CHATLINK_F_NOUNS] = 0.75,
+                  [CHATLINK_F_TOPIC] = 0.5,
+                  [CHATLINK_F_NEAR] = 0.5,
+                  [CHATLINK_F_FIGURES] = 2.25,
+                  [CHATLINK_F_DEFINITE] = 1.25,
+                  [CHATLINK_F_ANSWERS] = 1.25,
+                  [CHATLINK_F_TWO_QUESTIONS] = -1.25,
+                  [CHATLINK_F_DEPENDENT] = 1.75,
+                  [CHATLINK_F_VECTOR] = 6.25,
+                  [CHATLINK_F_LAST_VECTOR] = 4.25},
+    .none = {[CHATLINK_N_FRESH] = 2.75,
+             [CHATLINK_N_GREETS] = 5.25,
+             [CHATLINK_N_OPENS] = 3.25,
+             [CHATLINK_N_INDEFINITE] = 1.5,
+             [CHATLINK_N_MASS] = 1,
+             [CHATLINK_N_TURNS] = 1.75},
 };
 
 /* Grows from 0 towards 1; two thirds at `scale`. */
 static double saturate(double value, double scale)
 {
     return 1 - exp(-value / scale);
-}
-
-/* How many of the earlier chats hold a word. */
-static double holders(const struct chat_profile *earlier, size_t n_earlier,
-                      uint64_t hash)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_earlier; i++) {
-        n += chat_profile_find(&earlier[i], hash) != NULL;
-    }
-    return n ? (double)n : 1;
 }
 
 /* The hashes of the words that a chat is most about. */
@@ -95,29 +83,81 @@ static size_t top_terms(const struct chat_profile *profile,
     return n;
 }
 
-static double cosine(const float *a, const float *b, size_t dim)
+/* A new chat as it is held against the earlier ones. */
+struct view {
+    const struct chat_profile *chat;
+    double *holders; /* earlier chats that have each of its words */
+    double *common;  /* what the vectors of all talk have in common */
+};
+
+static void count_holders(const struct view *view,
+                          const struct chat_profile *earlier, size_t n_earlier)
 {
+    for (size_t i = 0; i < view->chat->n_terms; i++) {
+        uint64_t hash = view->chat->terms[i].hash;
+
+        for (size_t k = 0; k < n_earlier; k++) {
+            view->holders[i] += chat_profile_find(&earlier[k], hash) ? 1 : 0;
+        }
+    }
+}
+
+/* The embedder's centre; without one, the mean of the chats at hand. */
+static void find_common(const struct view *view,
+                        const struct chat_profile *earlier, size_t n_earlier)
+{
+    const struct chat_profile *chat = view->chat;
+    double n = chat->n_turns;
+
+    for (size_t i = 0; chat->centre && i < chat->dim; i++) {
+        view->common[i] = chat->centre[i] * 1e-4;
+    }
+    if (chat->centre) {
+        return;
+    }
+    for (size_t i = 0; i < chat->dim; i++) {
+        view->common[i] = (double)chat->sum[i];
+    }
+    for (size_t k = 0; k < n_earlier; k++) {
+        for (size_t i = 0; earlier[k].dim == chat->dim && i < chat->dim; i++) {
+            view->common[i] += (double)earlier[k].sum[i];
+        }
+        n += earlier[k].dim == chat->dim ? earlier[k].n_turns : 0;
+    }
+    for (size_t i = 0; i < chat->dim; i++) {
+        view->common[i] /= n;
+    }
+}
+
+/* The cosine of the chat with the sum of `n` vectors, both less what all talk
+ * has in common: that alone makes strangers look alike. */
+static double cosine(const struct view *view, const float *sum, uint32_t n)
+{
+    const struct chat_profile *chat = view->chat;
     double dot = 0;
     double aa = 0;
     double bb = 0;
 
-    for (size_t i = 0; i < dim; i++) {
-        dot += (double)a[i] * (double)b[i];
-        aa += (double)a[i] * (double)a[i];
-        bb += (double)b[i] * (double)b[i];
+    for (size_t i = 0; i < chat->dim; i++) {
+        double a = (double)chat->sum[i] - chat->n_turns * view->common[i];
+        double b = (double)sum[i] - n * view->common[i];
+
+        dot += a * b;
+        aa += a * a;
+        bb += b * b;
     }
     return aa > 0 && bb > 0 ? dot / sqrt(aa * bb) : 0;
 }
 
 /* Sums over the words that two chats share. */
 struct overlap {
-    double keywords, nouns, near, figures, definite, names, topic;
+    double keywords, nouns, near, figures, definite, topic;
 };
 
-static void overlap_of(const struct chat_profile *chat,
-                       const struct chat_profile *other, const double *shares,
-                       struct overlap *out)
+static void overlap_of(const struct view *view,
+                       const struct chat_profile *other, struct overlap *out)
 {
+    const struct chat_profile *chat = view->chat;
     uint64_t top[TOP_TERMS];
     size_t n_top = top_terms(other, top);
 
@@ -126,11 +166,12 @@ static void overlap_of(const struct chat_profile *chat,
         const struct chatlink_term *mine = &chat->terms[i];
         const struct chatlink_term *theirs =
             chat_profile_find(other, mine->hash);
-        double weight = (double)mine->idf / shares[i];
+        double weight;
 
         if (!theirs) {
             continue;
         }
+        weight = (double)mine->idf / view->holders[i];
         if (mine->flags & CHATLINK_FIGURE) {
             out->figures += weight;
             continue;
@@ -138,7 +179,6 @@ static void overlap_of(const struct chat_profile *chat,
         out->keywords += weight;
         out->nouns += mine->flags & CHATLINK_NOUN ? weight : 0;
         out->definite += mine->flags & CHATLINK_DEFINITE ? weight : 0;
-        out->names += mine->flags & theirs->flags & CHATLINK_NAME ? weight : 0;
         if ((mine->flags & CHATLINK_IN_FIRST) &&
             (theirs->flags & CHATLINK_IN_LAST_TWO)) {
             out->near += (double)mine->idf;
@@ -155,21 +195,20 @@ static bool is_dependent(uint32_t cues)
                     CHATLINK_WHATABOUT)) != 0;
 }
 
-static void fill_features(const struct chat_profile *chat,
-                          const struct chat_profile *other,
-                          const double *shares, double *features)
+static void fill_features(const struct view *view,
+                          const struct chat_profile *other, double *features)
 {
+    const struct chat_profile *chat = view->chat;
     struct overlap shared;
     bool has_vectors = chat->dim > 0 && chat->dim == other->dim;
 
-    overlap_of(chat, other, shares, &shared);
+    overlap_of(view, other, &shared);
     features[CHATLINK_F_KEYWORDS] = saturate(shared.keywords, 8);
     features[CHATLINK_F_NOUNS] = saturate(shared.nouns, 8);
     features[CHATLINK_F_TOPIC] = saturate(shared.topic, 6);
     features[CHATLINK_F_NEAR] = saturate(shared.near, 8);
     features[CHATLINK_F_FIGURES] = saturate(shared.figures, 8);
     features[CHATLINK_F_DEFINITE] = saturate(shared.definite, 8);
-    features[CHATLINK_F_NAMES] = saturate(shared.names, 8);
     features[CHATLINK_F_ANSWERS] =
         (other->last_asks & chat->first_answers) != 0;
     features[CHATLINK_F_TWO_QUESTIONS] =
@@ -177,9 +216,9 @@ static void fill_features(const struct chat_profile *chat,
         (chat->first_cues & CHATLINK_ASKS);
     features[CHATLINK_F_DEPENDENT] = is_dependent(chat->first_cues);
     features[CHATLINK_F_VECTOR] =
-        has_vectors ? cosine(chat->sum, other->sum, chat->dim) : 0;
+        has_vectors ? cosine(view, other->sum, other->n_turns) : 0;
     features[CHATLINK_F_LAST_VECTOR] =
-        has_vectors ? cosine(chat->sum, other->last, chat->dim) : 0;
+        has_vectors ? cosine(view, other->last, 1) : 0;
 }
 
 static void fill_none(const struct chat_profile *chat, double *none)
@@ -229,27 +268,6 @@ static int by_score(const void *a, const void *b)
     return by_points(a, b);
 }
 
-/* Keep the finalists, and the most recent chat among them. */
-static void cut(struct chatlink_scores *scores, size_t count)
-{
-    size_t recent = 0;
-
-    scores->count = count;
-    if (count <= CHATLINK_FINALISTS) {
-        return;
-    }
-    for (size_t i = 1; i < count; i++) {
-        if (scores->items[i].profile->last_at_ms >
-            scores->items[recent].profile->last_at_ms) {
-            recent = i;
-        }
-    }
-    if (recent >= CHATLINK_FINALISTS) {
-        scores->items[CHATLINK_FINALISTS - 1] = scores->items[recent];
-    }
-    scores->count = CHATLINK_FINALISTS;
-}
-
 static void believe(struct chatlink_scores *scores)
 {
     double top = scores->none_points;
@@ -279,20 +297,22 @@ static void lean(const struct chat_profile *chat,
         return;
     }
     for (size_t i = 0; i < scores->count; i++) {
-        struct chatlink_candidate *item = &scores->items[i];
-
-        if (item->belief >= OPENER_RIVAL) {
+        if (!recent || scores->items[i].profile->last_at_ms >
+                           recent->profile->last_at_ms) {
+            recent = &scores->items[i];
+        }
+    }
+    if (!recent ||
+        chat->created_at_ms - recent->profile->last_at_ms > OPENER_MS) {
+        return;
+    }
+    for (size_t i = 0; i < scores->count; i++) {
+        if (&scores->items[i] != recent &&
+            scores->items[i].belief >= OPENER_RIVAL) {
             return;
         }
-        if (!recent ||
-            item->profile->last_at_ms > recent->profile->last_at_ms) {
-            recent = item;
-        }
     }
-    if (recent &&
-        chat->created_at_ms - recent->profile->last_at_ms <= OPENER_MS) {
-        recent->belief = OPENER_BELIEF;
-    }
+    recent->belief = fmax(recent->belief, OPENER_BELIEF);
 }
 
 /* Two things spoken of at once: beliefs in both add up. */
@@ -339,29 +359,30 @@ enum clew_status chatlink_score(struct arena *arena,
                                 const struct chatlink_points *points,
                                 struct chatlink_scores *out)
 {
-    double *shares = arena_zero(arena, chat->n_terms + 1, sizeof(*shares));
+    struct view view = {
+        .chat = chat,
+        .holders = arena_zero(arena, chat->n_terms + 1, sizeof(double)),
+        .common = arena_zero(arena, chat->dim + 1, sizeof(double))};
 
     memset(out, 0, sizeof(*out));
     points = points ? points : &chatlink_points;
     out->items = arena_zero(arena, n_earlier + 1, sizeof(*out->items));
-    if (!shares || !out->items) {
+    if (!view.holders || !view.common || !out->items) {
         return CLEW_NO_MEMORY;
     }
-    for (size_t i = 0; i < chat->n_terms; i++) {
-        shares[i] = holders(earlier, n_earlier, chat->terms[i].hash);
-    }
+    out->count = n_earlier;
+    count_holders(&view, earlier, n_earlier);
+    find_common(&view, earlier, n_earlier);
     for (size_t i = 0; i < n_earlier; i++) {
         struct chatlink_candidate *item = &out->items[i];
 
         item->profile = &earlier[i];
-        fill_features(chat, &earlier[i], shares, item->features);
+        fill_features(&view, &earlier[i], item->features);
         item->points = points->base + weigh(item->features, points->candidate,
                                             CHATLINK_FEATURES);
     }
     fill_none(chat, out->none);
     out->none_points = weigh(out->none, points->none, CHATLINK_NONE_FEATURES);
-    qsort(out->items, n_earlier, sizeof(*out->items), by_points);
-    cut(out, n_earlier);
     believe(out);
     lean(chat, out);
     qsort(out->items, out->count, sizeof(*out->items), by_score);

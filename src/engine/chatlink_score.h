@@ -18,9 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Chats scored after the points have sorted out the rest. */
-#define CHATLINK_FINALISTS 4
-
 struct chatlink_weights {
     double keyword;
     double entity;
@@ -40,9 +37,8 @@ enum chatlink_feature {
     CHATLINK_F_ANSWERS, /* the first turn answers its last */
     CHATLINK_F_TWO_QUESTIONS,
     CHATLINK_F_DEPENDENT,
-    CHATLINK_F_VECTOR,
+    CHATLINK_F_VECTOR, /* of all turns, less the embedder's centre */
     CHATLINK_F_LAST_VECTOR,
-    CHATLINK_F_NAMES,
     CHATLINK_FEATURES
 };
 

@@ -198,20 +198,6 @@ static bool is_definite(const struct words *words, struct str stem)
     return false;
 }
 
-static bool is_name(const struct analysis *analysis, struct str word)
-{
-    for (size_t i = 0; i < analysis->n_entities; i++) {
-        const struct entity *entity = &analysis->entities[i];
-
-        if (entity->kind != ENTITY_NUMBER && entity->kind != ENTITY_DATE &&
-            entity->kind != ENTITY_AMOUNT &&
-            str_find(entity->key, word, 0) != SIZE_MAX) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_term(struct chatlink_turn *out, struct str stem, float idf,
                      uint16_t count, uint8_t flags)
 {
@@ -243,7 +229,6 @@ static void add_keywords(const struct analysis *analysis,
         }
         flags |= keyword->is_noun ? CHATLINK_NOUN : 0;
         flags |= is_definite(words, keyword->stem) ? CHATLINK_DEFINITE : 0;
-        flags |= is_name(analysis, keyword->word) ? CHATLINK_NAME : 0;
         add_term(out, keyword->stem, keyword->idf, keyword->count, flags);
         out->n_keywords++;
     }

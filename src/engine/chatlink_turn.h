@@ -56,7 +56,6 @@ enum chatlink_term_flags {
     CHATLINK_NOUN = 1 << 0,
     CHATLINK_FIGURE = 1 << 1,   /* a number, time or code */
     CHATLINK_DEFINITE = 1 << 2, /* after the, that, his, … */
-    CHATLINK_NAME = 1 << 3,
     CHATLINK_IN_FIRST = 1 << 4, /* in the chat's first turn */
     CHATLINK_IN_LAST = 1 << 5,  /* in its last turn */
     CHATLINK_IN_LAST_TWO = 1 << 6

@@ -17,6 +17,7 @@
 #include "clew/status.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define EMBED_MAX_DIM 4096
@@ -36,6 +37,9 @@ struct embedder {
     const struct embedder_ops *ops;
     char id[96]; /* model id stored beside every vector: "clew-static-1" */
     size_t dim;
+    /* what its vectors of ordinary text have in common (their mean), in
+     * 1/10000 an axis; NULL if that is not known */
+    const int16_t *centre;
 };
 
 /* The shipped model, from the weights compiled into the binary; a shared

@@ -201,6 +201,11 @@ struct str embed_static_file(void)
 
 /* --- the shared one ------------------------------------------------------ */
 
+/* Made by models/train/centre.py for this table. */
+static const int16_t centre[] = {
+#include "static_centre.inc"
+};
+
 static struct embedder *shared;
 static pthread_once_t shared_once = PTHREAD_ONCE_INIT;
 
@@ -209,6 +214,9 @@ static void make_shared(void)
     if (embed_static_new(embed_static_file(), static_kernels(), &shared,
                          NULL) == CLEW_OK) {
         shared->ops = &shared_ops;
+        if (shared->dim == sizeof(centre) / sizeof(centre[0])) {
+            shared->centre = centre;
+        }
     }
 }
 
