@@ -273,7 +273,8 @@ json_t *form_capture(const struct capture_result *result, json_t *chat)
     bool is_ok = json_set(out, "chat", chat) && has_turn &&
                  json_set(out, "updates", form_updates(&result->updates)) &&
                  json_set(out, "notices", form_notices(&result->updates)) &&
-                 json_set_uuid(out, "trace_id", &result->turn.id);
+                 json_set_uuid(out, "trace_id", &result->turn.id) &&
+                 json_set_bool(out, "repeated", result->is_repeat);
 
     return form_finish(out, is_ok);
 }

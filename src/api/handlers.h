@@ -19,6 +19,7 @@ API_HANDLER(meta_openapi);
 
 /* turns.c */
 API_HANDLER(turns_post);
+API_HANDLER(turns_find);
 /* One turn for a chat that is known. */
 enum clew_status turns_post_to(struct api_call *call,
                                const struct uuid *chat_id,

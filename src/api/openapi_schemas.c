@@ -254,7 +254,7 @@ const struct openapi_schema openapi_objects[] = {
     {"Captured",
      OBJECT(P("turn", REF("Turn")) "," P("chat", REF("Chat")) ","
             P("updates", REF("Updates")) "," P("notices", LIST(TEXT)) ","
-            P("trace_id", ID_OR_NULL))},
+            P("trace_id", ID_OR_NULL) "," P("repeated", BOOLEAN))},
     {"CapturedOrBatch",
      "{\"oneOf\":[" REF("Captured") ","
      OBJECT(P("items", LIST(REF("Captured")))) "]}"},

@@ -23,6 +23,8 @@ const struct api_route api_routes[] = {
             "created_at", "timezone", "external_id"), NULL,
      "Store a turn, or a batch that is all or nothing",
      "> 201 CapturedOrBatch", 0},
+    {HTTP_GET, "/api/v1/turns", READ, turns_find, NULL, FIELDS("external_id"),
+     "Find the turn with your id", "> [Turn]", 0},
 
     /* --- chats --- */
     {HTTP_POST, "/api/v1/chats", WRITE, chats_post,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turns.c - POST /api/v1/turns: one turn, or a batch that is all or nothing.
+ * turns.c - /api/v1/turns: store one turn, or a batch that is all or nothing;
+ * find one by its caller's id.
  */
 #include "api/handlers.h"
 
@@ -9,6 +10,7 @@
 #include "base/limits.h"
 #include "engine/capture.h"
 #include "engine/engine.h"
+#include "engine/turn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -235,4 +237,31 @@ enum clew_status turns_post_to(struct api_call *call,
                                struct clew_error *err)
 {
     return post_one(call, chat_id, err);
+}
+
+/* --- GET /api/v1/turns?external_id= --- */
+
+enum clew_status turns_find(struct api_call *call, struct clew_error *err)
+{
+    struct turn *turns = NULL;
+    struct str external_id = {0};
+    size_t count = 0;
+    enum clew_status status =
+        api_query_str(call, "external_id", LIMIT_NAME_BYTES, &external_id, err);
+
+    if (status == CLEW_OK && !external_id.s) {
+        status =
+            clew_fail_field(err, "external_id", "\"external_id\" is required");
+    }
+    if (status == CLEW_OK) {
+        status = turn_by_external_id(call->engine, &call->scope, call->arena,
+                                     external_id, &turns, &count, err);
+    }
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 &(struct api_rows){turns, count,
+                                                    sizeof(turns[0]),
+                                                    form_turn_row, NULL},
+                                 err)
+               : status;
 }

@@ -290,3 +290,37 @@ enum clew_status turn_list(struct engine *engine, const struct scope *scope,
     }
     return status;
 }
+
+struct external_work {
+    struct arena *arena;
+    struct str external_id;
+    struct turn *turns;
+    size_t count;
+};
+
+static enum clew_status do_by_external_id(struct store_tx *tx, void *arg,
+                                          struct clew_error *err)
+{
+    struct external_work *work = arg;
+
+    return turn_find_external(tx, work->arena, &work->external_id, 1,
+                              &work->turns, &work->count, err);
+}
+
+enum clew_status turn_by_external_id(struct engine *engine,
+                                     const struct scope *scope,
+                                     struct arena *arena,
+                                     struct str external_id,
+                                     struct turn **out_turns, size_t *out_count,
+                                     struct clew_error *err)
+{
+    struct external_work work = {.arena = arena, .external_id = external_id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_by_external_id, &work, err);
+
+    if (status == CLEW_OK) {
+        *out_turns = work.turns;
+        *out_count = work.count;
+    }
+    return status;
+}

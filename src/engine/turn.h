@@ -112,5 +112,12 @@ enum clew_status turn_list(struct engine *engine, const struct scope *scope,
                            int64_t after_seq, int64_t limit,
                            struct turn **out_turns, size_t *out_count,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* The turn with this id of its caller's: one, or none. */
+enum clew_status turn_by_external_id(struct engine *engine,
+                                     const struct scope *scope,
+                                     struct arena *arena,
+                                     struct str external_id,
+                                     struct turn **out_turns, size_t *out_count,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

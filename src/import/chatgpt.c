@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chatgpt.c - a conversation of ChatGPT's conversations.json.
+ *
+ * {"title", "create_time", "conversation_id"|"id", "current_node", "mapping":
+ * {id: {"id", "parent", "children": [id], "message": {"id", "author": {"role",
+ * "name"}, "create_time", "content": {"content_type", "parts"|"text"},
+ * "metadata", "weight"} or null}}}. The mapping is a tree; an edited question
+ * and a second answer are children of one node. The branch that was shown last
+ * goes first, so that it becomes the chat and the others its forks.
+ */
+#include "import/import.h"
+#include "import/reader.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+/* Longer chains are no conversation. */
+#define MAX_NODES 200000
+#define ID_SIZE 256
+
+struct walk {
+    struct importer *importer;
+    struct str conversation;
+    json_t *mapping;
+    json_t *shown; /* nodes on the way to the current one */
+    int64_t time_ms;
+};
+
+static struct str external_id(const struct walk *walk, struct str node,
+                              char out[ID_SIZE])
+{
+    int len = snprintf(
+        out, ID_SIZE, "chatgpt/%.*s/%.*s",
+        (int)(walk->conversation.len > 100 ? 100 : walk->conversation.len),
+        walk->conversation.s, (int)(node.len > 100 ? 100 : node.len), node.s);
+
+    return (struct str){out, (size_t)len};
+}
+
+/* The text of a part; false if it has none. */
+static bool add_part(struct buf *out, const json_t *part)
+{
+    struct str text = {json_string_value(part), json_string_length(part)};
+
+    if (!text.s) {
+        text = import_text(part, "text");
+    }
+    if (!text.s) {
+        struct str type = import_id(part, "content_type");
+
+        (void)buf_printf(out, "%s[%.*s]", out->len ? "\n" : "",
+                         type.s ? (int)type.len : 5, type.s ? type.s : "other");
+        return true;
+    }
+    if (text.len > 0) {
+        (void)buf_printf(out, "%s", out->len ? "\n" : "");
+        (void)buf_append(out, text.s, text.len);
+    }
+    return text.len > 0;
+}
+
+/* What people saw of a message as one string; NULL if they saw nothing. */
+static json_t *content_of(const json_t *message, struct clew_error *err,
+                          enum clew_status *out_status)
+{
+    const json_t *content = json_object_get(message, "content");
+    const json_t *meta = json_object_get(message, "metadata");
+    struct str type = import_text(content, "content_type");
+    struct buf text;
+    const json_t *part;
+    json_t *out = NULL;
+    size_t i;
+
+    *out_status = CLEW_OK;
+    if (json_is_true(
+            json_object_get(meta, "is_visually_hidden_from_conversation")) ||
+        json_is_true(json_object_get(meta, "is_user_system_message")) ||
+        str_eq(type, STR("user_editable_context")) ||
+        str_eq(type, STR("model_editable_context")) ||
+        str_eq(type, STR("thoughts")) || str_eq(type, STR("reasoning_recap"))) {
+        return NULL;
+    }
+    buf_init(&text, 64u << 20);
+    json_array_foreach (json_object_get(content, "parts"), i, part) {
+        (void)add_part(&text, part);
+    }
+    if (json_is_string(json_object_get(content, "text"))) {
+        (void)add_part(&text, json_object_get(content, "text"));
+    }
+    if (buf_status(&text) != CLEW_OK) {
+        *out_status =
+            clew_fail(err, buf_status(&text), "a message is too long");
+    } else if (text.len > 0) {
+        out = json_stringn(text.data, text.len);
+        *out_status = out ? CLEW_OK : clew_no_memory(err);
+    }
+    buf_release(&text);
+    return out;
+}
+
+static const char *role_of(const json_t *author)
+{
+    struct str role = import_text(author, "role");
+
+    return str_eq(role, STR("user"))        ? "user"
+           : str_eq(role, STR("assistant")) ? "assistant"
+           : str_eq(role, STR("system"))    ? "system"
+                                            : "tool";
+}
+
+static enum clew_status take_node(struct walk *walk, struct str id,
+                                  const json_t *node, struct clew_error *err)
+{
+    const json_t *message = json_object_get(node, "message");
+    const json_t *author = json_object_get(message, "author");
+    const json_t *time = json_object_get(message, "create_time");
+    struct str parent = import_id(node, "parent");
+    char own[ID_SIZE];
+    char above[ID_SIZE];
+    struct import_message out = {.id = external_id(walk, id, own),
+                                 .role = role_of(author),
+                                 .name = import_id(author, "name")};
+    enum clew_status status = CLEW_OK;
+
+    if (parent.s) {
+        out.parent = external_id(walk, parent, above);
+    }
+    out.content = content_of(message, err, &status);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (!out.content) {
+        return importer_skip(walk->importer, out.id, out.parent, err);
+    }
+    /* Some have no time of their own: that of the one before them. */
+    if (json_is_number(time) && json_number_value(time) > 0) {
+        walk->time_ms = (int64_t)(json_number_value(time) * 1000);
+    }
+    out.created_at_ms = walk->time_ms;
+    status = importer_add(walk->importer, &out, err);
+    json_decref(out.content);
+    return status;
+}
+
+/* Mark the nodes from the current one up to the root. */
+static enum clew_status mark_shown(struct walk *walk, const json_t *piece,
+                                   struct clew_error *err)
+{
+    struct str at = import_id(piece, "current_node");
+
+    for (size_t i = 0; at.s && i < MAX_NODES; i++) {
+        const json_t *node = json_object_getn(walk->mapping, at.s, at.len);
+
+        if (!node || json_object_getn(walk->shown, at.s, at.len)) {
+            return CLEW_OK;
+        }
+        if (json_object_setn_new_nocheck(walk->shown, at.s, at.len,
+                                         json_true()) != 0) {
+            return clew_no_memory(err);
+        }
+        at = import_id(node, "parent");
+    }
+    return CLEW_OK;
+}
+
+/* Put the children of a node on the stack; the shown one comes off first. */
+static bool push_children(const struct walk *walk, json_t *stack,
+                          const json_t *node)
+{
+    const json_t *children = json_object_get(node, "children");
+    json_t *last = NULL;
+
+    for (size_t i = json_array_size(children); i > 0; i--) {
+        json_t *child = json_array_get(children, i - 1);
+
+        if (json_object_get(walk->shown, json_string_value(child))) {
+            last = child;
+        } else if (json_array_append(stack, child) != 0) {
+            return false;
+        }
+    }
+    return !last || json_array_append(stack, last) == 0;
+}
+
+static enum clew_status walk_tree(struct walk *walk, json_t *stack,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t n = 0; status == CLEW_OK && json_array_size(stack) > 0; n++) {
+        size_t top = json_array_size(stack) - 1;
+        json_t *name = json_incref(json_array_get(stack, top));
+        struct str id = {json_string_value(name), json_string_length(name)};
+        const json_t *node =
+            id.s ? json_object_getn(walk->mapping, id.s, id.len) : NULL;
+
+        (void)json_array_remove(stack, top); /* it is there */
+        if (n >= MAX_NODES) {
+            status = clew_fail(err, CLEW_TOO_LARGE, "too many messages");
+        } else if (node) {
+            status = take_node(walk, id, node, err);
+            if (status == CLEW_OK && !push_children(walk, stack, node)) {
+                status = clew_no_memory(err);
+            }
+        }
+        json_decref(name);
+    }
+    return status;
+}
+
+static bool push_roots(const struct walk *walk, json_t *stack)
+{
+    const char *id;
+    json_t *node;
+
+    json_object_foreach (walk->mapping, id, node) {
+        struct str parent = import_id(node, "parent");
+
+        if ((!parent.s ||
+             !json_object_getn(walk->mapping, parent.s, parent.len)) &&
+            json_array_append_new(stack, json_string(id)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
+                                struct clew_error *err)
+{
+    const json_t *time = json_object_get(piece, "create_time");
+    struct walk walk = {.importer = importer,
+                        .conversation = import_id(piece, "conversation_id"),
+                        .mapping = json_object_get(piece, "mapping"),
+                        .shown = json_object(),
+                        .time_ms = (int64_t)(json_number_value(time) * 1000)};
+    json_t *stack = json_array();
+    enum clew_status status = CLEW_OK;
+
+    if (!walk.conversation.s) {
+        walk.conversation = import_id(piece, "id");
+    }
+    if (!walk.conversation.s || !json_is_object(walk.mapping)) {
+        status = clew_fail(err, CLEW_INVALID,
+                           "it has no \"conversation_id\" or no \"mapping\"");
+    } else if (!walk.shown || !stack || !push_roots(&walk, stack)) {
+        status = clew_no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            importer_begin(importer, import_text(piece, "title"), true, err);
+    }
+    if (status == CLEW_OK) {
+        status = mark_shown(&walk, piece, err);
+    }
+    if (status == CLEW_OK) {
+        status = walk_tree(&walk, stack, err);
+    }
+    if (status == CLEW_OK) {
+        status = importer_end(importer, err);
+    }
+    json_decref(stack);
+    json_decref(walk.shown);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.h - from another program's messages to chats and forks.
+ *
+ * A reader calls importer_begin(), importer_add() for each message (parents
+ * first) and importer_end() for each conversation. Messages are gathered and
+ * handed on in batches.
+ * Thread-safety: none.
+ */
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
+
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IMPORT_CHAT_ID_SIZE 40
+
+/* Borrowed for the length of a call. */
+struct import_message {
+    struct str id;     /* external id: names it for ever */
+    struct str parent; /* external id of the one before it; s == NULL: none */
+    const char *role;  /* user, assistant, system or tool */
+    struct str name;   /* the speaker; s == NULL: none */
+    json_t *content;   /* a string or content blocks */
+    int64_t created_at_ms;
+};
+
+/* Where a message is kept. */
+struct import_place {
+    char chat[IMPORT_CHAT_ID_SIZE];
+    int64_t seq;
+    bool is_known; /* it was there before */
+};
+
+/* What the importer asks for; `arg` is the caller's. */
+struct import_ops {
+    /* Where the message with this id is; is_known false if nowhere. */
+    enum clew_status (*find)(void *arg, struct str id, struct import_place *out,
+                             struct clew_error *err);
+    /* Keep messages, in order, in `chat`; an empty one: in a new chat, and
+     * there is one message. `out` has a place for each. */
+    enum clew_status (*add)(void *arg, const char *chat,
+                            const struct import_message *messages, size_t n,
+                            struct import_place *out, struct clew_error *err);
+    /* A chat that shares `chat` up to `seq`. */
+    enum clew_status (*fork)(void *arg, const char *chat, int64_t seq,
+                             char out_chat[IMPORT_CHAT_ID_SIZE],
+                             struct clew_error *err);
+    /* Name a chat that was just made. */
+    enum clew_status (*title)(void *arg, const char *chat, struct str title,
+                              struct clew_error *err);
+};
+
+struct import_counts {
+    int64_t n_conversations;
+    int64_t n_messages; /* kept or known */
+    int64_t n_new;
+    int64_t n_forks;   /* new ones */
+    int64_t n_skipped; /* not shown to people by the other program */
+};
+
+struct importer;
+
+enum clew_status importer_new(const struct import_ops *ops, void *arg,
+                              struct importer **out_importer,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+void importer_free(struct importer *importer);
+const struct import_counts *importer_counts(const struct importer *importer);
+
+/* `title` may be empty. In a tree, messages without a parent are other ways to
+ * begin: forks of the first chat before its first turn. */
+enum clew_status importer_begin(struct importer *importer, struct str title,
+                                bool is_tree,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+/* A title that is only known later; of chats made from now on. */
+enum clew_status importer_title(struct importer *importer, struct str title,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status importer_add(struct importer *importer,
+                              const struct import_message *message,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* A message that is left out: what follows it follows its parent. */
+enum clew_status importer_skip(struct importer *importer, struct str id,
+                               struct str parent,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Hands on what is still gathered. */
+enum clew_status importer_end(struct importer *importer,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * importer.c - the chat of each message. See import.h.
+ *
+ * A node is a message that was added, or one that was left out and stands for
+ * its parent. Messages wait in a batch of one chat; whoever needs a number the
+ * batch does not have yet (a fork, another chat) hands it on first.
+ */
+#include "import/import.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BATCH 100
+#define BATCH_BYTES (4u << 20)
+#define NO_NODE SIZE_MAX
+
+struct node {
+    size_t chat; /* index into `chats` */
+    int64_t seq; /* 0 while it waits in the batch */
+};
+
+struct chat {
+    char id[IMPORT_CHAT_ID_SIZE]; /* empty until its first message is kept */
+    size_t tip;                   /* node */
+};
+
+/* A message that waits: its strings are in `owner`. */
+struct waiting {
+    struct import_message message;
+    json_t *owner;
+    size_t node;
+};
+
+struct importer {
+    const struct import_ops *ops;
+    void *arg;
+    struct import_counts counts;
+    json_t *title; /* of the conversation */
+    bool is_tree;
+    json_t *by_id; /* external id -> node */
+    struct node *nodes;
+    size_t n_nodes;
+    size_t cap_nodes;
+    struct chat *chats;
+    size_t n_chats;
+    size_t cap_chats;
+    struct waiting batch[BATCH];
+    size_t n_batch;
+    size_t batch_bytes;
+    size_t batch_chat;
+};
+
+static struct str text_of(const json_t *json)
+{
+    return (struct str){json_string_value(json), json_string_length(json)};
+}
+
+/* --- nodes and chats ------------------------------------------------------ */
+
+static enum clew_status grow(void **items, size_t n, size_t *cap, size_t size,
+                             struct clew_error *err)
+{
+    size_t more = *cap ? *cap * 2 : 64;
+    void *grown;
+
+    if (n < *cap) {
+        return CLEW_OK;
+    }
+    grown = alloc_array(*items, more, size);
+    if (!grown) {
+        return clew_no_memory(err);
+    }
+    *items = grown;
+    *cap = more;
+    return CLEW_OK;
+}
+
+static enum clew_status add_chat(struct importer *importer, const char *id,
+                                 size_t *out_chat, struct clew_error *err)
+{
+    enum clew_status status =
+        grow((void **)&importer->chats, importer->n_chats, &importer->cap_chats,
+             sizeof(importer->chats[0]), err);
+    struct chat *chat;
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    chat = &importer->chats[importer->n_chats];
+    (void)snprintf(chat->id, sizeof(chat->id), "%s", id);
+    chat->tip = NO_NODE;
+    *out_chat = importer->n_chats++;
+    return CLEW_OK;
+}
+
+/* The chat with this id, added if it is not there. */
+static enum clew_status chat_of(struct importer *importer, const char *id,
+                                size_t *out_chat, struct clew_error *err)
+{
+    for (size_t i = importer->n_chats; i > 0; i--) {
+        if (strcmp(importer->chats[i - 1].id, id) == 0) {
+            *out_chat = i - 1;
+            return CLEW_OK;
+        }
+    }
+    return add_chat(importer, id, out_chat, err);
+}
+
+static enum clew_status name_node(struct importer *importer, struct str id,
+                                  size_t node, struct clew_error *err)
+{
+    int failed = json_object_setn_new_nocheck(importer->by_id, id.s, id.len,
+                                              json_integer((json_int_t)node));
+
+    return failed ? clew_no_memory(err) : CLEW_OK;
+}
+
+static enum clew_status add_node(struct importer *importer, struct str id,
+                                 size_t chat, int64_t seq, size_t *out_node,
+                                 struct clew_error *err)
+{
+    enum clew_status status =
+        grow((void **)&importer->nodes, importer->n_nodes, &importer->cap_nodes,
+             sizeof(importer->nodes[0]), err);
+
+    if (status == CLEW_OK) {
+        status = name_node(importer, id, importer->n_nodes, err);
+    }
+    if (status == CLEW_OK) {
+        importer->nodes[importer->n_nodes] = (struct node){chat, seq};
+        *out_node = importer->n_nodes++;
+    }
+    return status;
+}
+
+/* The node of an id: known here, or kept by an earlier import; else NO_NODE. */
+static enum clew_status find_node(struct importer *importer, struct str id,
+                                  size_t *out_node, struct clew_error *err)
+{
+    const json_t *known;
+    struct import_place place = {0};
+    enum clew_status status;
+    size_t chat = 0;
+
+    *out_node = NO_NODE;
+    if (!id.s) {
+        return CLEW_OK;
+    }
+    known = json_object_getn(importer->by_id, id.s, id.len);
+    if (known) {
+        *out_node = (size_t)json_integer_value(known);
+        return CLEW_OK;
+    }
+    status = importer->ops->find(importer->arg, id, &place, err);
+    if (status != CLEW_OK || !place.is_known) {
+        return status;
+    }
+    status = chat_of(importer, place.chat, &chat, err);
+    if (status == CLEW_OK) {
+        status = add_node(importer, id, chat, place.seq, out_node, err);
+    }
+    if (status == CLEW_OK && importer->chats[chat].tip == NO_NODE) {
+        importer->chats[chat].tip = *out_node; /* as far as we know */
+    }
+    return status;
+}
+
+/* --- the batch ------------------------------------------------------------ */
+
+static void empty_batch(struct importer *importer)
+{
+    for (size_t i = 0; i < importer->n_batch; i++) {
+        json_decref(importer->batch[i].message.content);
+        json_decref(importer->batch[i].owner);
+    }
+    importer->n_batch = 0;
+    importer->batch_bytes = 0;
+}
+
+static void note_places(struct importer *importer, size_t first, size_t n,
+                        const struct import_place *places)
+{
+    for (size_t i = 0; i < n; i++) {
+        importer->nodes[importer->batch[first + i].node].seq = places[i].seq;
+        importer->counts.n_messages++;
+        importer->counts.n_new += !places[i].is_known;
+    }
+}
+
+static enum clew_status hand_on(struct importer *importer,
+                                struct clew_error *err)
+{
+    struct import_message messages[BATCH];
+    struct import_place places[BATCH] = {0};
+    struct chat *chat;
+    size_t first = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (importer->n_batch == 0) {
+        return CLEW_OK;
+    }
+    chat = &importer->chats[importer->batch_chat];
+    for (size_t i = 0; i < importer->n_batch; i++) {
+        messages[i] = importer->batch[i].message;
+    }
+    if (!chat->id[0]) {
+        status =
+            importer->ops->add(importer->arg, "", messages, 1, places, err);
+        if (status == CLEW_OK) {
+            memcpy(chat->id, places[0].chat, sizeof(chat->id));
+            note_places(importer, 0, 1, places);
+            first = 1;
+        }
+        if (status == CLEW_OK && !places[0].is_known &&
+            json_string_length(importer->title) > 0) {
+            status = importer->ops->title(importer->arg, chat->id,
+                                          text_of(importer->title), err);
+        }
+    }
+    if (status == CLEW_OK && importer->n_batch > first) {
+        size_t n = importer->n_batch - first;
+
+        status = importer->ops->add(importer->arg, chat->id, messages + first,
+                                    n, places, err);
+        if (status == CLEW_OK) {
+            note_places(importer, first, n, places);
+        }
+    }
+    empty_batch(importer);
+    return status;
+}
+
+/* Copy a message into the batch. */
+static enum clew_status wait_for_more(struct importer *importer,
+                                      const struct import_message *message,
+                                      size_t node, struct clew_error *err)
+{
+    json_t *owner =
+        json_pack("[s%, s%]", message->id.s, message->id.len,
+                  message->name.s ? message->name.s : "", message->name.len);
+    struct waiting *waiting = &importer->batch[importer->n_batch];
+
+    if (!owner) {
+        return clew_no_memory(err);
+    }
+    *waiting = (struct waiting){*message, owner, node};
+    waiting->message.id = text_of(json_array_get(owner, 0));
+    waiting->message.parent = (struct str){0};
+    waiting->message.name =
+        message->name.s ? text_of(json_array_get(owner, 1)) : (struct str){0};
+    waiting->message.content = json_incref(message->content);
+    importer->n_batch++;
+    importer->batch_bytes += json_string_length(message->content);
+    if (importer->n_batch == BATCH || importer->batch_bytes >= BATCH_BYTES) {
+        return hand_on(importer, err);
+    }
+    return CLEW_OK;
+}
+
+/* --- placing -------------------------------------------------------------- */
+
+/* A chat for a message that does not follow the last of one. */
+static enum clew_status open_chat(struct importer *importer, struct str id,
+                                  size_t parent, size_t *out_chat,
+                                  struct clew_error *err)
+{
+    char fork[IMPORT_CHAT_ID_SIZE] = "";
+    struct node from = {0}; /* before the first turn of the first chat */
+    struct import_place place = {0};
+    enum clew_status status = hand_on(importer, err);
+
+    if (status == CLEW_OK) {
+        status = importer->ops->find(importer->arg, id, &place, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (place.is_known) {
+        return chat_of(importer, place.chat, out_chat, err);
+    }
+    if (parent != NO_NODE) {
+        from = importer->nodes[parent];
+    } else if (!importer->is_tree || importer->n_chats == 0) {
+        return add_chat(importer, "", out_chat, err);
+    }
+    status = importer->ops->fork(importer->arg, importer->chats[from.chat].id,
+                                 from.seq, fork, err);
+    importer->counts.n_forks++;
+    return status == CLEW_OK ? add_chat(importer, fork, out_chat, err) : status;
+}
+
+enum clew_status importer_add(struct importer *importer,
+                              const struct import_message *message,
+                              struct clew_error *err)
+{
+    size_t parent = NO_NODE;
+    size_t chat = 0;
+    size_t node = 0;
+    enum clew_status status;
+
+    if (json_object_getn(importer->by_id, message->id.s, message->id.len)) {
+        return CLEW_OK; /* the same twice in one file */
+    }
+    status = find_node(importer, message->parent, &parent, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (parent != NO_NODE &&
+        importer->chats[importer->nodes[parent].chat].tip == parent) {
+        chat = importer->nodes[parent].chat;
+    } else {
+        status = open_chat(importer, message->id, parent, &chat, err);
+    }
+    if (status == CLEW_OK && importer->n_batch > 0 &&
+        importer->batch_chat != chat) {
+        status = hand_on(importer, err);
+    }
+    if (status == CLEW_OK) {
+        status = add_node(importer, message->id, chat, 0, &node, err);
+    }
+    if (status == CLEW_OK) {
+        importer->batch_chat = chat;
+        importer->chats[chat].tip = node;
+        status = wait_for_more(importer, message, node, err);
+    }
+    return status;
+}
+
+enum clew_status importer_skip(struct importer *importer, struct str id,
+                               struct str parent, struct clew_error *err)
+{
+    size_t node = NO_NODE;
+    enum clew_status status = find_node(importer, parent, &node, err);
+
+    importer->counts.n_skipped++;
+    if (status == CLEW_OK && node != NO_NODE && id.s) {
+        status = name_node(importer, id, node, err);
+    }
+    return status;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+enum clew_status importer_new(const struct import_ops *ops, void *arg,
+                              struct importer **out_importer,
+                              struct clew_error *err)
+{
+    struct importer *importer = alloc_zero(1, sizeof(*importer));
+
+    if (importer) {
+        importer->ops = ops;
+        importer->arg = arg;
+        importer->by_id = json_object();
+        importer->title = json_string("");
+    }
+    if (!importer || !importer->by_id || !importer->title) {
+        importer_free(importer);
+        return clew_no_memory(err);
+    }
+    *out_importer = importer;
+    return CLEW_OK;
+}
+
+void importer_free(struct importer *importer)
+{
+    if (!importer) {
+        return;
+    }
+    empty_batch(importer);
+    json_decref(importer->title);
+    json_decref(importer->by_id);
+    alloc_free(importer->nodes);
+    alloc_free(importer->chats);
+    alloc_free(importer);
+}
+
+const struct import_counts *importer_counts(const struct importer *importer)
+{
+    return &importer->counts;
+}
+
+enum clew_status importer_title(struct importer *importer, struct str title,
+                                struct clew_error *err)
+{
+    json_t *copy = json_stringn(title.s ? title.s : "", title.len);
+
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    json_decref(importer->title);
+    importer->title = copy;
+    return CLEW_OK;
+}
+
+enum clew_status importer_begin(struct importer *importer, struct str title,
+                                bool is_tree, struct clew_error *err)
+{
+    enum clew_status status = importer_title(importer, title, err);
+
+    importer->counts.n_conversations++;
+    importer->is_tree = is_tree;
+    importer->n_nodes = 0;
+    importer->n_chats = 0;
+    (void)json_object_clear(importer->by_id); /* fails for non-objects only */
+    return status;
+}
+
+enum clew_status importer_end(struct importer *importer, struct clew_error *err)
+{
+    return hand_on(importer, err);
+}

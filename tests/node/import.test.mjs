@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.test.mjs - what other programs export becomes chats and forks.
+ *
+ * The files here have the shape of the real ones and invented content.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk } from "./lib/check.mjs";
+import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
+
+const folder = tempFolder();
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+let n = 0;
+function file(text) {
+  const name = path.join(folder, `export-${++n}`);
+  fs.writeFileSync(name, typeof text === "string" ? text : JSON.stringify(text));
+  return name;
+}
+const lines = (...rows) => file(rows.map((row) => JSON.stringify(row)).join("\n"));
+
+function run(...args) {
+  return new Promise((resolve) => {
+    execFile(bin, args, { env: cleanEnv(folder) }, (error, stdout, stderr) =>
+      resolve({ status: error ? error.code : 0, stdout, stderr }));
+  });
+}
+
+/* --- ChatGPT --- */
+
+const second = (i) => 1700000000 + i;
+function gpt(id, parent, role, text, extra = {}) {
+  return [id, {
+    id, parent, children: [],
+    message: role && {
+      id, author: { role, name: extra.name ?? null, metadata: {} },
+      create_time: extra.time === undefined ? second(n++) : extra.time,
+      content: extra.content ?? { content_type: "text", parts: [text] },
+      weight: 1, metadata: extra.metadata ?? {},
+    },
+  }];
+}
+function conversation(id, title, current, nodes) {
+  const mapping = Object.fromEntries(nodes);
+  for (const node of Object.values(mapping)) {
+    if (node.parent) mapping[node.parent].children.push(node.id);
+  }
+  return { id, conversation_id: id, title, create_time: second(0),
+    update_time: second(99), current_node: current, mapping };
+}
+
+/* A question that was edited (q1, q2) and an answer that was made again. */
+const boat = () => conversation("conv-1", "A boat for two", "a3", [
+  gpt("root", null, null),
+  gpt("sys", "root", "system", ""),
+  gpt("hidden", "sys", "user", "I live in Ghent", {
+    metadata: { is_visually_hidden_from_conversation: true },
+    content: { content_type: "user_editable_context", user_profile: "x" },
+  }),
+  gpt("q1", "hidden", "user", "Which canoe suits two people?"),
+  gpt("a1", "q1", "assistant", "A tandem canoe of five metres."),
+  gpt("q2", "hidden", "user", "Which kayak suits two people?"),
+  gpt("a2", "q2", "assistant", "A folding kayak."),
+  gpt("a3", "q2", "assistant", "A tandem sea kayak of six metres.",
+    { time: null }),
+]);
+
+/* --- Claude Code --- */
+
+const at = (i) => `2025-06-01T10:00:${String(i).padStart(2, "0")}.000Z`;
+let clock = 0;
+function code(uuid, parentUuid, type, content, extra = {}) {
+  return { parentUuid, isSidechain: false, userType: "external", cwd: "/home/x",
+    sessionId: "s1", version: "1.0.0", type, uuid, timestamp: at(clock++),
+    message: { role: type, content }, ...extra };
+}
+const text = (words) => [{ type: "text", text: words }];
+
+onEachBackend("import", (open) => {
+  let server;
+  let api;
+  before(async () => {
+    server = await open();
+    api = server.api();
+  });
+
+  async function load(name, ...more) {
+    const done = await server.clew("import", name, "--json", ...more);
+    return JSON.parse(done.stdout);
+  }
+  const chatsOf = async (user) =>
+    isOk(await api.get(`/api/v1/chats?user_id=${user}&limit=100`)).items;
+  const turnsOf = async (chat) =>
+    isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=100`)).items;
+  const words = async (chat) => (await turnsOf(chat)).map((turn) => turn.text);
+
+  test("a tree of ChatGPT becomes a chat and its forks", async () => {
+    const counts = await load(file([boat()]), "--user", "gia");
+    assert.deepEqual(counts, { format: "chatgpt", conversations: 1,
+      messages: 5, added: 5, forks: 2, skipped: 3, dry_run: false });
+    const chats = await chatsOf("gia");
+    assert.equal(chats.length, 3);
+    assert.equal(new Set(chats.map((chat) => chat.conversation_id)).size, 1);
+    const shown = chats.find((chat) => !chat.parent_id); /* shown last */
+    assert.equal(shown.title, "A boat for two");
+    assert.deepEqual(await words(shown), ["Which kayak suits two people?",
+      "A tandem sea kayak of six metres."]);
+    const all = (await Promise.all(chats.map(words))).map((list) => list.join(" | "));
+    assert.deepEqual(all.sort(), [
+      "Which canoe suits two people? | A tandem canoe of five metres.",
+      "Which kayak suits two people? | A folding kayak.",
+      "Which kayak suits two people? | A tandem sea kayak of six metres.",
+    ]);
+    const first = (await turnsOf(shown))[0];
+    assert.match(first.created_at, /^2023-11-14T22:13:/);
+    assert.match(first.external_id, /^chatgpt\/conv-1\//);
+  });
+
+  test("the same again adds nothing, and a longer one what is new", async () => {
+    const grown = boat();
+    const before = (await chatsOf("gia")).length;
+    const again = await load(file([grown]), "--user", "gia");
+    assert.equal(again.added, 0);
+    assert.equal(again.forks, 0);
+    const [id, node] = gpt("q3", "a3", "user", "And what does it weigh?");
+    grown.mapping[id] = node;
+    grown.mapping.a3.children.push(id);
+    grown.current_node = id;
+    const more = await load(file([grown]), "--user", "gia");
+    assert.equal(more.added, 1);
+    const chats = await chatsOf("gia");
+    assert.equal(chats.length, before);
+    const last = chats.find((chat) => chat.last_seq === 3);
+    assert.deepEqual((await words(last)).at(-1), "And what does it weigh?");
+  });
+
+  test("what was imported is found and made use of", async () => {
+    const found = isOk(await api.post("/api/v1/recall",
+      { query: "sea kayak", user_id: "gia", kinds: ["turn"] }));
+    assert.match(found.items[0].text, /sea kayak/);
+    const turn = isOk(await api.get("/api/v1/turns?external_id="
+      + encodeURIComponent(found.items[0].external_id)));
+    assert.equal(turn.items[0].id, found.items[0].id);
+    assert.deepEqual(isOk(await api.get("/api/v1/turns?external_id=x")).items, []);
+    assert.equal((await api.get("/api/v1/turns")).status, 400);
+  });
+
+  test("Claude.ai: lines, trees and what was attached", async () => {
+    const message = (uuid, sender, words, extra = {}) => ({ uuid, sender,
+      text: words, content: words ? text(words) : [], created_at:
+      "2025-02-03T04:05:06.789012Z", updated_at: "2025-02-03T04:05:06Z",
+      attachments: [], files: [], ...extra });
+    const counts = await load(file([
+      { uuid: "c1", name: "Bread", created_at: "2025-02-03T04:05:00Z",
+        account: { uuid: "me" }, chat_messages: [
+          message("m1", "human", "How long does rye dough rest?", {
+            attachments: [{ file_name: "rye.txt", extracted_content: "600 g rye" }],
+          }),
+          message("m2", "assistant", "About four hours.")] },
+      { uuid: "c2", name: "", created_at: "2025-02-04T00:00:00Z",
+        chat_messages: [
+          message("n1", "human", "Name a tree.",
+            { parent_message_uuid: "00000000-0000-4000-8000-000000000000" }),
+          message("n2", "assistant", "Oak.", { parent_message_uuid: "n1" }),
+          message("n3", "assistant", "Elm.", { parent_message_uuid: "n1" }),
+          message("n4", "human", "", { parent_message_uuid: "n3" }),
+          message("n5", "human", "Another one.", { parent_message_uuid: "n4" })] },
+    ]), "--user", "cleo");
+    assert.deepEqual(counts, { format: "claude-ai", conversations: 2, messages: 6,
+      added: 6, forks: 1, skipped: 1, dry_run: false });
+    const chats = await chatsOf("cleo");
+    const bread = chats.find((chat) => chat.title === "Bread");
+    assert.deepEqual(await words(bread), [
+      "How long does rye dough rest?\n\n[rye.txt]\n600 g rye",
+      "About four hours."]);
+    assert.equal((await turnsOf(bread))[0].created_at, "2025-02-03T04:05:06.789Z");
+    const fork = chats.find((chat) => chat.parent_id);
+    assert.deepEqual(await words(fork), ["Name a tree.", "Elm.", "Another one."]);
+  });
+
+  test("Claude Code: tools, rewinds, compactions, resumed sessions", async () => {
+    const session = [
+      { type: "summary", summary: "Fix the clock", leafUuid: "u9" },
+      { type: "file-history-snapshot", messageId: "u1", snapshot: {} },
+      code("u0", null, "user", "<command-name>/clear</command-name>"),
+      code("u1", "u0", "user", "The clock is an hour late."),
+      code("u2", "u1", "assistant", [{ type: "thinking", thinking: "hm" }]),
+      code("u3", "u2", "assistant", [{ type: "tool_use", id: "t1", name: "Read",
+        input: { file_path: "clock.c" } }]),
+      code("u4", "u3", "user", [{ type: "tool_result", tool_use_id: "t1",
+        content: "int zone = 0;" }]),
+      code("u5", "u4", "assistant", text("The zone is missing.")),
+      code("x1", "u4", "user", "sub-agent prompt", { isSidechain: true }),
+      code("u6", "u5", "user", "Then add it."),
+      code("u7", "u5", "user", "Then leave it as it is."),
+      { type: "system", subtype: "compact_boundary", uuid: "u8", parentUuid: null,
+        logicalParentUuid: "u7", sessionId: "s1", timestamp: at(50) },
+      code("u9", "u8", "assistant", text("It stays.")),
+    ];
+    const counts = await load(lines(...session), "--user", "kai");
+    assert.equal(counts.format, "claude-code");
+    assert.deepEqual([counts.conversations, counts.messages, counts.forks,
+      counts.skipped], [1, 7, 1, 4]);
+    const chats = await chatsOf("kai");
+    assert.equal(chats.length, 2);
+    const main = chats.find((chat) => !chat.parent_id);
+    const fork = chats.find((chat) => chat.parent_id);
+    assert.equal(main.title, "Fix the clock");
+    assert.deepEqual((await turnsOf(main)).map((turn) => turn.role),
+      ["user", "assistant", "tool", "assistant", "user"]);
+    assert.deepEqual((await words(fork)).slice(3),
+      ["The zone is missing.", "Then leave it as it is.", "It stays."]);
+    /* resumed: another file goes on where this one ended */
+    const resumed = await load(lines(
+      code("u9", "u8", "assistant", text("It stays.")),
+      code("v1", "u9", "user", "Thank you.", { sessionId: "s2" })), "--user", "kai");
+    assert.deepEqual([resumed.added, resumed.forks], [1, 0]);
+    assert.equal((await words(fork)).at(-1), "Thank you.");
+  });
+
+  test("clew's own export is told apart", async () => {
+    const name = path.join(folder, `own-${++n}`);
+    await server.clew("export", name);
+    const counts = JSON.parse((await server.clew("import", name, "--json")).stdout);
+    assert.ok(counts.rows > 10);
+    assert.equal(counts.added, 0);
+  });
+});
+
+describe("importing", () => {
+  test("a dry run stores nothing and says what it would", async () => {
+    const data = tempFolder();
+    const name = file([boat(), { ...boat(), conversation_id: "conv-2" }]);
+    const dry = await run("import", name, "--dry-run", "--json", "--data", data);
+    assert.equal(dry.status, 0, dry.stderr);
+    const counts = JSON.parse(dry.stdout);
+    assert.deepEqual([counts.conversations, counts.added, counts.dry_run],
+      [2, 10, true]);
+    const chats = await run("chats", "--json", "--data", data);
+    assert.deepEqual(JSON.parse(chats.stdout).items, []);
+    fs.rmSync(data, { recursive: true });
+  });
+
+  test("through a server, several files at once", async () => {
+    const server = await startServer();
+    const done = await run("import", file([boat()]), file("[]"), "--url", server.url);
+    assert.equal(done.status, 0, done.stderr);
+    assert.match(done.stdout, /^chatgpt: 1 conversations, 5 messages/m);
+    assert.equal(isOk(await server.api().get("/api/v1/chats")).items.length, 3);
+    await server.stop();
+  });
+
+  test("a fault says where it is, and what came before it stays", async () => {
+    const data = tempFolder();
+    const good = JSON.stringify(boat());
+    const cases = [
+      [file(`[${good},\n{"title":"cut`), /conversation 2 \(byte \d+\) is cut off/],
+      [file(`[${good} ${good}]`), /conversation 2 .*comma/],
+      [file(`[${good}]x`), /goes on behind its array/],
+      [file(`[${good},7]`), /conversation 2 .*no object/],
+      [file(`[${good},{"title":"x","mapping":[]}]`),
+        /conversation 2 \(byte \d+\): it has no "conversation_id"/],
+      [file(`[${good},{"a":tru}]`), /conversation 2 \(byte \d+\): /],
+      [file(`[{"some":"thing"}]`), /no export that can be read/],
+      [file(`{"some":"thing"}`), /line 1 .*no export that can be read/],
+      [file(`${JSON.stringify(code("a", null, "user", "x"))}\n{"type":`),
+        /line 2 \(byte \d+\): /],
+      [lines(code("b", null, "user", "x", { timestamp: "noon" })), /timestamp/],
+    ];
+    for (const [name, message] of cases) {
+      const done = await run("import", name, "--data", data);
+      assert.equal(done.status, 2, done.stderr + done.stdout);
+      assert.match(done.stderr, message);
+    }
+    const chats = await run("chats", "--json", "--data", data);
+    assert.ok(JSON.parse(chats.stdout).items.length >= 3);
+    assert.equal((await run("import", "/nowhere", "--data", data)).status, 4);
+    assert.equal((await run("import", file("[]"), "--from", "word", "--data", data))
+      .status, 2);
+    fs.rmSync(data, { recursive: true });
+  });
+});
