@@ -332,6 +332,36 @@ onEachBackend("lineage", (open) => {
     assert.ok(!second.trace.operations.includes("onboard"));
   });
 
+  test("highways: three accesses by two agents, and not before", async () => {
+    const t = await tenant();
+    const id = (await t.say(facts.monitor)).result.thought_id;
+    const ask = async (agent_id) => (await t.say("What must the agent monitor check?",
+      { agent_id, agent_name: agent_id })).result.highways_nearby;
+    assert.deepEqual(await ask("one"), []);
+    assert.deepEqual(await ask("one"), []);
+    assert.deepEqual(await ask("one"), [], "one agent makes no highway");
+    assert.deepEqual(await ask("two"), [{ thought_id: id, accesses: 4, agents: 2,
+      content_preview: facts.monitor.slice(0, 80) }]);
+  });
+
+  test("disambiguation: ten hits over three tags are clustered by tag", async () => {
+    const t = await tenant();
+    const things = ["lamp", "printer", "window", "garden", "bridge", "ladder",
+      "engine", "mirror", "barrel", "compass"];
+    const ask = () => t.say("What must the agent monitor check?", { read_only: true });
+    for (const [i, thing] of things.entries()) {
+      assert.equal((await ask()).result.disambiguation, null, `${i} hits`);
+      await t.say(`The agent monitor must check the ${thing} of every workshop before noon.`);
+    }
+    const { clusters } = (await ask()).result.disambiguation;
+    assert.ok(clusters.length >= 3);
+    for (const { tag, count } of clusters) {
+      assert.ok(tag.length > 0 && count >= 1 && count <= 10, `${tag} ${count}`);
+    }
+    const told = await t.say("What must the agent monitor check?");
+    assert.ok(told.trace.operations.includes("disambiguate"));
+  });
+
   test("undo takes back what an agent or a key contributed, and no more", async () => {
     const t = await tenant();
     const since = new Date(Date.now() - 1000).toISOString();
