@@ -4,9 +4,13 @@
  */
 #include "engine/conflict.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/engine.h"
+#include "engine/memory_view.h"
 #include "engine/rows.h"
+#include "engine/search.h"
+#include "engine/statement.h"
 #include "store/db.h"
 
 #include <stdlib.h>
@@ -14,6 +18,10 @@
 
 /* Memories looked at in one call. */
 #define MAX_ROWS 10000
+/* Older ones of the same slot that each is compared with. */
+#define MAX_BACK 50
+/* What the index is asked for near a statement. */
+#define N_NEAR 8
 
 /* Valid and current memories whose slot others set as well. */
 DB_SQL(SELECT_SHARED,
@@ -102,7 +110,7 @@ static bool slot_at(struct arena *arena, const struct memory *memory,
 }
 
 /* Rows `i` and `k`, the older first: do they disagree? */
-static void compare(struct listing *list, size_t i, size_t k)
+static bool compare(struct listing *list, size_t i, size_t k)
 {
     const struct memory *older = memory_at(list, i);
     const struct memory *newer = memory_at(list, k);
@@ -111,13 +119,15 @@ static void compare(struct listing *list, size_t i, size_t k)
     if (!older || !newer || !slot_at(list->arena, older, &pair.older_slot) ||
         !slot_at(list->arena, newer, &pair.newer_slot) ||
         slot_compare(&pair.older_slot, &pair.newer_slot) == SLOT_UNRELATED) {
-        return;
+        return false;
     }
     pair.older = *older;
     pair.newer = *newer;
     list->conflicts[list->count++] = pair;
+    return true;
 }
 
+/* Each with the nearest before it that it disagrees with: values over time. */
 static enum clew_status find_pairs(struct listing *list, struct clew_error *err)
 {
     list->conflicts =
@@ -125,11 +135,13 @@ static enum clew_status find_pairs(struct listing *list, struct clew_error *err)
     if (!list->conflicts) {
         return clew_no_memory(err);
     }
-    for (size_t k = 1; k < list->n_rows; k++) {
-        /* each with the one before it: the chain of values over time */
-        if (list->count < list->limit &&
-            uuid_eq(&list->rows[k - 1].digest, &list->rows[k].digest)) {
-            compare(list, k - 1, k);
+    list->count = 0;
+    for (size_t k = 1; k < list->n_rows && list->count < list->limit; k++) {
+        for (size_t back = 1; back <= k && back <= MAX_BACK; back++) {
+            if (!uuid_eq(&list->rows[k - back].digest, &list->rows[k].digest) ||
+                compare(list, k - back, k)) {
+                break;
+            }
         }
     }
     return CLEW_OK;
@@ -166,6 +178,99 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? find_pairs(list, err) : status;
 }
 
+/* --- statements ------------------------------------------------------------
+ */
+
+static bool has_slot(struct arena *arena, const struct memory *memory)
+{
+    struct slot slot;
+
+    return slot_at(arena, memory, &slot);
+}
+
+static struct slot slot_of_statement(const struct statement *statement)
+{
+    return (struct slot){.subject = statement->subject,
+                         .attribute = statement->attribute,
+                         .qualifier = STR(""),
+                         .value = statement->value};
+}
+
+/* Does a memory near `newer` say something else of the same? */
+static bool disagrees(struct listing *list, const struct memory *newer,
+                      const struct statement *said,
+                      const struct search_hit *hit, struct conflict *out)
+{
+    const struct memory *older = hit->memory;
+    struct statement other;
+
+    if (hit->is_superseded || hit->is_outrun ||
+        uuid_cmp(&older->id, &newer->id) >= 0 ||
+        !str_eq(older->user_id, newer->user_id) ||
+        (has_slot(list->arena, older) && has_slot(list->arena, newer)) ||
+        !statement_of(list->arena, older->summary, &other) ||
+        !statement_disagrees(&other, said)) {
+        return false;
+    }
+    *out = (struct conflict){.older = *older,
+                             .newer = *newer,
+                             .older_slot = slot_of_statement(&other),
+                             .newer_slot = slot_of_statement(said)};
+    return true;
+}
+
+/* Ask the index for what is near one memory; keep the best that disagrees. */
+static enum clew_status probe(struct engine *engine, const struct scope *scope,
+                              struct listing *list, const struct memory *newer,
+                              struct clew_error *err)
+{
+    struct search_query query = {.user_id = newer->user_id,
+                                 .kinds = RECALL_MEMORY,
+                                 .limit = N_NEAR,
+                                 .since_ms = INT64_MIN,
+                                 .until_ms = INT64_MAX,
+                                 .at_ms = clock_now_ms(engine->clock)};
+    struct search_result found;
+    struct statement said;
+    enum clew_status status;
+
+    if (!statement_of(list->arena, newer->summary, &said)) {
+        return CLEW_OK;
+    }
+    query.query = said.about;
+    status = search_run(engine, scope, list->arena, &query, &found, err);
+    for (size_t i = 0; status == CLEW_OK && i < found.count; i++) {
+        if (disagrees(list, newer, &said, &found.hits[i],
+                      &list->conflicts[list->count])) {
+            list->count++;
+            break;
+        }
+    }
+    return status;
+}
+
+/* The newest memories, each against what the index has near it. */
+static enum clew_status add_statements(struct engine *engine,
+                                       const struct scope *scope,
+                                       struct listing *list,
+                                       struct clew_error *err)
+{
+    struct memory_filter filter = {.user_id = list->user_id,
+                                   .limit = CONFLICT_PROBES};
+    struct memory_view *views = NULL;
+    size_t count = 0;
+    enum clew_status status = memory_view_list(engine, scope, list->arena,
+                                               &filter, &views, &count, err);
+
+    for (size_t i = 0;
+         status == CLEW_OK && i < count && list->count < list->limit; i++) {
+        if (!views[i].is_superseded) {
+            status = probe(engine, scope, list, &views[i].memory, err);
+        }
+    }
+    return status;
+}
+
 enum clew_status conflict_list(struct engine *engine, const struct scope *scope,
                                struct arena *arena, struct str user_id,
                                size_t limit, struct conflict **out_conflicts,
@@ -177,6 +282,9 @@ enum clew_status conflict_list(struct engine *engine, const struct scope *scope,
     enum clew_status status =
         store_read(engine->store, scope, do_list, &list, err);
 
+    if (status == CLEW_OK) {
+        status = add_statements(engine, scope, &list, err);
+    }
     if (status == CLEW_OK) {
         *out_conflicts = list.conflicts;
         *out_count = list.count;

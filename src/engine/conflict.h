@@ -3,9 +3,11 @@
  * conflict.h - memories of one user that disagree.
  *
  * Two memories conflict if both are valid, neither is superseded, and they set
- * the same attribute of the same subject to different values (slots.h). Where
- * it was certain that the newer replaces the older, extraction has linked them
- * already; what is listed here is for a person or an agent to settle.
+ * the same attribute of the same subject to different values: by their slots
+ * (slots.h), or as statements that anybody wrote (statement.h), which the index
+ * finds for each of the CONFLICT_PROBES newest. Where it was certain that the
+ * newer replaces the older, extraction has linked them already; what is listed
+ * here is for a person or an agent to settle.
  * Thread-safety: safe; see engine.h.
  */
 #ifndef ENGINE_CONFLICT_H
@@ -21,10 +23,13 @@
 
 struct engine;
 
+/* Memories that one call compares with what the index has near them. */
+#define CONFLICT_PROBES 200
+
 struct conflict {
     struct memory older;
     struct memory newer;
-    struct slot older_slot;
+    struct slot older_slot; /* of statements: without flags and qualifier */
     struct slot newer_slot;
 };
 

@@ -422,4 +422,40 @@ onEachBackend("lineage", (open) => {
     await t.say(conflict.suggestion.prompt, { refines: conflict.suggestion.refines });
     assert.deepEqual(await list(), [], "the suggestion settles it");
   });
+
+  test("conflicts are found however much was said in between", async () => {
+    const t = await tenant();
+    const list = async (query = "") => (await t.api.get(`/api/v1/conflicts${query}`)).body.items;
+    const pair = ["The deadline of the Apollo project is Friday, says the steering group.",
+      "The deadline for the Apollo project is now Monday, after the last review."];
+    const older = (await t.say(pair[0])).result.thought_id;
+    for (let i = 0; i < 30; i++) {
+      await t.say(`The storage room number ${i} of the annex is painted in shade ${i * 7} since May.`);
+    }
+    assert.deepEqual(await list(), [], "rooms of their own do not disagree");
+    const newer = (await t.say(pair[1])).result.thought_id;
+    const [conflict, ...rest] = await list();
+    assert.deepEqual(rest, []);
+    assert.equal(conflict.subject, "Apollo project");
+    assert.equal(conflict.attribute, "deadline");
+    assert.deepEqual([conflict.older.id, conflict.newer.id], [older, newer]);
+    assert.deepEqual(conflict.suggestion, { refines: older, prompt: pair[1] });
+    assert.deepEqual(await list("?user_id=ada"), [], "nobody's own");
+    await t.say(conflict.suggestion.prompt, { refines: conflict.suggestion.refines });
+    assert.deepEqual(await list(), [], "the suggestion settles it");
+  });
+
+  test("conflicts compare all of a slot, not neighbours only", async () => {
+    const t = await tenant();
+    const turn = async (content) => {
+      const answer = await t.api.post("/api/v1/turns", { user_id: "ada", role: "user", content });
+      assert.equal(answer.status, 201, answer.text);
+    };
+    await turn("Our release deadline is Friday.");
+    await turn("Our tax deadline is Sunday.");
+    await turn("Our release deadline is Monday.");
+    const { items } = (await t.api.get("/api/v1/conflicts")).body;
+    const values = items.map((item) => [item.older.value, item.newer.value]);
+    assert.deepEqual(values, [["friday", "monday"]]);
+  });
 });
