@@ -4,7 +4,7 @@
  *
  * Shows what would change and asks before it writes. Only the entry "clew" is
  * touched; --undo takes it out again. A skill that was changed by hand is not
- * removed.
+ * removed, and a skill of that name that is not clew's is left alone.
  */
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -248,9 +248,16 @@ static void plan_skill(struct setup *setup, bool is_undo)
 {
     struct change *change = &setup->skill;
     struct str own = {skill_bytes, (size_t)(skill_end - skill_bytes)};
-    bool is_own = str_eq(buf_str(&change->before), own);
+    struct str before = buf_str(&change->before);
+    bool is_own = str_eq(before, own);
+    bool is_foreign = change->had_file && before.len > 0 &&
+                      str_find(before, STR("clew brain"), 0) == SIZE_MAX;
 
-    if (!is_undo) {
+    if (!is_undo && is_foreign) {
+        (void)fprintf(stderr, "%s is not clew's; it is left as it is\n",
+                      change->path);
+        (void)buf_append_str(&change->after, before); /* no change */
+    } else if (!is_undo) {
         (void)buf_append_str(&change->after, own); /* checked when written */
     } else if (is_own) {
         change->is_removal = true;
@@ -333,8 +340,27 @@ static enum clew_status confirm(const struct cli *cli, struct clew_error *err)
 static enum clew_status apply(const struct change *change,
                               struct clew_error *err)
 {
+    enum clew_status status;
+    bool has_file = false;
+    bool is_same;
+    struct buf now;
+
     if (!is_change(change)) {
         return CLEW_OK;
+    }
+    /* clients write these files too, perhaps while the question stood */
+    buf_init(&now, MAX_FILE_BYTES);
+    status = file_read(change->path, &now, &has_file, err);
+    is_same = has_file == change->had_file &&
+              str_eq(buf_str(&now), buf_str(&change->before));
+    buf_release(&now);
+    if (status == CLEW_OK && !is_same) {
+        status = clew_fail(err, CLEW_CONFLICT,
+                           "\"%.200s\" was changed meanwhile; run it again",
+                           change->path);
+    }
+    if (status != CLEW_OK) {
+        return status;
     }
     if (change->is_removal) {
         return file_remove(change->path, err);

@@ -87,6 +87,34 @@ static bool write_all(int fd, struct str text)
     return true;
 }
 
+/* What a link names, or the path itself; what must not be replaced fails. */
+static enum clew_status find_target(const char *path, char target[PATH_MAX],
+                                    struct stat *out_old, bool *out_exists,
+                                    struct clew_error *err)
+{
+    struct stat link;
+
+    if (!realpath(path, target)) {
+        if (lstat(path, &link) == 0) { /* replacing it would cut the link */
+            return clew_fail(err, CLEW_UNAVAILABLE,
+                             "\"%.200s\" is a link to nothing; make or remove "
+                             "what it names",
+                             path);
+        }
+        (void)snprintf(target, PATH_MAX, "%s", path); /* new */
+    }
+    *out_exists = stat(target, out_old) == 0;
+    if (*out_exists && !S_ISREG(out_old->st_mode)) {
+        return clew_fail(err, CLEW_UNAVAILABLE, "\"%.200s\" is no file", path);
+    }
+    if (*out_exists && (out_old->st_mode & 0222) == 0) {
+        /* a rename would not mind, but its owner does */
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "\"%.200s\" is read-only; it was left as it is", path);
+    }
+    return CLEW_OK;
+}
+
 enum clew_status file_replace(const char *path, struct str text,
                               struct clew_error *err)
 {
@@ -94,16 +122,17 @@ enum clew_status file_replace(const char *path, struct str text,
     char target[PATH_MAX];
     char temp[PATH_MAX];
     struct stat old;
+    bool has_old = false;
     bool is_ok;
     int code;
     int len;
     int fd;
 
+    if (status == CLEW_OK) {
+        status = find_target(path, target, &old, &has_old, err);
+    }
     if (status != CLEW_OK) {
         return status;
-    }
-    if (!realpath(path, target)) { /* new: the name itself */
-        (void)snprintf(target, sizeof(target), "%s", path);
     }
     len = snprintf(temp, sizeof(temp), "%s.XXXXXX", target);
     if (len < 0 || (size_t)len >= sizeof(temp)) {
@@ -113,7 +142,7 @@ enum clew_status file_replace(const char *path, struct str text,
     if (fd < 0) {
         return fail(err, "write", path, errno);
     }
-    is_ok = (stat(target, &old) != 0 || fchmod(fd, old.st_mode & 07777) == 0) &&
+    is_ok = (!has_old || fchmod(fd, old.st_mode & 07777) == 0) &&
             write_all(fd, text) && fsync(fd) == 0;
     code = errno;
     (void)close(fd); /* synced above */

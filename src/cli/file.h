@@ -20,7 +20,8 @@ enum clew_status file_read(const char *path, struct buf *out, bool *out_exists,
 /*
  * Replace it in one step, so that it is never half written: mode and the file
  * a symbolic link names are kept. Missing folders are made; a new file is
- * readable by its owner only.
+ * readable by its owner only. A file that nobody may write, and a link to
+ * nothing, are left alone: CLEW_UNAVAILABLE.
  */
 enum clew_status file_replace(const char *path, struct str text,
                               struct clew_error *err) CLEW_MUST_CHECK;

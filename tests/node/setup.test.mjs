@@ -151,6 +151,57 @@ test("mode and symbolic links are kept", async () => {
   fs.rmSync(inHome(".claude.json"));
 });
 
+test("a file that nobody may write is left alone", async () => {
+  write(".claude.json", '{"mcpServers":{"x":{"command":"x"}}}');
+  fs.chmodSync(inHome(".claude.json"), 0o444);
+  const before = read(".claude.json");
+  await assert.rejects(setup("claude-code", "--yes"), (error) => /read-only/.test(error.stderr));
+  assert.equal(read(".claude.json"), before);
+  assert.equal(fs.statSync(inHome(".claude.json")).mode & 0o777, 0o444);
+  fs.rmSync(inHome(".claude.json"));
+});
+
+test("a link to nothing is not replaced by a file", async () => {
+  fs.symlinkSync(inHome("gone/claude.json"), inHome(".claude.json"));
+  await assert.rejects(setup("claude-code", "--yes"), (error) => /link to nothing/.test(error.stderr));
+  assert.ok(fs.lstatSync(inHome(".claude.json")).isSymbolicLink());
+  fs.rmSync(inHome(".claude.json"));
+});
+
+test("a folder in place of the file is left alone", async () => {
+  fs.mkdirSync(inHome(".claude.json"));
+  await assert.rejects(setup("claude-code", "--yes"));
+  assert.ok(fs.statSync(inHome(".claude.json")).isDirectory());
+  fs.rmdirSync(inHome(".claude.json"));
+});
+
+test("a brain skill that is not clew's stays, before and after --undo", async () => {
+  const theirs = "---\nname: brain\n---\nAsk my notes with `notes find`.\n";
+  write(".claude/skills/brain/SKILL.md", theirs);
+  await setup("claude-code", "--yes");
+  assert.match(read(".claude.json"), /clew/, "the server is connected all the same");
+  assert.equal(read(".claude/skills/brain/SKILL.md"), theirs);
+  await setup("claude-code", "--undo", "--yes");
+  assert.equal(read(".claude/skills/brain/SKILL.md"), theirs);
+  fs.rmSync(inHome(".claude"), { recursive: true });
+  fs.rmSync(inHome(".claude.json"));
+});
+
+test("setup twice and undo twice change nothing the second time", async () => {
+  for (const [client, its] of Object.entries(clients)) {
+    write(its.file, its.others[0]);
+    await setup(client, "--yes");
+    const once = read(its.file);
+    assert.equal(await setup(client, "--yes"), "nothing to change\n", client);
+    assert.equal(read(its.file), once);
+    await setup(client, "--undo", "--yes");
+    const undone = read(its.file);
+    assert.equal(await setup(client, "--undo", "--yes"), "nothing to change\n", client);
+    assert.equal(read(its.file), undone);
+    fs.rmSync(inHome(its.file));
+  }
+});
+
 test("a skill changed by hand is not removed", async () => {
   await setup("claude-code", "--yes");
   write(".claude/skills/brain/SKILL.md", `${skill}\nmine\n`);
