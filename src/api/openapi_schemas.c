@@ -266,6 +266,7 @@ const struct openapi_schema openapi_objects[] = {
             P("turn_id", ID_OR_NULL) "," P("external_id", TEXT_OR_NULL) ","
             P("text", TEXT) "," P("score", NUMBER) "," P("created_at", TIME) ","
             P("superseded", BOOLEAN) "," P("refined_by", ID_OR_NULL) ","
+            P("is_instruction", BOOLEAN) ","
             P("source_ref", TEXT_OR_NULL) "," P("why", OBJECT("")))},
     {"Recalled",
      OBJECT(P("items", LIST(REF("RecallItem"))) "," P("trace", OBJECT("")))},

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/search.h"
 #include "engine/turn.h"
 
@@ -163,6 +164,8 @@ static json_t *form_hit(const struct search_hit *hit, bool has_why)
         json_set_time(out, "created_at", &item->created_at_ms) &&
         json_set_bool(out, "superseded", hit->is_superseded) &&
         json_set_uuid(out, "refined_by", id_or_null(&hit->refined_by)) &&
+        json_set_bool(out, "is_instruction",
+                      hit->memory && hit->memory->is_instruction) &&
         json_set_str(out, "source_ref", hit->source_ref);
 
     if (is_ok && has_why) {

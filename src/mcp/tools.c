@@ -303,11 +303,15 @@ static const char *fault_of(const struct tool_field *field, const json_t *value)
     case TOOL_TEXT:
         return json_is_string(value) ? NULL : "a string";
     case TOOL_ID:
-        return is_id(value) ? NULL : "an id (a UUID)";
+        return is_id(value) ? NULL : "an id (a UUID) as an answer showed it";
     case TOOL_IDS:
-        return are_all(field, value) ? NULL : "an array of ids (UUIDs)";
+        return are_all(field, value)
+                   ? NULL
+                   : "an array of ids (UUIDs) as answers showed them";
     case TOOL_TIME:
-        return json_is_string(value) ? NULL : "a time as in RFC 3339";
+        return json_is_string(value)
+                   ? NULL
+                   : "a time as in RFC 3339, \"2026-05-01T09:00:00Z\"";
     case TOOL_INT:
         return json_is_integer(value) && json_integer_value(value) > 0
                    ? NULL
@@ -315,7 +319,7 @@ static const char *fault_of(const struct tool_field *field, const json_t *value)
     case TOOL_CHOICE:
         return is_choice(field->choices, value) ? NULL : field->choices;
     case TOOL_CHOICES:
-        return are_all(field, value) ? NULL : "an array of the known kinds";
+        return are_all(field, value) ? NULL : field->choices;
     }
     return NULL;
 }
@@ -348,8 +352,15 @@ static enum clew_status check_args(const struct tool *tool, const json_t *args,
             fault = "given";
         }
         if (fault) {
-            status = clew_fail_field(err, f->name, "\"%s\" must be %s", f->name,
-                                     fault);
+            bool is_one = f->type == TOOL_CHOICE && fault == f->choices;
+            bool is_some = f->type == TOOL_CHOICES && fault == f->choices;
+
+            status =
+                clew_fail_field(err, f->name, "\"%s\" must be %s%s", f->name,
+                                is_one    ? "one of "
+                                : is_some ? "an array of "
+                                          : "",
+                                fault);
         }
     }
     return status;
@@ -366,6 +377,31 @@ static const struct tool *find(const char *name)
         }
     }
     return NULL;
+}
+
+/* What to do about a failure, where the failure itself does not say. */
+static const char *advice_of(const struct tool *tool, const json_t *args,
+                             const struct clew_error *err)
+{
+    if (err->status == CLEW_NOT_FOUND) {
+        return strcmp(tool->name, "context") == 0
+                   ? " Use recall with kinds [\"chat\"] to find the chat's id."
+               : strcmp(tool->name, "effort") == 0
+                   ? " Use effort with action list to see ids."
+               : strcmp(tool->name, "start") == 0
+                   ? " Call start with intent to begin anew."
+                   : " Use recall with kinds [\"memory\"] to find its id; "
+                     "what was retracted cannot be built upon.";
+    }
+    if (strcmp(err->code, "MIN_CONSOLIDATION") == 0) {
+        return json_array_size(json_object_get(args, "ids")) == 1
+                   ? " For one memory use refine."
+                   : "";
+    }
+    if (err->status == CLEW_FORBIDDEN) {
+        return " This key may not do that; ask the user for another.";
+    }
+    return "";
 }
 
 /* What the model reads, and on demand all that the API said. */
@@ -411,7 +447,8 @@ enum clew_status mcp_tools_call(struct mcp_request *request,
         /* a model can often help itself if it reads what was wrong */
         run.is_error = true;
         buf_clear(&text);
-        (void)buf_printf(&text, "%s: %s", err->code, err->message);
+        (void)buf_printf(&text, "%s: %s.%s", err->code, err->message,
+                         advice_of(tool, args, err));
     }
     if (buf_status(&text) == CLEW_OK) {
         request->result = form_result(&run);
