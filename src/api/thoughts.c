@@ -82,6 +82,7 @@ static enum clew_status read_body(struct api_call *call,
         status = json_get_bool(body, "read_only", JSON_OPTIONAL,
                                &input->is_read_only, err);
     }
+    input->has_refines = json_is_string(json_object_get(body, "refines"));
     input->has_consolidates = list != NULL;
     return status == CLEW_OK && list ? read_ids(call, list, input, err)
                                      : status;

@@ -351,9 +351,12 @@ enum clew_status lineage_read(struct store_tx *tx, struct arena *arena,
     enum clew_status status = memory_find(tx, arena, id, &memory, err);
 
     memset(out, 0, sizeof(*out));
-    if (status == CLEW_NOT_FOUND) {
+    if (status == CLEW_NOT_FOUND ||
+        (status == CLEW_OK && memory.created_at_ms > at_ms)) {
         return clew_fail_code(err, CLEW_NOT_FOUND, "THOUGHT_NOT_FOUND",
-                              "there is no such thought");
+                              status == CLEW_OK
+                                  ? "there was no such thought then"
+                                  : "there is no such thought");
     }
     if (status != CLEW_OK) {
         return status;

@@ -84,7 +84,8 @@ struct lineage {
     bool is_truncated;
 };
 
-/* Both ways from `id`; CLEW_NOT_FOUND (THOUGHT_NOT_FOUND) if there is none. */
+/* Both ways from `id`; CLEW_NOT_FOUND (THOUGHT_NOT_FOUND) if there is none, or
+ * was none then. */
 enum clew_status lineage_read(struct store_tx *tx, struct arena *arena,
                               const struct uuid *id, int64_t at_ms,
                               struct lineage *out,

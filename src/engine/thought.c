@@ -96,7 +96,7 @@ static enum clew_status check_text(struct str text, const char *field,
 static enum clew_status check_sources(const struct thought_input *input,
                                       struct clew_error *err)
 {
-    if (!uuid_is_nil(&input->refines) && input->has_consolidates) {
+    if (thought_is_refinement(input) && input->has_consolidates) {
         return clew_fail_code(err, CLEW_INVALID, "MUTUAL_EXCLUSION",
                               "\"refines\" and \"consolidates\" exclude each "
                               "other");
@@ -365,8 +365,7 @@ static const struct uuid *lineage_subject(const struct thought_work *work)
 {
     const struct thought_result *out = work->out;
 
-    if (!uuid_is_nil(&out->contributed) &&
-        (!uuid_is_nil(&work->input->refines) || work->input->n_consolidates)) {
+    if (!uuid_is_nil(&out->contributed) && thought_is_explicit(work->input)) {
         return &out->contributed;
     }
     for (size_t i = 0; i < out->n_sources; i++) {
@@ -397,8 +396,7 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
 static enum clew_status guide(struct thought_work *work, struct clew_error *err)
 {
     struct thought_result *out = work->out;
-    bool is_explicit =
-        !uuid_is_nil(&work->input->refines) || work->input->n_consolidates > 0;
+    bool is_explicit = thought_is_explicit(work->input);
     char id[UUID_TEXT_SIZE];
     const char *text = NULL;
 
@@ -435,8 +433,7 @@ enum clew_status thought_handle(struct engine *engine,
                                 .input = input,
                                 .now_ms = clock_now_ms(engine->clock),
                                 .out = out};
-    bool is_explicit =
-        !uuid_is_nil(&input->refines) || input->n_consolidates > 0;
+    bool is_explicit = thought_is_explicit(input);
     enum clew_status status = check_input(input, err);
 
     memset(out, 0, sizeof(*out));
@@ -459,6 +456,8 @@ enum clew_status thought_handle(struct engine *engine,
     if (status == CLEW_OK && !input->is_read_only) {
         status = store_write(engine->store, scope, thought_write, &work, err);
     } else if (status == CLEW_OK) {
+        status =
+            store_read(engine->store, scope, thought_check_sources, &work, err);
         thought_add_operation(out, THOUGHT_RETRIEVE);
     }
     if (status != CLEW_OK) {

@@ -40,9 +40,10 @@ struct thought_input {
     struct str context;     /* s == NULL if not given */
     struct str key_id;      /* of the key that was used; may be empty */
     struct uuid session_id; /* nil: a new one */
-    struct uuid refines;    /* nil: none */
+    struct uuid refines;    /* nil: none, unless has_refines */
     const struct uuid *consolidates;
     size_t n_consolidates;
+    bool has_refines;      /* the field was given, even if nil */
     bool has_consolidates; /* the field was given, even if empty */
     bool is_read_only;
 };

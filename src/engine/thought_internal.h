@@ -25,6 +25,17 @@ struct thought_work {
     struct batch_work batch;
 };
 
+static inline bool thought_is_refinement(const struct thought_input *input)
+{
+    return input->has_refines || !uuid_is_nil(&input->refines);
+}
+
+/* Told to replace something: stored whatever the text. */
+static inline bool thought_is_explicit(const struct thought_input *input)
+{
+    return thought_is_refinement(input) || input->n_consolidates > 0;
+}
+
 void thought_add_operation(struct thought_result *out,
                            enum thought_operation operation);
 /*
@@ -33,5 +44,10 @@ void thought_add_operation(struct thought_result *out,
  */
 enum clew_status thought_write(struct store_tx *tx, void *arg,
                                struct clew_error *err) CLEW_MUST_CHECK;
+
+/* A store_fn: what it refines or consolidates exists and is not retracted, else
+ * THOUGHT_NOT_FOUND. */
+enum clew_status thought_check_sources(struct store_tx *tx, void *arg,
+                                       struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

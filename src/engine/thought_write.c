@@ -60,7 +60,7 @@ static enum clew_status load_sources(struct thought_work *work,
                                      size_t *out_count, struct clew_error *err)
 {
     const struct thought_input *input = work->input;
-    bool is_refinement = !uuid_is_nil(&input->refines);
+    bool is_refinement = thought_is_refinement(input);
     const struct uuid *ids =
         is_refinement ? &input->refines : input->consolidates;
     size_t count = is_refinement ? 1 : input->n_consolidates;
@@ -87,6 +87,16 @@ static enum clew_status load_sources(struct thought_work *work,
         }
     }
     return CLEW_OK;
+}
+
+enum clew_status thought_check_sources(struct store_tx *tx, void *arg,
+                                       struct clew_error *err)
+{
+    struct memory *sources;
+    const struct uuid *ids;
+    size_t count;
+
+    return load_sources(arg, tx, &sources, &ids, &count, err);
 }
 
 /* Up to three telling words of the text. */
@@ -169,7 +179,7 @@ static enum clew_status contribute(struct thought_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    if (!uuid_is_nil(&input->refines)) {
+    if (thought_is_refinement(input)) {
         struct lineage_mark mark = {.id = input->refines};
 
         status =

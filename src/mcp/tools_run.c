@@ -14,6 +14,8 @@
 
 /* Characters of an item's text. */
 #define ITEM_CHARS 400
+/* Characters of a contributor's name, which anybody may choose. */
+#define NAME_CHARS 60
 /* Bytes of a list: what a model can afford to read at once. */
 #define LIST_BYTES 24000
 /* Nodes of a history: so many of the oldest, and of the newest. */
@@ -210,7 +212,7 @@ static void show_sources(struct tool_run *run, const json_t *sources)
             (void)buf_printf(run->text, "SUPERSEDED by %s ",
                              mcp_text(source, "refined_by"));
         }
-        add(run, mcp_text(source, "contributor"));
+        add_text(run, mcp_text(source, "contributor"), NAME_CHARS);
         add(run, ": ");
         add_text(run, mcp_text(source, "content_preview"), ITEM_CHARS);
     }
@@ -297,10 +299,11 @@ static void show_node(struct tool_run *run, const json_t *node)
 {
     json_int_t depth = json_integer_value(json_object_get(node, "depth"));
 
-    (void)buf_printf(run->text, "\n%s[%s] %s by %s, ", depth == 0 ? "> " : "  ",
+    (void)buf_printf(run->text, "\n%s[%s] %s by ", depth == 0 ? "> " : "  ",
                      mcp_text(node, "thought_id"),
-                     mcp_text(node, "thought_type"),
-                     mcp_text(node, "contributor"));
+                     mcp_text(node, "thought_type"));
+    add_text(run, mcp_text(node, "contributor"), NAME_CHARS);
+    add(run, ", ");
     add_date(run, node);
     if (json_is_true(json_object_get(node, "retracted"))) {
         add(run, ", RETRACTED");

@@ -229,6 +229,27 @@ onEachBackend("lineage", (open) => {
     await assert.rejects(brain("contribute", "too short"), { code: 2 });
   });
 
+  test("the nil id names nothing, and looking does not excuse a wrong id", async () => {
+    const t = await tenant();
+    const a = (await t.say(facts.monitor)).result.thought_id;
+    const nil = "00000000-0000-0000-0000-000000000000";
+    const count = async () => (await t.api.get("/api/v1/memories")).body.items.length;
+    const before = await count();
+    for (const more of [{ refines: nil }, { consolidates: [a, nil] },
+      { refines: nobody, read_only: true }, { consolidates: [a, nobody], read_only: true }]) {
+      const answer = await t.api.post("/api/v1/memory",
+        { prompt: facts.roleOnly, agent_id: "x", agent_name: "X", ...more });
+      assert.equal(answer.status, 404, JSON.stringify(more));
+      assert.equal(answer.body.error.code, "THOUGHT_NOT_FOUND");
+    }
+    const both = await t.api.post("/api/v1/memory", { prompt: facts.roleOnly, agent_id: "x",
+      agent_name: "X", refines: nil, consolidates: [a, nobody] });
+    assert.equal(both.body.error.code, "MUTUAL_EXCLUSION");
+    assert.equal((await t.api.get(`/api/v1/memories/${a}/lineage?at=2020-01-01T00:00:00Z`)).status, 404,
+      "it was not known then");
+    assert.equal(await count(), before);
+  });
+
   test("another tenant's thoughts do not exist", async () => {
     const a = await tenant();
     const b = await tenant();
