@@ -78,6 +78,21 @@ DB_SQL(SELECT_SET, "SELECT kind, id FROM forget_set WHERE tenant = $1"
 #define OF(kind)                                                               \
     " IN (SELECT id FROM forget_set WHERE tenant = $1 AND kind = '" kind "')"
 
+/* What refined something forgotten refines what that refined: forgetting a
+ * value must not bring back the one before it. */
+#define FORGOTTEN OF("memory")
+DB_SQL(
+    CARRY_SOURCES,
+    "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
+    " created_at) WITH RECURSIVE up (memory_id, source_id) AS ("
+    "SELECT memory_id, source_id FROM memory_sources WHERE tenant = $1"
+    " AND source_id" FORGOTTEN " AND NOT memory_id" FORGOTTEN
+    " UNION SELECT u.memory_id, s.source_id FROM up u JOIN memory_sources s"
+    " ON s.tenant = $1 AND s.memory_id = u.source_id"
+    " WHERE u.source_id" FORGOTTEN ") SELECT m.tenant, u.memory_id,"
+    " u.source_id, 0, m.created_at FROM up u JOIN memories m"
+    " ON m.tenant = $1 AND m.id = u.memory_id WHERE NOT u.source_id" FORGOTTEN
+    " AND m.lineage = 'refinement' ON CONFLICT DO NOTHING");
 DB_SQL(DROP_SOURCES,
        "DELETE FROM memory_sources WHERE tenant = $1 AND"
        " (memory_id" OF("memory") " OR source_id" OF("memory") ")");
@@ -180,7 +195,8 @@ DB_SQL(
     " created_at / 3600000 - CASE WHEN created_at % 3600000 < 0 THEN 1 ELSE 0"
     " END FROM requests WHERE tenant = $1 AND chat_id" OF(
         "chat") ") AND request_id IN"
-    " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF("chat") ")");
+                " (SELECT id FROM requests WHERE tenant = $1 AND chat_id" OF(
+                    "chat") ")");
 DB_SQL(
     DROP_TASKS_OF_REQUESTS,
     "DELETE FROM request_tasks WHERE tenant = $1 AND request_id IN"
@@ -214,6 +230,7 @@ static const struct {
     const struct db_sql *sql;
     const char *name; /* in the receipt; NULL: not counted there */
 } cascade[] = {
+    {&CARRY_SOURCES, NULL},
     {&DROP_SOURCES, "lineage_edges"},
     {&DROP_REFS, "references"},
     {&DROP_ACCESS, NULL},

@@ -311,6 +311,17 @@ onEachBackend("lineage", (open) => {
     assert.deepEqual(found.result.sources.map((s) => s.thought_id), [a]);
   });
 
+  test("forgetting a value does not bring back the one before it", async () => {
+    const t = await tenant();
+    const [a, b, c, d] = await chain(t, 4);
+    const answer = await t.api.post("/api/v1/forget", { memory_ids: [b, c] });
+    assert.equal(answer.status, 200, answer.text);
+    const old = await t.memory(a);
+    assert.deepEqual([old.superseded, old.refined_by], [true, d]);
+    assert.deepEqual((await t.lineage(d)).chain.map((node) => node.thought_id), [a, d]);
+    assert.equal((await t.api.get(`/api/v1/memories/${b}`)).status, 404);
+  });
+
   test("refining what is superseded is allowed and said", async () => {
     const t = await tenant();
     const [a, b] = await chain(t, 2);
