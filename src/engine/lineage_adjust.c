@@ -24,8 +24,10 @@ DB_SQL(SELECT_NEWEST_DOWN,
        " FROM down d WHERE d.next IS NOT NULL)"
        " SELECT id, next FROM down LIMIT $4");
 
-/* Refiners followed beyond those of the marks themselves. */
+/* Refiners followed beyond those of the marks themselves; and, if that does not
+ * reach an end, from the newest of them on. */
 #define MAX_STEPS 256
+#define MAX_FAR_STEPS 2000
 
 /* Where in a list of marks an id is. */
 struct spot {
@@ -146,6 +148,33 @@ static const struct uuid *end_of(const struct adjustment *a,
         id = &edge->to;
     }
     return NULL;
+}
+
+/* A line with more versions than steps: its newest version in the list is the
+ * nearest to its end. */
+static enum clew_status read_further(struct adjustment *a,
+                                     struct clew_error *err)
+{
+    const struct lineage_mark *newest = NULL;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < a->count; i++) {
+        const struct lineage_mark *mark = &a->marks[i];
+
+        if (mark->is_superseded &&
+            (!newest || uuid_cmp(&mark->id, &newest->id) > 0) &&
+            !end_of(a, &mark->refined_by)) {
+            newest = mark;
+        }
+    }
+    if (newest) {
+        status = rows_add(a->tx, &a->newest, &SELECT_NEWEST_DOWN,
+                          DB_ARGS(db_uuids(&newest->refined_by, 1),
+                                  db_int(a->at_ms), db_int(MAX_FAR_STEPS)),
+                          err);
+        edge_sort(&a->newest);
+    }
+    return status;
 }
 
 /* What took the place of mark `i`; NULL if nothing did, or it is unknown. */
@@ -287,6 +316,9 @@ enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
     }
     if (status == CLEW_OK) {
         lineage_set_refiners(a.marks, a.count, &a.newest);
+        status = read_further(&a, err);
+    }
+    if (status == CLEW_OK) {
         hand_over(&a);
         status = set_scores(&a, err);
     }

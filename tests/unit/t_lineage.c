@@ -455,6 +455,30 @@ static void what_holds_joins_the_answer(void **state)
     talk_close(&talk);
 }
 
+static void the_end_of_a_long_line_is_found(void **state)
+{
+    struct talk talk;
+    struct lineage_mark marks[2] = {{.score = 0.9}, {.score = 0.8}};
+    struct uuid id;
+    struct marking m;
+
+    (void)state;
+    talk_open(&talk);
+    id = say(&talk, FACT, NULL, 0);
+    marks[0].id = id;
+    for (int i = 0; i < 300; i++) { /* more than the first walk takes */
+        id = say(&talk, "Yet another version.", &id, 1);
+        if (i == 5) {
+            marks[1].id = id;
+        }
+    }
+    m = adjust(&talk, marks, 2);
+    assert_int_equal(m.count, 3);
+    assert_true(uuid_eq(&m.marks[2].id, &id));
+    NEAR(m.marks[2].score, 0.9);
+    talk_close(&talk);
+}
+
 static void of_two_branches_the_newer_comes_first(void **state)
 {
     struct talk talk;
@@ -664,6 +688,7 @@ int main(void)
         cmocka_unit_test(scores_fall_and_rise_by_the_factors),
         cmocka_unit_test(a_refinement_does_not_pass_a_better_match),
         cmocka_unit_test(what_holds_joins_the_answer),
+        cmocka_unit_test(the_end_of_a_long_line_is_found),
         cmocka_unit_test(of_two_branches_the_newer_comes_first),
         cmocka_unit_test(a_late_statement_finds_its_place),
         cmocka_unit_test(mistake_1_a_new_thought_finds_itself),
