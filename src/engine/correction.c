@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-DB_SQL(SELECT_ACT,
-       "SELECT act FROM corrections WHERE tenant = $1 AND key = $2");
+DB_SQL(SELECT_ACT, "SELECT act FROM corrections WHERE tenant = $1 AND key = $2"
+                   " AND created_at <= $3");
 DB_SQL(UPSERT,
        "INSERT INTO corrections (tenant, key, act, was, level, created_at)"
        " VALUES ($1, $2, $3, $4, $5, $6)"
@@ -32,21 +32,15 @@ struct correction_work {
 };
 
 /* The digest of the normalised words, and of the act they answer. */
-static enum clew_status key_of(struct arena *arena, struct str text,
-                               const struct intent *before,
-                               unsigned char out[SHA256_SIZE])
+static void key_of(const struct intent_pieces *pieces,
+                   const struct intent *before, unsigned char out[SHA256_SIZE])
 {
-    struct intent_pieces pieces;
     struct sha256 hash;
-    enum clew_status status = intent_split(arena, text, &pieces);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
     sha256_init(&hash);
-    for (size_t i = 0; i < pieces.count; i++) {
-        for (size_t k = 0; k < pieces.items[i].n_words; k++) {
-            const struct intent_word *word = &pieces.items[i].words[k];
+    for (size_t i = 0; i < pieces->count; i++) {
+        for (size_t k = 0; k < pieces->items[i].n_words; k++) {
+            const struct intent_word *word = &pieces->items[i].words[k];
 
             /* with the terminator: words stay apart */
             sha256_add(&hash, word->s, (size_t)word->len + 1);
@@ -56,7 +50,16 @@ static enum clew_status key_of(struct arena *arena, struct str text,
         sha256_add_str(&hash, str_of(intent_act_name(before->act)));
     }
     sha256_get(&hash, out);
-    return CLEW_OK;
+}
+
+static void keys_of(const struct intent_pieces *pieces,
+                    const struct intent *before, struct correction_work *work)
+{
+    work->has_previous = before != NULL;
+    if (before) {
+        key_of(pieces, before, work->key);
+    }
+    key_of(pieces, NULL, work->general_key);
 }
 
 static enum clew_status find_key(struct store_tx *tx,
@@ -66,7 +69,8 @@ static enum clew_status find_key(struct store_tx *tx,
 {
     struct db_rows rows;
     enum clew_status status = db_query(
-        tx, &SELECT_ACT, DB_ARGS(db_bytes(key, SHA256_SIZE)), &rows, err);
+        tx, &SELECT_ACT,
+        DB_ARGS(db_bytes(key, SHA256_SIZE), db_int(work->now_ms)), &rows, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -114,23 +118,43 @@ static enum clew_status prepare(struct arena *arena, struct str text,
                                 struct str previous, struct intent *out_intent,
                                 struct correction_work *work)
 {
+    bool has_previous = str_trim(previous).len > 0;
+    struct intent_reading reading;
     struct intent before;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status = intent_read(arena, text, &reading);
 
-    work->has_previous = str_trim(previous).len > 0;
-    if (work->has_previous) {
+    if (status == CLEW_OK && has_previous) {
         status = intent_after(arena, previous, NULL, &before);
     }
     if (status == CLEW_OK) {
-        status = intent_after(arena, text, work->has_previous ? &before : NULL,
-                              out_intent);
-    }
-    if (status == CLEW_OK && work->has_previous) {
-        status = key_of(arena, text, &before, work->key);
+        status = intent_decide(arena, &reading, has_previous ? &before : NULL,
+                               out_intent);
     }
     if (status == CLEW_OK) {
-        status = key_of(arena, text, NULL, work->general_key);
+        keys_of(reading.pieces, has_previous ? &before : NULL, work);
     }
+    return status;
+}
+
+enum clew_status correction_apply(struct store_tx *tx, struct arena *arena,
+                                  const struct correction_turn *turn,
+                                  struct intent *intent, bool *out_corrected,
+                                  struct clew_error *err)
+{
+    struct correction_work work = {.now_ms = turn->stored_at_ms};
+    enum clew_status status;
+
+    *out_corrected = false;
+    if (intent->level == INTENT_LEVEL_COMMAND || turn->pieces->count == 0) {
+        return CLEW_OK;
+    }
+    keys_of(turn->pieces, turn->previous, &work);
+    status = do_find(tx, &work, err);
+    if (status == CLEW_OK && work.is_found &&
+        intent_correct(arena, intent, work.act) != CLEW_OK) {
+        status = clew_no_memory(err);
+    }
+    *out_corrected = status == CLEW_OK && work.is_found;
     return status;
 }
 
@@ -141,7 +165,7 @@ enum clew_status correction_intent(struct engine *engine,
                                    struct intent *out_intent,
                                    bool *out_corrected, struct clew_error *err)
 {
-    struct correction_work work = {0};
+    struct correction_work work = {.now_ms = clock_now_ms(engine->clock)};
     struct intent intent;
     enum clew_status status = prepare(arena, text, previous, &intent, &work);
 
@@ -151,11 +175,8 @@ enum clew_status correction_intent(struct engine *engine,
     if (status != CLEW_OK) {
         return status;
     }
-    if (work.is_found) {
-        intent.act = work.act;
-        intent.confidence = 1.0f;
-        intent.level = INTENT_LEVEL_COMMAND;
-        intent.rule = "correction";
+    if (work.is_found && intent_correct(arena, &intent, work.act) != CLEW_OK) {
+        return clew_no_memory(err);
     }
     *out_intent = intent;
     *out_corrected = work.is_found;

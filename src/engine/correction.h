@@ -18,6 +18,7 @@
 #include "store/store.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct engine;
 
@@ -30,6 +31,25 @@ correction_intent(struct engine *engine, const struct scope *scope,
                   struct arena *arena, struct str text, struct str previous,
                   struct intent *out_intent, bool *out_corrected,
                   struct clew_error *err) CLEW_MUST_CHECK;
+
+struct intent_pieces;
+
+/* A turn that was read already. */
+struct correction_turn {
+    const struct intent_pieces *pieces;
+    const struct intent *previous; /* of the turn before; NULL if none */
+    int64_t stored_at_ms; /* later corrections leave it as it was taken, so that
+                             deriving it again gives the same */
+};
+
+/*
+ * The same inside a transaction: `intent`, decided already, is set right if
+ * somebody had said so. `*out_corrected` tells whether it was.
+ */
+enum clew_status correction_apply(struct store_tx *tx, struct arena *arena,
+                                  const struct correction_turn *turn,
+                                  struct intent *intent, bool *out_corrected,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Remember that `text` does `act`; a later correction replaces an earlier. */
 enum clew_status correction_add(struct engine *engine,

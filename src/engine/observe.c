@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "engine/correction.h"
 #include "engine/observe_internal.h"
 
 #include <stdarg.h>
@@ -64,6 +65,10 @@ static enum clew_status previous_intent(struct observation *o,
 static enum clew_status read_intents(struct observation *o,
                                      struct clew_error *err)
 {
+    const struct intent_reading *reading = &o->work->reading->intent;
+    const struct intent *before = o->n_previous ? &o->previous_intent : NULL;
+    struct correction_turn turn;
+    bool is_corrected;
     enum clew_status status = CLEW_OK;
 
     o->previous_intent = (struct intent){.act = INTENT_INFORM};
@@ -73,11 +78,17 @@ static enum clew_status read_intents(struct observation *o,
     if (status != CLEW_OK) {
         return status;
     }
-    return intent_decide(o->arena, &o->work->reading->intent,
-                         o->n_previous ? &o->previous_intent : NULL,
-                         &o->intent) == CLEW_OK
-               ? CLEW_OK
-               : clew_no_memory(err);
+    if (intent_decide(o->arena, reading, before, &o->intent) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    turn =
+        (struct correction_turn){.pieces = reading->pieces,
+                                 .previous = before,
+                                 .stored_at_ms = o->work->turn->stored_at_ms};
+    return o->desk->may_be_corrected
+               ? correction_apply(o->tx, o->arena, &turn, &o->intent,
+                                  &is_corrected, err)
+               : CLEW_OK;
 }
 
 /* --- what the steps share --------------------------------------------------

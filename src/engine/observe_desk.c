@@ -19,7 +19,8 @@
 
 DB_SQL(SELECT_BEFORE,
        "SELECT seq, role, name, SUBSTR(text, 1, CAST($5 AS INTEGER)),"
-       " created_at, timezone"
+       " created_at, timezone, EXISTS (SELECT 1 FROM corrections c"
+       " WHERE c.tenant = $1)"
        " FROM turns WHERE tenant = $1 AND chat_id = $2 AND seq < $3"
        " ORDER BY seq DESC LIMIT $4");
 
@@ -45,6 +46,7 @@ static bool turn_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->seq = db_get_int(rows, 0);
     out->role = role_of(db_get_text(rows, 1));
     out->time_ms = db_get_int(rows, 4);
+    out->has_corrections = db_get_int(rows, 6) != 0;
     return rows_text(arena, rows, 2, &out->speaker) &&
            rows_text(arena, rows, 3, &out->text) &&
            rows_text(arena, rows, 5, &out->timezone);
@@ -74,6 +76,7 @@ static enum clew_status read_turns(struct turn_work *work,
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         struct desk_turn *turn = (struct desk_turn *)list.items + i;
 
+        chat->may_be_corrected = turn->has_corrections;
         status = reading_said(work->batch->arena, turn->text, &turn->text, err);
         if (status == CLEW_OK && (!chat->is_fork || is_talk(turn))) {
             chat->turns[chat->n_turns++] = *turn;
@@ -93,6 +96,7 @@ static enum clew_status load_turns(struct turn_work *work,
     enum clew_status status;
 
     desk->n_turns = 0;
+    desk->may_be_corrected = true; /* unless a turn before says otherwise */
     desk->is_fork = !uuid_is_nil(&chat->parent_id);
     desk->has_turns = !desk->is_fork;
     status = read_turns(work, desk, &chat->id, work->turn->seq, err);

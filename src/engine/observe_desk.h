@@ -39,7 +39,8 @@ struct desk_turn {
     enum extract_role role; /* EXTRACT_OTHER: not part of the talk */
     int64_t time_ms;
     struct str timezone;
-    bool is_read; /* `intent` is made */
+    bool has_corrections; /* when it was read, the tenant had some */
+    bool is_read;         /* `intent` is made */
     struct intent_reading intent;
 };
 
@@ -53,6 +54,7 @@ struct desk_chat {
     struct uuid chat_id;
     bool is_fork; /* reads its parents too: never kept */
     bool has_turns;
+    bool may_be_corrected; /* the tenant has corrections, or it is unknown */
     struct desk_turn turns[OBSERVE_PREVIOUS]; /* most recent first */
     size_t n_turns;
     bool has_efforts;

@@ -388,6 +388,50 @@ enum clew_status intent_decide(struct arena *arena,
     return CLEW_OK;
 }
 
+/* The segment that made the turn's act, else the last. */
+static size_t speaking(const struct intent *intent)
+{
+    for (size_t i = intent->n_segments; i-- > 0;) {
+        if (intent->segments[i].act == intent->act &&
+            intent->segments[i].rule == intent->rule) {
+            return i;
+        }
+    }
+    return intent->n_segments - 1;
+}
+
+enum clew_status intent_correct(struct arena *arena, struct intent *intent,
+                                enum intent_act act)
+{
+    size_t n = intent->n_segments;
+    struct intent_segment *segments =
+        arena_alloc(arena, n * sizeof(*segments) + 1);
+    size_t chosen = n > 0 ? speaking(intent) : 0;
+
+    if (!segments) {
+        return CLEW_NO_MEMORY;
+    }
+    intent->flags = 0;
+    for (size_t i = 0; i < n; i++) {
+        segments[i] = intent->segments[i];
+        /* whoever sets it right means it: no advice, no half a yes */
+        segments[i].flags &= ~(uint32_t)(INTENT_ADVICE | INTENT_WEAK |
+                                         INTENT_STRONG | INTENT_HOLD);
+        segments[i].act = i == chosen ? act : INTENT_INFORM;
+        segments[i].confidence = i == chosen ? 1.0f : 0.5f;
+        segments[i].rule = "correction";
+        if (i == chosen && (act == INTENT_ACCEPT || act == INTENT_REJECT)) {
+            segments[i].flags |= INTENT_STRONG;
+        }
+        intent->flags |= segments[i].flags;
+    }
+    intent->segments = segments;
+    intent->act = act;
+    intent->confidence = 1.0f;
+    intent->rule = "correction";
+    return CLEW_OK;
+}
+
 enum clew_status intent_after(struct arena *arena, struct str text,
                               const struct intent *previous, struct intent *out)
 {

@@ -104,6 +104,14 @@ enum clew_status intent_after(struct arena *arena, struct str text,
                               const struct intent *previous,
                               struct intent *out) CLEW_MUST_CHECK;
 
+/*
+ * Somebody said what the text does: `act` for the turn and for what speaks for
+ * it, sure. Other segments that would ask or answer only inform. The segments
+ * are copied first; fails only with CLEW_NO_MEMORY.
+ */
+enum clew_status intent_correct(struct arena *arena, struct intent *intent,
+                                enum intent_act act) CLEW_MUST_CHECK;
+
 /* "greeting", "question", ... and "command", "rule", ... */
 const char *intent_act_name(enum intent_act act);
 bool intent_act_parse(struct str name, enum intent_act *out_act);

@@ -75,6 +75,40 @@ onEachBackend("analyse", (open) => {
     assert.equal(isOk(await post({ text })).corrected, false);
   });
 
+  test("a turn is taken as it was corrected", async () => {
+    const say = async (chat, content, role = "user") => {
+      const answer = await api.post("/api/v1/turns", {
+        user_id: "bob", role, content,
+        ...(chat ? { chat_id: chat } : { channel: `c${Math.random()}` }) });
+      return isOk(answer, 201);
+    };
+    const change = (answer) => answer.updates.memories.map((one) => one.change);
+    const talk = async () => {
+      const { turn: { chat_id } } = await say(null, "Help me fix the login page");
+      await say(chat_id, "Clear the cookies of the browser.", "assistant");
+      return chat_id;
+    };
+    /* an acceptance nobody could know */
+    let chat = await talk();
+    assert.deepEqual(change(await say(chat, "Bingo bongo")), []);
+    isOk(await correct({ text: "bingo bongo!", act: "accept" }));
+    chat = await talk();
+    const done = await say(chat, "Bingo bongo");
+    assert.ok(change(done).includes("resolved"));
+    const trace = isOk(await api.get(`/api/v1/traces/${done.trace_id}`));
+    assert.match(JSON.stringify(trace), /"rule":"correction"/);
+    /* a request that opens, once it is known as one */
+    const wish = "The invoice template in the warehouse app";
+    assert.deepEqual(change(await say(null, wish)), []);
+    isOk(await correct({ text: wish, act: "request" }));
+    assert.ok(change(await say(null, wish)).includes("created"));
+    /* and one that does not */
+    const order = "Open the window in the kitchen";
+    assert.ok(change(await say(null, order)).includes("created"));
+    isOk(await correct({ text: order, act: "inform" }));
+    assert.deepEqual(change(await say(null, order)), []);
+  });
+
   test("bad input is named", async () => {
     isError(await post({}), 400, "VALIDATION_ERROR", "text");
     isError(await post({ text: "x", foo: 1 }), 400, "VALIDATION_ERROR", "foo");
