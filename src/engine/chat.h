@@ -89,7 +89,7 @@ struct chat_birth {
     struct uuid id;
     int64_t at_ms;
 };
-/* An explicit chat for a captured call that continues no other. */
+/* An explicit chat: a captured call that continues no other, a new start. */
 enum clew_status chat_insert_linked(struct store_tx *tx,
                                     const struct chat_birth *birth,
                                     struct str user_id, struct chat *out_chat,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.c - find what is related, keep the offer, do what was chosen. See
- * start.h.
+ * start.c - find what is related and keep the offer. See start.h.
  */
 #include "engine/start.h"
 
@@ -25,8 +24,6 @@
 
 DB_SQL(INSERT, "INSERT INTO starts (tenant, id, user_id, offer, created_at)"
                " VALUES ($1, $2, $3, $4, $5)");
-DB_SQL(SELECT,
-       "SELECT user_id, offer FROM starts WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_COUNTS,
        "SELECT type, status, COUNT(*) FROM memories WHERE tenant = $1 AND"
        " chat_id = $2 AND retracted_at IS NULL AND parent_id IS NULL"
@@ -53,8 +50,6 @@ struct work {
     const struct uuid *id;
     int64_t now_ms;
     struct start *start;
-    const struct start_answer *answer;
-    const struct uuid *chat_id;
 };
 
 /* --- reading what was found ------------------------------------------------
@@ -331,22 +326,6 @@ static struct str offer_of(struct arena *arena, const struct work *work)
     return out;
 }
 
-static size_t ids_parse(const json_t *list, struct uuid *out, size_t max)
-{
-    size_t n = 0;
-    size_t i;
-    json_t *item;
-
-    json_array_foreach (list, i, item) {
-        struct str text = {json_string_value(item), json_string_length(item)};
-
-        if (n < max && text.s && uuid_parse(text, &out[n])) {
-            n++;
-        }
-    }
-    return n;
-}
-
 static enum clew_status do_begin(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -400,170 +379,4 @@ enum clew_status start_begin(struct engine *engine, const struct scope *scope,
         status = clew_no_memory(err);
     }
     return status;
-}
-
-/* --- choosing --------------------------------------------------------------
- */
-
-static enum clew_status do_load(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct work *work = arg;
-    struct told row;
-    struct uuid chat_ids[START_MAX_CHATS];
-    struct uuid memory_ids[START_MAX_MEMORIES];
-    size_t n_chats;
-    size_t n_memories;
-    json_t *offer = NULL;
-    enum clew_status status =
-        rows_one(tx, work->arena, &SELECT, DB_ARGS(db_uuid(work->id)), told_of,
-                 &row, sizeof(row), "start", err);
-
-    if (status == CLEW_OK) {
-        status = json_parse(row.resolution, &offer, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    memset(work->start, 0, sizeof(*work->start));
-    work->start->id = *work->id;
-    work->user_id = row.summary;
-    n_chats =
-        ids_parse(json_object_get(offer, "chats"), chat_ids, START_MAX_CHATS);
-    n_memories = ids_parse(json_object_get(offer, "memories"), memory_ids,
-                           START_MAX_MEMORIES);
-    json_decref(offer);
-    return start_read(tx, work->arena, chat_ids, n_chats, memory_ids,
-                      n_memories, work->start, err);
-}
-
-static enum clew_status do_import(struct store_tx *tx, void *arg,
-                                  struct clew_error *err)
-{
-    struct work *work = arg;
-    enum clew_status status = CLEW_OK;
-
-    for (size_t i = 0; i < work->start->n_memories && status == CLEW_OK; i++) {
-        if (work->answer->picks[i]) {
-            struct action_new action = {.kind = ACTION_MEMORY_IMPORT,
-                                        .subject = work->chat_id,
-                                        .made = &work->start->memories[i].id,
-                                        .at_ms = work->now_ms};
-
-            status =
-                memory_import(tx, work->chat_id, &work->start->memories[i].id,
-                              work->now_ms, err);
-            if (status == CLEW_OK) {
-                status = action_add(tx, &action, err);
-            }
-        }
-    }
-    return status;
-}
-
-static const struct start_option *option_for(const struct start *start,
-                                             enum start_action action)
-{
-    for (size_t i = 0; i < start->n_options; i++) {
-        if (start->options[i].action == action) {
-            return &start->options[i];
-        }
-    }
-    return NULL;
-}
-
-static enum clew_status new_chat(struct work *work, const struct scope *scope,
-                                 struct start_choice *out,
-                                 struct clew_error *err)
-{
-    struct chat_new input = {.user_id = work->user_id};
-    struct chat chat;
-    enum clew_status status =
-        chat_create(work->engine, scope, work->arena, &input, &chat, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->chat_id = chat.id;
-    work->chat_id = &out->chat_id;
-    for (size_t i = 0; i < work->start->n_memories; i++) {
-        if (work->answer->picks[i]) {
-            out->imported[out->n_imported++] = work->start->memories[i].id;
-        }
-    }
-    return out->n_imported > 0
-               ? store_write(work->engine->store, scope, do_import, work, err)
-               : CLEW_OK;
-}
-
-static enum clew_status carry_out(struct work *work, const struct scope *scope,
-                                  struct start_choice *out,
-                                  struct clew_error *err)
-{
-    const struct start_option *option =
-        option_for(work->start, work->answer->action);
-    const char *text = NULL;
-    struct chat fork = {0};
-    enum clew_status status = CLEW_OK;
-
-    out->action = work->answer->action;
-    switch (out->action) {
-    case START_CONTINUE:
-        out->chat_id = option->chat_id;
-        text = arena_printf(work->arena, "Continuing %.*s.",
-                            (int)option->label.len - 9, option->label.s + 9);
-        break;
-    case START_FORK:
-        status =
-            chat_fork_at(work->engine, scope, work->arena, &option->chat_id, -1,
-                         (struct str){0}, &fork, err);
-        out->chat_id = fork.id;
-        text = arena_printf(work->arena, "Forked %.*s.",
-                            (int)option->label.len - 5, option->label.s + 5);
-        break;
-    case START_NEW:
-        status = new_chat(work, scope, out, err);
-        text = arena_printf(work->arena, "New chat with %zu artifact%s.",
-                            out->n_imported, out->n_imported == 1 ? "" : "s");
-        break;
-    case START_FRESH:
-        status = new_chat(work, scope, out, err);
-        text = "New chat without prior context.";
-        break;
-    case START_ASK:
-        text = work->start->text.s;
-        break;
-    }
-    out->text = str_of(text);
-    return status == CLEW_OK && !text ? clew_no_memory(err) : status;
-}
-
-enum clew_status start_choose(struct engine *engine, const struct scope *scope,
-                              struct arena *arena, const struct uuid *id,
-                              struct str answer, struct start_choice *out,
-                              struct clew_error *err)
-{
-    struct start *start = arena_zero(arena, 1, sizeof(*start));
-    struct start_answer understood;
-    struct work work = {.engine = engine,
-                        .arena = arena,
-                        .id = id,
-                        .start = start,
-                        .answer = &understood,
-                        .now_ms = clock_now_ms(engine->clock)};
-    enum clew_status status;
-
-    memset(out, 0, sizeof(*out));
-    if (!start) {
-        return clew_no_memory(err);
-    }
-    status = store_read(engine->store, scope, do_load, &work, err);
-    if (status == CLEW_OK && !start_write(arena, start, work.now_ms)) {
-        status = clew_no_memory(err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    understood = start_parse(start, answer);
-    return carry_out(&work, scope, out, err);
 }

@@ -128,7 +128,19 @@ onEachBackend("efforts", (open) => {
       start.relevant_memories.slice(0, 2).map((one) => one.id));
     const rest = await answer("3, exclude 3");
     assert.equal(rest.imported.length, start.relevant_memories.length - 1);
-    assert.equal((await answer("4")).action, "fresh");
+    const fresh = await answer("4");
+    assert.equal(fresh.action, "fresh");
+    /* chosen again, as a retry does: the same chats, and no others */
+    assert.equal((await answer("2")).chat_id, fork.chat_id);
+    const again3 = await answer("3, include 1, 2");
+    assert.equal(again3.chat_id, chosen.chat_id);
+    assert.deepEqual(again3.imported, chosen.imported);
+    assert.equal((await answer("4")).chat_id, fresh.chat_id);
+    /* "include 1,2" and "exclude 3" of three are one choice */
+    assert.equal(start.relevant_memories.length, 3);
+    assert.equal(rest.chat_id, chosen.chat_id);
+    assert.equal(isOk(await server.get("/api/v1/chats?user_id=ada")).items.length,
+      4);
     const again = await answer("maybe the blue one");
     assert.equal(again.action, "ask");
     assert.match(again.text, /Options:\n/);
