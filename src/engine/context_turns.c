@@ -12,7 +12,7 @@
 #include "engine/context_internal.h"
 
 #include "base/utf8.h"
-#include "engine/effort.h"
+#include "engine/effort_fork.h"
 #include "engine/rows.h"
 #include "store/db.h"
 
@@ -45,6 +45,14 @@ DB_SQL(SELECT_HIDDEN,
        " e.thread_id WHERE e.tenant = $1 AND e.thread_id = $2 AND"
        " e.last_seq >= $3 AND e.state = 'collapsed' AND m.parent_id IS NULL"
        " AND m.retracted_at IS NULL AND r.last_seq >= $3 LIMIT $4");
+/* The same of efforts that were shared with the chats above, and ended. */
+DB_SQL(SELECT_HIDDEN_SHARED,
+       "SELECT r.first_seq, r.last_seq FROM memory_refs r JOIN efforts e"
+       " ON e.tenant = r.tenant AND e.memory_id = r.memory_id JOIN memories m"
+       " ON m.tenant = e.tenant AND m.id = e.memory_id"
+       " WHERE r.tenant = $1 AND r.chat_id = $2 AND r.last_seq >= $3"
+       " AND e.thread_id <> $2 AND e.is_open = 0 AND m.parent_id IS NULL"
+       " AND m.retracted_at IS NULL LIMIT $4");
 
 struct said {
     int64_t seq;
@@ -197,6 +205,12 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
             DB_ARGS(db_uuid(&b->chat.id), db_int(from), db_int(MAX_RANGES)),
             err);
     }
+    if (status == CLEW_OK && !uuid_is_nil(&b->chat.parent_id)) {
+        status = rows_add(
+            tx, &hidden, &SELECT_HIDDEN_SHARED,
+            DB_ARGS(db_uuid(&b->chat.id), db_int(from), db_int(MAX_RANGES)),
+            err);
+    }
     lines = arena_zero(b->arena, list.count + 1, sizeof(*lines));
     if (status != CLEW_OK || !lines) {
         return status != CLEW_OK ? status : clew_no_memory(err);
@@ -253,6 +267,16 @@ static bool checkpoint_line(struct builder *b, const struct said *said,
     return line && text.s && out->source.s;
 }
 
+static bool is_in_line(const struct builder *b, const struct memory_ref *ref)
+{
+    for (size_t i = 0; i < b->n_line; i++) {
+        if (uuid_eq(&b->line[i].chat_id, &ref->chat_id)) {
+            return i + 1 == b->n_line || ref->first_seq <= b->line[i].to_seq;
+        }
+    }
+    return false;
+}
+
 /* Turns of the effort before the recent ones, the newest first. */
 static enum clew_status effort_turns(struct store_tx *tx, struct builder *b,
                                      const struct effort *effort,
@@ -270,8 +294,7 @@ static enum clew_status effort_turns(struct store_tx *tx, struct builder *b,
         int64_t to = refs[i].last_seq < b->recent_from ? refs[i].last_seq
                                                        : b->recent_from - 1;
 
-        if (uuid_eq(&refs[i].chat_id, &effort->thread_id) &&
-            to >= refs[i].first_seq) {
+        if (is_in_line(b, &refs[i]) && to >= refs[i].first_seq) {
             status = read_said(tx, b, refs[i].first_seq - 1, to,
                                MAX_EFFORT_TURNS, list, err);
         }
@@ -358,8 +381,8 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
     struct effort *efforts = NULL;
     const struct effort *active = NULL;
     size_t count = 0;
-    enum clew_status status =
-        effort_list(tx, b->arena, &b->chat.id, false, &efforts, &count, err);
+    enum clew_status status = effort_list_line(
+        tx, b->arena, &b->chat, b->chat.last_seq, false, &efforts, &count, err);
 
     for (size_t i = 0; status == CLEW_OK && i < count && !active; i++) {
         active = efforts[i].state != EFFORT_COLLAPSED ? &efforts[i] : NULL;

@@ -24,6 +24,14 @@ DB_SQL(SELECT_THREAD, "SELECT " COLUMNS " AND e.thread_id = $2"
                       " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ALL, "SELECT " COLUMNS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
+DB_SQL(SELECT_THREADS, "SELECT " COLUMNS " AND e.thread_id = ANY($2)"
+                       " AND m.parent_id IS NULL AND e.is_spawned = 0"
+                       " AND e.is_open = 1"
+                       " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
+DB_SQL(SELECT_THREADS_ALL,
+       "SELECT " COLUMNS " AND e.thread_id = ANY($2)"
+       " AND m.parent_id IS NULL AND e.is_spawned = 0"
+       " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " COLUMNS " AND m.parent_id = $2"
                         " ORDER BY m.created_at, m.id LIMIT $3");
 DB_SQL(SELECT_USER, "SELECT " COLUMNS " AND ($2 = '' OR m.user_id = $2)"
@@ -100,6 +108,17 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
 {
     return select_efforts(tx, arena, with_closed ? &SELECT_ALL : &SELECT_THREAD,
                           db_uuid(thread_id), out_efforts, out_count, err);
+}
+
+enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
+                                     const struct uuid *thread_ids,
+                                     size_t n_threads, bool with_closed,
+                                     struct effort **out_efforts,
+                                     size_t *out_count, struct clew_error *err)
+{
+    return select_efforts(
+        tx, arena, with_closed ? &SELECT_THREADS_ALL : &SELECT_THREADS,
+        db_uuids(thread_ids, n_threads), out_efforts, out_count, err);
 }
 
 enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,

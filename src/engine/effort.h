@@ -35,6 +35,7 @@ struct effort {
     struct str outcome; /* failed, found; s == NULL for none */
     bool is_open;
     bool is_spawned;   /* thread_id is a chat of its own */
+    bool is_shared;    /* seen from a fork, see effort_fork.h */
     int64_t first_seq; /* the stretch of turns that grows now */
     int64_t last_seq;
     int64_t last_at_ms;
@@ -60,6 +61,13 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                              const struct uuid *thread_id, bool with_closed,
                              struct effort **out_efforts, size_t *out_count,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* The same of several chats, without attempts and spawned ones. */
+enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
+                                     const struct uuid *thread_ids,
+                                     size_t n_threads, bool with_closed,
+                                     struct effort **out_efforts,
+                                     size_t *out_count,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 /* Attempts of an effort, in order. */
 enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *parent_id,

@@ -5,6 +5,8 @@
  */
 #include "engine/effort_board.h"
 
+#include "engine/effort_fork.h"
+
 enum clew_status effort_board_load(struct observation *o,
                                    struct effort_board *out,
                                    struct clew_error *err)
@@ -70,6 +72,10 @@ enum clew_status effort_take_turn(struct observation *o, struct effort *effort,
     const struct turn *turn = o->work->turn;
 
     o->is_effort_turn = true;
+    if (effort->is_shared) {
+        return effort_own_shared(o->tx, effort, &turn->chat_id, turn->seq,
+                                 turn->token_count, err);
+    }
     return effort_own(o->tx, effort, turn->seq, turn->created_at_ms,
                       turn->token_count, err);
 }
@@ -87,7 +93,8 @@ enum clew_status effort_collapse_active(struct observation *o,
         if (effort != but && effort->state == EFFORT_ACTIVE &&
             !effort->is_spawned) {
             effort->state = EFFORT_COLLAPSED;
-            status = effort_update(o->tx, effort, err);
+            status =
+                effort->is_shared ? CLEW_OK : effort_update(o->tx, effort, err);
         }
     }
     return status;

@@ -5,6 +5,9 @@
  */
 #include "engine/effort_board.h"
 
+#include "engine/effort_fork.h"
+#include "engine/place.h"
+
 enum clew_status effort_reactivate(struct observation *o,
                                    struct effort_board *board,
                                    struct effort *effort,
@@ -24,7 +27,7 @@ enum clew_status effort_reactivate(struct observation *o,
 
         status = effort_set_status(o->work->batch, &memory, &change, err);
     }
-    if (status == CLEW_OK &&
+    if (status == CLEW_OK && !effort->is_shared &&
         !uuid_eq(&effort->thread_id, &o->work->turn->chat_id)) {
         /* it goes on here; the turns it owns elsewhere stay its own */
         status = memory_import(o->tx, &o->work->turn->chat_id,
@@ -119,8 +122,9 @@ enum clew_status effort_come_back(struct observation *o,
     struct effort *fit;
     size_t count = 0;
     size_t n_fit = 0;
-    enum clew_status status = effort_list(
-        o->tx, o->arena, &o->work->turn->chat_id, true, &items, &count, err);
+    enum clew_status status =
+        effort_list_line(o->tx, o->arena, &o->work->placement->slot->chat,
+                         o->work->turn->seq, true, &items, &count, err);
 
     *out_done = false;
     if (status == CLEW_OK && count == 0) {

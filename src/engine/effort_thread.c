@@ -9,6 +9,7 @@
 #include "engine/action.h"
 #include "engine/chat.h"
 #include "engine/context_internal.h"
+#include "engine/effort_fork.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/turn.h"
@@ -205,12 +206,22 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
+    struct chat chat;
+    enum clew_status status;
 
-    return uuid_is_nil(work->id)
-               ? effort_list_user(tx, work->arena, work->user_id,
-                                  &work->efforts, &work->count, err)
-               : effort_list(tx, work->arena, work->id, work->with_closed,
-                             &work->efforts, &work->count, err);
+    if (uuid_is_nil(work->id)) {
+        return effort_list_user(tx, work->arena, work->user_id, &work->efforts,
+                                &work->count, err);
+    }
+    status = chat_find(tx, work->arena, work->id, &chat, err);
+    if (status == CLEW_NOT_FOUND) {
+        return CLEW_OK; /* no chat, no efforts */
+    }
+    return status == CLEW_OK
+               ? effort_list_line(tx, work->arena, &chat, chat.last_seq,
+                                  work->with_closed, &work->efforts,
+                                  &work->count, err)
+               : status;
 }
 
 enum clew_status effort_list_all(struct engine *engine,

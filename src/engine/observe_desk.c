@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "engine/chat.h"
+#include "engine/effort_fork.h"
 #include "engine/rows.h"
 #include "store/db.h"
 
@@ -256,9 +257,11 @@ enum clew_status desk_efforts(struct turn_work *work, struct desk_chat *chat,
         }
         return CLEW_OK;
     }
-    status = effort_list(work->batch->tx, work->batch->arena, &chat->chat_id,
-                         false, &chat->efforts, &chat->n_efforts, err);
-    chat->has_efforts = status == CLEW_OK;
+    status = effort_list_line(work->batch->tx, work->batch->arena,
+                              &work->placement->slot->chat, work->turn->seq,
+                              false, &chat->efforts, &chat->n_efforts, err);
+    /* what a fork shares, others may change */
+    chat->has_efforts = status == CLEW_OK && !chat->is_fork;
     return status;
 }
 

@@ -149,6 +149,43 @@ onEachBackend("efforts", (open) => {
       { answer: "1" }), 404, "NOT_FOUND");
   });
 
+  test("an effort open at the fork point is worked on from both sides", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, [
+      "u:Help me fix the login page", "a:Clear the cookies.",
+    ]);
+    const fork = isOk(await server.post(`/api/v1/chats/${chat}/fork`, {}), 201).id;
+    /* opened after the fork: the parent's alone */
+    await talk(server, ["u:Help me write the quarterly report", "a:ok"], chat);
+    const seen = async (id) => (await efforts(server, id))
+      .filter((one) => !one.parent_id)
+      .map((one) => `${one.summary}: ${one.status}`).sort();
+    assert.deepEqual(await seen(fork), ["Fix the login page: open"]);
+    await talk(server, ["u:Didn't work, the login page is still blank",
+      "a:Then look at the proxy settings."], fork);
+    await talk(server, ["u:back to the login page, any other idea?",
+      "a:Restart the server."], chat);
+    const { notices } = await talk(server,
+      ["u:The proxy was cutting the header, that fixed it"], fork);
+    assert.equal(notices[0], "[effort:resolved] Fix the login page");
+    /* one effort: ended for both, with its turns of both */
+    assert.ok((await seen(chat)).includes("Fix the login page: resolved"));
+    assert.deepEqual(await seen(fork), ["Fix the login page: resolved"]);
+    const { id } = (await efforts(server, fork)).find((one) => !one.parent_id);
+    const memory = isOk(await server.get(`/api/v1/memories/${id}`));
+    assert.deepEqual([...memory.source_refs].sort(),
+      [`${chat}:lines-1-2`, `${chat}:lines-5-6`, `${fork}:lines-3-5`].sort());
+    /* its turns are out of view on this side */
+    await talk(server, ["u:My cousin Ben plays the cello in Vienna", "a:Nice.",
+      "u:My aunt bakes sourdough bread on Sundays", "a:Lovely."], fork);
+    const context = isOk(await server.post(`/api/v1/chats/${fork}/context`, {}));
+    assert.match(context.text, /\[effort:resolved\] Fix the login page => /);
+    assert.doesNotMatch(context.text, /proxy settings/);
+    /* and it can be reopened from the other */
+    const again = await talk(server, ["u:back to the login page"], chat);
+    assert.ok(again.notices.includes("[effort:reopened] Fix the login page"));
+  });
+
   test("a context has three forms and keeps its budget", async () => {
     const server = (await open()).api();
     const { chat } = await talk(server, [
