@@ -51,6 +51,12 @@ static bool is_foreign(struct str text, size_t at)
     return fences % 2 == 1;
 }
 
+bool piece_is_bracketed(const struct extraction *x,
+                        const struct intent_piece *piece)
+{
+    return is_bracketed(x, &piece->words[0]);
+}
+
 bool piece_is_foreign(const struct extraction *x,
                       const struct intent_piece *piece)
 {
@@ -251,6 +257,33 @@ static bool ends_in_ing(const struct intent_word *word)
     return word->len > 4 && memcmp(word->s + word->len - 3, "ing", 3) == 0;
 }
 
+/* A verb with the ending of the third person: studies, goes, runs. */
+static bool is_third_person(const struct intent_word *word)
+{
+    static const char *const endings[] = {"s", "es", "ies"};
+    char base[48];
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t cut = strlen(endings[i]);
+        struct intent_word stem = {.s = base};
+
+        if (word->len <= cut + 1 || word->len >= sizeof(base) ||
+            memcmp(word->s + word->len - cut, endings[i], cut) != 0) {
+            continue;
+        }
+        stem.len = (uint16_t)(word->len - cut);
+        memcpy(base, word->s, stem.len);
+        if (cut == 3) {
+            base[stem.len++] = 'y';
+        }
+        base[stem.len] = '\0';
+        if (intent_is_verb(&stem)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "Researching agencies": no verb of its own, so the speaker is doing it. */
 static bool is_bare_progress(const struct intent_piece *piece, size_t at)
 {
@@ -265,6 +298,20 @@ static bool is_bare_progress(const struct intent_piece *piece, size_t at)
     for (size_t i = at + 1; i < piece->n_words; i++) {
         size_t len = words[i].len;
 
+        /* "Overcoming challenges builds strength", "Biking sounds great" */
+        if (word_any(&words[i], "sounds looks seems") ||
+            (is_third_person(&words[i]) && i + 1 < piece->n_words &&
+             !words[i - 1].has_comma &&
+             !word_any(&words[i - 1],
+                       "of the my our some for on with in and a new to from "
+                       "about at into more these those"))) {
+            return false;
+        }
+        if (word_any(&words[i], "that's it's sounds that") &&
+            words[i - 1].has_comma &&
+            !words_have(words, at, i, "my our me us")) {
+            return false; /* "Making videos - that's awesome": what you do */
+        }
         if (word_any(&words[i], "is are was were has have been can could will "
                                 "would makes make does do isn't wasn't aren't "
                                 "let lets helps gives keeps brings reminds "
@@ -273,7 +320,11 @@ static bool is_bare_progress(const struct intent_piece *piece, size_t at)
             (len > 2 && memcmp(words[i].s + len - 2, "'s", 2) == 0 &&
              !words[i].is_capital) ||
             word_is_past(&words[i])) {
-            return words[i - 1].has_comma && i > at + 2;
+            return false; /* "Helping others, for me, is important" */
+        }
+        if (words[i - 1].has_comma && i > at + 2 &&
+            intent_is_subject(&words[i])) {
+            break; /* a clause of its own follows */
         }
     }
     return piece->n_words > at + 3;
@@ -291,8 +342,16 @@ static bool is_elided(const struct intent_piece *piece, size_t at)
             return at + 3 < piece->n_words;
         }
     }
+    if (word_is(word, "going") && word + 2 < piece->words + piece->n_words &&
+        word_is(word + 2, "be")) {
+        return false; /* "gonna be a great night": it will be */
+    }
     if (ends_in_ing(word)) {
-        return is_bare_progress(piece, at);
+        return !word->has_comma && is_bare_progress(piece, at);
+    }
+    if (word_any(word, "love enjoy loving enjoying") &&
+        at + 2 < piece->n_words && ends_in_ing(word + 1)) {
+        return true; /* "Love experimenting with spices" */
     }
     if (strchr(word->s, '-')) {
         return false; /* "a much-needed break" */
@@ -305,10 +364,6 @@ static bool is_elided(const struct intent_piece *piece, size_t at)
         return at + 1 < piece->n_words &&
                word + 1 < piece->words + piece->n_words && word[1].len > 4 &&
                (memcmp(word[1].s + word[1].len - 3, "ing", 3) == 0);
-    }
-    if (word_is(word, "going") && word + 2 < piece->words + piece->n_words &&
-        word_is(word + 2, "be")) {
-        return false; /* "gonna be a great night": it will be */
     }
     if (word_any(word, "had got gone going") ||
         (word_is_past(word) &&
@@ -337,33 +392,6 @@ static bool speaks_for_all(const struct intent_word *subject)
             word_any(subject + 1, "all can need should must have could will "
                                   "often never always")) ||
            (word_is(subject, "we'll"));
-}
-
-/* A verb with the ending of the third person: studies, goes, runs. */
-static bool is_third_person(const struct intent_word *word)
-{
-    static const char *const endings[] = {"s", "es", "ies"};
-    char base[48];
-
-    for (size_t i = 0; i < 3; i++) {
-        size_t cut = strlen(endings[i]);
-        struct intent_word stem = {.s = base};
-
-        if (word->len <= cut + 1 || word->len >= sizeof(base) ||
-            memcmp(word->s + word->len - cut, endings[i], cut) != 0) {
-            continue;
-        }
-        stem.len = (uint16_t)(word->len - cut);
-        memcpy(base, word->s, stem.len);
-        if (cut == 3) {
-            base[stem.len++] = 'y';
-        }
-        base[stem.len] = '\0';
-        if (intent_is_verb(&stem)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* "My family, exercise, and friends, for sure": no verb, no statement. */
@@ -407,6 +435,32 @@ static bool is_prose(const struct extraction *x)
            !memchr(x->turn->text.s, '\n', x->turn->text.len);
 }
 
+/* "It's been great having people behind me": this "it" points at what follows,
+ * and what follows was so. */
+static bool is_expletive(const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *words = piece->words;
+    size_t i = at + 1;
+
+    if (!word_any(&words[at], "it it's")) {
+        return false;
+    }
+    while (i < piece->n_words &&
+           (word_is_adverb(&words[i]) ||
+            word_any(&words[i], "was is been has will be so such a an quite "
+                                "very pretty"))) {
+        i++;
+    }
+    return words_have(words, at, i, "been was") && i + 3 < piece->n_words &&
+           word_any(&words[i], "great awesome amazing tough hard fun nice good "
+                               "wonderful rewarding important fulfilling "
+                               "inspiring exciting special challenging "
+                               "difficult lovely blast pleasure joy honor "
+                               "relief cool incredible") &&
+           (ends_in_ing(&words[i + 1]) || word_is(&words[i + 1], "to")) &&
+           words_have(words, i + 2, piece->n_words, "me my i i'm our we");
+}
+
 static bool clause_from(const struct extraction *x,
                         const struct intent_piece *piece, size_t first,
                         struct clause *out)
@@ -436,18 +490,37 @@ static bool clause_from(const struct extraction *x,
         out->is_elided = true;
         return true;
     }
+    if (x->turn->speaker.len > 0 && is_expletive(piece, first)) {
+        return !words_have(words, first, out->end, "you your you're this");
+    }
     return x->turn->speaker.len > 0 && !word_any(&words[first], PRONOUNS) &&
-           !is_definite(out) && !words_have(words, first, out->end, "please") &&
+           !word_any(&words[first], "wish wishing going") &&
+           !is_third_person(&words[first]) && !is_definite(out) &&
+           !words_have(words, first, out->end, "please") &&
            !word_is_past(&words[first]) &&
            words_have(words, first + 1, out->end, AFFECTED) &&
            !words_have(words, first, out->end, "you your you're");
 }
 
-bool clause_of(const struct extraction *x, const struct intent_piece *piece,
-               struct clause *out)
+bool clause_after(const struct extraction *x, const struct intent_piece *piece,
+                  size_t after, struct clause *out)
 {
     const struct intent_word *words = piece->words;
 
+    for (size_t i = after + 1; i + 3 < piece->n_words; i++) {
+        size_t first = i + word_any(&words[i], "but and so");
+
+        if (words[i - 1].has_comma && word_any(&words[first], FIRST_PERSON) &&
+            clause_from(x, piece, first, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool clause_of(const struct extraction *x, const struct intent_piece *piece,
+               struct clause *out)
+{
     if (piece->end == '?' || piece->n_words < 3 || piece_is_foreign(x, piece)) {
         return false;
     }
@@ -456,13 +529,7 @@ bool clause_of(const struct extraction *x, const struct intent_piece *piece,
         return true;
     }
     /* "That looks great - I've been wanting to go": the second half */
-    for (size_t i = 1; i + 3 < piece->n_words; i++) {
-        if (words[i - 1].has_comma && word_any(&words[i], FIRST_PERSON) &&
-            clause_from(x, piece, i, out)) {
-            return true;
-        }
-    }
-    return false;
+    return clause_after(x, piece, 0, out);
 }
 
 /*
@@ -493,6 +560,10 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
         i > 0 && word_any(&words[i - 1], "like of on in at by with from for to "
                                          "near about after");
 
+    if (i + 1 < clause->end &&
+        word_any(&words[i + 1], "pic pics photo picture shot")) {
+        return true; /* it was shown */
+    }
     if (word_is(&words[i], "that") && i > 0 && i + 1 < clause->end &&
         !is_object &&
         (word_is_generic(&words[i + 1]) || words[i + 1].is_capital)) {
@@ -506,8 +577,21 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
                  "afternoon evening season time semester next past coming")) {
         return false;
     }
-    for (size_t k = i + 1; k < clause->end && k < i + 5; k++) {
-        n += !word_is_generic(&words[k]);
+    if (!word_any(&words[i], "that those")) {
+        for (size_t k = i + 1; k < clause->end && k < i + 5; k++) {
+            n += !word_is_generic(&words[k]);
+        }
+        return n < 2;
+    }
+    /* "that" points harder: its own words must say which, or a name behind
+     * them, as in "that trip to England" */
+    while (i + 1 + n < clause->end && !word_is_generic(&words[i + 1 + n])) {
+        n++;
+    }
+    if (n == 1 && i + 3 < clause->end &&
+        word_any(&words[i + 2], "to of in called named by") &&
+        words[i + 3].is_capital) {
+        return false;
     }
     return n < 2;
 }
@@ -523,6 +607,9 @@ bool clause_stands_alone(const struct clause *clause)
             points_elsewhere(clause, i)) {
             return false;
         }
+        if (i == clause->first && is_expletive(clause->piece, i)) {
+            continue;
+        }
         if (word_any(&words[i], "it it's it'll them him her he he's she she's "
                                 "they they're they've") &&
             !has_antecedent(clause, i)) {
@@ -534,7 +621,9 @@ bool clause_stands_alone(const struct clause *clause)
             words_names(words, clause->subject, i) == 0) {
             return false;
         }
-        if (word_any(&words[i], "ones afterward afterwards")) {
+        if (word_any(&words[i], "ones afterward afterwards") ||
+            (word_is(&words[i], "one") && i > clause->subject && !is_last &&
+             word_any(&words[i + 1], "because 'cause cause since and but"))) {
             return false;
         }
         if (word_any(&words[i], "one another") && is_last &&

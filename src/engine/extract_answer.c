@@ -73,7 +73,8 @@ static bool question_text(const struct extraction *x,
         !word_is(&words[aux + 1], "you") ||
         words_have(words, aux + 2, q->n_words,
                    "and or it that this them there think like feel mean up "
-                   "say know you your doing all guys been holding")) {
+                   "say know you your doing all guys holding") ||
+        word_is(&words[q->n_words - 1], "been")) {
         return false;
     }
     for (size_t i = at; i < aux; i++) {

@@ -93,11 +93,47 @@ static const char *const politeness[] = {
 
 /* Wishes and chat that ask nobody for work. */
 static const char *const idle[] = {
-    "go",      "be",     "visit",    "see",     "say",     "talk about it",
-    "hear",    "ride",   "believe",  "imagine", "know",    "thank",
-    "meet",    "eat",    "sleep",    "die",     "guess",   "remember",
-    "ask you", "have a", "enjoy",    "wait",    "hold on", "come",
-    "remind",  "stop",   "continue", "speak",   "listen",  "look at",
+    "go",
+    "be",
+    "visit",
+    "see",
+    "say",
+    "talk about it",
+    "hear",
+    "ride",
+    "believe",
+    "imagine",
+    "know",
+    "thank",
+    "meet",
+    "eat",
+    "sleep",
+    "die",
+    "guess",
+    "remember",
+    "ask you",
+    "have a",
+    "enjoy",
+    "wait",
+    "hold on",
+    "come",
+    "remind",
+    "stop",
+    "continue",
+    "speak",
+    "listen",
+    "look at",
+    "take a look",
+    "check this out",
+    "check it out",
+    "keep it up",
+    "check out this",
+    "check out these",
+    "check out my",
+    "keep up",
+    "keep going",
+    "keep on",
+    "have a look",
 };
 
 /* Words of `phrase` that stand at `at`; 0 if they do not. */
@@ -441,7 +477,8 @@ static enum clew_status open_effort(struct extraction *x, size_t i,
             put_problem(x, piece, &title);
         }
     } else if (!is_idle(piece, at) && end > at) {
-        if (points_only(piece, at, end) && i + 1 < x->pieces.count) {
+        if (points_only(piece, at, end) && i + 1 < x->pieces.count &&
+            !piece_is_bracketed(x, &x->pieces.items[i + 1])) {
             put_title(x, piece, at, end, &title);
             put_quoted(x, i + 1, &title);
         } else if (is_named(piece, at, end)) {

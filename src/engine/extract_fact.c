@@ -17,8 +17,8 @@
 #define DATED_FLOOR 1
 #define SOFT_SCORE_FLOOR 4
 /* A sentence of at most this score goes along with the one before it. */
-#define LITTLE 4
-#define MERGED_MAX_WORDS 32
+#define LITTLE 6
+#define MERGED_MAX_WORDS 40
 /* What "something" and "someone" must be made up for with. */
 #define VAGUE_FLOOR 5
 /* A turn of this length is likely to hold a paste. */
@@ -32,7 +32,7 @@
     "wonder mean bet suppose appreciate remember thought hear heard glad "     \
     "sorry sure happy excited thrilled proud grateful thankful okay fine "     \
     "good great curious impressed amazed ready feeling stoked honored "        \
-    "pumped blessed doing so always totally"
+    "pumped blessed doing so always totally lucky"
 #define MODALS                                                                 \
     "can can't could couldn't would wouldn't should shouldn't might must "     \
     "will won't i'd we'd i'll we'll"
@@ -62,6 +62,22 @@ static size_t head_of(const struct clause *c)
         i++;
     }
     return i;
+}
+
+static bool is_gerund(const struct intent_word *word)
+{
+    return word->len > 4 && memcmp(word->s + word->len - 3, "ing", 3) == 0;
+}
+
+/* "going to keep pushing": a mood, where "keep bees" is none. */
+static bool keeps_on(const struct intent_word *head,
+                     const struct intent_word *end)
+{
+    if (word_is(head, "going") && head + 2 < end && word_is(head + 1, "to")) {
+        head += 2;
+    }
+    return word_any(head, "keep keeping") && head + 1 < end &&
+           is_gerund(head + 1);
 }
 
 static bool speaks_to_other(const struct clause *c)
@@ -96,6 +112,33 @@ static size_t score_of(const struct clause *c)
     return score;
 }
 
+/* "I can't have dairy": a limit, however short. */
+static bool is_limit(const struct clause *c)
+{
+    const struct intent_word *words = c->piece->words;
+
+    for (size_t i = c->subject + 1; i + 2 < c->end; i++) {
+        if (word_any(&words[i], "can't cannot couldn't") &&
+            word_any(&words[i + 1], "have eat drink tolerate stand")) {
+            return words_content(words, i + 2, c->end) > 0;
+        }
+    }
+    return false;
+}
+
+/* "I love horses", "I've always hated mornings": what somebody likes. */
+static bool is_taste(const struct clause *c, size_t head)
+{
+    const struct intent_word *words = c->piece->words;
+
+    return is_self_clause(c) && head + 1 < c->end &&
+           word_any(&words[head],
+                    "love loved like liked hate hated enjoy enjoyed prefer "
+                    "adore dislike") &&
+           words_content(words, head + 1, c->end) > 0 &&
+           (words[head + 1].is_capital || !word_is_generic(&words[head + 1]));
+}
+
 static bool is_fact(const struct extraction *x, const struct clause *c,
                     size_t *out_score)
 {
@@ -103,7 +146,7 @@ static bool is_fact(const struct extraction *x, const struct clause *c,
     const struct intent_word *head = &words[head_of(c)];
     size_t score = score_of(c);
     bool is_soft = is_self_clause(c) &&
-                   (word_any(head, SOFT) ||
+                   (word_any(head, SOFT) || keeps_on(head, words + c->end) ||
                     words_have(words, c->subject, head_of(c), MODALS));
 
     *out_score = score;
@@ -121,10 +164,13 @@ static bool is_fact(const struct extraction *x, const struct clause *c,
         words_have(words, c->first, c->end, "something someone somewhere")) {
         return false;
     }
+    if (is_limit(c)) {
+        return clause_stands_alone(c);
+    }
     if (is_soft && score < SOFT_SCORE_FLOOR) {
         return false;
     }
-    if (score < SCORE_FLOOR &&
+    if (score < SCORE_FLOOR && !is_taste(c, head_of(c)) &&
         (score < DATED_FLOOR || !extract_is_event(x, c))) {
         return false;
     }
@@ -300,6 +346,19 @@ static bool adds_little(const struct extraction *x, size_t i, struct fact *fact)
            is_fact(x, &fact->tail_clause, &score) && score <= LITTLE;
 }
 
+/* The first clause of a sentence that is a fact: "... - I gave a talk". */
+static bool find_fact(const struct extraction *x,
+                      const struct intent_piece *piece, struct fact *fact)
+{
+    bool has_clause = clause_of(x, piece, &fact->clause);
+
+    while (has_clause && !is_fact(x, &fact->clause, &fact->score)) {
+        has_clause =
+            clause_after(x, piece, fact->clause.subject, &fact->clause);
+    }
+    return has_clause;
+}
+
 enum clew_status extract_facts(struct extraction *x)
 {
     struct fact best[MAX_FACTS];
@@ -312,8 +371,7 @@ enum clew_status extract_facts(struct extraction *x)
         struct fact fact = {.tail = NULL};
 
         if (asks(x, i) || is_pasted(x, i) || is_told(x, i) ||
-            !clause_of(x, &x->pieces.items[i], &fact.clause) ||
-            !is_fact(x, &fact.clause, &fact.score)) {
+            !find_fact(x, &x->pieces.items[i], &fact)) {
             continue;
         }
         if (i + 1 < x->pieces.count &&

@@ -58,12 +58,18 @@ bool words_have(const struct intent_word *words, size_t first, size_t end,
 /* --- steps ------------------------------------------------------------------
  */
 
+/* "[image: a photo of ...]" */
+bool piece_is_bracketed(const struct extraction *x,
+                        const struct intent_piece *piece);
 /* In brackets, a fence or a quoted line: somebody else's words. */
 bool piece_is_foreign(const struct extraction *x,
                       const struct intent_piece *piece);
 /* First-person statement at the head of a piece; false if it is none. */
 bool clause_of(const struct extraction *x, const struct intent_piece *piece,
                struct clause *out);
+/* The next one that begins behind a comma or dash past word `after`. */
+bool clause_after(const struct extraction *x, const struct intent_piece *piece,
+                  size_t after, struct clause *out);
 /* True if nothing in the clause needs another sentence to be understood. */
 bool clause_stands_alone(const struct clause *clause);
 

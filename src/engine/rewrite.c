@@ -404,7 +404,11 @@ enum clew_status rewrite_clause(const struct extraction *x,
             put_gap(&r, &words[i - 1], &words[i]);
         }
         if (i == clause->first && clause->is_elided) {
-            put(&r, words[i].s);
+            if (word_any(&words[i], "love enjoy")) {
+                put_third_person(&r, &words[i]);
+            } else {
+                put(&r, words[i].s);
+            }
         } else {
             put_word(&r, i);
         }

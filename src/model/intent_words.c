@@ -372,7 +372,21 @@ static bool starts_sentence(const struct splitter *sp, size_t at)
     return false;
 }
 
-/* The full stop of "Mr." or of "8 a.m. today" ends nothing. */
+/* "J.K." or "U.S.", as they stand in the text. */
+static bool is_initials(const struct splitter *sp,
+                        const struct intent_word *word)
+{
+    for (size_t i = word->from; i < word->to; i++) {
+        char c = sp->text.s[i];
+
+        if ((i - word->from) % 2 ? c != '.' : !isupper((unsigned char)c)) {
+            return false;
+        }
+    }
+    return word->to - word->from >= 3;
+}
+
+/* The full stop of "Mr.", "J.K." or of "8 a.m. today" ends nothing. */
 static bool is_abbreviation(const struct splitter *sp, size_t at)
 {
     const struct intent_word *word;
@@ -382,10 +396,11 @@ static bool is_abbreviation(const struct splitter *sp, size_t at)
         return false;
     }
     word = &sp->words[sp->n_words - 1];
-    if (is_title(word->s)) {
+    next = skip_blanks(sp->text, at + 1);
+    if (is_title(word->s) || (is_initials(sp, word) && next < sp->text.len &&
+                              isalpha((unsigned char)sp->text.s[next]))) {
         return true;
     }
-    next = skip_blanks(sp->text, at + 1);
     return word->len == 1 && isalpha((unsigned char)word->s[0]) &&
            next < sp->text.len && islower((unsigned char)sp->text.s[next]);
 }

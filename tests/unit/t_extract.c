@@ -107,6 +107,14 @@ static void facts_are_told_in_the_third_person(void **state)
     } rows[] = {
         {"I'm allergic to peanuts and shellfish.",
          "Ann is allergic to peanuts and shellfish."},
+        {"Unfortunately, I can't have dairy.", "Ann can't have dairy."},
+        {"Love experimenting with spices.",
+         "Ann loves experimenting with spices."},
+        {"I love horses.", "Ann loves horses."},
+        {"Yesterday, I tackled something new - I gave a presentation in class.",
+         "Ann gave a presentation in class."},
+        {"Sure, but I also love a dairy-free chocolate mousse.",
+         "Ann also loves a dairy-free chocolate mousse."},
         {"I play the violin and teach chess.",
          "Ann plays the violin and teaches chess."},
         {"I've been married to Tom for five years.",
@@ -157,6 +165,17 @@ static void small_talk_leaves_nothing(void **state)
         "```\nI live in Paris with my dog Rex.\n```",
         "[image: my dog Rex in Paris with a ball]",
         "/stats",
+        "Overcoming challenges builds strength and pushes personal growth.",
+        "Biking sounds like a great way to get out in nature.",
+        "Making videos and connecting with people about games - that's great!",
+        "There's a quote by J.K. Rowling that I really like.",
+        "Gonna be a great night with artists and their talents.",
+        "I've been one 'cause I lost my job.",
+        "Take a look at this. [image: a photo of a person holding a dog]",
+        "I'm gonna keep pushing and staying positive.",
+        "I've been using that app on my phone to practice.",
+        "Creating community, especially for kids, is really important.",
+        "Reminds me being kind matters.",
     };
     struct talk t;
 
