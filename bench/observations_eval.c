@@ -145,6 +145,7 @@ static void extract_store(struct arena *arena, const json_t *turns,
         const json_t *turn = json_array_get(turns, i);
         const char *chat = json_string_value(json_object_get(turn, "chat"));
         struct extract_turn previous[8];
+        struct intent_reading reading;
         size_t n_previous = 0;
         struct extract got;
         struct extract_input input;
@@ -177,11 +178,12 @@ static void extract_store(struct arena *arena, const json_t *turns,
             }
             previous[n_previous++] = all[k - 1];
         }
-        if (intent_after(arena, all[i].text,
-                         n_previous ? &intents[i - 1] : NULL,
-                         &intents[i]) != CLEW_OK) {
+        if (intent_read(arena, all[i].text, &reading) != CLEW_OK ||
+            intent_decide(arena, &reading, n_previous ? &intents[i - 1] : NULL,
+                          &intents[i]) != CLEW_OK) {
             exit(1);
         }
+        all[i].pieces = reading.pieces;
         all[i].intent = &intents[i];
         all[i].analysis = &analyses[i];
         input = (struct extract_input){

@@ -116,6 +116,17 @@ static void finish(const struct extraction *x)
     }
 }
 
+enum clew_status extract_pieces(struct arena *arena,
+                                const struct extract_turn *turn,
+                                struct intent_pieces *out)
+{
+    if (turn->pieces) {
+        *out = *turn->pieces;
+        return CLEW_OK;
+    }
+    return intent_split(arena, turn->text, out);
+}
+
 static bool is_mined(const struct extract_turn *turn)
 {
     return turn->role != EXTRACT_OTHER &&
@@ -142,7 +153,7 @@ enum clew_status extract_run(struct arena *arena,
     if (!is_mined(input->turn)) {
         return CLEW_OK;
     }
-    status = intent_split(arena, input->turn->text, &x.pieces);
+    status = extract_pieces(arena, input->turn, &x.pieces);
     for (size_t i = 0;
          status == CLEW_OK && i < sizeof(steps) / sizeof(steps[0]); i++) {
         status = steps[i](&x);

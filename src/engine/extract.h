@@ -47,6 +47,7 @@ struct extract_turn {
     struct str timezone; /* for writing resolved dates; empty = UTC */
     const struct intent *intent;
     const struct analysis *analysis;
+    const struct intent_pieces *pieces; /* of `text`; NULL: split when wanted */
 };
 
 /* Words of a turn that support a candidate. */

@@ -28,18 +28,16 @@ static bool question_before(const struct extraction *x,
     }
     before = &x->input->previous[0];
     if (before->role == EXTRACT_OTHER ||
+        (before->intent && before->intent->act != INTENT_QUESTION) ||
         (before->role == x->turn->role &&
          str_eq(before->speaker, x->turn->speaker)) ||
-        intent_split(x->arena, before->text, out_pieces) != CLEW_OK ||
+        extract_pieces(x->arena, before, out_pieces) != CLEW_OK ||
         out_pieces->count == 0) {
         return false;
     }
     *out_question = &out_pieces->items[out_pieces->count - 1];
     if (out_pieces->count > 1 && (*out_question)->end != '?') {
         *out_question = &out_pieces->items[out_pieces->count - 2];
-    }
-    if (before->intent && before->intent->act != INTENT_QUESTION) {
-        return false;
     }
     return (*out_question)->end == '?' || out_pieces->count == 1;
 }

@@ -41,7 +41,7 @@ struct clause {
  */
 
 bool word_is(const struct intent_word *word, const char *text);
-/* Any of a space-separated list. */
+/* Any of a space-separated list, which must be a constant. */
 bool word_any(const struct intent_word *word, const char *list);
 bool word_is_past(const struct intent_word *word);
 bool word_is_adverb(const struct intent_word *word);
@@ -58,6 +58,10 @@ bool words_have(const struct intent_word *words, size_t first, size_t end,
 /* --- steps ------------------------------------------------------------------
  */
 
+/* The words of a turn, split unless it brings them. */
+enum clew_status extract_pieces(struct arena *arena,
+                                const struct extract_turn *turn,
+                                struct intent_pieces *out) CLEW_MUST_CHECK;
 /* "[image: a photo of ...]" */
 bool piece_is_bracketed(const struct extraction *x,
                         const struct intent_piece *piece);

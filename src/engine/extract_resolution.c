@@ -193,7 +193,7 @@ static enum clew_status said_by_other(struct arena *arena,
         if (turn->role != EXTRACT_ASSISTANT) {
             continue;
         }
-        status = intent_split(arena, turn->text, &pieces);
+        status = extract_pieces(arena, turn, &pieces);
         if (status != CLEW_OK) {
             return status;
         }
@@ -245,12 +245,12 @@ enum clew_status extract_resolution(struct arena *arena,
     if (input->turn->role != EXTRACT_USER) {
         return CLEW_OK;
     }
-    status = intent_split(arena, input->turn->text, &own);
+    status = extract_pieces(arena, input->turn, &own);
     if (status == CLEW_OK) {
         status = intent_split(arena, title, &goal);
     }
     if (status == CLEW_OK && input->n_previous > 0) {
-        status = intent_split(arena, input->previous[0].text, &answer);
+        status = extract_pieces(arena, &input->previous[0], &answer);
     }
     if (status != CLEW_OK) {
         return status;

@@ -262,11 +262,17 @@ static enum clew_status understand(struct observation *o,
         .time_ms = turn->created_at_ms,
         .timezone = turn->timezone,
         .intent = &o->intent,
-        .analysis = &o->analysis};
+        .analysis = &o->analysis,
+        .pieces = o->work->reading->intent.pieces};
     status = desk_enter(o->work, &o->desk, err);
     if (status == CLEW_OK) {
         fill_previous(o);
         status = read_intents(o, err);
+    }
+    for (size_t i = 0; i < o->n_previous; i++) {
+        o->previous[i].pieces = o->previous_turns[i]->is_read
+                                    ? o->previous_turns[i]->intent.pieces
+                                    : NULL;
     }
     o->input = (struct extract_input){
         .turn = &o->turn, .previous = o->previous, .n_previous = o->n_previous};

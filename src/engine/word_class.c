@@ -176,11 +176,50 @@ bool word_is(const struct intent_word *word, const char *text)
     return strcmp(word->s, text) == 0;
 }
 
-bool word_any(const struct intent_word *word, const char *list)
+/* The bits of all words of a list, as struct intent_word has its own. */
+static uint64_t mask_of(const char *list)
 {
+    uint64_t mask = 0;
+
     while (*list) {
         size_t len = strcspn(list, " ");
 
+        mask |= intent_mask(list, len);
+        list += len;
+        list += *list == ' ';
+    }
+    return mask;
+}
+
+/*
+ * Lists are constants, asked for again and again: what their words have in
+ * common is worked out once per thread and known by the list's address.
+ */
+#define KNOWN_LISTS 512u
+
+static uint64_t list_mask(const char *list)
+{
+    static _Thread_local struct {
+        const char *list;
+        uint64_t mask;
+    } known[KNOWN_LISTS];
+    size_t at = ((uintptr_t)list >> 3) % KNOWN_LISTS;
+
+    if (known[at].list != list) {
+        known[at].list = list;
+        known[at].mask = mask_of(list);
+    }
+    return known[at].mask;
+}
+
+static bool is_in(const struct intent_word *word, const char *list)
+{
+    while (*list) {
+        size_t len = 0;
+
+        while (list[len] && list[len] != ' ') {
+            len++;
+        }
         if (len == word->len && memcmp(list, word->s, len) == 0) {
             return true;
         }
@@ -188,6 +227,11 @@ bool word_any(const struct intent_word *word, const char *list)
         list += *list == ' ';
     }
     return false;
+}
+
+bool word_any(const struct intent_word *word, const char *list)
+{
+    return (list_mask(list) & word->mask) && is_in(word, list);
 }
 
 static bool ends(const struct intent_word *word, const char *tail)
@@ -267,8 +311,10 @@ size_t words_numbers(const struct intent_word *words, size_t first, size_t end)
 bool words_have(const struct intent_word *words, size_t first, size_t end,
                 const char *list)
 {
+    uint64_t mask = list_mask(list);
+
     for (size_t i = first; i < end; i++) {
-        if (word_any(&words[i], list)) {
+        if ((mask & words[i].mask) && is_in(&words[i], list)) {
             return true;
         }
     }

@@ -57,9 +57,6 @@ extern const size_t intent_n_openers;
 extern const size_t intent_n_verbs;
 extern const size_t intent_n_noun_verbs;
 
-/* The bit of a word in the masks. */
-uint64_t intent_mask(const char *word, size_t len);
-
 /* The act of one segment by the rules; always an answer, "default" at worst. */
 void intent_rule(const struct intent_piece *piece, bool has_end,
                  struct intent_segment *out);

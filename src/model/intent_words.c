@@ -548,7 +548,7 @@ enum clew_status intent_split(struct arena *arena, struct str text,
     if (window > 2 * (size_t)INTENT_WINDOW_BYTES) {
         window = 2 * (size_t)INTENT_WINDOW_BYTES;
     }
-    n_words = window + 4;
+    n_words = window / 2 + 4; /* a word, and what parts it from the next */
     if (n_words > MAX_WORDS) {
         n_words = MAX_WORDS;
     }

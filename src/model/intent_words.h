@@ -52,6 +52,9 @@ struct intent_pieces {
 enum clew_status intent_split(struct arena *arena, struct str text,
                               struct intent_pieces *out) CLEW_MUST_CHECK;
 
+/* The bit of a word in the masks. */
+uint64_t intent_mask(const char *word, size_t len);
+
 /* A verb in its base form; one that is a noun as well. */
 bool intent_is_verb(const struct intent_word *word);
 bool intent_is_noun_verb(const struct intent_word *word);

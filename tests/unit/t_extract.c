@@ -30,6 +30,24 @@ struct talk {
     struct extract got;
 };
 
+/* Turns that bring their words give the same as turns that do not. */
+static void run_split(struct talk *t, size_t n)
+{
+    struct intent_reading readings[MAX_TURNS];
+    struct extract again;
+
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(intent_read(&t->arena, t->turns[i].text, &readings[i]),
+                         CLEW_OK);
+        t->turns[i].pieces = readings[i].pieces;
+    }
+    assert_int_equal(extract_run(&t->arena, &t->input, &again), CLEW_OK);
+    assert_int_equal(again.n_items, t->got.n_items);
+    for (size_t i = 0; i < again.n_items; i++) {
+        assert_true(str_eq(again.items[i].summary, t->got.items[i].summary));
+    }
+}
+
 /* Run the last of `n` turns, the others being its history. */
 static void run(struct talk *t, const struct said *said, size_t n)
 {
@@ -63,6 +81,7 @@ static void run(struct talk *t, const struct said *said, size_t n)
     t->input.previous = t->turns + 1;
     t->input.n_previous = n - 1;
     assert_int_equal(extract_run(&t->arena, &t->input, &t->got), CLEW_OK);
+    run_split(t, n);
 }
 
 static void expect(struct talk *t, enum extract_type type, const char *summary)
