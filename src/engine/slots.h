@@ -47,12 +47,4 @@ bool slot_of(struct arena *arena, struct str sentence, struct str speaker,
 enum slot_verdict slot_compare(const struct slot *older,
                                const struct slot *newer);
 
-/*
- * The looser test, which may only suggest: the share of rare words two
- * sentences have in common, and whether numbers, days or a change cue differ.
- * True at idf sum >= SLOT_LOOSE_IDF.
- */
-#define SLOT_LOOSE_IDF 12.0
-bool slot_suggests(struct arena *arena, struct str older, struct str newer);
-
 #endif

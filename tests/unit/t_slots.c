@@ -176,48 +176,12 @@ static void another_speaker_retires_nothing(void **state)
     arena_release(&arena);
 }
 
-static void looser_hints_only_suggest(void **state)
-{
-    static const struct {
-        const char *older;
-        const char *newer;
-        bool expect;
-    } rows[] = {
-        {"I run my 5K charity route in 28 minutes.",
-         "I finished my 5K charity route in 26 minutes.", true},
-        {"My guitar lesson with Rachel is on Tuesday.",
-         "My guitar lesson with Rachel is on Thursday.", true},
-        {"I keep my succulents on the kitchen windowsill.",
-         "I moved my succulents off the kitchen windowsill.", true},
-        {"I bought a guitar on Tuesday.", "I went hiking on Thursday.", false},
-        {"I love guitar lessons.", "I love guitar lessons with Rachel.", false},
-        {"The guitar lesson costs 20 dollars.",
-         "The guitar lesson costs 30 dollars.", false},
-        {"", "", false},
-    };
-    struct arena arena;
-
-    (void)state;
-    arena_init(&arena, 1 << 20);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bool got =
-            slot_suggests(&arena, str_of(rows[i].older), str_of(rows[i].newer));
-
-        if (got != rows[i].expect) {
-            print_error("\"%s\" / \"%s\"\n", rows[i].older, rows[i].newer);
-        }
-        assert_int_equal(got, rows[i].expect);
-    }
-    arena_release(&arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_history_is_retired_wrongly),
         cmocka_unit_test(most_changes_are_found),
         cmocka_unit_test(another_speaker_retires_nothing),
-        cmocka_unit_test(looser_hints_only_suggest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
