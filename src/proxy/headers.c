@@ -30,14 +30,21 @@ static bool is_one_of(struct str name, const char *const *names)
     return false;
 }
 
-/* Is it named in a Connection header? */
-static bool is_named(struct str name, struct str connection)
+/* Is it named in a Connection header? There may be several of these. */
+static bool is_named(struct str name, const struct http_header *headers,
+                     size_t count)
 {
-    struct str part;
+    for (size_t i = 0; i < count; i++) {
+        struct str list = headers[i].value;
+        struct str part;
 
-    while (str_split(&connection, ',', &part)) {
-        if (str_ieq(str_trim(part), name)) {
-            return true;
+        if (!str_ieq(headers[i].name, STR("connection"))) {
+            continue;
+        }
+        while (str_split(&list, ',', &part)) {
+            if (str_ieq(str_trim(part), name)) {
+                return true;
+            }
         }
     }
     return false;
@@ -66,7 +73,6 @@ enum clew_status headers_up(const struct http_request *request,
                             struct http_header **out, size_t *out_count,
                             struct clew_error *err)
 {
-    struct str connection = http_header_of(request, "connection");
     struct str encoding = http_header_of(request, "accept-encoding");
     struct http_header *kept =
         arena_zero(request->arena, request->n_headers + 4, sizeof(*kept));
@@ -81,7 +87,8 @@ enum clew_status headers_up(const struct http_request *request,
         if (is_one_of(header->name, hop_by_hop) ||
             is_one_of(header->name, own_up) ||
             str_istarts(header->name, STR("x-clew-")) ||
-            is_named(header->name, connection) || !is_clean(header->value)) {
+            is_named(header->name, request->headers, request->n_headers) ||
+            !is_clean(header->value)) {
             continue;
         }
         kept[count++] = *header;
@@ -109,14 +116,12 @@ enum clew_status headers_down(const struct http_request *request,
                               struct http_response *response,
                               struct clew_error *err)
 {
-    struct str connection = headers_find(headers, count, "connection");
-
     for (size_t i = 0; i < count; i++) {
         enum clew_status status;
 
         if (is_one_of(headers[i].name, hop_by_hop) ||
             is_one_of(headers[i].name, own_down) ||
-            is_named(headers[i].name, connection)) {
+            is_named(headers[i].name, headers, count)) {
             continue;
         }
         status = http_response_header(request, response, headers[i].name.s,

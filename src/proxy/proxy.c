@@ -18,6 +18,7 @@
 #include "http/metrics.h"
 #include "proxy/headers.h"
 #include "proxy/record.h"
+#include "proxy/target.h"
 #include "proxy/upstream.h"
 #include "proxy/wire.h"
 
@@ -51,8 +52,7 @@ struct proxy {
 struct call {
     struct proxy *proxy;
     const struct http_request *request;
-    struct str path; /* from "/v1" on */
-    struct str key;  /* of the path; s == NULL if there is none */
+    struct target target;
     struct scope scope;
     struct wire *wire;
     struct record *record; /* NULL if it is not captured */
@@ -64,59 +64,11 @@ struct call {
 /* --- who and where ---------------------------------------------------------
  */
 
-static bool split_path(struct call *call)
-{
-    struct str path = call->request->path;
-
-    if (str_starts(path, STR("/key/"))) {
-        size_t end = str_find(path, STR("/"), 5);
-
-        if (end == SIZE_MAX) {
-            return false;
-        }
-        call->key = str_sub(path, 5, end);
-        path = str_sub(path, end, path.len);
-    }
-    call->path = path;
-    return str_starts(path, STR("/v1/"));
-}
-
-static const char *route_of(const struct call *call)
-{
-    static const char *const routes[] = {"/v1/messages", "/v1/chat/completions",
-                                         "/v1/responses"};
-
-    for (size_t i = 0; i < 3; i++) {
-        if (str_eq(call->path, str_of(routes[i]))) {
-            return routes[i];
-        }
-    }
-    return "/v1/*";
-}
-
-static bool is_captured(const struct call *call, enum canon_api *out_api)
-{
-    static const struct {
-        const char *path;
-        enum canon_api api;
-    } captured[] = {{"/v1/messages", CANON_ANTHROPIC},
-                    {"/v1/chat/completions", CANON_CHAT},
-                    {"/v1/responses", CANON_RESPONSES}};
-
-    for (size_t i = 0; i < 3; i++) {
-        if (str_eq(call->path, str_of(captured[i].path))) {
-            *out_api = captured[i].api;
-            return call->request->method == HTTP_POST;
-        }
-    }
-    return false;
-}
-
 static void key_digest(const struct call *call, unsigned char out[SHA256_SIZE])
 {
     struct str key = http_header_of(call->request, "x-clew-key");
 
-    sha256_of(key.s ? key : call->key, out);
+    sha256_of(key.s ? key : call->target.key, out);
 }
 
 static void remember(struct call *call)
@@ -166,7 +118,7 @@ static enum clew_status authenticate(struct call *call, struct clew_error *err)
                            .arena = call->request->arena,
                            .request = call->request,
                            .route = &keyed,
-                           .params = {call->key}};
+                           .params = {call->target.key}};
     enum clew_status status = auth_call(&api, err);
 
     if (status == CLEW_OK && api.role < API_ROLE_WRITE) {
@@ -305,16 +257,16 @@ static enum clew_status send_up(struct call *call, struct wire_answer *answer,
 {
     const struct http_request *request = call->request;
     const struct upstream *upstream =
-        upstream_for(&call->proxy->upstreams, request, call->path);
+        upstream_for(&call->proxy->upstreams, request, call->target.path);
     struct wire_request up = {.method = request->method, .body = request->body};
     struct http_header *headers;
-    enum canon_api api;
+    enum canon_api api = call->target.api;
     enum clew_status status;
 
     if (!upstream) {
         return clew_fail(err, CLEW_NOT_FOUND, "there is no such upstream");
     }
-    if (is_captured(call, &api)) {
+    if (call->target.is_captured) {
         begin_record(call, api);
         if (wants_context(call)) {
             up.body = body_of(call, api);
@@ -326,10 +278,11 @@ static enum clew_status send_up(struct call *call, struct wire_answer *answer,
     }
     up.headers = headers;
     up.is_plain = upstream->is_plain;
-    up.url = arena_printf(
-        request->arena, "%s%.*s%s%.*s", upstream->base, (int)call->path.len,
-        call->path.s, request->query.len ? "?" : "", (int)request->query.len,
-        request->query.len ? request->query.s : "");
+    up.url =
+        arena_printf(request->arena, "%s%.*s%s%.*s", upstream->base,
+                     (int)call->target.path.len, call->target.path.s,
+                     request->query.len ? "?" : "", (int)request->query.len,
+                     request->query.len ? request->query.s : "");
     if (!up.url) {
         return clew_no_memory(err);
     }
@@ -444,17 +397,20 @@ void proxy_handle(void *arg, const struct http_request *request,
         call->request = request;
         call->began_ns = clock_mono_ns();
         buf_init(&call->body, 2 * (size_t)LIMIT_BODY_BYTES);
-        if (!split_path(call)) {
+        if (!target_of(request, &call->target)) {
             free_call(call);
             proxy->options.next(proxy->options.next_arg, request, response);
             return;
         }
-        response->route = route_of(call);
+        response->route = call->target.route;
         if (refuse_websocket(request, response)) {
             free_call(call);
             return;
         }
         status = authenticate(call, &err);
+    }
+    if (status == CLEW_OK) {
+        status = target_check(&call->target, request, &err);
     }
     if (status == CLEW_OK) {
         status = send_up(call, &answer, &err);

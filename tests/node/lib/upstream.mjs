@@ -207,9 +207,17 @@ export async function startUpstream(options = {}) {
       answer.writeHead(200, { "content-type": "application/json", "x-special": "kept" });
       return answer.end(JSON.stringify({ path: request.url, data: [], input_tokens: 42 }));
     }
-    const body = JSON.parse(bytes.toString());
+    let body;
+    let text;
+    try {
+      body = JSON.parse(bytes.toString());
+      if (!body.messages && !body.input) throw new Error("nothing is asked");
+      text = lastText(body);
+    } catch {
+      return sendError(answer, 400);
+    }
     seen.body = body;
-    const text = lastText(body).replace(/\s*<clew-context[\s\S]*<\/clew-context>/, "");
+    text = text.replace(/\s*<clew-context[\s\S]*<\/clew-context>/, "");
     const error = /^error (\d+)$/.exec(text);
     if (error) return sendError(answer, Number(error[1]));
     const blocks = options.script?.(text, body) ?? script(text);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The proxy between a client and an upstream that both mean no good: nothing
+ * that could be read in two ways passes, nothing grows without bound, nothing
+ * hangs, and the server goes on serving.
+ */
+import assert from "node:assert/strict";
+import net from "node:net";
+import { after, before, describe, test } from "node:test";
+import zlib from "node:zlib";
+
+import { startServer } from "./lib/server.mjs";
+import { startUpstream } from "./lib/upstream.mjs";
+
+const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x" }] });
+
+/* Send bytes as they are; what comes back until the other side has said all. */
+function raw(url, bytes) {
+  return new Promise((resolve) => {
+    const { port } = new URL(url);
+    const socket = net.connect(Number(port), "127.0.0.1");
+    let text = "";
+    socket.on("data", (part) => { text += part.toString("latin1"); });
+    socket.setTimeout(20_000, () => socket.destroy(new Error("it hangs")));
+    socket.on("error", (error) => { text += error.message; });
+    socket.on("close", () => resolve(text));
+    socket.write(Buffer.from(bytes, "latin1"));
+  });
+}
+
+describe("a hostile client", () => {
+  let upstream;
+  let server;
+  before(async () => {
+    upstream = await startUpstream();
+    server = await startServer({ args: [
+      "--upstream", `anthropic=${upstream.url}`, "--upstream", `openai=${upstream.url}`] });
+  });
+  after(async () => {
+    await server.stop();
+    await upstream.stop();
+  });
+
+  const head = (line, ...headers) => [line, `Host: ${new URL(server.url).host}`,
+    "Content-Type: application/json", "Connection: close", ...headers, "", ""].join("\r\n");
+  const post = (...headers) => head("POST /v1/messages HTTP/1.1", ...headers);
+  const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+  test("a body with two lengths goes nowhere", async () => {
+    const before = upstream.requests.length;
+    for (const bytes of [
+      post(`Content-Length: ${body.length}`, "Transfer-Encoding: chunked") + chunked,
+      post("Content-Length: 5", `Content-Length: ${body.length}`) + body,
+      post(`Content-Length: ${body.length}, 3`) + body,
+      post("Transfer-Encoding: chunked", "Transfer-Encoding: identity") + chunked,
+      post("Transfer-Encoding : chunked", `Content-Length: ${body.length}`) + body,
+    ]) {
+      assert.match(await raw(server.url, bytes), /^HTTP\/1\.1 400 /, bytes);
+    }
+    assert.equal(upstream.requests.length, before);
+  });
+
+  test("a path that leads elsewhere goes nowhere", async () => {
+    const before = upstream.requests.length;
+    for (const path of ["/v1/../admin", "/v1/./messages", "/v1/a/..", "/v1/%2e%2e/admin", "/v1/%2E./x",
+      "/v1/..%2fadmin", "/v1/..\\admin", "/v1/..%5cadmin", "/key/k/v1/../../x", "/v1/x?a=\x01", "/v1/\x7f"]) {
+      assert.match(await raw(server.url, head(`GET ${path} HTTP/1.1`)), /^HTTP\/1\.1 400 /, path);
+    }
+    assert.match(await raw(server.url, head("GET http://elsewhere.example/v1/models HTTP/1.1")),
+      /^HTTP\/1\.1 4/);
+    assert.equal(upstream.requests.length, before);
+    /* names with dots are names */
+    assert.match(await raw(server.url, head("GET /v1/models/gpt-4.1...x HTTP/1.1")), /^HTTP\/1\.1 200 /);
+    assert.equal(upstream.requests.at(-1).url, "/v1/models/gpt-4.1...x");
+  });
+
+  test("only a configured name chooses the upstream", async () => {
+    for (const name of ["http://elsewhere.example", "127.0.0.1:1", "../openai", "openai@elsewhere.example"]) {
+      assert.match(await raw(server.url, head("GET /v1/models HTTP/1.1", `X-Clew-Upstream: ${name}`)),
+        /^HTTP\/1\.1 404 /);
+    }
+  });
+
+  test("trailers, hop-by-hop and clew's own headers stay here", async () => {
+    const answer = await raw(server.url, post("Transfer-Encoding: chunked", "Trailer: X-Late",
+      "TE: trailers", "Proxy-Authorization: Basic eA==", "Connection: x-private", "X-Private: 1",
+      "X-Clew-User: eve", "Upgrade: h2c") +
+      chunked.replace(/0\r\n\r\n$/, "0\r\nX-Late: 1\r\nX-Clew-User: bob\r\n\r\n"));
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    const seen = upstream.requests.at(-1);
+    assert.equal(seen.bytes.toString(), body);
+    for (const name of ["trailer", "te", "proxy-authorization", "x-private", "x-late", "x-clew-user",
+      "upgrade", "transfer-encoding"]) {
+      assert.equal(seen.headers[name], undefined, name);
+    }
+  });
+
+  test("what is no request of the API passes and is not captured", async () => {
+    for (const bytes of ["", "{", "[]", "null", '{"messages":{}}', '{"messages":[1]}', "\x00\xff\xfe",
+      `{"messages":[{"role":"user","content":"${"\\u0000".repeat(10)}"}]}`, "[".repeat(100_000)]) {
+      const answer = await raw(server.url, post(`Content-Length: ${bytes.length}`) + bytes);
+      assert.match(answer, /^HTTP\/1\.1 (200|400) /, bytes.slice(0, 40));
+    }
+    assert.equal((await server.api().get("/healthz")).status, 200);
+  });
+});
+
+/* An upstream of bytes: `script(socket, request)` once a request's head is in. */
+async function startRaw(script) {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    let seen = "";
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("data", (part) => {
+      seen += part.toString("latin1");
+      if (seen.includes("\r\n\r\n")) {
+        const request = seen;
+        seen = "";
+        script(socket, request);
+      }
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    stop: () => new Promise((resolve) => {
+      server.close(resolve);
+      for (const socket of sockets) socket.destroy();
+    }),
+  };
+}
+
+describe("a hostile upstream", () => {
+  let script;
+  let upstream;
+  let server;
+  let count = 0;
+  before(async () => {
+    upstream = await startRaw((socket, request) => script(socket, request));
+    server = await startServer({
+      args: ["--upstream", `anthropic=${upstream.url}`],
+      env: { CLEW_PROXY_IDLE_TIMEOUT_MS: "1000" } });
+  });
+  after(async () => {
+    await server.stop();
+    await upstream.stop();
+  });
+
+  const ask = () => raw(server.url, ["POST /v1/messages HTTP/1.1", `Host: ${new URL(server.url).host}`,
+    "Content-Type: application/json", "Connection: close", "Accept-Encoding: gzip",
+    `Content-Length: ${body.length}`, "", body].join("\r\n"));
+
+  /* The capture of the call just made. */
+  async function captured() {
+    count++;
+    for (let i = 0; i < 1000; i++) {
+      const { body: list } = await server.api().get("/api/v1/requests?limit=100");
+      if (list.items.length >= count) return list.items[0];
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error("never captured");
+  }
+
+  test("that closes at once, or in the middle of its headers, is a clear error", async () => {
+    for (const bytes of ["", "HTTP/1.1 200 OK\r\nContent-Le", "nonsense\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
+      "HTTP/1.1 999999 X\r\n\r\n"]) {
+      script = (socket) => socket.end(bytes);
+      assert.match(await ask(), /^HTTP\/1\.1 502 [\s\S]*"UPSTREAM_ERROR"/, bytes);
+      assert.equal((await captured()).is_complete, false);
+    }
+  });
+
+  test("that closes in the middle of its body is not taken for whole", async () => {
+    script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf");
+    assert.match(await ask(), /^HTTP\/1\.1 502 /);
+    assert.equal((await captured()).is_complete, false);
+    script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" +
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n");
+    const answer = await ask();
+    assert.ok(!/\r\n0\r\n\r\n$/.test(answer), "the client sees it was broken off");
+    assert.equal((await captured()).is_complete, false);
+  });
+
+  test("that says nothing, or stops talking, is given up", async () => {
+    script = () => {};
+    assert.match(await ask(), /^HTTP\/1\.1 504 /);
+    assert.equal((await captured()).status, null);
+    script = (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" +
+      "Transfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n");
+    assert.match(await ask(), /^HTTP\/1\.1 200 /);
+    assert.equal((await captured()).is_complete, false);
+  });
+
+  test("cannot put headers of its own into the answer's frame", async () => {
+    script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close, x-hop\r\n" +
+      "X-Hop: 1\r\nTransfer-Encoding: identity\r\nX-Kept: a\x01b\r\nKeep-Alive: 1\r\nX-Request-Id: forged\r\n\r\n{}");
+    const answer = await ask();
+    count++;
+    assert.match(answer, /^HTTP\/1\.1 (200|502) /);
+    assert.ok(!/x-hop|forged|identity/i.test(answer), answer);
+  });
+
+  test("headers without end are given up", async () => {
+    const line = `X-Fill: ${"a".repeat(1000)}\r\n`;
+    script = (socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      for (let i = 0; i < 2000; i++) socket.write(line);
+    };
+    assert.match(await ask(), /^HTTP\/1\.1 502 /);
+    count++;
+  });
+
+  test("interim answers and trailers do not confuse it", async () => {
+    script = (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" +
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
+      "2\r\n{}\r\n0\r\nX-Trailer: 1\r\nContent-Length: 5\r\n\r\n");
+    const answer = await ask();
+    assert.match(answer, /^HTTP\/1\.1 200 /);
+    assert.ok(!/early hints|link:|x-trailer/i.test(answer), answer);
+    assert.match(answer, /\{\}/);
+    await captured();
+  });
+
+  test("a bomb passes as it is and is unpacked within bounds", async () => {
+    const bomb = zlib.gzipSync(Buffer.alloc(512 << 20, 0x61), { level: 9 });
+    script = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
+      socket.end(bomb);
+    };
+    const answer = await ask();
+    assert.equal(answer.length - answer.indexOf("\r\n\r\n") - 4 >= bomb.length, true);
+    assert.equal((await captured()).is_complete, false);
+  });
+
+  test("a redirect is the client's own affair", async () => {
+    script = (socket) => socket.end("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
+    assert.match(await ask(), /^HTTP\/1\.1 302 [\s\S]*location: http:\/\/127\.0\.0\.1:1\//i);
+    await captured();
+  });
+
+  test("64 streams, half of them left by their clients, end all of them", async () => {
+    let open = 0; /* answers under way */
+    script = (socket) => {
+      open++;
+      socket.on("close", () => { if (n <= 20) open--; });
+      socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+      let n = 0;
+      const timer = setInterval(() => {
+        if (socket.destroyed) return clearInterval(timer);
+        if (++n > 20) {
+          clearInterval(timer);
+          open--;
+          return socket.end("0\r\n\r\n");
+        }
+        socket.write("10\r\ndata: {\"a\": 1}\n\n\r\n");
+      }, 10);
+    };
+    await Promise.all(Array.from({ length: 64 }, async (_, i) => {
+      const abort = new AbortController();
+      const answer = await fetch(`${server.url}/v1/messages`, {
+        method: "POST", body, signal: abort.signal, headers: { "content-type": "application/json" } });
+      if (i % 2) {
+        await answer.body.getReader().read();
+        return abort.abort();
+      }
+      assert.match(await answer.text(), /data/);
+    }));
+    count += 63;
+    await captured();
+    for (let i = 0; open > 0; i++) {
+      assert.ok(i < 1000, `${open} answers are still under way`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.equal((await server.api().get("/healthz")).status, 200);
+  });
+});
