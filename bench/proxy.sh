@@ -4,7 +4,8 @@
 #
 #   CLEW_BIN=build/clew bench/proxy.sh [SECONDS]
 #
-# One client gives the added latency, 64 give the throughput. Needs nginx, wrk.
+# One client gives the added latency, 64 give the throughput; then 100,000
+# calls show whether memory grows with them. Needs nginx, wrk.
 set -eu
 clew=${CLEW_BIN:-build/clew}
 seconds=${1:-5}
@@ -93,11 +94,28 @@ measure() {
     printf '%-12s p50 %-10s %s requests/s\n' "$1" "$p50" "$rate"
 }
 
+# memory NAME URL PID: resident memory after some calls, and after 100,000 more
+memory() {
+    local calls=0 before now
+    wrk -t1 -c64 -d2 -s "$folder/post.lua" "$2" > /dev/null
+    before=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$3/status")
+    while [ "$calls" -lt 100000 ]; do
+        now=$(wrk -t1 -c64 -d"$seconds" -s "$folder/post.lua" "$2" |
+            awk '$2 == "requests" && $3 == "in" { print $1 }')
+        calls=$((calls + now))
+    done
+    now=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$3/status")
+    printf '%-12s %s MiB resident, %s MiB after %s calls\n' "$1" \
+        $((before / 1024)) $((now / 1024)) "$calls"
+}
+
 sleep 0.5
 measure direct "http://127.0.0.1:$up"
 measure nginx "http://127.0.0.1:$via"
 start_clew off false
 measure clew-off "$url"
+memory clew-off "$url" "${pids[-1]}"
 kill "${pids[-1]}"
 start_clew on true
 measure clew-on "$url"
+memory clew-on "$url" "${pids[-1]}"

@@ -278,9 +278,7 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     link_apply(&decision, request);
     request->first_seq = spot.first_seq;
     work->out->is_retry = decision.has_twin;
-    work->out->note = spot.is_apart
-                          ? "the tree is too deep; a new conversation was made"
-                          : NULL;
+    work->out->note = spot.note;
     status = store_turns(work, tx, &spot, &decision, request, err);
     if (status == CLEW_OK) {
         status = store_rows(work, tx, err);

@@ -36,6 +36,7 @@ struct link_input {
     int64_t created_at_ms;  /* LINK_NOW: the clock's, later than any before */
     struct str user_id;     /* s == NULL: "default" */
     struct uuid chat_id;    /* where a call without parent goes; nil: new */
+    bool is_chat_hint;      /* there need be no such chat: then a new one */
     const json_t *messages; /* as engine/canon.h has them */
     const json_t *system;   /* NULL if there is none */
     const json_t *reply;    /* role and content; NULL if there is none */

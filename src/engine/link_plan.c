@@ -227,6 +227,7 @@ enum clew_status link_plan_make(struct arena *arena,
     memset(plan, 0, sizeof(*plan));
     plan->arena = arena;
     plan->chat_id = input->chat_id;
+    plan->is_chat_hint = input->is_chat_hint;
     request->call = input->call;
     request->user_id = input->user_id.len > 0 ? input->user_id : STR("default");
     if (request->user_id.len > LIMIT_NAME_BYTES) {

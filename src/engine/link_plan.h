@@ -25,6 +25,7 @@ struct link_plan {
     struct arena *arena;    /* all of it lives there */
     struct request request; /* keys and call; linking fills in the rest */
     struct uuid chat_id;    /* where it goes without a parent; nil: new */
+    bool is_chat_hint;      /* there need be no such chat */
     struct link_messages messages;
     struct link_digest reply_alone; /* if there is a reply */
     struct content reply;

@@ -37,6 +37,10 @@ static enum clew_status root_spot(struct search *s)
         return new_chat(s);
     }
     status = chat_find(s->tx, s->arena, &s->plan->chat_id, &out->chat, s->err);
+    if (status == CLEW_NOT_FOUND && s->plan->is_chat_hint) {
+        out->note = "the chat that was named is not there; a new one was made";
+        return new_chat(s);
+    }
     out->known_seq = out->chat.last_seq;
     out->first_seq = out->chat.last_seq + 1;
     return status;
@@ -160,7 +164,7 @@ enum clew_status link_spot_find(struct store_tx *tx, struct arena *arena,
         memset(decision, 0, sizeof(*decision));
         decision->branch = STR("main");
         memset(out, 0, sizeof(*out));
-        out->is_apart = true;
+        out->note = "the tree is too deep; a new conversation was made";
         return root_spot(&search);
     }
     return status;

@@ -29,13 +29,14 @@ struct link_spot {
     int64_t first_seq; /* of the request's first message */
     size_t n_known;    /* messages that are stored already */
     int64_t known_seq; /* seq of the last of these */
-    bool is_apart;     /* the parent's tree is too deep: it got its own */
+    const char *note;  /* why it is not where it should be; NULL: it is */
 };
 
 /*
  * Find or make the chat. A call without parent goes to the chat that the plan
- * names, or to a new one; CLEW_NOT_FOUND if there is no such chat. If the tree
- * is too deep the decision is taken back and the call stands on its own.
+ * names, or to a new one; CLEW_NOT_FOUND if there is no such chat, unless it
+ * was a hint. If the tree is too deep the decision is taken back and the call
+ * stands on its own.
  */
 enum clew_status link_spot_find(struct store_tx *tx, struct arena *arena,
                                 const struct link_plan *plan,

@@ -257,6 +257,7 @@ enum clew_status record_parse(const struct record *record, struct arena *arena,
     input->id = record->id;
     input->created_at_ms = record->created_at_ms;
     input->chat_id = record->chat_id;
+    input->is_chat_hint = true; /* a capture is not lost for a wrong header */
     input->user_id = buf_str(&record->user_id);
     input->messages = out->request.messages;
     input->system = out->request.system;

@@ -23,8 +23,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Records linked in one transaction. */
+/* Records linked in one transaction, and their bytes: large ones go alone. */
 #define BATCH 64
+#define BATCH_BYTES (16u * 1024 * 1024)
 /* How long the first record of a batch waits for others: one commit costs the
  * calls under way more than this delay costs anyone. */
 #define GATHER_MS 10
@@ -42,6 +43,8 @@ struct recorder {
     size_t n_queued;
     size_t queued_bytes;
     size_t n_busy; /* taken by the thread, not stored yet */
+    /* these many more go one by one: one of them spoils the others */
+    size_t n_careful;
     struct spool spool;
     bool is_closing;
     bool is_store_down;
@@ -87,6 +90,16 @@ static void push(struct recorder *r, struct record *record)
     r->queued_bytes += record_size(record);
 }
 
+/* Put it back where pop() took it from. */
+static void push_back(struct recorder *r, struct record *record)
+{
+    record->next = r->head;
+    r->head = record;
+    r->tail = r->tail ? r->tail : record;
+    r->n_queued++;
+    r->queued_bytes += record_size(record);
+}
+
 static struct record *pop(struct recorder *r)
 {
     struct record *record = r->head;
@@ -125,44 +138,69 @@ struct batch {
     struct record *records[BATCH];
     int64_t numbers[BATCH]; /* of spool files; 0 = from memory */
     size_t count;
+    size_t n_bytes;
 };
 
-/* The oldest files, as long as they are of one tenant. */
+static bool fits(const struct recorder *r, const struct batch *batch,
+                 const struct record *record)
+{
+    size_t limit = r->n_careful > 0 ? 1 : BATCH;
+
+    return batch->count == 0 ||
+           (batch->count < limit &&
+            record->tenant == batch->records[0]->tenant &&
+            batch->n_bytes + record_size(record) <= BATCH_BYTES);
+}
+
+static void add(struct batch *batch, struct record *record, int64_t number)
+{
+    batch->numbers[batch->count] = number;
+    batch->records[batch->count++] = record;
+    batch->n_bytes += record_size(record);
+}
+
+/* The oldest files, as long as they fit together. */
 static void take_from_spool(struct recorder *r, struct batch *batch)
 {
+    struct record *record = NULL;
     struct buf bytes;
     struct clew_error err;
     int64_t number = 0;
+    enum clew_status status;
 
     buf_init(&bytes, 2 * (size_t)LIMIT_BODY_BYTES);
-    while (batch->count < BATCH &&
-           spool_next(&r->spool, number, &bytes, &number, &err) == CLEW_OK) {
-        struct record *record;
-
-        if (record_read(buf_str(&bytes), &record, &err) != CLEW_OK) {
+    for (;;) {
+        status = spool_next(&r->spool, number, &bytes, &number, &err);
+        if (status == CLEW_OK) {
+            status = record_read(buf_str(&bytes), &record, &err);
+        }
+        if (status == CLEW_CORRUPT || status == CLEW_TOO_LARGE) {
             spool_drop(&r->spool, number); /* damaged: no use to keep it */
             r->stats.n_lost++;
             continue;
         }
-        if (batch->count > 0 && record->tenant != batch->records[0]->tenant) {
-            record_free(record);
+        if (status != CLEW_OK || !fits(r, batch, record)) {
             break;
         }
-        batch->numbers[batch->count] = number;
-        batch->records[batch->count++] = record;
+        add(batch, record, number);
+        record = NULL;
     }
+    if (status == CLEW_NOT_FOUND && batch->count == 0) {
+        /* the folder was meddled with: there is nothing in it */
+        r->spool.n_files = 0;
+        r->spool.n_bytes = 0;
+    }
+    record_free(record);
     buf_release(&bytes);
 }
 
 static void take_batch(struct recorder *r, struct batch *batch)
 {
     batch->count = 0;
+    batch->n_bytes = 0;
     if (r->head) { /* older than whatever is in the spool */
-        int64_t tenant = r->head->tenant;
-
-        while (r->head && batch->count < BATCH && r->head->tenant == tenant) {
-            batch->numbers[batch->count] = 0;
-            batch->records[batch->count++] = pop(r);
+        while (r->head && fits(r, batch, r->head)) {
+            add(batch, pop(r), 0);
         }
     } else if (r->spool.n_files > 0) {
         take_from_spool(r, batch);
@@ -219,11 +257,31 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     return status;
 }
 
+/* The store is away, and will be back. */
+static bool is_outage(enum clew_status status)
+{
+    return status == CLEW_UNAVAILABLE || status == CLEW_BUSY ||
+           status == CLEW_TIMEOUT;
+}
+
+/* One of them was not taken; which, shows when they go one by one. */
+static void part(struct recorder *r, struct batch *batch)
+{
+    r->n_careful = batch->count;
+    for (size_t i = batch->count; i-- > 0;) {
+        if (batch->numbers[i]) {
+            record_free(batch->records[i]); /* its file is still there */
+        } else {
+            push_back(r, batch->records[i]);
+        }
+    }
+}
+
 /* The store did not take it: keep what can be kept, in order. */
 static void put_back(struct recorder *r, struct batch *batch,
                      enum clew_status status)
 {
-    bool is_passing = clew_status_retryable(status);
+    bool is_passing = is_outage(status);
 
     r->is_store_down = is_passing;
     for (size_t i = 0; i < batch->count; i++) {
@@ -315,17 +373,24 @@ static void *run(void *arg)
         gather(r);
         take_batch(r, &batch);
         if (batch.count == 0) {
-            if (r->spool.n_files > 0) { /* the folder was meddled with */
-                r->spool.n_files = 0;
-                r->spool.n_bytes = 0;
+            if (r->spool.n_files > 0) { /* it cannot be read just now */
+                if (r->is_closing) {
+                    break;
+                }
+                wait_ms(r, r->options.retry_ms);
             }
             continue;
         }
         (void)pthread_mutex_unlock(&r->lock);
         status = store(r, &batch, &gain);
         (void)pthread_mutex_lock(&r->lock);
+        if (r->n_careful > 0) {
+            r->n_careful--;
+        }
         if (status == CLEW_OK) {
             settle(r, &batch, &gain);
+        } else if (batch.count > 1 && !is_outage(status)) {
+            part(r, &batch);
         } else {
             put_back(r, &batch, status);
         }

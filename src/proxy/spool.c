@@ -166,18 +166,22 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
             break;
         }
         fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0) {
+        if (fd < 0 && errno == ENOENT) {
             continue; /* a gap left by an earlier run */
+        }
+        *out_number = number;
+        if (fd < 0) {
+            return clew_fail(err, CLEW_UNAVAILABLE,
+                             "could not read the spool: %s", strerror(errno));
         }
         buf_clear(out);
         status = read_all(fd, out);
         (void)close(fd);
-        *out_number = number;
         return status == CLEW_OK
                    ? CLEW_OK
                    : clew_fail(err, status, "could not read the spool");
     }
-    return CLEW_NOT_FOUND;
+    return clew_fail(err, CLEW_NOT_FOUND, "the spool is empty");
 }
 
 void spool_drop(struct spool *spool, int64_t number)

@@ -33,8 +33,12 @@ void spool_close(struct spool *spool);
  * it. */
 enum clew_status spool_add(struct spool *spool, struct str bytes,
                            struct clew_error *err) CLEW_MUST_CHECK;
-/* The bytes of the oldest record with a number over `after`; CLEW_NOT_FOUND if
- * there is none. It stays until spool_drop(number). */
+/*
+ * The bytes of the oldest record with a number over `after`; it stays until
+ * spool_drop(number). CLEW_NOT_FOUND if there is none; CLEW_TOO_LARGE (with its
+ * number) for a file that no record fits; CLEW_UNAVAILABLE if it cannot be read
+ * now.
+ */
 enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
                             int64_t *out_number,
                             struct clew_error *err) CLEW_MUST_CHECK;

@@ -315,6 +315,20 @@ describe("the way through", () => {
     }
   });
 
+  test("a chat named in a header takes the call; an unknown one loses none", async () => {
+    const name = someone();
+    const { body: chat } = await api.post("/api/v1/chats", { user_id: name });
+    await anthropic({ "x-clew-user": name, "x-clew-chat": chat.id }).messages.create({
+      ...call, messages: [user("to a named chat")] });
+    await anthropic({ "x-clew-user": name, "x-clew-chat": "01a1dd6e-2cfa-7aba-90d9-82b4d262405b" })
+      .messages.create({ ...call, messages: [user("to a chat nobody has")] });
+    const [known, unknown] = await capturesOf(name, 2);
+    assert.equal(known.chat_id, chat.id);
+    assert.notEqual(unknown.chat_id, chat.id);
+    const { body: why } = await api.get(`/api/v1/traces/${unknown.request_id}`);
+    assert.match(why.decisions.link.note, /not there/);
+  });
+
   test("captured turns can be found", async () => {
     const name = someone();
     await anthropic({ "x-clew-user": name }).messages.create({

@@ -11,6 +11,8 @@
 #include "proxy/recorder.h"
 #include "proxy/spool.h"
 #include "proxy/upstream.h"
+#include "store/db.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -273,6 +275,53 @@ static void what_fits_nowhere_is_counted_as_lost(void **state)
     assert_int_equal(stats.n_lost, 10);
 }
 
+DB_SQL_SYSTEM(SPOIL, "CREATE UNIQUE INDEX spoil ON requests (tenant, user_id)");
+
+static enum clew_status do_spoil(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    (void)arg;
+    return db_exec(tx, &SPOIL, DB_NO_ARGS, err);
+}
+
+/* One record that the store never takes: no other is lost for it. */
+static void a_spoilt_record_is_lost_alone(void **state)
+{
+    struct recorder_options options = {.spool_dir = folder,
+                                       .queue_bytes = 1u << 24,
+                                       .spool_bytes = 1 << 24,
+                                       .retry_ms = 10};
+    struct recorder_stats stats;
+    struct recorder *recorder;
+    struct spool spool;
+
+    (void)state;
+    world_open(&world);
+    assert_int_equal(
+        store_write_system(world.engine.store, do_spoil, NULL, NULL), CLEW_OK);
+    /* a file that is no record is passed over, too */
+    assert_int_equal(spool_open(&spool, folder, 1 << 20, NULL), CLEW_OK);
+    assert_int_equal(spool_add(&spool, STR("no record"), NULL), CLEW_OK);
+    spool_close(&spool);
+    assert_int_equal(recorder_open(&world.engine, &options, &recorder, NULL),
+                     CLEW_OK);
+    for (int i = 0; i < 40; i++) {
+        struct record *record = make_record(i);
+        char user[16];
+
+        snprintf(user, sizeof(user), "user %d", i == 7 ? 6 : i);
+        buf_clear(&record->user_id);
+        assert_int_equal(buf_append_cstr(&record->user_id, user), CLEW_OK);
+        recorder_take(recorder, record);
+    }
+    assert_true(recorder_drain(recorder, 60000));
+    recorder_stats(recorder, &stats);
+    assert_int_equal(stats.n_stored, 39);
+    assert_int_equal(stats.n_lost, 2);
+    recorder_close(recorder);
+    world_close(&world);
+}
+
 #define CASE(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
@@ -288,6 +337,7 @@ int main(void)
         CASE(records_are_stored_in_the_background),
         CASE(what_memory_does_not_hold_goes_by_way_of_the_spool),
         CASE(what_fits_nowhere_is_counted_as_lost),
+        CASE(a_spoilt_record_is_lost_alone),
     };
 
     json_setup();
