@@ -2,16 +2,15 @@
 /*
  * topics_eval.c - score the chain rules on talks with known topics.
  *
- * usage: topics_eval [--seed] [--embed] [--fit] [--search N] [--errors N]
+ * usage: topics_eval [--seed] [--embed] [--fit] [--errors N]
  *                    [--oasst TREES.jsonl] [--daily DIALOGUES.json] SET.json...
  * Runs analysis and the pure chain code in memory and prints boundary F1, Pk,
  * ARI and pair F1 for each set, as an evaluation over HTTP would, and what
  * became of the turns that return to an interrupted topic. From trees and
  * dialogues it builds talks: four in a row, three interleaved. --fit prints
- * weights by conditional logit over all sets given, --search those of a
- * random search on the figures (OASST half B and DailyDialog are left for
- * checking); --errors shows returns that
- * went wrong. The sets are not part of this repository.
+ * weights by conditional logit over the sets given (OASST half B and
+ * DailyDialog are left for checking); --errors shows returns that went wrong.
+ * The sets are not part of this repository.
  */
 #include "base/arena.h"
 #include "base/clock.h"
@@ -28,13 +27,10 @@
 #define MAX_TURNS 400
 #define STEP_MS 40000
 
-struct read_turn;
-
 struct talk {
     struct str turns[MAX_TURNS];
     int topics[MAX_TURNS];
     size_t count;
-    struct read_turn *read; /* each turn, once read */
 };
 
 struct talks {
@@ -55,8 +51,6 @@ static struct {
     bool use_embedding;
     bool is_fit;
     int errors;
-    int passes;
-    double ari; /* weight of the ARI in the search */
     struct embedder *embedder;
     struct chain_weights weights;
 } opt;
@@ -233,8 +227,8 @@ static void interleave(const struct talks *parts, size_t piece,
 /* --- running ----------------------------------------------------------------
  */
 
-static void analyse_turn(struct arena *arena, const struct talk *talk, size_t i,
-                         struct read_turn *out)
+static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
+                      struct read_turn *out)
 {
     struct analysis_options options = {.time_ms = 1709283600000 +
                                                   (int64_t)i * STEP_MS};
@@ -251,30 +245,6 @@ static void analyse_turn(struct arena *arena, const struct talk *talk, size_t i,
     if (opt.use_embedding && embed_run(opt.embedder, &talk->turns[i], 1,
                                        out->vector, &err) != CLEW_OK) {
         fail("embedding");
-    }
-}
-
-static void read_turn(struct arena *arena, const struct talk *talk, size_t i,
-                      struct read_turn *out)
-{
-    if (talk->read) {
-        *out = talk->read[i];
-    } else {
-        analyse_turn(arena, talk, i, out);
-    }
-}
-
-/* Read all turns once, for a search that runs many times. */
-static void read_all(struct talks *talks)
-{
-    for (size_t t = 0; t < talks->count; t++) {
-        struct talk *talk = &talks->items[t];
-        struct read_turn *read = calloc(talk->count, sizeof(*read));
-
-        for (size_t i = 0; read && i < talk->count; i++) {
-            analyse_turn(&lasting, talk, i, &read[i]);
-        }
-        talk->read = read;
     }
 }
 
@@ -366,6 +336,8 @@ static size_t choose(const struct room *room, const struct read_turn *turn,
 static void put(struct arena *arena, struct room *room,
                 const struct read_turn *turn, int chain, int64_t now_ms)
 {
+    bool is_same = room->n_order > 0 && room->order[0] == chain;
+
     if ((size_t)chain == room->n_chains) {
         room->states[chain] = arena_zero(arena, 1, sizeof(struct chain_state));
         room->topics[chain] = turn->subject;
@@ -375,7 +347,7 @@ static void put(struct arena *arena, struct room *room,
                     opt.use_embedding ? turn->vector : NULL, CHAIN_VECTOR);
     room->used_ms[chain] = now_ms;
     touch(room, chain);
-    chain_talk_add(&room->talk, &turn->features);
+    chain_talk_add(&room->talk, &turn->features, is_same);
 }
 
 /* --- figures ----------------------------------------------------------------
@@ -562,7 +534,7 @@ static void evaluate(const char *name, const struct talks *talks)
 /* --- fitting ----------------------------------------------------------------
  */
 
-#define N_WEIGHTS (CHAIN_N_CURRENT + CHAIN_N_OTHER + CHAIN_N_NEW + 4)
+#define N_WEIGHTS (CHAIN_N_CURRENT + CHAIN_N_OTHER + CHAIN_N_NEW)
 #define MAX_CHOICES (CHAIN_MAX_OPEN + 1)
 
 /* One decision: the signals of each choice, and the right one. */
@@ -589,50 +561,31 @@ static struct example *add_example(void)
     return &examples[n_examples++];
 }
 
-static void cosines(const struct chain_question *q,
-                    const struct chain_state *state, float *out)
-{
-    struct chain_question one = *q;
-    struct chain_view view = {state, 0};
-    struct chain_weights w = {0};
-
-    for (int k = 0; q->vector && k < 2; k++) {
-        memset(&w, 0, sizeof(w));
-        w.vector_other[k] = 1;
-        out[k] = chain_points_other(&one, &view, &w);
-    }
-}
-
 static void note_example(const struct room *room, const struct read_turn *turn,
                          int right, float weight)
 {
+    const struct chain_state *chains[CHAIN_MAX_OPEN];
     struct example *ex = add_example();
-    struct chain_view current = {0};
     struct chain_question q = {.turn = &turn->features,
                                .talk = &room->talk,
+                               .chains = chains,
                                .n_chains = room->n_order,
                                .vector =
                                    opt.use_embedding ? turn->vector : NULL,
                                .dim = CHAIN_VECTOR};
-    size_t tail = CHAIN_N_CURRENT + CHAIN_N_OTHER + CHAIN_N_NEW;
 
-    current.state = room->states[room->order[0]];
-    q.current = &current;
+    views(room, chains);
+    chain_match(&q);
     ex->weight = weight;
     ex->n_choices = room->n_order + 1;
     ex->right = room->n_order;
     chain_signals_current(&q, ex->signals[0]);
-    cosines(&q, current.state, ex->signals[0] + tail);
     for (size_t i = 0; i < room->n_order; i++) {
-        struct chain_view view = {room->states[room->order[i]],
-                                  i > 0 ? i - 1 : 0};
-
         if (room->order[i] == right) {
             ex->right = i;
         }
         if (i > 0) {
-            chain_signals_other(&q, &view, ex->signals[i] + CHAIN_N_CURRENT);
-            cosines(&q, view.state, ex->signals[i] + tail + 2);
+            chain_signals_other(&q, i, ex->signals[i] + CHAIN_N_CURRENT);
         }
     }
     chain_signals_new(&q, ex->signals[room->n_order] + CHAIN_N_CURRENT +
@@ -673,11 +626,10 @@ static void collect(const struct talks *talks, float weight)
 
 static void flatten(struct chain_weights *w, float *flat, bool is_back)
 {
-    float *parts[] = {w->current, w->other, w->fresh, w->vector_current,
-                      w->vector_other};
-    size_t sizes[] = {CHAIN_N_CURRENT, CHAIN_N_OTHER, CHAIN_N_NEW, 2, 2};
+    float *parts[] = {w->current, w->other, w->fresh};
+    size_t sizes[] = {CHAIN_N_CURRENT, CHAIN_N_OTHER, CHAIN_N_NEW};
 
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 3; i++) {
         memcpy(is_back ? parts[i] : flat, is_back ? flat : parts[i],
                sizes[i] * sizeof(float));
         flat += sizes[i];
@@ -737,7 +689,7 @@ static void fit(void)
 
 static void print_weights(void)
 {
-#define NAME_(name, weight) #name,
+#define NAME_(name, weight, with) #name,
     static const char *const names[] = {CHAIN_CURRENT_SIGNALS(
         NAME_) CHAIN_OTHER_SIGNALS(NAME_) CHAIN_NEW_SIGNALS(NAME_)};
     const char *groups[] = {"current", "other", "new"};
@@ -753,11 +705,6 @@ static void print_weights(void)
         }
         printf("\n");
     }
-    printf("vectors: current %.2f %.2f other %.2f %.2f\n",
-           (double)opt.weights.vector_current[0],
-           (double)opt.weights.vector_current[1],
-           (double)opt.weights.vector_other[0],
-           (double)opt.weights.vector_other[1]);
 }
 
 static void round_weights(void)
@@ -771,7 +718,7 @@ static void round_weights(void)
     flatten(&opt.weights, flat, true);
 }
 
-/* --- search -----------------------------------------------------------------
+/* --- sets to fit on and to check with ---------------------------------------
  */
 
 #define MAX_SETS 16
@@ -782,72 +729,6 @@ static struct {
     bool is_check; /* never fitted on */
 } sets[MAX_SETS];
 static size_t n_sets;
-
-/* What the search makes larger: cuts and clusters of the sets to tune on. The
- * small sets count half. */
-static double objective(void)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n_sets; i++) {
-        double share = sets[i].talks.count < 50 ? 0.5 : 1;
-        struct figures f;
-
-        if (sets[i].is_check) {
-            continue;
-        }
-        f = measure(&sets[i].talks);
-        sum += share * (2 * f.tp / fmax(1, 2 * f.tp + f.fp + f.fn) -
-                        f.pk / f.n + opt.ari * f.ari / f.n);
-    }
-    return sum;
-}
-
-/* A plain generator: the same search every time. */
-static uint32_t dice(uint32_t sides)
-{
-    static uint64_t state = 88172645463325252u;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 11) % sides);
-}
-
-/* One to three weights at a time move by quarters; what helps is kept. A small
- * pull to zero keeps chance from deciding. */
-static void search(int rounds)
-{
-    float flat[N_WEIGHTS];
-    size_t n = opt.use_embedding ? N_WEIGHTS : N_WEIGHTS - 4;
-    double best = objective();
-
-    flatten(&opt.weights, flat, false);
-    for (int round = 0; round < rounds * 100; round++) {
-        float tried[N_WEIGHTS];
-        double pull = 0;
-        double got;
-
-        memcpy(tried, flat, sizeof(tried));
-        for (uint32_t m = 0, moves = 1 + dice(3); m < moves; m++) {
-            tried[dice((uint32_t)n)] +=
-                0.25f * (float)(1 + dice(3)) * (dice(2) ? 1.0f : -1.0f);
-        }
-        for (size_t k = 0; k < n; k++) {
-            pull += 0.002 * (fabs((double)tried[k]) - fabs((double)flat[k]));
-        }
-        flatten(&opt.weights, tried, true);
-        got = objective();
-        if (got - pull > best) {
-            best = got;
-            memcpy(flat, tried, sizeof(flat));
-        }
-        if (round % 1000 == 999) {
-            printf("round %d objective %.4f\n", round + 1, best);
-        }
-    }
-    flatten(&opt.weights, flat, true);
-}
 
 /* --- main -------------------------------------------------------------------
  */
@@ -895,10 +776,6 @@ static void add_argument(int argc, char **argv, int *i)
         opt.is_fit = true;
     } else if (strcmp(arg, "--errors") == 0 && *i + 1 < argc) {
         opt.errors = (int)strtol(argv[++*i], NULL, 10);
-    } else if (strcmp(arg, "--search") == 0 && *i + 1 < argc) {
-        opt.passes = (int)strtol(argv[++*i], NULL, 10);
-    } else if (strcmp(arg, "--ari") == 0 && *i + 1 < argc) {
-        opt.ari = strtod(argv[++*i], NULL);
     } else if (strcmp(arg, "--oasst") == 0 && *i + 1 < argc) {
         add_trees(argv[++*i]);
     } else if (strcmp(arg, "--daily") == 0 && *i + 1 < argc) {
@@ -913,12 +790,11 @@ static void add_argument(int argc, char **argv, int *i)
 int main(int argc, char **argv)
 {
     arena_init(&lasting, (size_t)1 << 30);
-    opt.weights = chain_weights;
-    opt.ari = 1;
     for (int i = 1; i < argc; i++) {
         add_argument(argc, argv, &i);
     }
     opt.embedder = embed_static();
+    opt.weights = *chain_weights(opt.use_embedding);
     if (opt.is_fit) {
         for (size_t i = 0; i < n_sets; i++) {
             if (!sets[i].is_check) {
@@ -932,13 +808,6 @@ int main(int argc, char **argv)
         }
         round_weights();
         printf("rounded:\n");
-    }
-    if (opt.passes > 0) {
-        for (size_t i = 0; i < n_sets; i++) {
-            read_all(&sets[i].talks);
-        }
-        search(opt.passes);
-        print_weights();
     }
     for (size_t i = 0; i < n_sets; i++) {
         evaluate(sets[i].name, &sets[i].talks);

@@ -24,29 +24,18 @@ static void rank(struct chain_decision *out, size_t count)
 
 void chain_decide(const struct chain_input *input, struct chain_decision *out)
 {
-    struct chain_view current = {0};
     struct chain_question question = {.turn = input->turn,
                                       .talk = input->talk,
+                                      .chains = input->chains,
                                       .n_chains = input->n_chains,
                                       .vector = input->vector,
                                       .dim = input->dim};
 
     memset(out, 0, sizeof(*out));
-    if (input->n_chains > 0) {
-        current.state = input->chains[0];
-        question.current = &current;
-    }
-    for (size_t i = 0; i < input->n_chains; i++) {
-        question.is_answer = question.is_answer ||
-                             chain_is_answer(input->turn, input->chains[i]);
-    }
+    chain_match(&question);
     out->points_new = chain_points_new(&question, input->weights);
     for (size_t i = 0; i < input->n_chains; i++) {
-        struct chain_view view = {input->chains[i], i > 0 ? i - 1 : 0};
-
-        out->points[i] =
-            i == 0 ? chain_points_current(&question, input->weights)
-                   : chain_points_other(&question, &view, input->weights);
+        out->points[i] = chain_points(&question, i, input->weights);
         out->distance[i] = chain_distance(out->points[i], out->points_new);
     }
     rank(out, input->n_chains);

@@ -10,9 +10,6 @@
 
 #include "engine/chain_score.h"
 
-/* Chains that can be open in one session. */
-#define CHAIN_MAX_OPEN 10
-
 /* Index of a chain that is not there. */
 #define CHAIN_NONE SIZE_MAX
 

@@ -191,32 +191,66 @@ static unsigned asked_by(struct str before, struct str word, bool is_start)
     return 0;
 }
 
+/* Does the order of the words ask here, marked or not: "do you", "what is",
+ * "let me know where"? */
+static bool asks_at(const struct said *said, size_t i)
+{
+    const struct said_word *word = &said->words[i];
+    bool is_start = i == 0 || word[-1].sentence != word->sentence;
+    struct str before = is_start ? STR("") : word[-1].text;
+    struct str after = i + 1 < said->count ? word[1].text : STR("");
+
+    if (said_is_any(word->text, "do did are have would will can could")) {
+        return said_is_any(after, "you u your") &&
+               !said_is_any(before, "if when what how as than so that");
+    }
+    if (said_is_any(word->text, "know tell")) {
+        return said_is_any(after, "what where when how which who if your the");
+    }
+    return (is_start || said_is_any(before, "so and but well ok oh")) &&
+           said_is_any(word->text, "what whats where wheres when how who which "
+                                   "why whose") &&
+           said_is_any(after, "is are was were do does did can could would "
+                              "will should have has kind type sort time day "
+                              "many much long about else your");
+}
+
 static void read_questions(struct reader *reader)
 {
     const struct analysis *a = reader->analysis;
+    const struct said *said = &reader->said;
     struct chain_features *out = reader->out;
+    size_t end = reader->end_sentence;
+    bool is_asking[2] = {false,
+                         false}; /* the last sentence but one, the last */
 
-    for (size_t i = 0; i < reader->said.count; i++) {
-        const struct said_word *word = &reader->said.words[i];
-        bool is_start = i == 0 ||
-                        reader->said.words[i - 1].sentence != word->sentence ||
-                        said_is_any(reader->said.words[i - 1].text,
-                                    "ok okay well great sure and so");
-        struct str before = is_start ? STR("") : reader->said.words[i - 1].text;
-
-        if (word->sentence + 2 >= reader->end_sentence &&
-            a->sentences[word->sentence].is_question) {
-            out->asks |= (uint8_t)asked_by(before, word->text, is_start);
-        }
-    }
-    for (size_t s = reader->first_sentence; s < reader->end_sentence; s++) {
+    for (size_t s = reader->first_sentence; s < end; s++) {
         if (a->sentences[s].is_question) {
             out->cues |= CUE_ASKS;
+            is_asking[s + 1 == end] |= s + 2 >= end;
         }
     }
-    if (a->sentences[reader->end_sentence - 1].is_question) {
-        out->cues |= CUE_QUESTION;
+    for (size_t i = 0; i < said->count; i++) {
+        size_t s = said->words[i].sentence;
+
+        if (asks_at(said, i)) {
+            out->cues |= CUE_ASKS;
+            is_asking[s + 1 == end] |= s + 2 >= end;
+        }
     }
+    for (size_t i = 0; i < said->count; i++) {
+        size_t s = said->words[i].sentence;
+        bool is_start = i == 0 || said->words[i - 1].sentence != s ||
+                        said_is_any(said->words[i - 1].text,
+                                    "ok okay well great sure and so");
+        struct str before = is_start ? STR("") : said->words[i - 1].text;
+
+        if (s + 2 >= end && is_asking[s + 1 == end]) {
+            out->asks |=
+                (uint8_t)asked_by(before, said->words[i].text, is_start);
+        }
+    }
+    out->cues |= is_asking[1] ? CUE_QUESTION : 0;
 }
 
 static void read_supplies(struct reader *reader)
@@ -236,9 +270,12 @@ static void read_supplies(struct reader *reader)
             &a->tokens.items[reader->said.words[i].token];
 
         if (token->kind == TOKEN_NUMBER) {
-            supplies |= memchr(token->folded.s, ':', token->folded.len)
-                            ? SLOT_TIME
-                            : SLOT_NUMBER;
+            bool is_time =
+                memchr(token->folded.s, ':', token->folded.len) ||
+                (i + 1 < reader->said.count &&
+                 said_is_any(reader->said.words[i + 1].text, "am pm"));
+
+            supplies |= is_time ? SLOT_TIME : SLOT_NUMBER;
         }
     }
     for (size_t i = 0; i < a->n_entities; i++) {
@@ -313,7 +350,12 @@ static void read_names(struct reader *reader)
             is_known = is_known || out->names[k].hash == hash;
         }
         if (!is_known) {
-            out->names[out->n_names++] = (struct chain_name){hash, weight};
+            enum entity_kind kind = a->entities[i].kind;
+
+            out->names[out->n_names++] = (struct chain_name){
+                hash, weight,
+                kind == ENTITY_NUMBER || kind == ENTITY_AMOUNT ||
+                    kind == ENTITY_DATE};
         }
     }
 }

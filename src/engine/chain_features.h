@@ -48,7 +48,7 @@ enum chain_cue {
     CUE_YES_NO = 1 << 18,
     CUE_PLACE_WORD = 1 << 19, /* north, downtown, from, to */
     CUE_NUMBER_WORD = 1 << 20,
-    CUE_QUESTION = 1 << 21, /* its last sentence asks */
+    CUE_QUESTION = 1 << 21, /* its last sentence asks, marked or not */
     CUE_ASKS = 1 << 22,     /* some sentence asks */
     CUE_DAY_WORD = 1 << 23,
     CUE_TIME_WORD = 1 << 24,
@@ -74,6 +74,7 @@ struct chain_word {
 struct chain_name {
     uint32_t hash;
     float weight;
+    bool is_figure; /* a number, date or amount */
 };
 
 struct chain_features {

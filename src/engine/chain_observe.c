@@ -130,8 +130,7 @@ static void decide(const struct group *group, struct chain_decision *out)
     struct chain_input input = {.turn = &group->part->features,
                                 .talk = &room->talk,
                                 .chains = states,
-                                .n_chains = room->n_open,
-                                .weights = &chain_weights};
+                                .n_chains = room->n_open};
 
     if (group->work->batch->chains->is_seed) {
         decide_by_seed(group, out);
@@ -141,6 +140,7 @@ static void decide(const struct group *group, struct chain_decision *out)
         states[i] = &room->open[i]->chain.state;
     }
     input.vector = vector_of(group, &input.dim);
+    input.weights = chain_weights(input.vector != NULL);
     chain_decide(&input, out);
 }
 
@@ -562,6 +562,7 @@ static enum clew_status observe_part(const struct group *group,
 {
     struct chain_room *room = group->room;
     const struct chain_features *features = &group->part->features;
+    const struct room_chain *before = room->n_open ? room->open[0] : NULL;
     enum clew_status status = CLEW_OK;
 
     if (group->part->n_claims > 0) {
@@ -571,7 +572,8 @@ static enum clew_status observe_part(const struct group *group,
         chain_state_add(&room->open[0]->chain.state, features, NULL, 0);
         room->open[0]->is_dirty = true;
     }
-    chain_talk_add(&room->talk, features);
+    chain_talk_add(&room->talk, features,
+                   before && room->n_open && room->open[0] == before);
     room->is_talk_dirty = true;
     if (status == CLEW_OK && features->cues & CUE_CONCLUDES &&
         room->n_open > 0) {

@@ -10,37 +10,37 @@
 #include <math.h>
 #include <string.h>
 
-#define WEIGHT_(name, weight) weight,
+#define WEIGHT_(name, weight, with) weight,
+#define WITH_(name, weight, with) with,
 
-const struct chain_weights chain_weights = {
-    .current = {CHAIN_CURRENT_SIGNALS(WEIGHT_)},
-    .other = {CHAIN_OTHER_SIGNALS(WEIGHT_)},
-    .fresh = {CHAIN_NEW_SIGNALS(WEIGHT_)},
-    .vector_current = {1.25f, 2.0f},
-    .vector_other = {1.75f, 1.0f},
-};
+const struct chain_weights *chain_weights(bool has_vectors)
+{
+    static const struct chain_weights without = {
+        .current = {CHAIN_CURRENT_SIGNALS(WEIGHT_)},
+        .other = {CHAIN_OTHER_SIGNALS(WEIGHT_)},
+        .fresh = {CHAIN_NEW_SIGNALS(WEIGHT_)}};
+    static const struct chain_weights with = {
+        .current = {CHAIN_CURRENT_SIGNALS(WITH_)},
+        .other = {CHAIN_OTHER_SIGNALS(WITH_)},
+        .fresh = {CHAIN_NEW_SIGNALS(WITH_)}};
+
+    return has_vectors ? &with : &without;
+}
 
 /* The cosine of turns that have nothing to do with each other but style. */
 #define COSINE_CENTRE 0.4f
 /* Added to a turn's rarity before dividing, so that one word is not all. */
 #define WORDS_PRIOR 4.0f
+/* A short turn says little of its own. */
+#define SHORT_WORDS 5
 
-/* --- overlap ----------------------------------------------------------------
+/* --- what a chain has of a turn ---------------------------------------------
  */
 
 static float saturate(float x, float scale)
 {
     return 1.0f - expf(-x / scale);
 }
-
-struct overlap {
-    float words; /* idf shared with any turn of the chain */
-    float last;  /* with its last two */
-    float nouns;
-    float tops;
-    float names;
-    float mass; /* of the turn */
-};
 
 static bool is_in(const uint32_t *items, size_t count, uint32_t hash)
 {
@@ -52,29 +52,39 @@ static bool is_in(const uint32_t *items, size_t count, uint32_t hash)
     return false;
 }
 
-static struct overlap overlap_of(const struct chain_features *turn,
-                                 const struct chain_state *state)
+static struct chain_match match_of(const struct chain_features *turn,
+                                   const struct chain_state *state)
 {
-    struct overlap out = {.mass = turn->mass};
+    struct chain_match out = {0};
 
     for (size_t i = 0; i < turn->n_words; i++) {
-        const struct chain_word *word = &turn->words[i];
+        uint32_t hash = turn->words[i].hash;
+        unsigned bit = 1u << i;
 
-        if (chain_state_word(state, word->hash)) {
-            out.words += word->idf;
-            out.nouns += word->is_noun ? word->idf : 0;
+        if (chain_state_word(state, hash)) {
+            out.words |= (uint16_t)bit;
         }
-        if (is_in(state->last[0], state->n_last[0], word->hash) ||
-            is_in(state->last[1], state->n_last[1], word->hash)) {
-            out.last += word->idf;
+        if (is_in(state->last[0], state->n_last[0], hash) ||
+            is_in(state->last[1], state->n_last[1], hash)) {
+            out.last |= (uint16_t)bit;
         }
-        if (is_in(state->tops, state->n_tops, word->hash)) {
-            out.tops += word->idf;
+        if (is_in(state->tops, state->n_tops, hash)) {
+            out.tops |= (uint16_t)bit;
         }
     }
     for (size_t i = 0; i < turn->n_names; i++) {
         if (chain_state_name(state, turn->names[i].hash)) {
-            out.names += turn->names[i].weight;
+            out.names |= (uint16_t)(1u << i);
+        }
+    }
+    for (size_t i = 0; i < turn->n_fresh; i++) {
+        if (chain_state_word(state, turn->fresh[i])) {
+            out.fresh |= (uint8_t)(1u << i);
+        }
+    }
+    for (size_t i = 0; i < turn->n_definite; i++) {
+        if (chain_state_word(state, turn->definite[i])) {
+            out.definite |= (uint8_t)(1u << i);
         }
     }
     return out;
@@ -91,10 +101,104 @@ static bool is_asked(const struct chain_state *state)
     return state->last_cues & CUE_QUESTION && !(state->last_cues & CUE_OFFERS);
 }
 
-bool chain_is_answer(const struct chain_features *turn,
-                     const struct chain_state *state)
+/* Does the turn supply what the chain's last turn asked for? */
+static bool is_answer(const struct chain_features *turn,
+                      const struct chain_state *state)
 {
     return is_asked(state) && (turn->supplies & state->last_asks) != 0;
+}
+
+/* Kinds of answer that fit few questions. */
+#define SLOTS_NARROW (SLOT_TIME | SLOT_DAY | SLOT_NUMBER | SLOT_PLACE)
+
+static bool is_slot(const struct chain_features *turn,
+                    const struct chain_state *state)
+{
+    return is_asked(state) &&
+           (turn->supplies & state->last_asks & SLOTS_NARROW) != 0;
+}
+
+/* The chain's question asks for one of `slots`, and the turn has none. */
+static bool is_evaded(const struct chain_features *turn,
+                      const struct chain_state *state, unsigned slots)
+{
+    unsigned asked = is_asked(state) ? state->last_asks & slots : 0;
+
+    return asked != 0 && (turn->supplies & asked) == 0;
+}
+
+void chain_match(struct chain_question *question)
+{
+    question->is_answer = false;
+    for (size_t i = 0; i < question->n_chains; i++) {
+        question->matches[i] = match_of(question->turn, question->chains[i]);
+        question->is_answer = question->is_answer ||
+                              is_answer(question->turn, question->chains[i]);
+    }
+}
+
+/* The rarity of the turn's words in `mask`. */
+static float rarity(const struct chain_features *turn, unsigned mask)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < turn->n_words; i++) {
+        sum += mask >> i & 1 ? turn->words[i].idf : 0;
+    }
+    return sum;
+}
+
+/* ... as a share of the turn's. */
+static float share(const struct chain_features *turn, unsigned mask)
+{
+    return rarity(turn, mask) / (turn->mass + WORDS_PRIOR);
+}
+
+static unsigned nouns_of(const struct chain_features *turn)
+{
+    unsigned mask = 0;
+
+    for (size_t i = 0; i < turn->n_words; i++) {
+        mask |= turn->words[i].is_noun ? 1u << i : 0;
+    }
+    return mask;
+}
+
+/* The weight of the names in `mask`, or of the figures among them. */
+static float names_of(const struct chain_features *turn, unsigned mask,
+                      bool is_figure)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < turn->n_names; i++) {
+        if (mask >> i & 1 && turn->names[i].is_figure == is_figure) {
+            sum += turn->names[i].weight;
+        }
+    }
+    return saturate(sum, 8);
+}
+
+static float up_to(uint32_t value, uint32_t most)
+{
+    return (float)(value < most ? value : most) / (float)most;
+}
+
+/* Above or below what any two turns have. */
+static float cosine(const struct chain_question *question, const int8_t *packed)
+{
+    size_t dim = question->dim > CHAIN_VECTOR ? CHAIN_VECTOR : question->dim;
+    float sum = 0;
+    float a = 0;
+    float b = 0;
+
+    for (size_t i = 0; i < dim; i++) {
+        float mine = question->vector[i];
+
+        sum += mine * (float)packed[i];
+        a += mine * mine;
+        b += (float)packed[i] * (float)packed[i];
+    }
+    return a > 0 && b > 0 ? sum / sqrtf(a * b) - COSINE_CENTRE : 0;
 }
 
 /* --- signals ----------------------------------------------------------------
@@ -104,23 +208,27 @@ void chain_signals_current(const struct chain_question *question,
                            float out[CHAIN_N_CURRENT])
 {
     const struct chain_features *turn = question->turn;
-    const struct chain_state *state = question->current->state;
-    struct overlap o = overlap_of(turn, state);
+    const struct chain_state *state = question->chains[0];
+    const struct chain_match *match = &question->matches[0];
     float service = 1.0f - chain_talk_peer(question->talk);
-    float asked = is_asked(state) ? 1.0f : 0.0f;
     float reply = turn->is_user ? 0.0f : 1.0f;
+    float user = 1.0f - reply;
+    float asked = is_asked(state) ? 1.0f : 0.0f;
 
     memset(out, 0, CHAIN_N_CURRENT * sizeof(*out));
     out[CHAIN_CURRENT_BASE] = 1;
-    out[CHAIN_CURRENT_WORDS] = o.words / (o.mass + WORDS_PRIOR);
-    out[CHAIN_CURRENT_WORDS_LAST] = o.last / (o.mass + WORDS_PRIOR);
-    out[CHAIN_CURRENT_NAMES] = saturate(o.names, 8);
-    out[CHAIN_CURRENT_NOUNS] = saturate(o.nouns, 8);
-    out[CHAIN_CURRENT_TOPS] = saturate(o.tops, 6);
-    out[CHAIN_CURRENT_ANSWERS] = chain_is_answer(turn, state) ? 1 : 0;
+    out[CHAIN_CURRENT_WORDS] = share(turn, match->words);
+    out[CHAIN_CURRENT_WORDS_LAST] = share(turn, match->last);
+    out[CHAIN_CURRENT_NAMES] = names_of(turn, match->names, false);
+    out[CHAIN_CURRENT_FIGURES] = names_of(turn, match->names, true);
+    out[CHAIN_CURRENT_NOUNS] =
+        saturate(rarity(turn, match->words & nouns_of(turn)), 8);
+    out[CHAIN_CURRENT_TOPS] = saturate(rarity(turn, match->tops), 6);
+    out[CHAIN_CURRENT_ANSWERS] = is_answer(turn, state);
     out[CHAIN_CURRENT_ASKED] = asked;
-    out[CHAIN_CURRENT_ASKED_SERVICE] = asked * service;
     out[CHAIN_CURRENT_REPLIES] = turn->cues & CUE_ASKS ? 0 : asked;
+    out[CHAIN_CURRENT_EVADED] = user * is_evaded(turn, state, UINT8_MAX);
+    out[CHAIN_CURRENT_EVADED_SLOT] = is_evaded(turn, state, SLOTS_NARROW);
     out[CHAIN_CURRENT_REPLY_TURN] = reply;
     out[CHAIN_CURRENT_REPLY_SERVICE] = reply * service;
     out[CHAIN_CURRENT_REPLY_ASKED] =
@@ -129,115 +237,83 @@ void chain_signals_current(const struct chain_question *question,
     out[CHAIN_CURRENT_PRONOUN_EARLY] = flag(turn->cues, CUE_PRONOUN_EARLY);
     out[CHAIN_CURRENT_WHAT_ABOUT] = flag(turn->cues, CUE_WHAT_ABOUT);
     out[CHAIN_CURRENT_CONTINUES] = flag(turn->cues, CUE_CONTINUES);
-    out[CHAIN_CURRENT_WORDLESS] = turn->n_words == 0 ? 1 : 0;
+    out[CHAIN_CURRENT_SHORT] = turn->n_said <= SHORT_WORDS;
+    out[CHAIN_CURRENT_WORDLESS] = turn->n_words == 0;
     out[CHAIN_CURRENT_CLOSES] =
         turn->cues & CUE_CONCLUDES ? 2 : flag(turn->cues, CUE_CLOSES);
     out[CHAIN_CURRENT_AFTER_CLOSE] =
-        turn->is_user ? flag(state->last_cues, CUE_CLOSES | CUE_OFFERS) : 0;
-    out[CHAIN_CURRENT_SINGLE] = state->n_turns == 1 ? 1 : 0;
-    out[CHAIN_CURRENT_LENGTH] =
-        (float)(state->n_turns < 8 ? state->n_turns : 8) / 8;
-    out[CHAIN_CURRENT_EVADED] = asked > 0 && turn->is_user &&
-                                        state->last_asks != 0 &&
-                                        !chain_is_answer(turn, state)
-                                    ? 1
-                                    : 0;
-}
-
-/* "the ..." names something of this chain that the current one lacks. */
-static float has_own_definite(const struct chain_features *turn,
-                              const struct chain_state *state,
-                              const struct chain_state *current)
-{
-    for (size_t i = 0; i < turn->n_definite; i++) {
-        if (chain_state_word(state, turn->definite[i]) &&
-            !chain_state_word(current, turn->definite[i])) {
-            return 1;
-        }
+        user * flag(state->last_cues, CUE_CLOSES | CUE_OFFERS);
+    out[CHAIN_CURRENT_SINGLE] = state->n_turns == 1;
+    out[CHAIN_CURRENT_LENGTH] = up_to(state->n_turns, 8);
+    out[CHAIN_CURRENT_RUN] = up_to(question->talk->run, 8);
+    out[CHAIN_CURRENT_RUN_SHORT] = question->talk->run < 2;
+    if (question->vector && state->has_vectors) {
+        out[CHAIN_CURRENT_VECTOR_LAST] = cosine(question, state->last_vector);
+        out[CHAIN_CURRENT_VECTOR_SUM] = cosine(question, state->sum_vector);
     }
-    return 0;
 }
 
-/* The rarity of words shared with this chain and not with the current. */
-static float own_rarity(const struct chain_features *turn,
-                        const struct chain_state *state,
-                        const struct chain_state *current)
-{
-    float sum = 0;
-
-    for (size_t i = 0; i < turn->n_words; i++) {
-        if (chain_state_word(state, turn->words[i].hash) &&
-            !chain_state_word(current, turn->words[i].hash)) {
-            sum += turn->words[i].idf;
-        }
-    }
-    return sum;
-}
-
-void chain_signals_other(const struct chain_question *question,
-                         const struct chain_view *view,
+void chain_signals_other(const struct chain_question *question, size_t at,
                          float out[CHAIN_N_OTHER])
 {
     const struct chain_features *turn = question->turn;
-    const struct chain_state *state = view->state;
-    struct overlap o = overlap_of(turn, state);
+    const struct chain_state *state = question->chains[at];
+    const struct chain_state *current = question->chains[0];
+    const struct chain_match *match = &question->matches[at];
+    float asked = is_asked(state) ? 1.0f : 0.0f;
+    bool answers = is_answer(turn, state);
 
     memset(out, 0, CHAIN_N_OTHER * sizeof(*out));
     out[CHAIN_OTHER_BASE] = 1;
-    out[CHAIN_OTHER_WORDS_LAST] = o.last / (o.mass + WORDS_PRIOR);
-    out[CHAIN_OTHER_NAMES] = saturate(o.names, 8);
-    out[CHAIN_OTHER_TOPS] = saturate(o.tops, 6);
-    out[CHAIN_OTHER_ANSWERS] = chain_is_answer(turn, state) ? 1 : 0;
-    out[CHAIN_OTHER_REPLIES] =
-        is_asked(state) && !(turn->cues & CUE_ASKS) ? 1 : 0;
+    out[CHAIN_OTHER_WORDS] = share(turn, match->words);
+    out[CHAIN_OTHER_WORDS_LAST] = share(turn, match->last);
+    out[CHAIN_OTHER_NAMES] = names_of(turn, match->names, false);
+    out[CHAIN_OTHER_FIGURES] = names_of(turn, match->names, true);
+    out[CHAIN_OTHER_TOPS] = saturate(rarity(turn, match->tops), 6);
+    out[CHAIN_OTHER_ANSWERS] = answers;
+    out[CHAIN_OTHER_SLOT] = is_slot(turn, state);
+    out[CHAIN_OTHER_SLOTS] =
+        asked * 0.5f *
+        (float)__builtin_popcount(turn->supplies & state->last_asks);
+    out[CHAIN_OTHER_ASKED] = asked;
+    out[CHAIN_OTHER_REPLIES] = turn->cues & CUE_ASKS ? 0 : asked;
+    out[CHAIN_OTHER_EVADED_SLOT] = is_evaded(turn, state, SLOTS_NARROW);
+    out[CHAIN_OTHER_EVADED_CURRENT] =
+        turn->is_user && is_evaded(turn, current, UINT8_MAX);
     out[CHAIN_OTHER_PRONOUN] = flag(turn->cues, CUE_PRONOUN);
     out[CHAIN_OTHER_PRONOUN_EARLY] = flag(turn->cues, CUE_PRONOUN_EARLY);
     out[CHAIN_OTHER_CONTINUES] = flag(turn->cues, CUE_CONTINUES);
-    out[CHAIN_OTHER_REPLY_TURN] = turn->is_user ? 0 : 1;
-    out[CHAIN_OTHER_RANK] = (float)view->rank;
-    out[CHAIN_OTHER_WORDS] = o.words / (o.mass + WORDS_PRIOR);
-    out[CHAIN_OTHER_ASKED] = is_asked(state) ? 1 : 0;
+    out[CHAIN_OTHER_SHORT] = turn->n_said <= SHORT_WORDS;
+    out[CHAIN_OTHER_REPLY_TURN] = !turn->is_user;
     out[CHAIN_OTHER_CLOSED] = flag(state->last_cues, CUE_CLOSES | CUE_OFFERS);
+    out[CHAIN_OTHER_DEFINITE] =
+        (match->definite & ~question->matches[0].definite) != 0;
     out[CHAIN_OTHER_RETURNS] = flag(turn->cues, CUE_RETURNS);
-    if (question->current) {
-        const struct chain_state *current = question->current->state;
-
-        out[CHAIN_OTHER_DEFINITE] = has_own_definite(turn, state, current);
-        out[CHAIN_OTHER_EXCLUSIVE] =
-            own_rarity(turn, state, current) / (o.mass + WORDS_PRIOR);
-        out[CHAIN_OTHER_ANSWERS_ONLY] =
-            chain_is_answer(turn, state) && !chain_is_answer(turn, current) ? 1
-                                                                            : 0;
+    out[CHAIN_OTHER_RANK] = (float)(at - 1);
+    out[CHAIN_OTHER_LENGTH] = up_to(state->n_turns, 8);
+    out[CHAIN_OTHER_RUN_SHORT] = question->talk->run < 2;
+    if (question->vector && state->has_vectors) {
+        out[CHAIN_OTHER_VECTOR_LAST] = cosine(question, state->last_vector);
+        out[CHAIN_OTHER_VECTOR_SUM] = cosine(question, state->sum_vector);
     }
-}
-
-/* Does it bring in a noun, as new, that the current chain does not have? */
-static bool is_fresh(const struct chain_question *question)
-{
-    const struct chain_features *turn = question->turn;
-
-    for (size_t i = 0; i < turn->n_fresh; i++) {
-        if (!question->current ||
-            !chain_state_word(question->current->state, turn->fresh[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void chain_signals_new(const struct chain_question *question,
                        float out[CHAIN_N_NEW])
 {
     const struct chain_features *turn = question->turn;
+    const struct chain_state *current =
+        question->n_chains ? question->chains[0] : NULL;
     float peer = chain_talk_peer(question->talk);
     float service = 1.0f - peer;
     float requests = flag(turn->cues, CUE_REQUESTS);
     float asks = flag(turn->cues, CUE_ASKS);
-    size_t n_words = turn->n_words < 4 ? turn->n_words : 4;
-    size_t n_chains = question->n_chains < 6 ? question->n_chains : 6;
+    unsigned fresh = (1u << turn->n_fresh) - 1;
+    unsigned known = current ? question->matches[0].fresh : 0;
 
     memset(out, 0, CHAIN_N_NEW * sizeof(*out));
     out[CHAIN_NEW_BASE] = 1;
+    out[CHAIN_NEW_PEER] = peer;
     out[CHAIN_NEW_GREETS] = flag(turn->cues, CUE_GREETS);
     out[CHAIN_NEW_REQUESTS] = requests;
     out[CHAIN_NEW_REQUESTS_SERVICE] = turn->is_user ? requests * service : 0;
@@ -246,19 +322,14 @@ void chain_signals_new(const struct chain_question *question,
     out[CHAIN_NEW_ASKS_SERVICE] = asks * service;
     out[CHAIN_NEW_YOU_PEER] = asks * flag(turn->cues, CUE_YOU) * peer;
     out[CHAIN_NEW_PERSONAL_PEER] = flag(turn->cues, CUE_PERSONAL) * peer;
-    out[CHAIN_NEW_FRESH] = is_fresh(question) ? 1 : 0;
+    out[CHAIN_NEW_FRESH] = (fresh & ~known) != 0;
     out[CHAIN_NEW_MASS] = fminf(30, turn->mass) / 30;
-    out[CHAIN_NEW_KEYWORDS] = (float)n_words / 4;
-    out[CHAIN_NEW_CHAINS] = (float)n_chains / 6;
-    out[CHAIN_NEW_DEPENDENT] =
-        turn->cues & (CUE_PRONOUN_EARLY | CUE_WHAT_ABOUT | CUE_CONTINUES) &&
-                turn->n_fresh == 0 && turn->n_words <= 3
-            ? 1
-            : 0;
-    out[CHAIN_NEW_ANSWERS] = question->is_answer ? 1 : 0;
+    out[CHAIN_NEW_KEYWORDS] = up_to(turn->n_words, 4);
+    out[CHAIN_NEW_CHAINS] = up_to((uint32_t)question->n_chains, 6);
+    out[CHAIN_NEW_ANSWERS] = question->is_answer;
     out[CHAIN_NEW_AFTER_CLOSE] =
-        turn->is_user && question->current
-            ? flag(question->current->state->last_cues, CUE_CLOSES | CUE_OFFERS)
+        turn->is_user && current
+            ? flag(current->last_cues, CUE_CLOSES | CUE_OFFERS)
             : 0;
     out[CHAIN_NEW_SWITCHES] = flag(turn->cues, CUE_SWITCHES);
 }
@@ -276,55 +347,18 @@ static float dot(const float *a, const float *b, size_t count)
     return sum;
 }
 
-/* Above or below what any two turns have. */
-static float cosine(const float *vector, size_t dim, const int8_t *packed)
+float chain_points(const struct chain_question *question, size_t at,
+                   const struct chain_weights *weights)
 {
-    float sum = 0;
-    float a = 0;
-    float b = 0;
+    float current[CHAIN_N_CURRENT];
+    float other[CHAIN_N_OTHER];
 
-    dim = dim > CHAIN_VECTOR ? CHAIN_VECTOR : dim;
-    for (size_t i = 0; i < dim; i++) {
-        sum += vector[i] * (float)packed[i];
-        a += vector[i] * vector[i];
-        b += (float)packed[i] * (float)packed[i];
+    if (at == 0) {
+        chain_signals_current(question, current);
+        return dot(current, weights->current, CHAIN_N_CURRENT);
     }
-    return a > 0 && b > 0 ? sum / sqrtf(a * b) - COSINE_CENTRE : 0;
-}
-
-static float vector_points(const struct chain_question *question,
-                           const struct chain_state *state,
-                           const float weights[2])
-{
-    if (!question->vector || !state->has_vectors) {
-        return 0;
-    }
-    return weights[0] *
-               cosine(question->vector, question->dim, state->last_vector) +
-           weights[1] *
-               cosine(question->vector, question->dim, state->sum_vector);
-}
-
-float chain_points_current(const struct chain_question *question,
-                           const struct chain_weights *weights)
-{
-    float signals[CHAIN_N_CURRENT];
-
-    chain_signals_current(question, signals);
-    return dot(signals, weights->current, CHAIN_N_CURRENT) +
-           vector_points(question, question->current->state,
-                         weights->vector_current);
-}
-
-float chain_points_other(const struct chain_question *question,
-                         const struct chain_view *view,
-                         const struct chain_weights *weights)
-{
-    float signals[CHAIN_N_OTHER];
-
-    chain_signals_other(question, view, signals);
-    return dot(signals, weights->other, CHAIN_N_OTHER) +
-           vector_points(question, view->state, weights->vector_other);
+    chain_signals_other(question, at, other);
+    return dot(other, weights->other, CHAIN_N_OTHER);
 }
 
 float chain_points_new(const struct chain_question *question,
@@ -348,10 +382,12 @@ double chain_resting_distance(const struct chain_features *turn,
 {
     /* what a new chain would have: a chain that rests must clearly be meant */
     const float bar = 2.75f;
-    struct overlap o = overlap_of(turn, state);
+    struct chain_match match = match_of(turn, state);
     float age = age_ms > 0 ? (float)age_ms / (float)CLOCK_DAY_MS : 0;
-    float points = 4.0f * o.words / (o.mass + WORDS_PRIOR) +
-                   1.25f * saturate(o.names, 8) + 1.75f * saturate(o.tops, 6) +
+    float points = 4.0f * share(turn, match.words) +
+                   1.25f * (names_of(turn, match.names, false) +
+                            names_of(turn, match.names, true)) +
+                   1.75f * saturate(rarity(turn, match.tops), 6) +
                    1.5f * flag(turn->cues, CUE_RETURNS) -
                    0.5f * (1.0f - expf(-age));
 

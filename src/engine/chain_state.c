@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define STATE_VERSION 1
+#define TALK_VERSION 2
 /* How much of the past is left in the sum of vectors after each turn. */
 #define VECTOR_FADE 0.8f
 #define VECTOR_SCALE 127.0f
@@ -206,8 +207,10 @@ void chain_talk_init(struct chain_talk *talk)
     *talk = (struct chain_talk){.peer_sum = PEER_START, .peer_n = 1};
 }
 
-void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn)
+void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn,
+                    bool is_same)
 {
+    talk->run = is_same ? talk->run + 1 : 1;
     talk->last_cues = turn->cues;
     talk->is_last_user = turn->is_user;
     if (turn->is_user) {
@@ -387,11 +390,12 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
 enum clew_status chain_talk_write(const struct chain_talk *talk,
                                   struct buf *out)
 {
-    put(out, STATE_VERSION, 1);
+    put(out, TALK_VERSION, 1);
     put_float(out, talk->peer_sum);
     put_float(out, talk->peer_n);
     put(out, talk->last_cues, 4);
     put(out, talk->is_last_user, 1);
+    put(out, talk->run, 4);
     return buf_status(out);
 }
 
@@ -400,12 +404,13 @@ bool chain_talk_read(struct str bytes, struct chain_talk *out)
     struct source from = {.rest = bytes};
 
     chain_talk_init(out);
-    if (get(&from, 1) != STATE_VERSION) {
+    if (get(&from, 1) != TALK_VERSION) {
         return false;
     }
     out->peer_sum = get_float(&from);
     out->peer_n = get_float(&from);
     out->last_cues = (uint32_t)get(&from, 4);
     out->is_last_user = get(&from, 1) != 0;
+    out->run = (uint32_t)get(&from, 4);
     return !from.is_short && out->peer_n > 0;
 }

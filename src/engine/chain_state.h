@@ -60,6 +60,7 @@ struct chain_talk {
     float peer_n;
     uint32_t last_cues; /* of the turn before, in any chain */
     bool is_last_user;
+    uint32_t run; /* turns since the chain changed */
 };
 
 void chain_state_init(struct chain_state *state);
@@ -79,7 +80,9 @@ const struct chain_count *chain_state_name(const struct chain_state *state,
                                            uint32_t hash);
 
 void chain_talk_init(struct chain_talk *talk);
-void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn);
+/* The talk got this turn; `is_same` if it stays in the chain it was in. */
+void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn,
+                    bool is_same);
 /* 0: somebody uses a service; 1: two people talk. */
 float chain_talk_peer(const struct chain_talk *talk);
 
