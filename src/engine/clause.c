@@ -32,23 +32,58 @@ static bool is_bracketed(const struct extraction *x,
     return word->from > 0 && x->turn->text.s[word->from - 1] == '[';
 }
 
-/* Inside a fence or on a quoted line: not the speaker's own words. */
-static bool is_foreign(struct str text, size_t at)
+/* Where the line of `at` begins, if that of `before` begins at `line`. */
+static size_t line_of(struct str text, size_t before, size_t line, size_t at)
 {
-    size_t line = at;
-    size_t fences = 0;
+    const char *end = memrchr(text.s + before, '\n', at - before);
 
-    while (line > 0 && text.s[line - 1] != '\n') {
-        line--;
+    return end ? (size_t)(end - text.s) + 1 : line;
+}
+
+static size_t fence_from(struct str text, size_t at)
+{
+    while (at + 2 < text.len) {
+        const char *tick = memchr(text.s + at, '`', text.len - 2 - at);
+
+        if (!tick) {
+            break;
+        }
+        at = (size_t)(tick - text.s);
+        if (tick[1] == '`' && tick[2] == '`') {
+            return at;
+        }
+        at++;
     }
-    if (text.s[line] == '>' || text.s[line] == '|') {
-        return true;
+    return SIZE_MAX;
+}
+
+enum clew_status clause_find_foreign(struct extraction *x)
+{
+    struct str text = x->turn->text;
+    size_t fence = fence_from(text, 0);
+    bool is_inside = false;
+    size_t before = 0;
+    size_t line = 0;
+
+    x->is_foreign = arena_zero(x->arena, x->pieces.count + 1, sizeof(bool));
+    if (!x->is_foreign) {
+        return CLEW_NO_MEMORY;
     }
-    for (size_t i = str_find(text, STR("```"), 0); i < at;
-         i = str_find(text, STR("```"), i + 3)) {
-        fences++;
+    /* one pass over the text, however many pieces there are */
+    for (size_t i = 0; i < x->pieces.count; i++) {
+        const struct intent_piece *piece = &x->pieces.items[i];
+        size_t at = piece->words[0].from;
+
+        while (fence < at) {
+            is_inside = !is_inside;
+            fence = fence_from(text, fence + 3);
+        }
+        line = line_of(text, before, line, at);
+        before = at;
+        x->is_foreign[i] = is_inside || is_bracketed(x, &piece->words[0]) ||
+                           text.s[line] == '>' || text.s[line] == '|';
     }
-    return fences % 2 == 1;
+    return CLEW_OK;
 }
 
 bool piece_is_bracketed(const struct extraction *x,
@@ -60,8 +95,7 @@ bool piece_is_bracketed(const struct extraction *x,
 bool piece_is_foreign(const struct extraction *x,
                       const struct intent_piece *piece)
 {
-    return is_bracketed(x, &piece->words[0]) ||
-           is_foreign(x->turn->text, piece->words[0].from);
+    return x->is_foreign[piece - x->pieces.items];
 }
 
 /* "by the way", "to be honest": words to skip, 0 if none. */

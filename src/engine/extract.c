@@ -154,6 +154,9 @@ enum clew_status extract_run(struct arena *arena,
         return CLEW_OK;
     }
     status = extract_pieces(arena, input->turn, &x.pieces);
+    if (status == CLEW_OK) {
+        status = clause_find_foreign(&x);
+    }
     for (size_t i = 0;
          status == CLEW_OK && i < sizeof(steps) / sizeof(steps[0]); i++) {
         status = steps[i](&x);

@@ -334,6 +334,21 @@ static void put_quoted(const struct extraction *x, size_t next, struct buf *out)
     (void)buf_append_cstr(out, "\""); /* the same */
 }
 
+/* "this" is what follows it, or else what came before: a text, a stretch of
+ * code, but not a picture. */
+static void put_pointed(const struct extraction *x, size_t i, size_t at,
+                        size_t end, struct buf *out)
+{
+    size_t meant = i + 1 < x->pieces.count ? i + 1 : i - 1;
+
+    if (meant >= x->pieces.count ||
+        piece_is_bracketed(x, &x->pieces.items[meant])) {
+        return;
+    }
+    put_title(x, &x->pieces.items[i], at, end, out);
+    put_quoted(x, meant, out);
+}
+
 /*
  * "I'm getting a 401 error" -> "Fix 401 error"; "the app crashes on start"
  * -> "Fix: the app crashes on start".
@@ -477,10 +492,8 @@ static enum clew_status open_effort(struct extraction *x, size_t i,
             put_problem(x, piece, &title);
         }
     } else if (!is_idle(piece, at) && end > at) {
-        if (points_only(piece, at, end) && i + 1 < x->pieces.count &&
-            !piece_is_bracketed(x, &x->pieces.items[i + 1])) {
-            put_title(x, piece, at, end, &title);
-            put_quoted(x, i + 1, &title);
+        if (points_only(piece, at, end)) {
+            put_pointed(x, i, at, end, &title);
         } else if (is_named(piece, at, end)) {
             put_goal(x, piece, at, end, &title);
         }

@@ -22,6 +22,7 @@ struct extraction {
     const struct extract_input *input;
     const struct extract_turn *turn;
     struct intent_pieces pieces;
+    bool *is_foreign; /* for each piece: somebody else's words */
     struct str self;  /* who speaks, as written in summaries */
     struct str other; /* who is spoken to */
     struct extract *out;
@@ -65,7 +66,9 @@ enum clew_status extract_pieces(struct arena *arena,
 /* "[image: a photo of ...]" */
 bool piece_is_bracketed(const struct extraction *x,
                         const struct intent_piece *piece);
-/* In brackets, a fence or a quoted line: somebody else's words. */
+/* Find the pieces in brackets, a fence or a quoted line. */
+enum clew_status clause_find_foreign(struct extraction *x) CLEW_MUST_CHECK;
+/* One of x->pieces is in brackets, a fence or a quoted line. */
 bool piece_is_foreign(const struct extraction *x,
                       const struct intent_piece *piece);
 /* First-person statement at the head of a piece; false if it is none. */

@@ -11,6 +11,9 @@
 #include "engine/extract.h"
 #include "text/dates.h"
 
+#include <stdlib.h>
+#include <time.h>
+
 /* 2023-05-08 13:56 UTC, a Monday */
 #define NOW 1683554160000LL
 #define MAX_TURNS 6
@@ -579,6 +582,41 @@ static void nothing_is_cut_inside_a_character(void **state)
     }
 }
 
+/* Ten megabytes are read within a blink, fenced and on one line alike: what
+ * takes long here holds the writer. */
+static void huge_texts_cost_one_pass(void **state)
+{
+    static const char *const units[] = {"```\nint f(void);\n", "a b c. "};
+    const size_t size = (size_t)10 << 20;
+    char *text = malloc(size + 64);
+
+    (void)state;
+    assert_non_null(text);
+    for (size_t i = 0; i < 2; i++) {
+        size_t unit = strlen(units[i]);
+        struct intent intent;
+        struct extract_turn turn = {.text = {text, 0}, .intent = &intent};
+        struct extract_input input = {.turn = &turn};
+        struct extract got;
+        struct arena arena;
+        clock_t before;
+
+        for (size_t at = 0; at + unit <= size; at += unit) {
+            memcpy(text + at, units[i], unit);
+            turn.text.len = at + unit;
+        }
+        arena_init(&arena, 1 << 28);
+        assert_int_equal(intent_after(&arena, turn.text, NULL, &intent),
+                         CLEW_OK);
+        before = clock();
+        assert_int_equal(extract_run(&arena, &input, &got), CLEW_OK);
+        /* some thousand pieces times ten megabytes would be half a minute */
+        assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
+        arena_release(&arena);
+    }
+    free(text);
+}
+
 static void a_title_keeps_names_together(void **state)
 {
     struct talk t;
@@ -586,6 +624,10 @@ static void a_title_keeps_names_together(void **state)
     (void)state;
     SAY(&t, {NULL, EXTRACT_USER, "Help me fix the O'Brien import for R&D"});
     expect(&t, EXTRACT_EFFORT, "Fix the O'Brien import for R&D");
+    arena_release(&t.arena);
+    SAY(&t,
+        {NULL, EXTRACT_USER, "```\nint f(void)\n```\nhelp me refactor this"});
+    expect(&t, EXTRACT_EFFORT, "Refactor this: \"int f(void\"");
     arena_release(&t.arena);
 }
 
@@ -636,6 +678,7 @@ int main(void)
         cmocka_unit_test(refusals_and_advice_open_no_effort),
         cmocka_unit_test(endings_resolve_as_far_as_they_say_so),
         cmocka_unit_test(nothing_is_cut_inside_a_character),
+        cmocka_unit_test(huge_texts_cost_one_pass),
         cmocka_unit_test(a_title_keeps_names_together),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
