@@ -51,12 +51,44 @@ static void unref(struct exchange *ex)
     alloc_free(ex);
 }
 
+static struct server_socket *socket_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info ? info->socket_context : NULL;
+}
+
+static struct watch_entry *entry_of(struct MHD_Connection *connection)
+{
+    struct server_socket *context = socket_of(connection);
+
+    return context ? context->watched : NULL;
+}
+
+/* From here on exchange_end() sees to it. */
+static void keep(const struct exchange *ex, struct MHD_Connection *connection)
+{
+    struct server_socket *context = socket_of(connection);
+
+    if (context && context->begun == ex) {
+        context->begun = NULL;
+    }
+}
+
+void exchange_abandon(void *begun)
+{
+    if (begun) {
+        unref(begun);
+    }
+}
+
 void *exchange_begin(void *cls, const char *uri,
                      struct MHD_Connection *connection)
 {
-    struct exchange *ex = alloc_zero(1, sizeof(*ex));
+    struct server_socket *context = socket_of(connection);
+    struct exchange *ex = context ? alloc_zero(1, sizeof(*ex)) : NULL;
 
-    (void)connection;
     if (!ex) {
         return NULL; /* exchange_step() breaks the connection off */
     }
@@ -70,15 +102,9 @@ void *exchange_begin(void *cls, const char *uri,
         unref(ex);
         return NULL;
     }
+    exchange_abandon(context->begun);
+    context->begun = ex;
     return ex;
-}
-
-static struct watch_entry *entry_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-    return info ? info->socket_context : NULL;
 }
 
 /* Remember why; the answer is sent when the body has been read. */
@@ -144,6 +170,23 @@ static enum clew_status read_headers(struct exchange *ex,
     return CLEW_OK;
 }
 
+/* Header names are tokens (RFC 9110): one with a space in it may be another
+ * header to whoever passed it on. */
+static bool is_token(struct str name)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.s[i];
+
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+              (c >= 'A' && c <= 'Z') || (c && strchr(others, c)))) {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
 static size_t count_headers(const struct http_request *request, struct str name)
 {
     size_t count = 0;
@@ -152,6 +195,31 @@ static size_t count_headers(const struct http_request *request, struct str name)
         count += str_ieq(request->headers[i].name, name);
     }
     return count;
+}
+
+/* What says who asks whom must not be said twice: two readers might each
+ * believe another one. */
+static enum clew_status check_headers(const struct exchange *ex,
+                                      struct clew_error *err)
+{
+    static const char *const once[] = {
+        "host",       "origin",       "authorization",   "x-api-key",
+        "x-clew-key", "content-type", "content-encoding"};
+    const struct http_request *request = &ex->request;
+
+    for (size_t i = 0; i < request->n_headers; i++) {
+        if (!is_token(request->headers[i].name)) {
+            return clew_fail(err, CLEW_INVALID, "a header's name is malformed");
+        }
+    }
+    for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+        if (count_headers(request, str_of(once[i])) > 1) {
+            return clew_fail(err, CLEW_INVALID,
+                             "the header \"%s\" is given more than once",
+                             once[i]);
+        }
+    }
+    return CLEW_OK;
 }
 
 /* Two ways to tell the body's length let two readers disagree about it. */
@@ -216,6 +284,11 @@ static void check_request(struct exchange *ex,
         }
         return;
     }
+    status = check_headers(ex, &err);
+    if (status != CLEW_OK) {
+        refuse(ex, status, &err);
+        return;
+    }
     status = peer_check_host(
         &ex->request, door->listener.is_loopback && !door->listener.is_unix,
         door->server->options.allowed_hosts, &err);
@@ -239,8 +312,8 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
     server->in_flight++;
     (void)pthread_mutex_unlock(&server->lock);
     metrics_add(METRICS_IN_FLIGHT, 1);
-    watch_set(entry_of(connection),
-              ex->began_ns + server->options.body_ms * 1000000);
+    watch_busy(entry_of(connection),
+               ex->began_ns + server->options.body_ms * 1000000);
     http_request_init(&ex->request, &ex->arena, http_method_of(method),
                       str_of(ex->target), (struct str){0});
     ex->request.stopping = &server->is_stopping;
@@ -436,7 +509,7 @@ static enum MHD_Result answer(struct exchange *ex,
     struct clew_error err = {0};
     enum clew_status status;
 
-    watch_set(entry_of(connection), WATCH_NEVER);
+    watch_busy(entry_of(connection), WATCH_NEVER);
     if (ex->is_refused) {
         return send_response(ex, connection);
     }
@@ -479,6 +552,7 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection,
         return MHD_NO;
     }
     if (!ex->has_begun) {
+        keep(ex, connection);
         begin(ex, connection, method);
         return must_answer_now(ex) ? answer(ex, connection) : MHD_YES;
     }
@@ -519,7 +593,9 @@ void exchange_end(void *cls, struct MHD_Connection *connection, void **con_cls,
         return;
     }
     *con_cls = NULL;
-    watch_set(entry_of(connection), now_ns + server->options.idle_ms * 1000000);
+    keep(ex, connection);
+    watch_wait(entry_of(connection),
+               now_ns + server->options.idle_ms * 1000000);
     atomic_fetch_sub(&server->body_bytes, ex->held_bytes);
     if (ex->has_begun) {
         metrics_request(ex->response.route, ex->request.method,

@@ -32,22 +32,29 @@ static void watch_connection(void *cls, struct MHD_Connection *connection,
 {
     struct server_door *door = cls;
     struct server *server = door->server;
+    struct server_socket *context = *socket_context;
     const union MHD_ConnectionInfo *info;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         metrics_add(METRICS_CONNECTIONS, -1);
-        watch_remove(server->watch, *socket_context);
+        if (context) {
+            watch_remove(server->watch, context->watched);
+            exchange_abandon(context->begun);
+            alloc_free(context);
+        }
         *socket_context = NULL;
         return;
     }
     metrics_add(METRICS_CONNECTIONS, 1);
     info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    /* Without memory the connection merely has no deadline. */
-    *socket_context =
-        info ? watch_add(server->watch, info->connect_fd,
-                         clock_mono_ns() + server->options.idle_ms * 1000000)
-             : NULL;
+    context = alloc_zero(1, sizeof(*context));
+    if (context && info) {
+        context->watched =
+            watch_add(server->watch, info->connect_fd,
+                      clock_mono_ns() + server->options.idle_ms * 1000000);
+    }
+    *socket_context = context; /* without one no request is taken */
 }
 
 __attribute__((format(printf, 2, 0))) static void
@@ -246,7 +253,9 @@ enum clew_status server_open(const struct server_options *options,
     raise_fd_limit(server->options.max_connections);
     status = load_tls(server, err);
     if (status == CLEW_OK) {
-        status = watch_new(&server->watch);
+        size_t limit = (size_t)server->options.max_connections;
+
+        status = watch_new(limit - limit / 8 - (limit < 8), &server->watch);
     }
     if (status == CLEW_OK) {
         status = open_doors(server, err);

@@ -35,6 +35,16 @@ struct server {
     int64_t in_flight;        /* requests begun and not completed */
 };
 
+/* What belongs to one connection; MHD's "socket context". */
+struct server_socket {
+    struct watch_entry *watched; /* NULL without memory: no deadline */
+    /* A request that has only begun. The library forgets it without a word if
+     * it cannot make sense of what follows, so it is kept here as well. */
+    void *begun;
+};
+/* Free a request that never came further; NULL is a no-op. */
+void exchange_abandon(void *begun);
+
 /* libmicrohttpd's callbacks for one request; `cls` is a struct server_door. */
 void *exchange_begin(void *cls, const char *uri,
                      struct MHD_Connection *connection);

@@ -16,6 +16,8 @@
 
 struct watch_entry {
     int fd;
+    bool is_cut; /* guarded by the watch's lock */
+    atomic_bool is_waiting;
     _Atomic int64_t deadline_ns;
     struct watch_entry *prev;
     struct watch_entry *next;
@@ -23,22 +25,47 @@ struct watch_entry {
 
 struct watch {
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the list and is_ending */
+    size_t crowd;
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t ending;
     struct watch_entry *first;
+    size_t n_open; /* entries that were not cut off */
     bool is_ending;
 };
+
+static void cut_off(struct watch *watch, struct watch_entry *entry)
+{
+    /* Only wakes the connection's own thread, which then closes it. */
+    (void)shutdown(entry->fd, SHUT_RDWR);
+    atomic_store(&entry->deadline_ns, WATCH_NEVER);
+    watch->n_open -= !entry->is_cut;
+    entry->is_cut = true;
+    metrics_count(METRICS_TIMED_OUT);
+}
 
 static void cut_off_late(struct watch *watch, int64_t now_ns)
 {
     for (struct watch_entry *at = watch->first; at; at = at->next) {
-        if (atomic_load(&at->deadline_ns) > now_ns) {
-            continue;
+        if (atomic_load(&at->deadline_ns) <= now_ns) {
+            cut_off(watch, at);
         }
-        /* Only wakes the connection's own thread, which then closes it. */
-        (void)shutdown(at->fd, SHUT_RDWR);
-        atomic_store(&at->deadline_ns, WATCH_NEVER);
-        metrics_count(METRICS_TIMED_OUT);
+    }
+}
+
+/* All wait equally long at most, so the first deadline is the oldest's. */
+static void cut_off_oldest(struct watch *watch)
+{
+    struct watch_entry *oldest = NULL;
+
+    for (struct watch_entry *at = watch->first; at; at = at->next) {
+        if (!at->is_cut && atomic_load(&at->is_waiting) &&
+            (!oldest || atomic_load(&at->deadline_ns) <=
+                            atomic_load(&oldest->deadline_ns))) {
+            oldest = at;
+        }
+    }
+    if (oldest) {
+        cut_off(watch, oldest);
     }
 }
 
@@ -59,7 +86,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-enum clew_status watch_new(struct watch **out_watch)
+enum clew_status watch_new(size_t crowd, struct watch **out_watch)
 {
     struct watch *watch = alloc_zero(1, sizeof(*watch));
     pthread_condattr_t attr;
@@ -67,6 +94,7 @@ enum clew_status watch_new(struct watch **out_watch)
     if (!watch) {
         return CLEW_NO_MEMORY;
     }
+    watch->crowd = crowd;
     (void)pthread_mutex_init(&watch->lock, NULL); /* none of these can fail */
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -107,7 +135,11 @@ struct watch_entry *watch_add(struct watch *watch, int fd, int64_t deadline_ns)
     }
     entry->fd = fd;
     atomic_init(&entry->deadline_ns, deadline_ns);
+    atomic_init(&entry->is_waiting, true);
     (void)pthread_mutex_lock(&watch->lock);
+    if (++watch->n_open > watch->crowd) {
+        cut_off_oldest(watch); /* not this one: it is not in the list yet */
+    }
     entry->next = watch->first;
     if (watch->first) {
         watch->first->prev = entry;
@@ -123,6 +155,7 @@ void watch_remove(struct watch *watch, struct watch_entry *entry)
         return;
     }
     (void)pthread_mutex_lock(&watch->lock);
+    watch->n_open -= !entry->is_cut;
     if (entry->prev) {
         entry->prev->next = entry->next;
     } else {
@@ -135,9 +168,18 @@ void watch_remove(struct watch *watch, struct watch_entry *entry)
     alloc_free(entry);
 }
 
-void watch_set(struct watch_entry *entry, int64_t deadline_ns)
+void watch_busy(struct watch_entry *entry, int64_t deadline_ns)
+{
+    if (entry) {
+        atomic_store(&entry->is_waiting, false);
+        atomic_store(&entry->deadline_ns, deadline_ns);
+    }
+}
+
+void watch_wait(struct watch_entry *entry, int64_t deadline_ns)
 {
     if (entry) {
         atomic_store(&entry->deadline_ns, deadline_ns);
+        atomic_store(&entry->is_waiting, true);
     }
 }

@@ -5,7 +5,9 @@
  * The HTTP library only knows silence; a client that sends a byte now and then
  * would hold its connection for ever. Here each connection has a deadline,
  * moved by the server as the request goes on; a thread looks once a second
- * and shuts down the sockets that are past theirs.
+ * and shuts down the sockets that are past theirs. When there are many, each
+ * new connection costs the one that has been waiting longest its place, so
+ * that whoever holds connections without a request keeps nobody else out.
  * Thread-safety: internally locked.
  */
 #ifndef HTTP_WATCH_H
@@ -14,6 +16,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct watch;
@@ -21,15 +24,20 @@ struct watch_entry;
 
 #define WATCH_NEVER INT64_MAX
 
-/* Starts the thread. The caller watch_free()s it, with no entry left. */
-enum clew_status watch_new(struct watch **out_watch) CLEW_MUST_CHECK;
+/* Starts the thread. `crowd` connections are many. The caller watch_free()s it,
+ * with no entry left. */
+enum clew_status watch_new(size_t crowd,
+                           struct watch **out_watch) CLEW_MUST_CHECK;
 void watch_free(struct watch *watch);
 
-/* Watch socket `fd` until watch_remove(); NULL on OOM. */
+/* Watch socket `fd`, which waits for a request, until watch_remove(); NULL on
+ * OOM. */
 struct watch_entry *watch_add(struct watch *watch, int fd, int64_t deadline_ns);
 /* Must happen before the socket is closed. NULL is a no-op. */
 void watch_remove(struct watch *watch, struct watch_entry *entry);
-/* Move the deadline (clock_mono_ns()). NULL is a no-op. */
-void watch_set(struct watch_entry *entry, int64_t deadline_ns);
+/* A request is there, or is over: move the deadline (clock_mono_ns()). NULL is
+ * a no-op. */
+void watch_busy(struct watch_entry *entry, int64_t deadline_ns);
+void watch_wait(struct watch_entry *entry, int64_t deadline_ns);
 
 #endif
