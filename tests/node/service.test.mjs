@@ -19,7 +19,8 @@ function install(folder) {
   for (const name of ["clew.service", "clew.socket"]) {
     const text = fs.readFileSync(path.join(packaging, name), "utf8");
     fs.writeFileSync(path.join(folder, name),
-      text.replaceAll("__BINDIR__", path.dirname(path.resolve(bin))));
+      text.replaceAll("__BINDIR__", path.dirname(path.resolve(bin)))
+        .replaceAll("__SYSCONFDIR__", folder));
   }
 }
 
