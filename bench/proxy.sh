@@ -84,6 +84,24 @@ start_clew() {
     exit 1
 }
 
+# One client on one connection: p50 to the first byte and to the last, in us.
+cat > "$folder/first.py" <<'PY'
+import http.client, statistics, sys, time, urllib.parse
+url = urllib.parse.urlparse(sys.argv[1])
+client = http.client.HTTPConnection(url.hostname, url.port)
+first, total = [], []
+for i in range(3000):
+    body = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"first %d"}]}' % i
+    began = time.perf_counter()
+    client.request("POST", "/v1/messages", body, {"Content-Type": "application/json"})
+    answer = client.getresponse()
+    first.append(time.perf_counter() - began)
+    answer.read()
+    total.append(time.perf_counter() - began)
+print("first byte %.0fus, last %.0fus" % (
+    statistics.median(first[500:]) * 1e6, statistics.median(total[500:]) * 1e6))
+PY
+
 # measure NAME URL: p50 in us with one client, requests a second with 64
 measure() {
     local p50 rate
@@ -91,7 +109,8 @@ measure() {
         awk '$1 == "50%" { print $2 }')
     rate=$(wrk -t1 -c64 -d"$seconds" -s "$folder/post.lua" "$2" |
         awk '$1 == "Requests/sec:" { print $2 } /Non-2xx/ { print "errors" $NF }')
-    printf '%-12s p50 %-10s %s requests/s\n' "$1" "$p50" "$rate"
+    printf '%-12s p50 %-10s %s requests/s; %s\n' "$1" "$p50" "$rate" \
+        "$(python3 "$folder/first.py" "$2")"
 }
 
 # memory NAME URL PID: resident memory after some calls, and after 100,000 more
