@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum clew_status out_of_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
-}
-
 /* The query's terms without repeats, at most LIMIT_QUERY_TERMS. */
 static enum clew_status take_terms(struct recall_query *query,
                                    struct arena *arena,
@@ -28,13 +23,13 @@ static enum clew_status take_terms(struct recall_query *query,
     size_t count = 0;
 
     if (terms_of(arena, tokens, &terms, &count) != CLEW_OK) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     query->terms = arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->terms));
     query->hashes =
         arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->hashes));
     if (!query->terms || !query->hashes) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < count && query->n_terms < LIMIT_QUERY_TERMS; i++) {
         uint64_t hash = index_term_hash(terms[i]);
@@ -72,7 +67,7 @@ static enum clew_status take_vector(struct recall_query *query,
     query->planes = arena_zero(arena, VEC_PLANES, VEC_BIT_BYTES(dim));
     query->signs = arena_zero(arena, 1, VEC_BIT_BYTES(dim));
     if (!vector || !query->vector || !query->planes || !query->signs) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     status = embed_run(embedder, &query->request->query, 1, vector, err);
     if (status != CLEW_OK) {
@@ -198,7 +193,7 @@ static enum clew_status rank(struct recall_result *result, struct arena *arena,
         arena_alloc(arena, (count + 1) * sizeof(*items));
 
     if (!order || !items) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < result->count; i++) {
         order[i] = &result->items[i];
@@ -227,7 +222,7 @@ static enum clew_status add_items(struct recall_result *out,
     if (out->count > 0) {
         items = arena_alloc(arena, (out->count + count + 1) * sizeof(*items));
         if (!items) {
-            return out_of_memory(err);
+            return clew_no_memory(err);
         }
         memcpy(items, out->items, out->count * sizeof(*items));
         memcpy(items + out->count, added, count * sizeof(*items));

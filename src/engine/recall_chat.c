@@ -26,11 +26,6 @@ struct chat_sum {
     float *tf; /* per term */
 };
 
-static enum clew_status out_of_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
-}
-
 static struct chat_sum *chat_sum_of(struct chat_sum *table, size_t cap,
                                     const struct uuid *id)
 {
@@ -121,7 +116,7 @@ enum clew_status recall_gather(struct population *pop, struct clew_error *err)
     pop->chats = arena_zero(pop->arena, cap, sizeof(*pop->chats));
     pop->cap_chats = cap;
     if (!pop->chats) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < pop->n_items; i++) {
         struct chat_sum *chat =
@@ -163,7 +158,7 @@ enum clew_status recall_chats(struct population *pop,
     size_t n = 0;
 
     if (!items) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < pop->cap_chats; i++) {
         struct chat_sum *chat = &pop->chats[i];
@@ -171,7 +166,7 @@ enum clew_status recall_chats(struct population *pop,
         if (chat->is_used) {
             chat->tf = arena_zero(pop->arena, pop->n_terms + 1, sizeof(float));
             if (!chat->tf) {
-                return out_of_memory(err);
+                return clew_no_memory(err);
             }
         }
     }

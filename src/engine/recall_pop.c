@@ -20,11 +20,6 @@
 /* Up to here removed documents are taken out of a term's count exactly. */
 #define EXACT_COUNT 65536u
 
-static enum clew_status out_of_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
-}
-
 struct slices {
     struct slice *items;
     size_t count;
@@ -44,7 +39,7 @@ static enum clew_status add_slice(struct population *pop, struct slices *all,
     items = arena_grow(pop->arena, all->items, all->count, &all->cap,
                        sizeof(*items));
     if (!items) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     all->items = items;
     items[all->count++] = (struct slice){segment, first, end, pop->size};
@@ -221,7 +216,7 @@ static enum clew_status find_terms(struct population *pop,
         term->lists =
             arena_zero(pop->arena, pop->n_slices + 1, sizeof(*term->lists));
         if (!term->lists) {
-            return out_of_memory(err);
+            return clew_no_memory(err);
         }
         for (size_t i = 0; i < pop->n_slices; i++) {
             uint32_t unused;
@@ -234,7 +229,7 @@ static enum clew_status find_terms(struct population *pop,
         pop->n_terms += term->count > 0;
     }
     if (!pop->terms) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     qsort(pop->terms, pop->n_terms, sizeof(*pop->terms), compare_terms);
     pop->n_terms = pop->n_terms < RECALL_TERMS ? pop->n_terms : RECALL_TERMS;
@@ -260,7 +255,7 @@ static enum clew_status fill_saturation(struct population *pop,
     pop->saturation =
         arena_zero(pop->arena, RECALL_MAX_TF + 1, sizeof(*pop->saturation));
     if (!pop->saturation) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     for (int code = 0; code < 256; code++) {
         float length = length_of_code((uint8_t)code) / pop->avg_length;
@@ -322,7 +317,7 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
     pop->candidates = arena_zero(arena, words, sizeof(uint64_t));
     pop->ranks = arena_zero(arena, words, sizeof(uint32_t));
     if (!pop->marks || !pop->candidates || !pop->ranks) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     status = find_terms(pop, err);
     return status == CLEW_OK ? fill_saturation(pop, err) : status;

@@ -18,11 +18,6 @@
 /* Scores that are passed over together if none is good enough. */
 #define GROUP 16
 
-static enum clew_status out_of_memory(struct clew_error *err)
-{
-    return clew_fail(err, CLEW_NO_MEMORY, "could not search");
-}
-
 /* Where a reader of one term's postings in one slice is. */
 struct cursor {
     const struct postings *list;
@@ -226,13 +221,13 @@ enum clew_status recall_find_by_terms(struct population *pop, size_t want,
     enum clew_status status;
 
     if (!found) {
-        return out_of_memory(err);
+        return clew_no_memory(err);
     }
     found->n_terms = count_terms(pop);
     found->cursors =
         arena_alloc(pop->arena, found->n_terms * sizeof(*found->cursors));
     status = found->cursors ? best_init(&found->best, pop->arena, want, err)
-                            : out_of_memory(err);
+                            : clew_no_memory(err);
     if (status == CLEW_OK) {
         status = best_init(&found->in_time, pop->arena, N_TIME, err);
     }
