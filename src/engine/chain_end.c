@@ -15,11 +15,19 @@
 
 #include <stdio.h>
 
+/* Turns of a session that its summary speaks of, the last ones. */
+#define MAX_SUMMED 2000
+
+/* From the end of the chat backwards: a session that just ended is there. */
+DB_SQL(SELECT_LAST_SEQ,
+       "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
+       " AND session_id = $3 ORDER BY seq DESC LIMIT 1");
 DB_SQL(SELECT_SESSION_TOPICS,
        "SELECT c.topic, c.state, COUNT(*), MIN(m.seq) FROM claims m JOIN chains"
        " c ON c.tenant = m.tenant AND c.id = m.chain_id JOIN turns t"
        " ON t.tenant = m.tenant AND t.chat_id = m.chat_id AND t.seq = m.seq"
        " WHERE m.tenant = $1 AND t.session_id = $2 AND m.chat_id = $3"
+       " AND m.seq > $4 AND m.seq <= $5"
        " GROUP BY c.id, c.topic, c.state ORDER BY MIN(m.seq), c.id LIMIT 20");
 DB_SQL(UPSERT_SUMMARY,
        "INSERT INTO session_summaries (tenant, session_id, chat_id, summary,"
@@ -174,10 +182,23 @@ static enum clew_status write_topics(struct store_tx *tx,
 {
     struct db_rows rows;
     size_t count = 0;
+    int64_t last_seq = 0;
     enum clew_status status = db_query(
-        tx, &SELECT_SESSION_TOPICS,
-        DB_ARGS(db_uuid(&session->id), db_uuid(&session->chat_id)), &rows, err);
+        tx, &SELECT_LAST_SEQ,
+        DB_ARGS(db_uuid(&session->chat_id), db_uuid(&session->id)), &rows, err);
 
+    if (status != CLEW_OK) {
+        return status;
+    }
+    last_seq = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    status = db_end(&rows, err);
+    if (status == CLEW_OK) {
+        status =
+            db_query(tx, &SELECT_SESSION_TOPICS,
+                     DB_ARGS(db_uuid(&session->id), db_uuid(&session->chat_id),
+                             db_int(last_seq - MAX_SUMMED), db_int(last_seq)),
+                     &rows, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }

@@ -212,6 +212,48 @@ static void recall_comes_last_and_finds_other_chats(void **state)
                 strstr(context.text.s, "hello"));
 }
 
+static void tell(const char *channel, int64_t at_ms, const char *text)
+{
+    struct clew_error err = {0};
+    struct capture_input input = {.user_id = STR("ada"),
+                                  .role = TURN_USER,
+                                  .content = {.text = str_of(text)},
+                                  .channel = str_of(channel),
+                                  .created_at_ms = WORLD_NOW + at_ms};
+
+    clock_set_ms(&talk.world.clock, WORLD_NOW + at_ms);
+    assert_int_equal(capture_turns(&talk.world.engine, &talk.world.scope,
+                                   &talk.world.arena, &input, 1, &talk.last,
+                                   &err),
+                     CLEW_OK);
+    talk.chat_id = talk.last.turn.chat_id;
+}
+
+static void an_implicit_chat_pulls_what_linked_chats_hold(void **state)
+{
+    struct context context;
+
+    (void)state;
+    tell("sms", 0, "What's the weather in New York?");
+    tell("sms", CLOCK_MINUTE_MS, "My flight to New York is on Friday.");
+    tell("sms", 45 * CLOCK_MINUTE_MS, "Oh, and what is it on Thursday?");
+    context = build(1000, NULL);
+    assert_true(context.parts[CONTEXT_CONTINUITY].count > 0);
+    assert_true(holds(&context, "weather in New York"));
+}
+
+static void an_explicit_chat_has_its_own_alone(void **state)
+{
+    struct context context;
+
+    (void)state;
+    tell("web", 0, "What's the weather in New York?");
+    tell("web", 45 * CLOCK_MINUTE_MS, "Oh, and what is it on Thursday?");
+    context = build(1000, NULL);
+    assert_int_equal(context.parts[CONTEXT_CONTINUITY].count, 0);
+    assert_false(holds(&context, "New York"));
+}
+
 static void a_fork_has_what_was_made_before_it_only(void **state)
 {
     struct context context;
@@ -422,6 +464,8 @@ int main(void)
         TEST(a_resolved_effort_is_its_summary),
         TEST(an_expanded_effort_shows_its_turns_again),
         TEST(recall_comes_last_and_finds_other_chats),
+        TEST(an_implicit_chat_pulls_what_linked_chats_hold),
+        TEST(an_explicit_chat_has_its_own_alone),
         TEST(a_fork_has_what_was_made_before_it_only),
         TEST(orders_to_a_model_are_not_put_in),
         TEST(a_huge_message_keeps_the_budget),

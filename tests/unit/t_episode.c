@@ -338,6 +338,38 @@ static void what_worked_sixteen_times_becomes_a_skill(void **state)
                 SIZE_MAX);
 }
 
+/* Eight sightings in each of two chats are not enough by themselves. */
+static void what_worked_in_linked_chats_together_becomes_a_skill(void **state)
+{
+    static const char *const said[] = {
+        "The deploy to the staging server fails with a permission error.",
+        "1. Run the login command on the staging server.\n"
+        "2. Restart the deploy job.\n3. Check the log.",
+        "Great, that fixed it!"};
+    struct uuid first;
+
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        by("sms", i * MINUTE, i % 3 == 1 ? TURN_ASSISTANT : TURN_USER,
+           said[i % 3]);
+    }
+    first = talk.last.turn.chat_id;
+    by("sms", 2 * HOUR, TURN_USER,
+       "Back to the deploy to the staging server: it fails with a permission "
+       "error again.");
+    assert_memory_not_equal(&talk.last.turn.chat_id, &first, 16);
+    assert_true(chat_now(&talk.last.turn.chat_id).cross_episodes.len > 0);
+    (void)run_tasks();
+    assert_int_equal(talk_count(&talk, "skill"), 0);
+    for (int i = 0; i < 24; i++) {
+        by("sms", 2 * HOUR + (i + 1) * MINUTE,
+           i % 3 == 1 ? TURN_ASSISTANT : TURN_USER, said[i % 3]);
+    }
+    by("sms", 20 * HOUR, TURN_USER, "Can you recommend a book?");
+    (void)run_tasks();
+    assert_int_equal(talk_count(&talk, "skill"), 1);
+}
+
 static double confidence_of(const struct memory_view *view)
 {
     json_t *fields = NULL;
@@ -527,6 +559,7 @@ int main(void)
         CASE(compacting_by_hand_twice_changes_nothing),
         CASE(turns_stay_and_the_episode_is_found_after_compaction),
         CASE(what_worked_sixteen_times_becomes_a_skill),
+        CASE(what_worked_in_linked_chats_together_becomes_a_skill),
         CASE(a_skill_follows_its_outcomes_and_fades_when_idle),
         CASE(a_skill_seen_again_counts_as_used),
         CASE(forgetting_a_turn_takes_the_summaries_with_it),
