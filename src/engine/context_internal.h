@@ -38,6 +38,13 @@ size_t context_tokens(struct str text);
  * memory.
  */
 struct str context_fit(struct arena *arena, struct str text, size_t max_tokens);
+/*
+ * What others wrote must not pass for a line of ours: `context_flat` puts it on
+ * one line, `context_inset` moves all lines but the first in. The text itself
+ * if nothing is to be done; s == NULL without memory.
+ */
+struct str context_flat(struct arena *arena, struct str text);
+struct str context_inset(struct arena *arena, struct str text);
 /* Append a line; false without memory. `tokens` is set here. */
 bool context_add(struct builder *b, enum context_section section,
                  const struct context_line *line);

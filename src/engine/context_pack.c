@@ -66,18 +66,61 @@ struct str context_fit(struct arena *arena, struct str text, size_t max_tokens)
     return STR("[…]");
 }
 
+struct str context_flat(struct arena *arena, struct str text)
+{
+    char *copy = NULL;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.s[i] >= ' ' && text.s[i] != 0x7f) {
+            continue;
+        }
+        copy = copy ? copy : arena_copy(arena, text.s, text.len);
+        if (!copy) {
+            return (struct str){0};
+        }
+        copy[i] = ' ';
+    }
+    return copy ? (struct str){copy, text.len} : text;
+}
+
+struct str context_inset(struct arena *arena, struct str text)
+{
+    size_t n_lines = 0;
+    size_t len = 0;
+    char *out;
+
+    for (size_t i = 0; i < text.len; i++) {
+        n_lines += text.s[i] == '\n' || text.s[i] == '\r';
+    }
+    if (n_lines == 0) {
+        return text;
+    }
+    out = arena_alloc(arena, text.len + 2 * n_lines + 1);
+    for (size_t i = 0; out && i < text.len; i++) {
+        out[len++] = text.s[i];
+        if (text.s[i] == '\n' || text.s[i] == '\r') {
+            out[len++] = ' ';
+            out[len++] = ' ';
+        }
+    }
+    return (struct str){out, out ? len : 0};
+}
+
 bool context_add(struct builder *b, enum context_section section,
                  const struct context_line *line)
 {
     struct context_part *part = &b->out->parts[section];
     struct context_line *grown = arena_grow(b->arena, part->lines, part->count,
                                             &part->cap, sizeof(*grown));
+    struct str text =
+        line->is_turn ? line->text : context_flat(b->arena, line->text);
 
-    if (!grown) {
+    if (!grown || !text.s) {
         return false;
     }
     part->lines = grown;
     part->lines[part->count] = *line;
+    part->lines[part->count].text = text;
     part->lines[part->count++].tokens =
         context_tokens(line->text) +
         (b->request->for_messages && line->is_turn ? MESSAGE_TOKENS : 0);

@@ -132,11 +132,13 @@ static enum clew_status read_said(struct store_tx *tx, struct builder *b,
 static bool turn_line(struct builder *b, const struct said *said,
                       size_t max_tokens, struct context_line *out)
 {
-    struct str who = said->name.len ? said->name : said->role;
+    struct str who =
+        context_flat(b->arena, said->name.len ? said->name : said->role);
     struct str body = context_fit(b->arena, said->text, max_tokens);
+    struct str shown = context_inset(b->arena, body);
     const char *text =
         arena_printf(b->arena, "%.*s #%lld: %.*s", (int)who.len, who.s,
-                     (long long)said->seq, (int)body.len, body.s);
+                     (long long)said->seq, (int)shown.len, shown.s);
 
     *out = (struct context_line){
         .text = str_of(text),
@@ -145,7 +147,7 @@ static bool turn_line(struct builder *b, const struct said *said,
         .is_turn = true,
         .source =
             context_source(b->arena, &said->chat_id, said->seq, said->seq)};
-    return body.s && out->source.s && text;
+    return body.s && shown.s && who.s && out->source.s && text;
 }
 
 /* --- recent ----------------------------------------------------------------
@@ -380,6 +382,7 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
         .arena = b->arena, .size = sizeof(struct said), .fn = said_of};
     struct effort *efforts = NULL;
     const struct effort *active = NULL;
+    struct str title;
     size_t count = 0;
     enum clew_status status = effort_list_line(
         tx, b->arena, &b->chat, b->chat.last_seq, false, &efforts, &count, err);
@@ -390,10 +393,10 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
     if (status != CLEW_OK || !active) {
         return status;
     }
-    b->out->parts[CONTEXT_EFFORT].head =
-        str_of(arena_printf(b->arena, "## Working on: %.*s",
-                            (int)active->summary.len, active->summary.s));
-    if (!b->out->parts[CONTEXT_EFFORT].head.s) {
+    title = context_flat(b->arena, active->summary);
+    b->out->parts[CONTEXT_EFFORT].head = str_of(
+        arena_printf(b->arena, "## Working on: %.*s", (int)title.len, title.s));
+    if (!title.s || !b->out->parts[CONTEXT_EFFORT].head.s) {
         return clew_no_memory(err);
     }
     status = effort_turns(tx, b, active, &list, err);

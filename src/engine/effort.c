@@ -37,6 +37,8 @@ DB_SQL(SELECT_ATTEMPTS, "SELECT " COLUMNS " AND m.parent_id = $2"
 DB_SQL(SELECT_USER, "SELECT " COLUMNS " AND ($2 = '' OR m.user_id = $2)"
                     " AND e.is_open = 1 AND m.parent_id IS NULL"
                     " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
+DB_SQL(SELECT_OTHER, "SELECT 1 FROM efforts WHERE tenant = $1 AND thread_id ="
+                     " $2 AND memory_id <> $3 LIMIT 1");
 DB_SQL(SELECT_ONE, "SELECT " COLUMNS " AND e.memory_id = $2");
 DB_SQL(INSERT,
        "INSERT INTO efforts (tenant, memory_id, thread_id, state, outcome,"
@@ -84,7 +86,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 
 static enum clew_status select_efforts(struct store_tx *tx, struct arena *arena,
                                        const struct db_sql *sql,
-                                       struct db_value key,
+                                       struct db_value key, int64_t limit,
                                        struct effort **out_efforts,
                                        size_t *out_count,
                                        struct clew_error *err)
@@ -92,7 +94,7 @@ static enum clew_status select_efforts(struct store_tx *tx, struct arena *arena,
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct effort), .fn = row_of};
     enum clew_status status =
-        rows_add(tx, &list, sql, DB_ARGS(key, db_int(EFFORT_MAX_LIST)), err);
+        rows_add(tx, &list, sql, DB_ARGS(key, db_int(limit)), err);
 
     if (status == CLEW_OK) {
         *out_efforts = list.items;
@@ -107,7 +109,9 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                              struct clew_error *err)
 {
     return select_efforts(tx, arena, with_closed ? &SELECT_ALL : &SELECT_THREAD,
-                          db_uuid(thread_id), out_efforts, out_count, err);
+                          db_uuid(thread_id),
+                          with_closed ? EFFORT_MAX_ALL : EFFORT_MAX_LIST,
+                          out_efforts, out_count, err);
 }
 
 enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
@@ -116,9 +120,28 @@ enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
                                      struct effort **out_efforts,
                                      size_t *out_count, struct clew_error *err)
 {
-    return select_efforts(
-        tx, arena, with_closed ? &SELECT_THREADS_ALL : &SELECT_THREADS,
-        db_uuids(thread_ids, n_threads), out_efforts, out_count, err);
+    return select_efforts(tx, arena,
+                          with_closed ? &SELECT_THREADS_ALL : &SELECT_THREADS,
+                          db_uuids(thread_ids, n_threads),
+                          with_closed ? EFFORT_MAX_ALL : EFFORT_MAX_LIST,
+                          out_efforts, out_count, err);
+}
+
+enum clew_status effort_is_only(struct store_tx *tx,
+                                const struct uuid *thread_id,
+                                const struct uuid *memory_id, bool *out,
+                                struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_OTHER,
+                 DB_ARGS(db_uuid(thread_id), db_uuid(memory_id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = !db_next(&rows);
+    return db_end(&rows, err);
 }
 
 enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
@@ -127,7 +150,7 @@ enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
                                  struct clew_error *err)
 {
     return select_efforts(tx, arena, &SELECT_ATTEMPTS, db_uuid(parent_id),
-                          out_efforts, out_count, err);
+                          EFFORT_MAX_LIST, out_efforts, out_count, err);
 }
 
 enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
@@ -136,7 +159,7 @@ enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
                                   size_t *out_count, struct clew_error *err)
 {
     return select_efforts(tx, arena, &SELECT_USER, db_text(user_id),
-                          out_efforts, out_count, err);
+                          EFFORT_MAX_ALL, out_efforts, out_count, err);
 }
 
 enum clew_status effort_find(struct store_tx *tx, struct arena *arena,

@@ -48,8 +48,10 @@ struct effort {
     struct uuid parent_id;
 };
 
-/* Most efforts of one chat that are looked at. */
+/* Most efforts of one chat that a turn is held against. */
 #define EFFORT_MAX_LIST 32
+/* Most that are listed, or looked through for one that is named. */
+#define EFFORT_MAX_ALL 1000
 
 const char *effort_state_name(enum effort_state state);
 
@@ -68,6 +70,11 @@ enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
                                      struct effort **out_efforts,
                                      size_t *out_count,
                                      struct clew_error *err) CLEW_MUST_CHECK;
+/* Whether the chat has had no other effort. */
+enum clew_status effort_is_only(struct store_tx *tx,
+                                const struct uuid *thread_id,
+                                const struct uuid *memory_id, bool *out,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* Attempts of an effort, in order. */
 enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *parent_id,

@@ -8,16 +8,15 @@
 #include "engine/place.h"
 
 /* The effort's title names the chat, unless a person or an effort did. */
-static enum clew_status title_chat(struct observation *o, struct str title,
-                                   struct clew_error *err)
+static enum clew_status title_chat(struct observation *o, const struct uuid *id,
+                                   struct str title, struct clew_error *err)
 {
     struct place_chat *slot = o->work->placement->slot;
-    struct effort *efforts = NULL;
-    size_t count = 0;
-    enum clew_status status = effort_list(o->tx, o->arena, &slot->chat.id, true,
-                                          &efforts, &count, err);
+    bool is_only = false;
+    enum clew_status status =
+        effort_is_only(o->tx, &slot->chat.id, id, &is_only, err);
 
-    if (status == CLEW_OK && count == 1 && !slot->chat.is_titled_by_user) {
+    if (status == CLEW_OK && is_only && !slot->chat.is_titled_by_user) {
         slot->chat.title = title;
         slot->is_dirty = true;
     }
@@ -60,7 +59,7 @@ static enum clew_status open_effort(struct observation *o,
         status = effort_insert(o->tx, &effort, err);
     }
     if (status == CLEW_OK) {
-        status = title_chat(o, item->summary, err);
+        status = title_chat(o, &memory.id, item->summary, err);
     }
     return status == CLEW_OK
                ? observe_notice(o, err, "[effort:open] %.*s",

@@ -76,6 +76,21 @@ static bool is_word_byte(unsigned char c)
            c == '$' || c == '%' || c == '+' || c == '&';
 }
 
+/* Marks that only say which way to write, or nothing: U+200B, U+200E, U+200F,
+ * U+202A-202E, U+2060, U+2066-2069, U+FEFF. Joiners are part of their words. */
+static bool is_invisible(const unsigned char *p)
+{
+    if (p[0] == 0xEF) {
+        return p[1] == 0xBB && p[2] == 0xBF;
+    }
+    if (p[0] != 0xE2) {
+        return false;
+    }
+    return (p[1] == 0x80 && (p[2] == 0x8B || p[2] == 0x8E || p[2] == 0x8F ||
+                             (p[2] >= 0xAA && p[2] <= 0xAE))) ||
+           (p[1] == 0x81 && (p[2] == 0xA0 || (p[2] >= 0xA6 && p[2] <= 0xA9)));
+}
+
 /* The punctuation at `at`, how many bytes it has and what end it stands for. */
 static enum mark mark_at(struct str text, size_t at, size_t *out_len,
                          char *out_end)
@@ -85,6 +100,10 @@ static enum mark mark_at(struct str text, size_t at, size_t *out_len,
 
     *out_len = 1;
     *out_end = 0;
+    if (left >= 3 && is_invisible(p)) {
+        *out_len = 3;
+        return MARK_SPACE;
+    }
     if (left >= 3 && p[0] == 0xE2 && p[1] == 0x80) {
         *out_len = 3;
         switch (p[2]) {

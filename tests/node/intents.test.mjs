@@ -106,6 +106,9 @@ const elsewhere = [
     say: "let's go with Stripe",
     makes: [{ type: "decision", change: "created",
       summary: "The user decided to go with Stripe." }] },
+  /* marks for right to left are no letters */
+  { say: "\u202eHelp me fix the login\u202c page \u2066now\u2069",
+    act: "request", makes: [opened("Fix the login page now")] },
   { say: "I'll check the logs", act: "commit", makes: [] },
   { say: "I'll do my best", act: "commit", makes: [] },
   { say: "I'll go with it", act: "commit", makes: [] },
