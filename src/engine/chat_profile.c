@@ -31,7 +31,7 @@ DB_SQL(SELECT_ONE, "SELECT chat_id, user_id, created_at, last_at, data"
                    " FROM chat_profiles WHERE tenant = $1 AND chat_id = $2");
 DB_SQL(SELECT_MANY,
        "SELECT chat_id, user_id, created_at, last_at, data FROM chat_profiles"
-       " WHERE tenant = $1 AND chat_id = ANY($2)");
+       " WHERE tenant = $1 AND chat_id = ANY($2) ORDER BY chat_id");
 DB_SQL(SELECT_RECENT,
        "SELECT chat_id, user_id, created_at, last_at, data FROM chat_profiles"
        " WHERE tenant = $1 AND user_id = $2 AND last_at <= $3 AND chat_id <> $4"

@@ -12,34 +12,32 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
 
-const said = [
-  "What's the weather in New York?", "Oh, and what is it on Thursday?",
-  "Can you recommend an Italian restaurant?",
-];
-
-/* Chats 45 minutes apart, each judged: the restaurant was told right, all else
- * was not. */
+/*
+ * Each of many people says something, and five days later something that is
+ * joined with it only just; all say that this was wrong.
+ */
 async function judge(api, wanted) {
-  const judged = new Set();
   const start = Date.parse("2026-01-05T08:00:00Z");
-  for (let i = 0; judged.size < wanted; i++) {
-    const told = await api.post("/api/v1/turns", {
-      user_id: "ada", role: "user", channel: "sms",
-      content: said[i % said.length],
-      created_at: new Date(start + i * 45 * 60000).toISOString(),
-    });
-    assert.equal(told.status, 201);
-    const links = await api.get(
-      `/api/v1/links?limit=10&chat_id=${told.body.chat.id}`);
+  for (let n = 0, i = 0; n < wanted; i++) {
+    let chat;
+    for (const [content, days] of [
+      ["Remind me to buy milk", 0], ["Also eggs, please", 5]]) {
+      const told = await api.post("/api/v1/turns", {
+        user_id: `u${i}`, role: "user", channel: "sms", content,
+        created_at: new Date(start + days * 86400000 + i).toISOString(),
+      });
+      assert.equal(told.status, 201);
+      chat = told.body.chat.id;
+    }
+    const links = await api.get(`/api/v1/links?limit=10&chat_id=${chat}`);
     assert.equal(links.status, 200);
+    assert.ok(links.body.items.length > 0);
     for (const link of links.body.items) {
-      if (judged.has(link.id) || judged.size >= wanted) continue;
-      const outcome = i % said.length === 2 ? "correct" : "incorrect";
       const answer = await api.post(
-        `/api/v1/links/${link.id}/feedback`, { outcome });
+        `/api/v1/links/${link.id}/feedback`, { outcome: "incorrect" });
       assert.equal(answer.status, 200);
-      assert.equal(answer.body.outcome, outcome);
-      judged.add(link.id);
+      assert.equal(answer.body.outcome, "incorrect");
+      n++;
     }
   }
 }
@@ -72,17 +70,17 @@ onEachBackend("tuning", (open) => {
 
   let first;
   test("a hundred verdicts tune, and the record says why", async () => {
-    await judge(api, 105);
+    await judge(api, 100);
     first = (await tuned(api, 1)).current;
     assert.equal(first.current, true);
     assert.notDeepEqual([first.threshold, first.weights],
       [0.7, { keyword: 0.3, entity: 0.3, topic: 0.2, recency: 0.2 }]);
-    assert.ok(first.threshold >= 0.5 && first.threshold <= 0.9);
+    assert.ok(first.threshold > 0.7 && first.threshold <= 0.9);
     assert.ok(first.reason.length > 0);
     for (const name of ["accuracy_before", "accuracy_after"]) {
       assert.equal(typeof first.metrics[name], "number");
     }
-    assert.ok(first.metrics.accuracy_after >= first.metrics.accuracy_before);
+    assert.ok(first.metrics.accuracy_after > first.metrics.accuracy_before);
   });
 
   test("a revert goes back, a second one returns, and all stays told",

@@ -883,10 +883,10 @@ static void an_interruption_leaves_all_as_it_was(void **state)
     "\\\"macro\\\":\\\"Weather in New York.\\\"}\"}}],\"usage\":"              \
     "{\"prompt_tokens\":10,\"completion_tokens\":5}}"
 
-static void sms(int64_t at_ms, const char *text)
+static void sms_of(struct str user, int64_t at_ms, const char *text)
 {
     struct clew_error err = {0};
-    struct capture_input input = {.user_id = STR("ada"),
+    struct capture_input input = {.user_id = user,
                                   .role = TURN_USER,
                                   .content = {.text = str_of(text)},
                                   .channel = STR("sms"),
@@ -894,6 +894,11 @@ static void sms(int64_t at_ms, const char *text)
 
     clock_set_ms(&talk.world.clock, WORLD_NOW + at_ms);
     assert_ok(capture_turns(ENGINE, SCOPE, ARENA, &input, 1, &talk.last, &err));
+}
+
+static void sms(int64_t at_ms, const char *text)
+{
+    sms_of(STR("ada"), at_ms, text);
 }
 
 static void recorded_answers_are_replayed_and_nobody_is_asked(void **state)
@@ -946,25 +951,27 @@ static void tunings_and_reverts_are_replayed(void **state)
     struct link_tuning tuning;
     struct rebuild_report report;
     const char *before;
+    size_t n_judged = 0;
 
     (void)state;
-    for (int i = 0; i < 120; i++) {
+    /* a hundred verdicts tune: here on what was joined only just */
+    for (int i = 0; n_judged < 100 && i < 200; i++) {
+        struct str user = str_of(arena_printf(ARENA, "u%d", i));
         struct link_filter filter = {.limit = 5};
         struct link_decision *links = NULL;
         struct link_decision judged;
         size_t count = 0;
 
-        sms(i * 45 * MINUTE, i % 3 == 0 ? "What's the weather in New York?"
-                             : i % 3 == 1
-                                 ? "Oh, and what is it on Thursday?"
-                                 : "Can you recommend an Italian restaurant?");
+        sms_of(user, i * 6 * DAY, "Remind me to buy milk");
+        sms_of(user, (i * 6 + 5) * DAY, "Also eggs, please");
         filter.chat_id = talk.last.turn.chat_id;
         assert_ok(link_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
                                      &count, &err));
         for (size_t k = 0; k < count; k++) {
             assert_ok(link_decision_feedback(ENGINE, SCOPE, ARENA, &links[k].id,
-                                             i % 3 == 2, &judged, &err));
+                                             false, &judged, &err));
         }
+        n_judged += count;
         run_tasks();
     }
     assert_ok(link_tuning_revert(ENGINE, SCOPE, ARENA, &tuning, &err));
