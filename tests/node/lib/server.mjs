@@ -40,10 +40,14 @@ export function tempFolder() {
  * files under `under` (lib/full_disk.c).
  */
 export function fullDisk(under) {
-  const library = path.resolve(path.dirname(bin), "tests/full_disk.so");
-  if (!fs.existsSync(library)) throw new Error(`${library} is not built`);
+  const built = path.resolve(path.dirname(bin), "tests/full_disk.so");
+  if (!fs.existsSync(built)) throw new Error(`${built} is not built`);
   const folder = tempFolder();
-  fs.chmodSync(folder, 0o755); /* a database looks as another user */
+  const library = path.join(folder, "full_disk.so");
+  /* a database looks as another user, who may not see where it was built */
+  fs.chmodSync(folder, 0o755);
+  fs.copyFileSync(built, library);
+  fs.chmodSync(library, 0o755);
   const flag = path.join(folder, "full");
   return {
     env: {
