@@ -69,3 +69,16 @@ void world_close(struct world *world)
     store_close(world->engine.store);
     config_free(world->config);
 }
+
+int world_each(const struct CMUnitTest *tests, size_t count)
+{
+    static const char *const backends[] = {"sqlite", "postgres"};
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+        world_backend = backends[i];
+        failed +=
+            _cmocka_run_group_tests(backends[i], tests, count, NULL, NULL);
+    }
+    return failed;
+}

@@ -31,6 +31,12 @@ struct world {
 /* The next world_open() uses this; "sqlite" or "postgres". */
 extern const char *world_backend;
 
+/* Run a group of tests on each backend; returns how many failed. */
+struct CMUnitTest;
+int world_each(const struct CMUnitTest *tests, size_t count);
+/* The same for an array. */
+#define WORLD_EACH(tests) world_each(tests, sizeof(tests) / sizeof((tests)[0]))
+
 void world_open(struct world *world);
 void world_close(struct world *world);
 

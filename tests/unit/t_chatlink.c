@@ -614,12 +614,7 @@ int main(void)
         CASE(a_word_of_the_user_beats_what_was_inferred),
         CASE(a_hundred_outcomes_tune_and_a_revert_undoes_it),
     };
-    static const char *const backends[] = {"sqlite", "postgres"};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
 
-    for (size_t i = 0; i < 2; i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests_name(backends[i], stored, NULL, NULL);
-    }
-    return failed;
+    return failed + WORLD_EACH(stored);
 }

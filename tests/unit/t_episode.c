@@ -569,12 +569,7 @@ int main(void)
         cmocka_unit_test(summaries_keep_their_limits_and_their_sources_length),
         cmocka_unit_test(coverage_counts_names_decisions_and_open_questions),
     };
-    static const char *const backends[] = {"sqlite", "postgres"};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
 
-    for (size_t i = 0; i < 2; i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests_name(backends[i], stored, NULL, NULL);
-    }
-    return failed;
+    return failed + WORLD_EACH(stored);
 }

@@ -676,7 +676,6 @@ static void ten_hits_over_three_tags_are_told_apart(void **state)
 
 int main(void)
 {
-    static const char *const backends[] = {"sqlite", "postgres"};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_is_cut_after_ten_levels_each_way),
         cmocka_unit_test(a_cut_fan_shows_its_newest_refiners),
@@ -698,11 +697,6 @@ int main(void)
         cmocka_unit_test(a_highway_needs_three_accesses_by_two_agents),
         cmocka_unit_test(ten_hits_over_three_tags_are_told_apart),
     };
-    int failed = 0;
 
-    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests(tests, NULL, NULL);
-    }
-    return failed;
+    return WORLD_EACH(tests);
 }

@@ -656,12 +656,6 @@ int main(void)
         CASE(an_endpoint_that_keeps_failing_is_left_alone),
         cmocka_unit_test(plain_http_to_another_machine_is_refused),
     };
-    static const char *const backends[] = {"sqlite", "postgres"};
-    int failed = 0;
 
-    for (size_t i = 0; i < 2; i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests_name(backends[i], tests, NULL, NULL);
-    }
-    return failed;
+    return WORLD_EACH(tests);
 }

@@ -1063,12 +1063,6 @@ int main(void)
         CASE(tunings_and_reverts_are_replayed),
         CASE(an_import_replays_as_where_it_came_from),
     };
-    static const char *const backends[] = {"sqlite", "postgres"};
-    int failed = 0;
 
-    for (size_t i = 0; i < 2; i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests_name(backends[i], cases, NULL, NULL);
-    }
-    return failed;
+    return WORLD_EACH(cases);
 }

@@ -441,12 +441,6 @@ int main(void)
         CASE(finished_tasks_are_dropped_by_age),
         CASE(several_processes_do_each_task_once),
     };
-    static const char *const backends[] = {"sqlite", "postgres"};
-    int failed = 0;
 
-    for (size_t i = 0; i < 2; i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests_name(backends[i], cases, NULL, NULL);
-    }
-    return failed;
+    return WORLD_EACH(cases);
 }

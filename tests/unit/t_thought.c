@@ -150,7 +150,6 @@ static void a_refinement_starts_at_half_of_what_is_left(void **state)
 
 int main(void)
 {
-    static const char *const backends[] = {"sqlite", "postgres"};
     const struct CMUnitTest pure[] = {
         cmocka_unit_test(texts_over_the_threshold_are_stored),
         cmocka_unit_test(weight_decays_only_after_an_idle_hour_and_a_retrieval),
@@ -162,9 +161,5 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
 
-    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
-        world_backend = backends[i];
-        failed += cmocka_run_group_tests(stored, NULL, NULL);
-    }
-    return failed;
+    return failed + WORLD_EACH(stored);
 }
