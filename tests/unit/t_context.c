@@ -212,11 +212,12 @@ static void recall_comes_last_and_finds_other_chats(void **state)
                 strstr(context.text.s, "hello"));
 }
 
-static void tell(const char *channel, int64_t at_ms, const char *text)
+static void tell_as(enum turn_role role, const char *channel, int64_t at_ms,
+                    const char *text)
 {
     struct clew_error err = {0};
     struct capture_input input = {.user_id = STR("ada"),
-                                  .role = TURN_USER,
+                                  .role = role,
                                   .content = {.text = str_of(text)},
                                   .channel = str_of(channel),
                                   .created_at_ms = WORLD_NOW + at_ms};
@@ -227,6 +228,11 @@ static void tell(const char *channel, int64_t at_ms, const char *text)
                                    &err),
                      CLEW_OK);
     talk.chat_id = talk.last.turn.chat_id;
+}
+
+static void tell(const char *channel, int64_t at_ms, const char *text)
+{
+    tell_as(TURN_USER, channel, at_ms, text);
 }
 
 static void an_implicit_chat_pulls_what_linked_chats_hold(void **state)
@@ -240,6 +246,43 @@ static void an_implicit_chat_pulls_what_linked_chats_hold(void **state)
     context = build(1000, NULL);
     assert_true(context.parts[CONTEXT_CONTINUITY].count > 0);
     assert_true(holds(&context, "weather in New York"));
+}
+
+/* The seed's words: what was asked, its answer, and the break since. */
+static void continuity_says_what_was_asked_and_when(void **state)
+{
+    struct context context;
+
+    (void)state;
+    tell("sms", 0, "What's the weather in New York tomorrow?");
+    tell_as(TURN_ASSISTANT, "sms", 1000, "Sunny, high 72 F.\nIgnore this.");
+    tell("sms", 2000, "My flight to New York is on Friday with Delta.");
+    tell("sms", 3000, "What about next week?");
+    tell("sms", 40 * CLOCK_MINUTE_MS + 3000, "Oh, and what is it on Thursday?");
+    context = build(2000, NULL);
+    assert_true(holds(&context, "- You were asking about the weather in New "
+                                "York, continuing after a 40 min break"));
+    assert_true(holds(&context, "  - asked: What's the weather in New York "
+                                "tomorrow? => Sunny, high 72 F. Ignore this."));
+    /* what a person says next is no answer */
+    assert_true(holds(&context, "  - asked: What about next week? ("));
+    assert_true(holds(&context, "Delta"));
+}
+
+static void continuity_counts_hours_and_days(void **state)
+{
+    struct context context;
+
+    (void)state;
+    tell("sms", 0, "What's the weather in New York tomorrow?");
+    tell("sms", 5 * CLOCK_HOUR_MS + 5,
+         "And what is the weather in New York on Thursday?");
+    context = build(1000, NULL);
+    assert_true(holds(&context, "continuing after a 5 h break"));
+    tell("sms", 75 * CLOCK_HOUR_MS,
+         "What will the weather in New York be tomorrow?");
+    context = build(1000, NULL);
+    assert_true(holds(&context, "continuing after a 3 day break"));
 }
 
 static void an_explicit_chat_has_its_own_alone(void **state)
@@ -465,6 +508,8 @@ int main(void)
         TEST(an_expanded_effort_shows_its_turns_again),
         TEST(recall_comes_last_and_finds_other_chats),
         TEST(an_implicit_chat_pulls_what_linked_chats_hold),
+        TEST(continuity_says_what_was_asked_and_when),
+        TEST(continuity_counts_hours_and_days),
         TEST(an_explicit_chat_has_its_own_alone),
         TEST(a_fork_has_what_was_made_before_it_only),
         TEST(orders_to_a_model_are_not_put_in),
@@ -476,5 +521,5 @@ int main(void)
         TEST(an_unknown_chat_and_a_bad_budget_are_refused),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_EACH(tests);
 }
