@@ -24,6 +24,9 @@ static enum clew_status run_export(struct cli *cli, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
+    if (path && strcmp(path, "-") == 0) {
+        path = NULL;
+    }
     if (path) {
         file = fopen(path, "wxe");
     }
@@ -37,6 +40,9 @@ static enum clew_status run_export(struct cli *cli, struct clew_error *err)
         status = clew_fail(err, CLEW_UNAVAILABLE, "could not write \"%s\": %s",
                            path, strerror(errno));
     }
+    if (path && status != CLEW_OK) {
+        (void)remove(path); /* half an export looks like a whole one */
+    }
     return status;
 }
 
@@ -44,7 +50,9 @@ const struct command command_export = {
     .name = "export",
     .operands = "[FILE]",
     .max_operands = 1,
-    .summary = "write everything of a tenant, one JSON object a line",
+    .summary =
+        "write everything of a tenant, one JSON object a line; \"-\" or no "
+        "FILE is the standard output",
     .example = "clew export memory.jsonl",
     .run = run_export,
 };
