@@ -179,10 +179,9 @@ static enum clew_status write_out(struct api_call *call, struct clew_error *err)
     enum clew_status status;
 
     call->response->status = call->http_status;
-    if (!call->out) {
-        return CLEW_OK; /* the handler wrote body or stream itself */
-    }
-    status = json_write(&call->response->body, call->out);
+    /* without a tree the handler wrote body or stream itself */
+    status = call->out ? json_write(&call->response->body, call->out)
+                       : buf_status(&call->response->body);
     return status == CLEW_OK
                ? CLEW_OK
                : clew_fail(err, status, "the answer is too large");

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/limits.h"
 #include "engine/engine.h"
 #include "engine/memory.h"
@@ -125,21 +126,17 @@ static enum clew_status read_query(struct api_call *call,
 }
 
 /* Where a score comes from. */
-static json_t *form_why(const struct recall_parts *parts)
+static void write_why(struct json_out *out, const struct recall_parts *parts)
 {
-    json_t *why = json_object();
-
-    if (!why || !json_set_real(why, "lexical", (double)parts->lexical) ||
-        !json_set_real(why, "neighbour", (double)parts->neighbour) ||
-        !json_set_real(why, "vector", (double)parts->vector) ||
-        !json_set_real(why, "window", (double)parts->window) ||
-        !json_set_real(why, "time", (double)parts->time) ||
-        !json_set_real(why, "prior", (double)parts->prior) ||
-        !json_set_real(why, "chat", (double)parts->chat)) {
-        json_decref(why);
-        return NULL;
-    }
-    return why;
+    json_out_object(out, "why");
+    json_out_real(out, "lexical", (double)parts->lexical);
+    json_out_real(out, "neighbour", (double)parts->neighbour);
+    json_out_real(out, "vector", (double)parts->vector);
+    json_out_real(out, "window", (double)parts->window);
+    json_out_real(out, "time", (double)parts->time);
+    json_out_real(out, "prior", (double)parts->prior);
+    json_out_real(out, "chat", (double)parts->chat);
+    json_out_end_object(out);
 }
 
 static const struct uuid *id_or_null(const struct uuid *id)
@@ -147,57 +144,62 @@ static const struct uuid *id_or_null(const struct uuid *id)
     return uuid_is_nil(id) ? NULL : id;
 }
 
-static json_t *form_hit(const struct search_hit *hit, bool has_why)
+static void write_hit(struct json_out *out, const struct search_hit *hit,
+                      bool has_why)
 {
     const struct recall_item *item = &hit->item;
     const struct turn *turn = hit->turn;
-    json_t *out = json_object();
-    bool is_ok =
-        out && json_set_cstr(out, "kind", kind_name(item->kind)) &&
-        json_set_uuid(out, "id", &item->id) &&
-        json_set_uuid(out, "chat_id", id_or_null(&item->chat)) &&
-        json_set_uuid(out, "turn_id", turn ? &turn->id : NULL) &&
-        json_set_str(out, "external_id",
-                     turn ? turn->external_id : (struct str){0}) &&
-        json_set_str(out, "text", hit->text) &&
-        json_set_real(out, "score", item->score) &&
-        json_set_time(out, "created_at", &item->created_at_ms) &&
-        json_set_bool(out, "superseded", hit->is_superseded) &&
-        json_set_uuid(out, "refined_by", id_or_null(&hit->refined_by)) &&
-        json_set_bool(out, "is_instruction",
-                      hit->memory && hit->memory->is_instruction) &&
-        json_set_str(out, "source_ref", hit->source_ref);
 
-    if (is_ok && has_why) {
-        is_ok = json_set(out, "why", form_why(&item->parts));
+    json_out_object(out, NULL);
+    json_out_str(out, "kind", str_of(kind_name(item->kind)));
+    json_out_uuid(out, "id", &item->id);
+    json_out_uuid(out, "chat_id", id_or_null(&item->chat));
+    json_out_uuid(out, "turn_id", turn ? &turn->id : NULL);
+    json_out_str(out, "external_id",
+                 turn ? turn->external_id : (struct str){0});
+    json_out_str(out, "text", hit->text);
+    json_out_real(out, "score", item->score);
+    json_out_time(out, "created_at", &item->created_at_ms);
+    json_out_bool(out, "superseded", hit->is_superseded);
+    json_out_uuid(out, "refined_by", id_or_null(&hit->refined_by));
+    json_out_bool(out, "is_instruction",
+                  hit->memory && hit->memory->is_instruction);
+    json_out_str(out, "source_ref", hit->source_ref);
+    if (has_why) {
+        write_why(out, &item->parts);
     }
-    if (!is_ok) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
+    json_out_end_object(out);
 }
 
-static json_t *form_trace(const struct recall_result *ranking)
+static void write_trace(struct json_out *out,
+                        const struct recall_result *ranking)
 {
-    json_t *trace = json_object();
-    json_t *terms = json_array();
-    bool is_ok = trace && terms;
+    json_out_object(out, "trace");
+    json_out_array(out, "terms");
+    for (size_t i = 0; i < ranking->n_terms; i++) {
+        json_out_str(out, NULL, ranking->terms[i]);
+    }
+    json_out_end_array(out);
+    json_out_int(out, "scanned", (int64_t)ranking->n_scanned);
+    json_out_int(out, "candidates", (int64_t)ranking->n_candidates);
+    json_out_end_object(out);
+}
 
-    for (size_t i = 0; is_ok && i < ranking->n_terms; i++) {
-        is_ok = json_array_append_new(terms,
-                                      json_stringn(ranking->terms[i].s,
-                                                   ranking->terms[i].len)) == 0;
+/* Written at once: the answer is long and asked for often. */
+static void write_answer(struct buf *body, const struct search_result *result,
+                         bool has_why)
+{
+    struct json_out out;
+
+    json_out_init(&out, body);
+    json_out_object(&out, NULL);
+    json_out_array(&out, "items");
+    for (size_t i = 0; i < result->count; i++) {
+        write_hit(&out, &result->hits[i], has_why);
     }
-    is_ok = json_set(trace, "terms", terms) && is_ok;
-    is_ok = is_ok &&
-            json_set_int(trace, "scanned", (int64_t)ranking->n_scanned) &&
-            json_set_int(trace, "candidates", (int64_t)ranking->n_candidates);
-    if (!is_ok) {
-        json_decref(trace);
-        return NULL;
-    }
-    return trace;
+    json_out_end_array(&out);
+    write_trace(&out, &result->ranking);
+    json_out_end_object(&out);
 }
 
 enum clew_status recall_post(struct api_call *call, struct clew_error *err)
@@ -207,7 +209,6 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
                                  .at_ms = clock_now_ms(call->engine->clock)};
     struct search_result result = {0};
     bool has_why = false;
-    json_t *items;
     enum clew_status status = read_query(call, &query, &has_why, err);
 
     if (status == CLEW_OK) {
@@ -217,17 +218,6 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    items = json_array();
-    for (size_t i = 0; i < result.count; i++) {
-        if (json_array_append_new(items, form_hit(&result.hits[i], has_why))) {
-            json_decref(items);
-            return api_no_memory(err);
-        }
-    }
-    call->out = json_object();
-    if (!json_set(call->out, "items", items) ||
-        !json_set(call->out, "trace", form_trace(&result.ranking))) {
-        return api_no_memory(err);
-    }
-    return CLEW_OK;
+    write_answer(&call->response->body, &result, has_why);
+    return CLEW_OK; /* a full buffer is found by whoever sends it */
 }

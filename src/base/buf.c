@@ -100,6 +100,11 @@ enum clew_status buf_append_cstr(struct buf *b, const char *text)
 
 enum clew_status buf_append_char(struct buf *b, char c)
 {
+    if (b->len + 1 < b->cap && b->len < b->limit) {
+        b->data[b->len++] = c;
+        b->data[b->len] = '\0';
+        return CLEW_OK;
+    }
     return buf_append(b, &c, 1);
 }
 

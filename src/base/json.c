@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/limits.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,187 +98,55 @@ enum clew_status json_parse(struct str text, json_t **out_json,
     return CLEW_OK;
 }
 
-static void write_escaped(struct buf *out, const char *s, size_t len)
-{
-    size_t from = 0;
-
-    (void)buf_append_char(out, '"'); /* failures are kept in the buffer */
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        char code[8];
-
-        if (c >= 0x20 && c != '"' && c != '\\') {
-            continue;
-        }
-        switch (c) {
-        case '"':
-        case '\\':
-            (void)snprintf(code, sizeof(code), "\\%c", c);
-            break;
-        case '\b':
-            memcpy(code, "\\b", 3);
-            break;
-        case '\f':
-            memcpy(code, "\\f", 3);
-            break;
-        case '\n':
-            memcpy(code, "\\n", 3);
-            break;
-        case '\r':
-            memcpy(code, "\\r", 3);
-            break;
-        case '\t':
-            memcpy(code, "\\t", 3);
-            break;
-        default:
-            (void)snprintf(code, sizeof(code), "\\u%04x", c);
-            break;
-        }
-        (void)buf_append(out, s + from, i - from);
-        (void)buf_append_cstr(out, code);
-        from = i + 1;
-    }
-    (void)buf_append(out, s + from, len - from);
-    (void)buf_append_char(out, '"');
-}
-
-/*
- * Most reals are scores with a few decimals: for those the digits are those of
- * a whole number. Up to 15 digits name one double each, so digits that give the
- * value back are the shortest.
- */
-static bool write_short_real(struct buf *out, double value)
-{
-    const double places = 1e6;
-    double whole = nearbyint(value * places);
-    char text[24];
-    int len;
-
-    if (!(fabs(value) >= 1e-6 && fabs(value) < 1e9) ||
-        whole / places != value) {
-        return false;
-    }
-    len = snprintf(text, sizeof(text), "%s%" PRId64 ".%06" PRId64,
-                   value < 0 ? "-" : "", (int64_t)fabs(whole) / 1000000,
-                   (int64_t)fabs(whole) % 1000000);
-    while (text[len - 1] == '0') {
-        len--;
-    }
-    len -= text[len - 1] == '.';
-    (void)buf_append(out, text, (size_t)len);
-    return true;
-}
-
-/* "1e+21" style exponents and plain decimals as ECMAScript prints them. */
-static void write_real(struct buf *out, double value)
-{
-    char digits[32];
-    char *exponent;
-    int precision;
-    int power;
-    int count;
-
-    if (!isfinite(value)) {
-        (void)buf_append_cstr(out, "null");
-        return;
-    }
-    if (value == 0) {
-        (void)buf_append_char(out, '0');
-        return;
-    }
-    if (write_short_real(out, value)) {
-        return;
-    }
-    /* 15 digits are never too many, but for the tiniest of all */
-    for (precision = fabs(value) < DBL_MIN ? 0 : 14; precision < 17;
-         precision++) {
-        (void)snprintf(digits, sizeof(digits), "%.*e", precision, value);
-        if (strtod(digits, NULL) == value) {
-            break;
-        }
-    }
-    exponent = strchr(digits, 'e');
-    power = (int)strtol(exponent + 1, NULL, 10);
-    *exponent = '\0';
-    if (digits[0] == '-') {
-        (void)buf_append_char(out, '-');
-        memmove(digits, digits + 1, strlen(digits));
-    }
-    if (digits[1] == '.') {
-        memmove(digits + 1, digits + 2, strlen(digits + 1));
-    }
-    count = (int)strlen(digits);
-    while (count > 1 && digits[count - 1] == '0') {
-        digits[--count] = '\0';
-    }
-    if (power >= 21 || power < -6) {
-        (void)buf_printf(out, "%c%s%se%+d", digits[0], count > 1 ? "." : "",
-                         digits + 1, power);
-    } else if (power < 0) {
-        (void)buf_printf(out, "0.%.*s%s", -power - 1, "000000", digits);
-    } else if (count <= power + 1) {
-        (void)buf_printf(out, "%s%.*s", digits, power + 1 - count,
-                         "000000000000000000000");
-    } else {
-        (void)buf_printf(out, "%.*s.%s", power + 1, digits, digits + power + 1);
-    }
-}
-
-static void write_value(struct buf *out, const json_t *json)
+static void write_value(struct json_out *out, const json_t *json)
 {
     const char *key;
     size_t i;
     json_t *item;
-    bool is_first = true;
 
     switch (json_typeof(json)) {
     case JSON_OBJECT:
-        (void)buf_append_char(out, '{');
+        json_out_object(out, NULL);
         json_object_foreach ((json_t *)(uintptr_t)json, key, item) {
-            if (!is_first) {
-                (void)buf_append_char(out, ',');
-            }
-            is_first = false;
-            write_escaped(out, key, strlen(key));
-            (void)buf_append_char(out, ':');
+            json_out_field(out, str_of(key));
             write_value(out, item);
         }
-        (void)buf_append_char(out, '}');
+        json_out_end_object(out);
         break;
     case JSON_ARRAY:
-        (void)buf_append_char(out, '[');
+        json_out_array(out, NULL);
         json_array_foreach (json, i, item) {
-            if (i > 0) {
-                (void)buf_append_char(out, ',');
-            }
             write_value(out, item);
         }
-        (void)buf_append_char(out, ']');
+        json_out_end_array(out);
         break;
     case JSON_STRING:
-        write_escaped(out, json_string_value(json), json_string_length(json));
+        json_out_str(
+            out, NULL,
+            (struct str){json_string_value(json), json_string_length(json)});
         break;
     case JSON_INTEGER:
-        (void)buf_printf(out, "%" PRId64, (int64_t)json_integer_value(json));
+        json_out_int(out, NULL, (int64_t)json_integer_value(json));
         break;
     case JSON_REAL:
-        write_real(out, json_real_value(json));
+        json_out_real(out, NULL, json_real_value(json));
         break;
     case JSON_TRUE:
-        (void)buf_append_cstr(out, "true");
-        break;
     case JSON_FALSE:
-        (void)buf_append_cstr(out, "false");
+        json_out_bool(out, NULL, json_is_true(json));
         break;
     case JSON_NULL:
-        (void)buf_append_cstr(out, "null");
+        json_out_null(out, NULL);
         break;
     }
 }
 
 enum clew_status json_write(struct buf *out, const json_t *json)
 {
-    write_value(out, json);
+    struct json_out writer;
+
+    json_out_init(&writer, out);
+    write_value(&writer, json);
     return buf_status(out);
 }
 
