@@ -48,17 +48,21 @@ DB_SQL(SELECT_EVENTS,
        "SELECT id, chain_id, turn_id, type, parent_id, claim_ids, distance,"
        " reasoning, created_at FROM chain_updates WHERE tenant = $1"
        " AND chain_id = $2 ORDER BY created_at, position, id LIMIT $3");
-#define FILTERS                                                                \
+/* The rows of a chat or session are few: they are found by its index (the plus
+ * keeps SQLite from walking all chains by time) and sorted. */
+#define FILTERS(at)                                                            \
     " AND ($2 = '' OR state = $2)"                                             \
-    " AND (last_extended_at < $3 OR (last_extended_at = $3 AND id < $4))"      \
-    " ORDER BY last_extended_at DESC, id DESC LIMIT $5"
-DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM chains WHERE tenant = $1" FILTERS);
+    " AND (" at " < $3 OR (" at " = $3 AND id < $4))"                          \
+    " ORDER BY " at " DESC, id DESC LIMIT $5"
+#define BY_TIME FILTERS("last_extended_at")
+#define SORTED FILTERS("+last_extended_at")
+DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM chains WHERE tenant = $1" BY_TIME);
 DB_SQL(LIST_USER, "SELECT " COLUMNS
-                  " FROM chains WHERE tenant = $1 AND user_id = $6" FILTERS);
+                  " FROM chains WHERE tenant = $1 AND user_id = $6" BY_TIME);
 DB_SQL(LIST_SESSION, "SELECT " COLUMNS " FROM chains WHERE tenant = $1"
-                     " AND session_id = $6" FILTERS);
+                     " AND session_id = $6" SORTED);
 DB_SQL(LIST_CHAT, "SELECT " COLUMNS " FROM chains WHERE tenant = $1"
-                  " AND chat_id = $6" FILTERS);
+                  " AND chat_id = $6" SORTED);
 
 static const char *const phase_names[] = {"active", "dormant", "concluded"};
 

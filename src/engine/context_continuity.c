@@ -26,7 +26,7 @@ DB_SQL(SELECT_LINKED,
        " FROM link_decisions d"
        " JOIN chats c ON c.tenant = d.tenant AND c.id = d.other_chat_id"
        " WHERE d.tenant = $1 AND d.chat_id = $2 AND d.decision = 'link'"
-       " ORDER BY d.created_at DESC, d.id DESC LIMIT $3");
+       " ORDER BY +d.created_at DESC, d.id DESC LIMIT $3");
 /* What was said there last. A question comes with the reply that followed. */
 DB_SQL(SELECT_CLAIMS,
        "SELECT q.seq, q.type, t.role, q.subject, q.entities, q.statement,"

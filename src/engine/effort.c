@@ -15,31 +15,35 @@
 #define COLUMNS                                                                \
     "e.memory_id, e.thread_id, e.state, e.outcome, e.is_open, e.is_spawned,"   \
     " e.first_seq, e.last_seq, e.last_at, e.raw_tokens, m.summary, m.status,"  \
-    " m.resolution, m.parent_id, m.user_id FROM efforts e JOIN memories m"     \
-    " ON m.tenant = e.tenant AND m.id = e.memory_id"                           \
-    " WHERE e.tenant = $1 AND m.retracted_at IS NULL"
+    " m.resolution, m.parent_id, m.user_id FROM "
+/* CROSS: SQLite reads the first table first. Efforts are the fewer. */
+#define JOINED                                                                 \
+    " WHERE e.tenant = $1 AND m.tenant = $1 AND m.id = e.memory_id"            \
+    " AND m.retracted_at IS NULL"
+#define EFFORTS COLUMNS "efforts e CROSS JOIN memories m" JOINED
+#define MEMORIES COLUMNS "memories m CROSS JOIN efforts e" JOINED
 
-DB_SQL(SELECT_THREAD, "SELECT " COLUMNS " AND e.thread_id = $2"
+DB_SQL(SELECT_THREAD, "SELECT " EFFORTS " AND e.thread_id = $2"
                       " AND (e.is_open = 1 OR e.state <> 'collapsed')"
                       " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
-DB_SQL(SELECT_ALL, "SELECT " COLUMNS " AND e.thread_id = $2"
+DB_SQL(SELECT_ALL, "SELECT " EFFORTS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
-DB_SQL(SELECT_THREADS, "SELECT " COLUMNS " AND e.thread_id = ANY($2)"
+DB_SQL(SELECT_THREADS, "SELECT " EFFORTS " AND e.thread_id = ANY($2)"
                        " AND m.parent_id IS NULL AND e.is_spawned = 0"
                        " AND e.is_open = 1"
                        " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_THREADS_ALL,
-       "SELECT " COLUMNS " AND e.thread_id = ANY($2)"
+       "SELECT " EFFORTS " AND e.thread_id = ANY($2)"
        " AND m.parent_id IS NULL AND e.is_spawned = 0"
        " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
-DB_SQL(SELECT_ATTEMPTS, "SELECT " COLUMNS " AND m.parent_id = $2"
-                        " ORDER BY m.created_at, m.id LIMIT $3");
-DB_SQL(SELECT_USER, "SELECT " COLUMNS " AND ($2 = '' OR m.user_id = $2)"
+DB_SQL(SELECT_ATTEMPTS, "SELECT " MEMORIES " AND m.parent_id = $2"
+                        " ORDER BY +m.created_at, m.id LIMIT $3");
+DB_SQL(SELECT_USER, "SELECT " EFFORTS " AND ($2 = '' OR m.user_id = $2)"
                     " AND e.is_open = 1 AND m.parent_id IS NULL"
-                    " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
+                    " ORDER BY +m.created_at DESC, m.id DESC LIMIT $3");
 DB_SQL(SELECT_OTHER, "SELECT 1 FROM efforts WHERE tenant = $1 AND thread_id ="
                      " $2 AND memory_id <> $3 LIMIT 1");
-DB_SQL(SELECT_ONE, "SELECT " COLUMNS " AND e.memory_id = $2");
+DB_SQL(SELECT_ONE, "SELECT " EFFORTS " AND e.memory_id = $2");
 DB_SQL(INSERT,
        "INSERT INTO efforts (tenant, memory_id, thread_id, state, outcome,"
        " is_open, is_spawned, first_seq, last_seq, last_at, raw_tokens)"

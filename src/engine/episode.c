@@ -34,11 +34,12 @@ DB_SQL(SELECT_CHANGES,
        "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND change_seq > $2"
        " AND micro IS NOT NULL ORDER BY change_seq LIMIT $3");
 DB_SQL(LIST_CHAT,
-       "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND (chat_id = $2"
-       " OR id IN (SELECT episode_id FROM episode_chats WHERE tenant = $1"
-       " AND chat_id = $2))"
-       " AND (created_at < $3 OR (created_at = $3 AND id < $4))"
-       " ORDER BY created_at DESC, id DESC LIMIT $5");
+       "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND id IN"
+       " (SELECT id FROM episodes WHERE tenant = $1 AND chat_id = $2 UNION ALL"
+       " SELECT episode_id FROM episode_chats WHERE tenant = $1"
+       " AND chat_id = $2)"
+       " AND (+created_at < $3 OR (+created_at = $3 AND id < $4))"
+       " ORDER BY +created_at DESC, id DESC LIMIT $5");
 DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM episodes WHERE tenant = $1"
                  " AND (created_at < $2 OR (created_at = $2 AND id < $3))"
                  " ORDER BY created_at DESC, id DESC LIMIT $4");

@@ -19,18 +19,23 @@
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_CHAT, "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1"
-                    " AND chat_id = $2 ORDER BY created_at, id LIMIT 100");
+                    " AND chat_id = $2 ORDER BY +created_at, id LIMIT 100");
 DB_SQL(SELECT_JUDGED,
        "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1"
        " AND outcome IS NOT NULL ORDER BY outcome_at DESC, id DESC LIMIT $2");
-#define PAGE_OF                                                                \
+/* `at` with a plus is sorted by, not walked by: a chat has few. */
+#define PAGE_OF(at)                                                            \
     " AND ($2 = '' OR decision = $2)"                                          \
-    " AND (created_at < $3 OR (created_at = $3 AND id < $4))"                  \
-    " ORDER BY created_at DESC, id DESC LIMIT $5"
+    " AND (" at " < $3 OR (" at " = $3 AND id < $4))"                          \
+    " ORDER BY " at " DESC, id DESC LIMIT $5"
 DB_SQL(LIST_ALL,
-       "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1" PAGE_OF);
-DB_SQL(LIST_CHAT, "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1"
-                  " AND (chat_id = $6 OR other_chat_id = $6)" PAGE_OF);
+       "SELECT " COLUMNS
+       " FROM link_decisions WHERE tenant = $1" PAGE_OF("created_at"));
+DB_SQL(LIST_CHAT,
+       "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1"
+       " AND id IN (SELECT id FROM link_decisions WHERE tenant = $1 AND "
+       "chat_id = $6 UNION ALL SELECT id FROM link_decisions WHERE tenant = $1 "
+       "AND other_chat_id = $6)" PAGE_OF("+created_at"));
 DB_SQL(PUT,
        "INSERT INTO link_decisions (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
        " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,"

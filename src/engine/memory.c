@@ -66,23 +66,28 @@ DB_SQL(SELECT_REFS,
        " ORDER BY memory_id, chat_id, first_seq LIMIT 10000");
 /* One statement for every filter; the empty ones are switched off by NULL. A
  * chat shows what was made in it and what was imported into it. */
-#define FILTERS                                                                \
+#define FILTERS(at)                                                            \
     " AND ($2 = '' OR type = $2) AND ($3 = '' OR status = $3)"                 \
     " AND ($4 = '' OR ',' || tags || ',' LIKE $4 ESCAPE '\\')"                 \
     " AND ($5 = 1 OR retracted_at IS NULL)"                                    \
-    " AND (created_at < $6 OR (created_at = $6 AND id < $7))"                  \
-    " ORDER BY created_at DESC, id DESC LIMIT $8"
-DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM memories WHERE tenant = $1" FILTERS);
+    " AND (" at " < $6 OR (" at " = $6 AND id < $7))"                          \
+    " ORDER BY " at " DESC, id DESC LIMIT $8"
+/* A chat's are few: found by its index (the plus keeps SQLite from walking all
+ * by time) and sorted. */
+#define BY_TIME FILTERS("created_at")
+#define SORTED FILTERS("+created_at")
+#define IN_CHAT                                                                \
+    " AND id IN (SELECT id FROM memories WHERE tenant = $1 AND chat_id = $9"   \
+    " UNION ALL SELECT memory_id FROM chat_memories WHERE tenant = $1"         \
+    " AND chat_id = $9)"
+DB_SQL(LIST_ALL, "SELECT " COLUMNS " FROM memories WHERE tenant = $1" BY_TIME);
 DB_SQL(LIST_USER, "SELECT " COLUMNS
-                  " FROM memories WHERE tenant = $1 AND user_id = $9" FILTERS);
+                  " FROM memories WHERE tenant = $1 AND user_id = $9" BY_TIME);
 DB_SQL(LIST_CHAT,
-       "SELECT " COLUMNS " FROM memories WHERE tenant = $1"
-       " AND (chat_id = $9 OR id IN (SELECT memory_id FROM chat_memories"
-       " WHERE tenant = $1 AND chat_id = $9))" FILTERS);
+       "SELECT " COLUMNS " FROM memories WHERE tenant = $1" IN_CHAT SORTED);
 DB_SQL(LIST_CHAT_USER,
-       "SELECT " COLUMNS " FROM memories WHERE tenant = $1 AND user_id = $10"
-       " AND (chat_id = $9 OR id IN (SELECT memory_id FROM chat_memories"
-       " WHERE tenant = $1 AND chat_id = $9))" FILTERS);
+       "SELECT " COLUMNS
+       " FROM memories WHERE tenant = $1 AND user_id = $10" IN_CHAT SORTED);
 DB_SQL(IMPORT,
        "INSERT INTO chat_memories (tenant, chat_id, memory_id, created_at)"
        " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
