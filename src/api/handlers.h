@@ -107,6 +107,7 @@ API_HANDLER(memories_source);
 /* models.c */
 API_HANDLER(models_list);
 API_HANDLER(usage_list);
+API_HANDLER(usage_post);
 
 /* forget.c */
 API_HANDLER(forget_post);

@@ -55,6 +55,7 @@ const struct openapi_schema openapi_fields[] = {
     {"expires_at", TIME_OR_NULL},
     {"external_id", TEXT},
     {"external_ids", LIST(TEXT)},
+    {"failed", BOOLEAN},
     {"format", "{\"enum\":[\"text\",\"openai\",\"anthropic\"]}"},
     {"from", TEXT},
     {"goal", TEXT},
@@ -62,6 +63,7 @@ const struct openapi_schema openapi_fields[] = {
     {"intent", TEXT},
     {"inactivity_minutes",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":525600}"},
+    {"input_tokens", COUNT},
     {"kinds", LIST("{\"enum\":[\"turn\",\"memory\",\"episode\",\"chat\"]}")},
     {"limit",
      "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"},
@@ -72,8 +74,10 @@ const struct openapi_schema openapi_fields[] = {
     {"name", TEXT},
     {"parent_id", ID},
     {"outcome", "{\"enum\":[\"correct\",\"incorrect\"]}"},
+    {"output_tokens", COUNT},
     {"previous", TEXT},
     {"prompt", TEXT},
+    {"purpose", "{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]+$\"}"},
     {"q", TEXT},
     {"query", TEXT},
     {"read_only", BOOLEAN},
@@ -313,6 +317,8 @@ const struct openapi_schema openapi_objects[] = {
             P("purpose", TEXT) "," P("model", TEXT) "," P("calls", COUNT) ","
             P("failures", COUNT) "," P("input_tokens", COUNT) ","
             P("output_tokens", COUNT) "," P("cost", NUMBER))},
+    {"UsageLeft",
+     OBJECT(P("used_tokens", COUNT) "," P("daily_tokens", COUNT))},
     {"Act", OBJECT(P("act", ACT))},
     {"Analysis",
      OBJECT(P("act", ACT) "," P("confidence", NUMBER) "," P(

@@ -219,6 +219,10 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/usage", READ, usage_list, NULL, FIELDS("days"),
      "List calls to the language model, their tokens and cost, by day",
      "> [Usage]", 0},
+    {HTTP_POST, "/api/v1/usage", WRITE, usage_post,
+     FIELDS("purpose", "model", "input_tokens", "output_tokens", "failed"),
+     NULL, "Write down a call to the language model that was made elsewhere",
+     "purpose,model > UsageLeft", 0},
 
     /* --- all of it --- */
     {HTTP_GET, "/api/v1/export", ADMIN, export_get, NULL, NULL,

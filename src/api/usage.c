@@ -6,9 +6,17 @@
 
 #include "api/forms.h"
 #include "base/clock.h"
+#include "base/config.h"
+#include "base/limits.h"
 #include "engine/advice.h"
+#include "engine/engine.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Of one call; no model reads or writes nearly so many. */
+#define MAX_TOKENS 1000000000LL
 
 /* Micro-units of a currency, as a number of units. */
 #define MICROS 1e6
@@ -55,4 +63,76 @@ enum clew_status usage_list(struct api_call *call, struct clew_error *err)
         }
     }
     return api_list(call, items, NULL, err);
+}
+
+/* Letters, digits and what joins them: a name, not a text. */
+static bool is_name(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!isalnum((unsigned char)text.s[i]) && !strchr("-_.", text.s[i])) {
+            return false;
+        }
+    }
+    return text.len > 0;
+}
+
+static enum clew_status read_call(struct api_call *call,
+                                  struct advice_call *out,
+                                  struct clew_error *err)
+{
+    enum clew_status status =
+        json_get_str(call->body, "purpose", JSON_REQUIRED, LIMIT_NAME_BYTES,
+                     &out->purpose, err);
+
+    if (status == CLEW_OK && !is_name(out->purpose)) {
+        return clew_fail_field(err, "purpose",
+                               "\"purpose\" must be a name: letters, digits, "
+                               "\"-\", \"_\" and \".\"");
+    }
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "model", JSON_REQUIRED,
+                              LIMIT_NAME_BYTES, &out->model, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(call->body, "input_tokens", JSON_OPTIONAL, 0,
+                              MAX_TOKENS, &out->input_tokens, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(call->body, "output_tokens", JSON_OPTIONAL, 0,
+                              MAX_TOKENS, &out->output_tokens, err);
+    }
+    return status == CLEW_OK
+               ? json_get_bool(call->body, "failed", JSON_OPTIONAL,
+                               &out->has_failed, err)
+               : status;
+}
+
+enum clew_status usage_post(struct api_call *call, struct clew_error *err)
+{
+    struct advice_call made = {0};
+    struct advice_usage *usages = NULL;
+    size_t count = 0;
+    int64_t used = 0;
+    enum clew_status status = read_call(call, &made, err);
+
+    if (status == CLEW_OK) {
+        status = advice_note(call->engine, &call->scope, &made, err);
+    }
+    if (status == CLEW_OK) {
+        status = advice_usage_list(call->engine, &call->scope, call->arena, 1,
+                                   &usages, &count, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        used += usages[i].input_tokens + usages[i].output_tokens;
+    }
+    call->out = json_object();
+    return call->out && json_set_int(call->out, "used_tokens", used) &&
+                   json_set_int(
+                       call->out, "daily_tokens",
+                       config_int(call->engine->config, "llm.daily_tokens"))
+               ? CLEW_OK
+               : api_no_memory(err);
 }

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "model/llm_talk.h"
+#include "text/analysis.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -115,6 +116,80 @@ static void put_last(json_t *messages, const char *said)
     }
 }
 
+/* --- what it costs ---------------------------------------------------------
+ */
+
+/* Tokens that were used today, as the ledger has it. */
+static enum clew_status used_today(struct chat_reply *reply, int64_t *out,
+                                   struct clew_error *err)
+{
+    json_t *answer = NULL;
+    const json_t *usage;
+    size_t i;
+    enum clew_status status =
+        cli_call(reply->cli, "GET", "/api/v1/usage?days=1", NULL, &answer, err);
+
+    *out = 0;
+    json_array_foreach (json_object_get(answer, "items"), i, usage) {
+        *out += json_integer_value(json_object_get(usage, "input_tokens")) +
+                json_integer_value(json_object_get(usage, "output_tokens"));
+    }
+    json_decref(answer);
+    return status;
+}
+
+/* What is told to the model, in tokens. */
+static int64_t told_tokens(const json_t *context)
+{
+    return json_integer_value(json_object_get(context, "tokens"));
+}
+
+/* Is there room for one more reply under the day's cap? */
+static enum clew_status check_cap(struct chat_reply *reply,
+                                  const json_t *context, struct clew_error *err)
+{
+    int64_t used = 0;
+    enum clew_status status = used_today(reply, &used, err);
+
+    if (status == CLEW_OK &&
+        used + told_tokens(context) >
+            config_int(reply->cli->config, "llm.daily_tokens")) {
+        return clew_fail(err, CLEW_RATE_LIMITED,
+                         "the day's tokens for the language model are used "
+                         "(llm.daily_tokens)");
+    }
+    return status;
+}
+
+/* Write the call into the ledger. */
+static enum clew_status note(struct chat_reply *reply, const json_t *context,
+                             const struct llm_reply *got, bool has_failed,
+                             struct clew_error *err)
+{
+    bool is_told = got->input_tokens > 0;
+    bool is_answered = got->text.len > 0 || !has_failed;
+    int64_t input = is_told ? got->input_tokens : told_tokens(context);
+    int64_t output = got->output_tokens > 0
+                         ? got->output_tokens
+                         : (int64_t)text_token_estimate(got->text);
+    json_t *answer = NULL;
+    json_t *body = json_object();
+    enum clew_status status;
+
+    if (!body || !json_set_cstr(body, "purpose", "chat") ||
+        !json_set_cstr(body, "model", llm_model(reply->llm)) ||
+        !json_set_int(body, "input_tokens",
+                      is_told || is_answered ? input : 0) ||
+        !json_set_int(body, "output_tokens", output) ||
+        !json_set_bool(body, "failed", has_failed)) {
+        json_decref(body);
+        return clew_no_memory(err);
+    }
+    status = cli_call(reply->cli, "POST", "/api/v1/usage", body, &answer, err);
+    json_decref(answer);
+    return status;
+}
+
 /* --- while it comes --------------------------------------------------------
  */
 
@@ -194,10 +269,19 @@ enum clew_status chat_reply_run(struct chat_reply *reply, const char *user,
 
     *out_answer = NULL;
     if (status == CLEW_OK) {
+        status = check_cap(reply, context, err);
+    }
+    if (status == CLEW_OK) {
         put_last(json_object_get(context, "messages"), said);
         status = talk(reply, context, &got, err);
+        kept = note(reply, context, &got, status != CLEW_OK, &unkept);
     }
     json_decref(context);
+    if (kept != CLEW_OK && status == CLEW_OK) {
+        status = clew_fail(err, kept, "could not count the reply: %s",
+                           unkept.message);
+    }
+    kept = CLEW_OK;
     if (str_trim(got.text).len > 0) {
         kept = keep(reply, user, chat_id, got.text, out_answer, &unkept);
     }

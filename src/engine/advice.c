@@ -42,8 +42,8 @@ DB_SQL(SELECT_USAGE,
 
 struct work {
     struct arena *arena;
-    const char *purpose;
-    const char *model;
+    struct str purpose;
+    struct str model;
     const struct uuid *chat_id;
     unsigned char key[SHA256_SIZE];
     int64_t now_ms;
@@ -60,13 +60,13 @@ static int64_t day_of(int64_t time_ms)
     return time_ms / CLOCK_DAY_MS;
 }
 
-static void key_of(const char *model, const struct llm_request *request,
+static void key_of(struct str model, const struct llm_request *request,
                    unsigned char out[SHA256_SIZE])
 {
     struct sha256 hash;
 
     sha256_init(&hash);
-    sha256_add_str(&hash, str_of(model));
+    sha256_add_str(&hash, model);
     sha256_add(&hash, "", 1);
     sha256_add_str(&hash, request->system);
     sha256_add(&hash, "", 1);
@@ -110,21 +110,31 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
     struct work *work = arg;
     enum clew_status status = db_exec(
         tx, &ADD_TO_LEDGER,
-        DB_ARGS(db_int(day_of(work->now_ms)), db_cstr(work->purpose),
-                db_cstr(work->model), db_int(work->has_failed),
+        DB_ARGS(db_int(day_of(work->now_ms)), db_text(work->purpose),
+                db_text(work->model), db_int(work->has_failed),
                 db_int(work->answer.input_tokens),
                 db_int(work->answer.output_tokens), db_int(work->cost_micros)),
         err);
 
-    if (status != CLEW_OK || work->has_failed) {
+    if (status != CLEW_OK || work->has_failed || !work->chat_id) {
         return status;
     }
     return db_exec(tx, &INSERT_ANSWER,
                    DB_ARGS(db_bytes(work->key, sizeof(work->key)),
-                           db_cstr(work->purpose), db_cstr(work->model),
+                           db_text(work->purpose), db_text(work->model),
                            db_uuid(work->chat_id), db_text(work->text),
                            db_int(work->now_ms)),
                    err);
+}
+
+/* So much a million tokens is as many millionths a token. */
+static int64_t cost_of(const struct engine *engine,
+                       const struct llm_answer *answer)
+{
+    return llround((double)answer->input_tokens *
+                       config_real(engine->config, "llm.input_price") +
+                   (double)answer->output_tokens *
+                       config_real(engine->config, "llm.output_price"));
 }
 
 /* Call, and write down what came of it. */
@@ -154,12 +164,7 @@ static enum clew_status call(struct engine *engine, const struct scope *scope,
                       text_token_estimate(request->prompt));
         work->answer.output_tokens = (int64_t)text_token_estimate(work->text);
     }
-    /* so much a million tokens is as many millionths a token */
-    work->cost_micros =
-        llround((double)work->answer.input_tokens *
-                    config_real(engine->config, "llm.input_price") +
-                (double)work->answer.output_tokens *
-                    config_real(engine->config, "llm.output_price"));
+    work->cost_micros = cost_of(engine, &work->answer);
     recorded = status == CLEW_NO_MEMORY
                    ? status
                    : store_write(engine->store, scope, do_record, work,
@@ -215,7 +220,7 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct clew_error *err)
 {
     struct work work = {.arena = arena,
-                        .purpose = purpose,
+                        .purpose = str_of(purpose),
                         .chat_id = chat_id,
                         .now_ms = clock_now_ms(engine->clock)};
     int64_t cap = config_int(engine->config, "llm.daily_tokens");
@@ -231,7 +236,7 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "no language model is configured");
     }
-    work.model = llm_model(engine->llm);
+    work.model = str_of(llm_model(engine->llm));
     key_of(work.model, request, work.key);
     status = store_read(engine->store, scope, do_look, &work, err);
     if (status == CLEW_OK && work.known.s) {
@@ -245,7 +250,7 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status = call(engine, scope, &work, request, err);
     }
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && chat_id) {
         status = name_key(&work, out_key, err);
     }
     if (status == CLEW_OK) {
@@ -254,6 +259,21 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
         json_decref(work.answer.json);
     }
     return status;
+}
+
+enum clew_status advice_note(struct engine *engine, const struct scope *scope,
+                             const struct advice_call *call,
+                             struct clew_error *err)
+{
+    struct work work = {.purpose = call->purpose,
+                        .model = call->model,
+                        .now_ms = clock_now_ms(engine->clock),
+                        .has_failed = call->has_failed,
+                        .answer = {.input_tokens = call->input_tokens,
+                                   .output_tokens = call->output_tokens}};
+
+    work.cost_micros = cost_of(engine, &work.answer);
+    return store_write(engine->store, scope, do_record, &work, err);
 }
 
 struct usage_work {

@@ -4,8 +4,9 @@
  *
  * An answer is recorded under the digest of what was asked: asked again (by a
  * rebuild, a retry) the record answers and nothing is called. A day's tokens
- * are capped per tenant; every call stands in a ledger by day and purpose.
- * Thread-safety: safe; see engine.h. Never call it inside a transaction.
+ * are capped per tenant; every call stands in a ledger by day and purpose,
+ * those too that others make with the same model (advice_note). Thread-safety:
+ * safe; see engine.h. Never call it inside a transaction.
  */
 #ifndef ENGINE_ADVICE_H
 #define ENGINE_ADVICE_H
@@ -22,7 +23,8 @@ struct engine;
 
 /*
  * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
- * text it holds, so that forgetting finds it. CLEW_UNAVAILABLE without an LLM,
+ * text it holds, so that forgetting finds it; NULL: no chat's, the answer is
+ * not kept and `*out_key` not written. CLEW_UNAVAILABLE without an LLM,
  * CLEW_RATE_LIMITED over the day's cap; else as llm_ask(). The caller
  * json_decref()s the answer; `*out_key` names its record, in the arena. While a
  * log is replayed the answer given then comes back, and nothing is asked.
@@ -33,6 +35,19 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             const struct llm_request *request,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* A call that somebody else made with the configured model. */
+struct advice_call {
+    struct str purpose;
+    struct str model;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    bool has_failed;
+};
+/* Write it down: it costs, and its tokens are of the day's. */
+enum clew_status advice_note(struct engine *engine, const struct scope *scope,
+                             const struct advice_call *call,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
 /* What one purpose cost on one day, by one model. */
 struct advice_usage {
     int64_t day_ms; /* its midnight, UTC */

@@ -31,6 +31,8 @@ struct stream {
     bool is_whole;
     bool is_stopped;       /* by the reader, or at the longest length */
     char why[MAX_WHY + 1]; /* an error told in the stream, "" if none */
+    int64_t input_tokens;  /* the highest counts told */
+    int64_t output_tokens;
 };
 
 /* --- what comes ------------------------------------------------------------
@@ -70,6 +72,24 @@ static void take_error(struct stream *s, const json_t *answer)
     }
 }
 
+static void take_count(const json_t *usage, const char *field, int64_t *count)
+{
+    int64_t told = json_integer_value(json_object_get(usage, field));
+
+    *count = told > *count ? told : *count;
+}
+
+/* {"usage": ...} wherever an API puts it: in an answer, an event, a message. */
+static void take_usage(struct stream *s, const json_t *holder)
+{
+    const json_t *usage = json_object_get(holder, "usage");
+
+    take_count(usage, "prompt_tokens", &s->input_tokens);
+    take_count(usage, "completion_tokens", &s->output_tokens);
+    take_count(usage, "input_tokens", &s->input_tokens);
+    take_count(usage, "output_tokens", &s->output_tokens);
+}
+
 static void take_openai(struct stream *s, const json_t *event)
 {
     const json_t *choice = json_array_get(json_object_get(event, "choices"), 0);
@@ -106,6 +126,8 @@ static void take_event(void *arg, struct str name, struct str data)
         return; /* a comment or a ping of its own making */
     }
     take_error(s, event);
+    take_usage(s, event);
+    take_usage(s, json_object_get(event, "message"));
     if (s->llm->is_anthropic) {
         take_anthropic(s, event);
     } else {
@@ -137,6 +159,7 @@ static void take_plain(struct stream *s)
         return;
     }
     take_error(s, answer);
+    take_usage(s, answer);
     text = llm_text_of(s->llm, answer);
     if (text) {
         json_t *piece = json_string(text);
@@ -290,6 +313,8 @@ enum clew_status llm_talk(struct llm *llm, struct arena *arena,
             status = clew_no_memory(err);
         }
     }
+    out->input_tokens = s.input_tokens;
+    out->output_tokens = s.output_tokens;
     out->is_whole = status == CLEW_OK && s.is_whole && !s.is_stopped;
     sse_release(&s.events);
     buf_release(&s.plain);

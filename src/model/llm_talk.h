@@ -29,6 +29,8 @@ struct llm_talk {
 struct llm_reply {
     struct str text; /* all pieces, in the arena */
     bool is_whole;   /* false: ended by the reader or at the longest length */
+    int64_t input_tokens; /* as the endpoint says; 0: it does not */
+    int64_t output_tokens;
 };
 
 /*

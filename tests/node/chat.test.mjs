@@ -9,7 +9,8 @@ import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { after, before, describe, test } from "node:test";
 
-import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { isOk } from "./lib/check.mjs";
+import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 
 describe("clew chat with a model", () => {
@@ -114,6 +115,29 @@ describe("clew chat with a model", () => {
     const { stdout } = await chat("openai", ["say \u001b[2J\u0007 now", "/quit"]);
     assert.match(stdout, /echo: say /);
     assert.doesNotMatch(stdout, /[\u0007\u001b]/);
+  });
+
+  withFolder("counts replies among the day's tokens, and ends at the cap", async () => {
+    for (const kind of ["openai", "anthropic"]) {
+      const { code, stderr } = await chat(kind, ["I live in Oslo", "error 500", "/quit"]);
+      assert.equal(code, 0);
+      assert.match(stderr, /answered: scripted/);
+    }
+    const server = await startServer({ data });
+    const { items } = isOk(await server.api().get("/api/v1/usage"));
+    await server.stop();
+    assert.equal(items.length, 1);
+    const [{ purpose, model, calls, failures, input_tokens, output_tokens }] = items;
+    assert.deepEqual({ purpose, model, calls, failures, input_tokens, output_tokens }, {
+      purpose: "chat", model: "scripted", calls: 4, failures: 2, input_tokens: 22,
+      output_tokens: 14 });
+    upstream.requests.length = 0;
+    const { code, stdout, stderr } = await chat("openai", ["hello again", "/quit"],
+      { CLEW_LLM_DAILY_TOKENS: "36" });
+    assert.equal(code, 0);
+    assert.match(stderr, /the day's tokens for the language model are used/);
+    assert.doesNotMatch(stdout, /echo/);
+    assert.equal(upstream.requests.length, 0);
   });
 
   withFolder("ends a reply at Ctrl-C on a terminal and goes on", async () => {
