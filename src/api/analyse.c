@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/correction.h"
 #include "engine/engine.h"
+#include "engine/intent_ask.h"
 #include "text/analysis.h"
 
 #include <math.h>
@@ -237,6 +238,11 @@ enum clew_status analyse_post(struct api_call *call, struct clew_error *err)
         status = correction_intent(call->engine, &call->scope, call->arena,
                                    request.text, request.previous, &intent,
                                    &is_corrected, err);
+    }
+    if (status == CLEW_OK && !is_corrected &&
+        intent_ask_now(call->engine, &call->scope, call->arena, request.text,
+                       request.previous, &intent) != CLEW_OK) {
+        status = api_no_memory(err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -122,7 +122,9 @@ static enum clew_status resolve(struct observation *o, struct effort *effort,
     if (status == CLEW_OK) {
         status = observe_told(o, &memory, "resolved", err);
     }
-    if (status == CLEW_OK && resolution->confidence >= SETTLED) {
+    /* chains have gone on since a turn that is looked at again */
+    if (status == CLEW_OK && resolution->confidence >= SETTLED &&
+        !o->is_later) {
         status = conclude_chains(o, effort, err);
     }
     effort->is_open = false;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "engine/correction.h"
+#include "engine/intent_ask.h"
 #include "engine/observe_internal.h"
 
 #include <stdarg.h>
@@ -304,9 +305,119 @@ static enum clew_status observe_talk(struct turn_work *work,
     if (status == CLEW_OK) {
         status = observe_keep(o, err);
     }
-    return status == CLEW_OK && work->turn->role == TURN_USER
-               ? observe_agents(o, err)
-               : status;
+    if (status == CLEW_OK && work->turn->role == TURN_USER) {
+        status = observe_agents(o, err);
+    }
+    return status == CLEW_OK ? intent_ask_later(work, &o->intent, err) : status;
+}
+
+/* --- once more -------------------------------------------------------------
+ */
+
+/* Memories that a turn makes later are numbered from here. */
+#define LATER_MADE 1000
+
+/* Has the turn ended an effort, or does it belong to one? */
+static enum clew_status find_owner(const struct observation *o, bool *out_owned,
+                                   bool *out_ended, struct clew_error *err)
+{
+    const struct turn *turn = o->work->turn;
+    struct effort *efforts = NULL;
+    size_t count = 0;
+    enum clew_status status = effort_list(o->tx, o->arena, &turn->chat_id, true,
+                                          &efforts, &count, err);
+
+    *out_owned = false;
+    *out_ended = false;
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (efforts[i].last_seq >= turn->seq) {
+            *out_owned = true;
+            *out_ended = *out_ended || !efforts[i].is_open;
+        }
+    }
+    return status;
+}
+
+/* Replies that came meanwhile go where the turn they answer went. */
+static enum clew_status take_replies(struct observation *o,
+                                     const struct observe_word *word,
+                                     struct clew_error *err)
+{
+    const struct turn *turn = o->work->turn;
+    struct effort *efforts = NULL;
+    size_t count = 0;
+    enum clew_status status = effort_list(o->tx, o->arena, &turn->chat_id,
+                                          false, &efforts, &count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        struct effort *effort = &efforts[i];
+
+        if (effort->state != EFFORT_ACTIVE || !effort->is_open ||
+            effort->last_seq != turn->seq) {
+            continue;
+        }
+        for (size_t k = 0; status == CLEW_OK && k < word->n_replies; k++) {
+            const struct turn *reply = &word->replies[k];
+
+            if (reply->role == TURN_ASSISTANT) {
+                status =
+                    effort_own(o->tx, effort, reply->seq, reply->created_at_ms,
+                               reply->token_count, err);
+            }
+        }
+        break;
+    }
+    return status;
+}
+
+static enum clew_status move_later(struct observation *o,
+                                   struct observe_word *word,
+                                   struct clew_error *err)
+{
+    size_t n_before = o->work->updates->n_memories;
+    bool is_owned;
+    bool has_ended;
+    enum clew_status status = find_owner(o, &is_owned, &has_ended, err);
+
+    if (status != CLEW_OK || has_ended ||
+        (is_owned && word->act == INTENT_REQUEST)) {
+        return status;
+    }
+    if (intent_take(o->arena, &o->intent, word->act, word->confidence) !=
+            CLEW_OK ||
+        extract_run(o->arena, &o->input, &o->extract) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    status = effort_observe(o, err);
+    word->has_moved = o->work->updates->n_memories > n_before;
+    return status == CLEW_OK && word->has_moved ? take_replies(o, word, err)
+                                                : status;
+}
+
+enum clew_status observe_later(struct turn_work *work,
+                               struct observe_word *word,
+                               struct clew_error *err)
+{
+    struct observation *o =
+        arena_zero(work->batch->arena, 1, sizeof(struct observation));
+    enum clew_status status;
+
+    if (!o) {
+        return clew_no_memory(err);
+    }
+    o->work = work;
+    o->arena = work->batch->arena;
+    o->tx = work->batch->tx;
+    o->is_later = true;
+    o->n_made = LATER_MADE;
+    status = understand(o, err);
+    if (status != CLEW_OK || !intent_is_unsure(&o->intent) ||
+        o->intent.act == word->act ||
+        (word->act != INTENT_REQUEST && word->act != INTENT_ACCEPT &&
+         word->act != INTENT_REJECT)) {
+        return status;
+    }
+    return move_later(o, word, err);
 }
 
 enum clew_status observe_turn(struct turn_work *work, struct clew_error *err)

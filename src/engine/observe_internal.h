@@ -35,6 +35,7 @@ struct observation {
     struct extract extract;
     struct effort_words words; /* of the turn; made when first wanted */
     bool is_effort_turn;       /* an effort owns it */
+    bool is_later;             /* observed before, see observe_later() */
     uint64_t n_made;           /* numbers the derived ids of this turn */
 };
 

@@ -13,6 +13,7 @@
 #include "engine/compact.h"
 #include "engine/effort_thread.h"
 #include "engine/forget.h"
+#include "engine/intent_ask.h"
 #include "engine/lineage.h"
 #include "engine/link_decision.h"
 #include "engine/link_tuning.h"
@@ -412,6 +413,7 @@ static const struct {
     {"check_chain_dormancy", chain_check_dormancy},
     {"episode.compact", compact_task},
     {"generate_session_summary", chain_summarise_session},
+    {INTENT_ASK_TASK, intent_ask_task},
     {"link.assess", chatlink_assess_task},
     {"link.tune", link_tuning_task},
 };

@@ -123,6 +123,32 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
                     row_of, &work->trace, sizeof(work->trace), "trace", err);
 }
 
+enum clew_status trace_add(struct store_tx *tx, struct arena *arena,
+                           const struct uuid *id, const char *field,
+                           json_t *value, struct clew_error *err)
+{
+    struct work work = {.arena = arena, .id = id};
+    json_t *data = NULL;
+    struct buf text;
+    enum clew_status status = do_get(tx, &work, NULL);
+
+    buf_init(&text, TRACE_MAX_BYTES);
+    if (status == CLEW_OK) {
+        status = json_parse(work.trace.data, &data, err);
+    }
+    if (status == CLEW_OK && !json_set(data, field, json_incref(value))) {
+        status = clew_no_memory(err);
+    }
+    if (status == CLEW_OK && json_write(&text, data) == CLEW_OK) {
+        work.trace.data = buf_str(&text);
+        status = trace_put(tx, &work.trace, err);
+    }
+    buf_release(&text);
+    json_decref(data);
+    json_decref(value);
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
 enum clew_status trace_get(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *id,
                            struct trace *out, struct clew_error *err)

@@ -12,6 +12,7 @@
 #define ENGINE_TRACE_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "clew/attr.h"
@@ -43,6 +44,12 @@ struct trace {
 };
 /* Store a trace in place of one that may be there. */
 enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* Set one field of a trace that is there; nothing if it is not, or would grow
+ * too long. Takes `value`. */
+enum clew_status trace_add(struct store_tx *tx, struct arena *arena,
+                           const struct uuid *id, const char *field,
+                           json_t *value,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /* CLEW_NOT_FOUND if this tenant has no such turn or request. */
 enum clew_status trace_get(struct engine *engine, const struct scope *scope,

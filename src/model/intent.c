@@ -400,9 +400,18 @@ static size_t speaking(const struct intent *intent)
     return intent->n_segments - 1;
 }
 
-enum clew_status intent_correct(struct arena *arena, struct intent *intent,
-                                enum intent_act act)
+/* One who says what the text does, and how much of the words still counts. */
+struct word {
+    enum intent_act act;
+    float confidence;
+    const char *rule;
+    uint32_t dropped; /* flags that no longer hold */
+};
+
+static enum clew_status settle(struct arena *arena, struct intent *intent,
+                               const struct word *word)
 {
+    enum intent_act act = word->act;
     size_t n = intent->n_segments;
     struct intent_segment *segments =
         arena_alloc(arena, n * sizeof(*segments) + 1);
@@ -414,12 +423,10 @@ enum clew_status intent_correct(struct arena *arena, struct intent *intent,
     intent->flags = 0;
     for (size_t i = 0; i < n; i++) {
         segments[i] = intent->segments[i];
-        /* whoever sets it right means it: no advice, no half a yes */
-        segments[i].flags &= ~(uint32_t)(INTENT_ADVICE | INTENT_WEAK |
-                                         INTENT_STRONG | INTENT_HOLD);
+        segments[i].flags &= ~word->dropped;
         segments[i].act = i == chosen ? act : INTENT_INFORM;
-        segments[i].confidence = i == chosen ? 1.0f : 0.5f;
-        segments[i].rule = "correction";
+        segments[i].confidence = i == chosen ? word->confidence : 0.5f;
+        segments[i].rule = word->rule;
         if (i == chosen && (act == INTENT_ACCEPT || act == INTENT_REJECT)) {
             segments[i].flags |= INTENT_STRONG;
         }
@@ -427,9 +434,44 @@ enum clew_status intent_correct(struct arena *arena, struct intent *intent,
     }
     intent->segments = segments;
     intent->act = act;
-    intent->confidence = 1.0f;
-    intent->rule = "correction";
+    intent->confidence = word->confidence;
+    intent->rule = word->rule;
     return CLEW_OK;
+}
+
+enum clew_status intent_correct(struct arena *arena, struct intent *intent,
+                                enum intent_act act)
+{
+    /* whoever sets it right means it: no advice, no half a yes */
+    struct word word = {.act = act,
+                        .confidence = 1.0f,
+                        .rule = "correction",
+                        .dropped = INTENT_ADVICE | INTENT_WEAK | INTENT_STRONG |
+                                   INTENT_HOLD};
+
+    return settle(arena, intent, &word);
+}
+
+bool intent_is_unsure(const struct intent *intent)
+{
+    return intent->level == INTENT_LEVEL_RULE &&
+           intent->confidence < RULE_FLOOR && intent->n_segments > 0;
+}
+
+enum clew_status intent_take(struct arena *arena, struct intent *intent,
+                             enum intent_act act, float confidence)
+{
+    struct word word = {.act = act,
+                        .confidence = confidence,
+                        .rule = "llm",
+                        .dropped = INTENT_ADVICE | INTENT_WEAK | INTENT_STRONG};
+    enum clew_status status = settle(arena, intent, &word);
+
+    if (status == CLEW_OK) {
+        intent->level = INTENT_LEVEL_LLM;
+        weigh_flags(intent);
+    }
+    return status;
 }
 
 enum clew_status intent_after(struct arena *arena, struct str text,

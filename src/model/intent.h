@@ -3,11 +3,11 @@
  * intent.h - what somebody does by saying something: the dialogue act.
  *
  * A cascade: slash command, then rules, then the shipped classifier; the
- * level that decided is part of the answer, so that a later level (an LLM) or
- * a correction can take over. Intent comes from structure, never from topic.
- * Only the first and last INTENT_WINDOW_BYTES of a text are looked at, so the
- * cost is bounded for any input.
- * Thread-safety: pure functions over immutable tables.
+ * level that decided is part of the answer, so that a later level (an LLM, see
+ * engine/intent_ask.h) or a correction can take over. Intent comes from
+ * structure, never from topic. Only the first and last INTENT_WINDOW_BYTES of a
+ * text are looked at, so the cost is bounded for any input. Thread-safety: pure
+ * functions over immutable tables.
  */
 #ifndef MODEL_INTENT_H
 #define MODEL_INTENT_H
@@ -111,6 +111,16 @@ enum clew_status intent_after(struct arena *arena, struct str text,
  */
 enum clew_status intent_correct(struct arena *arena, struct intent *intent,
                                 enum intent_act act) CLEW_MUST_CHECK;
+
+/* True if neither a rule nor the classifier is sure: a case for an LLM. */
+bool intent_is_unsure(const struct intent *intent);
+/*
+ * The same on the word of an LLM, as sure as it is. What the words show by
+ * themselves (put on hold, a reminder, a problem) stays.
+ */
+enum clew_status intent_take(struct arena *arena, struct intent *intent,
+                             enum intent_act act,
+                             float confidence) CLEW_MUST_CHECK;
 
 /* "greeting", "question", ... and "command", "rule", ... */
 const char *intent_act_name(enum intent_act act);
