@@ -91,10 +91,14 @@ struct population {
     float avg_length;
     struct recall_term *terms; /* rarest first */
     size_t n_terms;
-    /* saturation[tf2][length code]: what a term gives, 0 to 1 + k1 */
+    const float *lengths; /* by code */
+    /* saturation[tf2][length code]: what a term gives, 0 to 1 + k1; a row is
+     * there once it was asked for (population_saturation) */
     float (*saturation)[256];
-    bool has_times;    /* the request bounds when documents were made */
-    float cosine_mean; /* of the query with the documents in reach */
+    uint32_t saturated; /* one bit per row */
+    float *length_norm; /* by code: what a length adds to a count of words */
+    bool has_times;     /* the request bounds when documents were made */
+    float cosine_mean;  /* of the query with the documents in reach */
     float cosine_std;
     uint64_t *marks;      /* one bit per position: has a slot */
     uint64_t *candidates; /* one bit per position: is scored */
@@ -119,6 +123,8 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
                                  const struct recall_query *query,
                                  enum index_kind kind,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Make a row of the table of saturation. */
+void population_saturate(struct population *pop, unsigned tf2);
 /* The slice that holds a position. */
 size_t population_slice_of(const struct population *pop, size_t position);
 /*
@@ -170,6 +176,17 @@ static inline bool population_allows(const struct population *pop,
     return !pop->has_times || (s->times[doc] <= request->at_ms &&
                                s->times[doc] >= request->since_ms &&
                                s->times[doc] < request->until_ms);
+}
+
+/* What a term gives that occurs tf2 halves of a time, by length code. */
+static inline const float *population_saturation(struct population *pop,
+                                                 unsigned tf2)
+{
+    tf2 = tf2 < RECALL_MAX_TF ? tf2 : RECALL_MAX_TF;
+    if (!(pop->saturated >> tf2 & 1)) {
+        population_saturate(pop, tf2);
+    }
+    return pop->saturation[tf2];
 }
 
 static inline void mark_set(uint64_t *bits, size_t position)

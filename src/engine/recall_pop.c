@@ -247,30 +247,40 @@ static enum clew_status find_terms(struct population *pop,
     return CLEW_OK;
 }
 
-static enum clew_status fill_saturation(struct population *pop,
-                                        struct clew_error *err)
+static enum clew_status prepare_saturation(struct population *pop,
+                                           struct clew_error *err)
 {
-    float k[256];
+    size_t n_rows = RECALL_MAX_TF + 1;
 
     pop->saturation =
-        arena_zero(pop->arena, RECALL_MAX_TF + 1, sizeof(*pop->saturation));
-    if (!pop->saturation) {
+        arena_alloc(pop->arena, n_rows * sizeof(*pop->saturation));
+    pop->length_norm = arena_alloc(pop->arena, 256 * sizeof(*pop->length_norm));
+    if (!pop->saturation || !pop->length_norm) {
         return clew_no_memory(err);
     }
     for (int code = 0; code < 256; code++) {
-        float length = length_of_code((uint8_t)code) / pop->avg_length;
+        float length = pop->lengths[code] / pop->avg_length;
 
-        k[code] = K1 * (1 - B + B * length);
-    }
-    for (int tf2 = 1; tf2 <= RECALL_MAX_TF; tf2++) {
-        float *restrict row = pop->saturation[tf2];
-        float tf = (float)tf2 / 2;
-
-        for (int code = 0; code < 256; code++) {
-            row[code] = tf / (tf + k[code]) * (1 + K1);
-        }
+        pop->length_norm[code] = K1 * (1 - B + B * length);
     }
     return CLEW_OK;
+}
+
+/* Few counts ever occur: rows are made when they are asked for. */
+void population_saturate(struct population *pop, unsigned tf2)
+{
+    const float *restrict norm = pop->length_norm;
+    float *restrict row = pop->saturation[tf2];
+    float tf = (float)tf2 / 2;
+
+    if (tf2 == 0) {
+        memset(row, 0, sizeof(pop->saturation[0]));
+    } else {
+        for (int code = 0; code < 256; code++) {
+            row[code] = tf / (tf + norm[code]) * (1 + K1);
+        }
+    }
+    pop->saturated |= 1u << tf2;
 }
 
 /* Does the request leave out documents by when they were made? */
@@ -301,6 +311,7 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
     pop->arena = arena;
     pop->query = query;
     pop->kind = kind;
+    pop->lengths = length_table();
     status = find_slices(pop, &all, view, err);
     pop->slices = all.items;
     pop->n_slices = all.count;
@@ -320,7 +331,7 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
         return clew_no_memory(err);
     }
     status = find_terms(pop, err);
-    return status == CLEW_OK ? fill_saturation(pop, err) : status;
+    return status == CLEW_OK ? prepare_saturation(pop, err) : status;
 }
 
 size_t population_slice_of(const struct population *pop, size_t position)

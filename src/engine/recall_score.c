@@ -295,46 +295,46 @@ static void fill_terms(struct population *pop)
     }
 }
 
-static float term_part(const struct population *pop, size_t slot, size_t term)
+static float term_part(struct population *pop, size_t slot, size_t term)
 {
     uint8_t tf2 = pop->tf2[slot * pop->n_terms + term];
 
-    return pop->saturation[tf2 < RECALL_MAX_TF ? tf2 : RECALL_MAX_TF]
-                          [pop->slots[slot].length];
+    return tf2 ? population_saturation(pop, tf2)[pop->slots[slot].length] : 0;
 }
 
-static float guard_of(const struct slot *slot)
+static float guard_of(const struct population *pop, const struct slot *slot)
 {
-    float length = length_of_code(slot->length);
+    float length = pop->lengths[slot->length];
 
     return length > GUARD_LENGTH ? GUARD_LENGTH / length : 1;
 }
 
-static void score_words(const struct population *pop, size_t slot,
+static void score_words(struct population *pop, size_t slot,
                         const size_t around[RECALL_WINDOW],
                         struct recall_parts *out)
 {
-    float guard = guard_of(&pop->slots[slot]);
+    float guard = guard_of(pop, &pop->slots[slot]);
     float weights[RECALL_WINDOW];
+    size_t slots[RECALL_WINDOW]; /* the neighbours that are there */
+    size_t n = 0;
 
     for (int k = 0; k < RECALL_WINDOW; k++) {
-        weights[k] =
-            around[k] == SIZE_MAX
-                ? 0
-                : neighbour_weight[k] * guard_of(&pop->slots[around[k]]);
+        if (around[k] != SIZE_MAX) {
+            slots[n] = around[k];
+            weights[n++] =
+                neighbour_weight[k] * guard_of(pop, &pop->slots[around[k]]);
+        }
     }
     for (size_t t = 0; t < pop->n_terms; t++) {
         float own = term_part(pop, slot, t);
         float best = own;
         float sum = 0;
 
-        for (int k = 0; k < RECALL_WINDOW; k++) {
-            if (weights[k] > 0) {
-                float part = weights[k] * term_part(pop, around[k], t);
+        for (size_t k = 0; k < n; k++) {
+            float part = weights[k] * term_part(pop, slots[k], t);
 
-                sum += part;
-                best = part > best ? part : best;
-            }
+            sum += part;
+            best = part > best ? part : best;
         }
         out->lexical += pop->terms[t].weight * own;
         out->neighbour +=
@@ -404,7 +404,7 @@ static float score_prior(const struct population *pop, const struct slot *slot,
                          const size_t around[RECALL_WINDOW])
 {
     const struct segment *s = pop->slices[slot->slice].segment;
-    float length = length_of_code(slot->length) / pop->avg_length;
+    float length = pop->lengths[slot->length] / pop->avg_length;
     float prior;
 
     if (pop->kind != INDEX_TURN || !(slot->flags & INDEX_NAMED)) {

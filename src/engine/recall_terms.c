@@ -49,7 +49,7 @@ static bool cursor_reach(struct cursor *cursor, uint32_t doc)
 }
 
 /* Add the term's weight to the documents from `first` to `end`. */
-static void cursor_add(struct cursor *cursor, const struct population *pop,
+static void cursor_add(struct cursor *cursor, struct population *pop,
                        const uint8_t *lengths, uint32_t first, uint32_t end,
                        float *scores)
 {
@@ -60,11 +60,10 @@ static void cursor_add(struct cursor *cursor, const struct population *pop,
 
         for (; i < block->count && block->docs[i] < end; i++) {
             uint32_t doc = block->docs[i];
-            uint8_t tf2 =
-                block->tf2[i] < RECALL_MAX_TF ? block->tf2[i] : RECALL_MAX_TF;
 
             scores[doc - first] +=
-                cursor->weight * pop->saturation[tf2][lengths[doc]];
+                cursor->weight *
+                population_saturation(pop, block->tf2[i])[lengths[doc]];
         }
         cursor->at = i;
     }
@@ -136,7 +135,7 @@ static void collect(const struct population *pop, const struct slice *slice,
  * A slice a window at a time, all terms together: the scores stay in the
  * nearest cache, and stretches without any of the terms are passed over.
  */
-static void read_slice(const struct population *pop, size_t number,
+static void read_slice(struct population *pop, size_t number,
                        struct by_terms *found)
 {
     const struct slice *slice = &pop->slices[number];

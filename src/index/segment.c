@@ -9,6 +9,7 @@
 #include "vec/vec.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -37,13 +38,25 @@ uint8_t length_code(uint32_t length)
     return (uint8_t)(steps > 191 ? 255 : EXACT_LENGTHS + (int)steps);
 }
 
-float length_of_code(uint8_t code)
+/* What the codes stand for; immutable once filled. */
+static float lengths[256];
+
+static void fill_lengths(void)
 {
-    if (code < EXACT_LENGTHS) {
-        return code;
+    for (int code = 0; code < 256; code++) {
+        float steps = (float)(code - EXACT_LENGTHS) / STEPS_PER_DOUBLING;
+
+        lengths[code] =
+            code < EXACT_LENGTHS ? (float)code : EXACT_LENGTHS * exp2f(steps);
     }
-    return EXACT_LENGTHS *
-           exp2f((float)(code - EXACT_LENGTHS) / STEPS_PER_DOUBLING);
+}
+
+const float *length_table(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, fill_lengths); /* cannot fail */
+    return lengths;
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)

@@ -224,8 +224,8 @@ size_t segment_dates(const struct segment *segment, uint32_t doc,
 
 /* A length in one byte: exact to 63, then in steps of about 3 %. */
 uint8_t length_code(uint32_t length);
-/* The length a code stands for. */
-float length_of_code(uint8_t code);
+/* The lengths that the 256 codes stand for. */
+const float *length_table(void);
 
 /* A fast 64-bit checksum: finds damage, not forgery. */
 uint64_t checksum(const uint8_t *bytes, size_t len);
