@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/action.h"
 #include "engine/advice.h"
 #include "engine/engine.h"
@@ -81,8 +82,9 @@ struct work {
 static enum clew_status write_prompt(struct arena *arena, struct str text,
                                      struct str previous, struct str *out)
 {
-    struct str before = str_sub(previous, 0, SHOWN_BEFORE_BYTES);
-    struct str said = str_sub(text, 0, SHOWN_BYTES);
+    struct str before =
+        str_sub(previous, 0, utf8_cut(previous, SHOWN_BEFORE_BYTES));
+    struct str said = str_sub(text, 0, utf8_cut(text, SHOWN_BYTES));
     const char *prompt = arena_printf(
         arena, "Before it:\n%.*s\n\nThe message:\n%.*s\n\nWhat does it do?",
         (int)before.len, before.len ? before.s : "", (int)said.len, said.s);

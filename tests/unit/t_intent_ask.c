@@ -152,6 +152,22 @@ static void a_request_that_shows_by_nothing_opens_an_effort(void **state)
     assert_string_equal(talk_memory(&talk, "effort", 0)->status.s, "resolved");
 }
 
+/* Cut in the middle of a character it would be no text to send. */
+static void what_stood_before_is_shown_in_whole_characters(void **state)
+{
+    char before[1202] = "x"; /* so that even offsets lie inside of one */
+
+    (void)state;
+    answer(SAYS("request", "0.9"));
+    for (size_t i = 1; i + 2 < sizeof(before); i += 2) {
+        memcpy(before + i, "\xc3\xa9", 3);
+    }
+    talk_say(&talk, 'a', before);
+    talk_say(&talk, 'u', WISH);
+    run_tasks();
+    assert_non_null(strstr(fake_http_seen(fake), "spinner while it loads"));
+}
+
 static void an_acceptance_resolves_the_effort(void **state)
 {
     (void)state;
@@ -355,6 +371,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     static const struct CMUnitTest tests[] = {
         CASE(a_request_that_shows_by_nothing_opens_an_effort),
+        CASE(what_stood_before_is_shown_in_whole_characters),
         CASE(an_acceptance_resolves_the_effort),
         CASE(a_replay_gives_the_same_and_asks_nobody),
         CASE(what_came_too_late_is_only_written_down),
