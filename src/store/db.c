@@ -9,6 +9,7 @@
 #include "store/driver.h"
 
 #include "base/utf8.h"
+#include "store/changes.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,6 +110,12 @@ static bool uses_first(const char *text)
         }
         at += 2;
     }
+}
+
+/* Only such statements are sure to change nothing. */
+static bool is_select(const struct db_sql *sql)
+{
+    return strncmp(sql->text, "SELECT ", 7) == 0;
 }
 
 /* What one backend would keep and the other refuse is refused by both. */
@@ -218,8 +225,12 @@ static enum clew_status exec(struct store_tx *tx, const struct db_sql *sql,
         status = clew_fail(&tx->error, CLEW_INTERNAL, "a read must not write");
         return settle(tx, status, err);
     }
-    status = admit(tx, sql, args, n_args, all, &n);
+    status = changes_before(tx, sql, err);
     if (status == CLEW_OK) {
+        status = admit(tx, sql, args, n_args, all, &n);
+    }
+    if (status == CLEW_OK) {
+        tx->has_written = true;
         status = tx->ops->exec(tx->conn, sql, all, n, out_count, &tx->error);
     }
     return settle(tx, status, err);
@@ -259,9 +270,13 @@ enum clew_status db_query(struct store_tx *tx, const struct db_sql *sql,
     rows->status = CLEW_OK;
     rows->error.status = CLEW_OK;
     if (status == CLEW_OK) {
+        status = changes_before(tx, sql, err);
+    }
+    if (status == CLEW_OK) {
         status = admit(tx, sql, args, n_args, all, &n);
     }
     if (status == CLEW_OK) {
+        tx->has_written = tx->has_written || !is_select(sql);
         status = tx->ops->query(tx->conn, sql, all, n, &rows->impl, &tx->error);
     }
     status = settle(tx, status, err);
@@ -342,33 +357,4 @@ struct uuid db_get_uuid(const struct db_rows *rows, int column)
         memcpy(id.b, bytes.s, sizeof(id.b));
     }
     return id;
-}
-
-DB_SQL(take_changes, "UPDATE tenants SET change_seq = change_seq + $2 "
-                     "WHERE tenant = $1 RETURNING change_seq");
-
-enum clew_status db_take_changes(struct store_tx *tx, int64_t count,
-                                 int64_t *out_first, struct clew_error *err)
-{
-    struct db_rows rows;
-    int64_t last = -1;
-    enum clew_status status;
-
-    if (!tx->is_write || count < 1) {
-        return clew_fail(err, CLEW_INTERNAL, "cannot take change numbers here");
-    }
-    status = db_query(tx, &take_changes, DB_ARGS(db_int(count)), &rows, err);
-    if (db_next(&rows)) {
-        last = db_get_int(&rows, 0);
-    }
-    if (status == CLEW_OK) {
-        status = db_end(&rows, err);
-    }
-    if (status == CLEW_OK && last < 0) {
-        status = clew_fail(err, CLEW_NOT_FOUND, "there is no such tenant");
-    }
-    if (status == CLEW_OK) {
-        *out_first = last - count + 1;
-    }
-    return status;
 }

@@ -17,6 +17,7 @@
 /* Opaque here; each backend has its own idea of them. */
 struct driver;
 struct conn;
+struct changes;
 
 enum conn_role { CONN_READER, CONN_WRITER };
 
@@ -123,6 +124,8 @@ struct store_tx {
     struct conn *conn;
     int64_t tenant; /* 0 in a system transaction */
     bool is_write;
+    bool has_written;        /* a statement that may have changed something */
+    struct changes *changes; /* the group's; NULL where none can be taken */
     int n_open;              /* queries not yet ended */
     enum clew_status status; /* the first failure; all later calls repeat it */
     struct clew_error error; /* its words */

@@ -237,6 +237,9 @@ static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
         status =
             postgres_send(conn, &lock_tenant, DB_ARGS(db_int(tenant)), err);
     }
+    if (!has_savepoint) {
+        conn->kept_tenant = tenant; /* nothing but the whole can be undone */
+    }
     return status;
 }
 

@@ -221,8 +221,7 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
             clamp(ops->max_readers(store->driver), MAX_READERS);
         store->n_writers = clamp(ops->max_writers(store->driver), MAX_WRITERS);
         for (int i = 0; i < store->n_writers; i++) {
-            writer_init(&store->writers[i], ops, store->driver,
-                        options->max_waiting);
+            writer_init(&store->writers[i], ops, store->driver, options);
         }
         status = migrate_store(store, &own);
     }

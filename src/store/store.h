@@ -5,16 +5,15 @@
  * All that clew keeps is reached through a transaction that belongs to one
  * tenant. A unit of work is a function: the store runs it inside a transaction
  * and commits if it returns CLEW_OK. Several waiting writes share one commit
- * (group commit), each inside its own savepoint, so one that fails takes none
- * of the others with it.
+ * (group commit); one that fails takes none of the others with it.
  *
  * Semantics, equal on every backend:
  * - store_write() returns CLEW_OK only after the commit is durable.
  * - A write function sees its own effects and those of all commits before it;
  *   writes of one tenant do not overlap. A read function sees one snapshot.
- * - A write function may be run more than once (serialisation failure, lost
- *   connection): it must reset what it returns through `arg` at its start and
- *   have no other effect outside the transaction.
+ * - A write function may be run more than once (another of its group failed,
+ *   serialisation failure, lost connection): it must reset what it returns
+ * through `arg` at its start and have no other effect outside the transaction.
  * - A function must not call store_read()/store_write() itself, nor keep the
  *   transaction, nor block on anything but the store.
  * - Times are the caller's. Text is UTF-8 without NUL; bytes are bytes.
@@ -46,6 +45,7 @@ struct store_options {
     const char *location;
     int max_readers;   /* 0 = default (4) */
     int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
+    int group_ms;      /* running time of writes that share a commit, 0 = 500 */
     int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */

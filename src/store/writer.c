@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/rand.h"
+#include "store/changes.h"
 
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,8 @@
 #define MAX_TRYING_NS 20000000000LL
 /* After a failed connect, others fail at once for this long. */
 #define CONNECT_PAUSE_NS 250000000LL
+/* After a group that had to be run again, so many get savepoints at once. */
+#define CAREFUL_GROUPS 16
 
 struct job {
     struct job *next;
@@ -57,30 +60,67 @@ static enum clew_status ensure_conn(struct writer *w)
     return status;
 }
 
-static void fail_all(struct job *const *jobs, size_t n, enum clew_status status,
+/* Jobs that share a transaction. */
+struct group {
+    struct job **jobs;
+    size_t n;
+    bool has_savepoints;
+    int64_t tenant; /* whose numbers those below are; -1 before the first job */
+    struct changes changes;
+};
+
+static void reset(struct group *group)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        group->jobs[i]->status = CLEW_OK;
+    }
+}
+
+/* All but those that failed by themselves. */
+static void fail_all(struct group *group, enum clew_status status,
                      const struct clew_error *why)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (jobs[i]->status == CLEW_OK) {
-            jobs[i]->status = status;
-            jobs[i]->error = *why;
+    for (size_t i = 0; i < group->n; i++) {
+        if (group->jobs[i]->status == CLEW_OK) {
+            group->jobs[i]->status = status;
+            group->jobs[i]->error = *why;
         }
     }
 }
 
-/* Run one job inside the open transaction. */
-static void run_job(struct writer *w, struct job *job, bool has_savepoint)
+static struct store_tx tx_of(struct writer *w, struct group *group)
 {
-    struct store_tx tx = {.ops = w->ops,
-                          .conn = w->conn,
-                          .tenant = job->tenant,
-                          .is_write = true};
+    return (struct store_tx){.ops = w->ops,
+                             .conn = w->conn,
+                             .tenant = group->tenant,
+                             .is_write = true,
+                             .changes = &group->changes};
+}
+
+/* The part of one tenant ends: its row gets its last change number. */
+static enum clew_status end_tenant(struct writer *w, struct group *group,
+                                   struct clew_error *why)
+{
+    struct store_tx tx = tx_of(w, group);
+    enum clew_status status = changes_store(&tx, why);
+
+    group->tenant = -1;
+    group->changes = (struct changes){0};
+    return status;
+}
+
+/* Run one job inside the open transaction. False if it failed and left traces,
+ * which only the end of the transaction can undo. */
+static bool run_job(struct writer *w, struct group *group, struct job *job)
+{
+    struct changes before = group->changes;
+    struct store_tx tx = tx_of(w, group);
     struct clew_error ignored;
 
     job->status =
-        w->ops->enter(w->conn, job->tenant, has_savepoint, &job->error);
+        w->ops->enter(w->conn, job->tenant, group->has_savepoints, &job->error);
     if (job->status != CLEW_OK) {
-        return;
+        return false;
     }
     job->status = job->fn(&tx, job->arg, &job->error);
     if (tx.status != CLEW_OK) {
@@ -90,15 +130,18 @@ static void run_job(struct writer *w, struct job *job, bool has_savepoint)
         job->status =
             clew_fail(&job->error, CLEW_INTERNAL, "a query was left open");
     }
-    if (!has_savepoint) {
-        return;
-    }
-    if (job->status == CLEW_OK) {
+    if (job->status == CLEW_OK && group->has_savepoints) {
         job->status = w->ops->leave(w->conn, true, &job->error);
     }
-    if (job->status != CLEW_OK && w->ops->state(w->conn) == CONN_READY) {
-        (void)w->ops->leave(w->conn, false, &ignored); /* state() tells */
+    if (job->status == CLEW_OK) {
+        return true;
     }
+    group->changes = before;
+    if (!group->has_savepoints) {
+        return tx.status == CLEW_OK && tx.n_open == 0 && !tx.has_written;
+    }
+    return w->ops->state(w->conn) == CONN_READY &&
+           w->ops->leave(w->conn, false, &ignored) == CLEW_OK;
 }
 
 /* May the same job succeed in a fresh transaction? */
@@ -108,61 +151,90 @@ static bool is_transient(enum conn_state state, enum clew_status status)
            (state == CONN_TX_LOST && status == CLEW_BUSY);
 }
 
-static bool commit_group(struct writer *w, struct job *const *jobs, size_t n)
+static bool commit_group(struct writer *w, struct group *group)
 {
     struct clew_error why;
-    enum clew_status status = w->ops->commit(w->conn, &why);
+    enum clew_status status = end_tenant(w, group, &why);
+    bool is_sent = status == CLEW_OK;
     enum conn_state state;
 
+    if (is_sent) {
+        status = w->ops->commit(w->conn, &why);
+    }
     if (status == CLEW_OK) {
         return true;
     }
     state = w->ops->state(w->conn);
-    if (state == CONN_LOST) {
+    if (is_sent && state == CONN_LOST) {
         /* It may or may not have happened, so it is not done again. */
-        fail_all(jobs, n, CLEW_UNAVAILABLE, &why);
+        fail_all(group, CLEW_UNAVAILABLE, &why);
         drop_conn(w);
         return true;
     }
     w->ops->rollback(w->conn);
-    if (n == 1) {
-        jobs[0]->status = status;
-        jobs[0]->error = why;
+    if (group->n == 1) {
+        group->jobs[0]->status = status;
+        group->jobs[0]->error = why;
     }
-    return n == 1 && !is_transient(state, status);
+    return group->n == 1 && !is_transient(state, status);
+}
+
+/* Run the jobs one after the other. False if the transaction is of no use any
+ * more. */
+static bool run_jobs(struct writer *w, struct group *group)
+{
+    int64_t until_ns = clock_mono_ns() + w->group_ns;
+    struct clew_error ignored;
+
+    for (size_t i = 0; i < group->n; i++) {
+        struct job *job = group->jobs[i];
+
+        if (i > 0 && clock_mono_ns() > until_ns) {
+            group->n = i; /* those are long enough; the others come next */
+            break;
+        }
+        if (group->tenant != job->tenant) {
+            if (group->tenant >= 0 &&
+                end_tenant(w, group, &ignored) != CLEW_OK) {
+                return false;
+            }
+            group->tenant = job->tenant;
+        }
+        if (!run_job(w, group, job)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* One transaction. False: nothing was kept and it is worth another try. */
-static bool try_group(struct writer *w, struct job *const *jobs, size_t n)
+static bool try_group(struct writer *w, struct group *group)
 {
     struct clew_error why;
     enum clew_status status = w->ops->begin(w->conn, true, &why);
     bool has_any = false;
 
+    reset(group);
+    group->tenant = -1;
+    group->changes = (struct changes){0};
     if (status != CLEW_OK) {
-        bool is_again = is_transient(w->ops->state(w->conn), CLEW_OK);
-
-        for (size_t i = 0; i < n; i++) {
-            jobs[i]->status = CLEW_OK;
-        }
-        fail_all(jobs, n, status, &why);
+        fail_all(group, status, &why);
+        return !is_transient(w->ops->state(w->conn), CLEW_OK);
+    }
+    if (!run_jobs(w, group)) {
+        bool is_again = group->n > 1 || is_transient(w->ops->state(w->conn),
+                                                     group->jobs[0]->status);
+        w->ops->rollback(w->conn);
         return !is_again;
     }
-    for (size_t i = 0; i < n; i++) {
-        run_job(w, jobs[i], n > 1);
-        if (w->ops->state(w->conn) != CONN_READY) {
-            bool is_again =
-                n > 1 || is_transient(w->ops->state(w->conn), jobs[i]->status);
-            w->ops->rollback(w->conn);
-            return !is_again;
-        }
-        has_any = has_any || jobs[i]->status == CLEW_OK;
+    for (size_t i = 0; i < group->n; i++) {
+        has_any = has_any || group->jobs[i]->status == CLEW_OK;
     }
     if (!has_any) {
         w->ops->rollback(w->conn);
         return true;
     }
-    return commit_group(w, jobs, n);
+    return commit_group(w, group);
 }
 
 static void pause_before(int tries)
@@ -176,6 +248,7 @@ static void pause_before(int tries)
 static void run_alone(struct writer *w, struct job *job)
 {
     int64_t until_ns = clock_mono_ns() + MAX_TRYING_NS;
+    struct group group = {.jobs = &job, .n = 1};
 
     for (int tries = 0; tries < MAX_TRIES; tries++) {
         enum clew_status status;
@@ -192,7 +265,7 @@ static void run_alone(struct writer *w, struct job *job)
             job->error = w->reason;
             return;
         }
-        if (try_group(w, &job, 1)) {
+        if (try_group(w, &group)) {
             return;
         }
     }
@@ -213,39 +286,74 @@ static void sort_jobs(struct job **jobs, size_t n)
     }
 }
 
-static void run_group(struct writer *w, struct job **jobs, size_t n)
+/* True: each job has its status. */
+static bool run_together(struct writer *w, struct group *group,
+                         bool has_savepoints)
 {
-    if (n > 1) {
-        enum clew_status status = ensure_conn(w);
+    enum clew_status status = ensure_conn(w);
 
-        if (status != CLEW_OK) {
-            fail_all(jobs, n, status, &w->reason);
-            return;
-        }
-        sort_jobs(jobs, n);
-        if (try_group(w, jobs, n)) {
-            return;
-        }
+    group->has_savepoints = has_savepoints;
+    if (status != CLEW_OK) {
+        reset(group);
+        fail_all(group, status, &w->reason);
+        return true;
     }
-    for (size_t i = 0; i < n; i++) {
-        run_alone(w, jobs[i]);
-    }
+    return try_group(w, group);
 }
 
-/* Take up to a group's worth from the queue. Called with the lock held. */
+/* Run the first jobs, as many as there is time for; how many. */
+static size_t run_group(struct writer *w, struct job **jobs, size_t n)
+{
+    struct group group = {.jobs = jobs, .n = n};
+
+    if (n > 1) {
+        sort_jobs(jobs, n);
+        if (w->n_careful > 0) {
+            w->n_careful--;
+        } else if (run_together(w, &group, false)) {
+            return group.n;
+        } else {
+            w->n_careful = CAREFUL_GROUPS;
+        }
+        if (run_together(w, &group, true)) {
+            return group.n;
+        }
+    }
+    for (size_t i = 0; i < group.n; i++) {
+        run_alone(w, jobs[i]);
+    }
+    return group.n;
+}
+
+/* Take up to a group's worth from the queue; if some were left over from the
+ * last group, only those. Called with the lock held. */
 static size_t take_jobs(struct writer *w, struct job *jobs[WRITER_MAX_GROUP])
 {
-    size_t n = 0;
+    int max = w->n_left > 0 ? w->n_left : WRITER_MAX_GROUP;
+    int n = 0;
 
-    while (w->first && n < WRITER_MAX_GROUP) {
+    while (w->first && n < max) {
         jobs[n++] = w->first;
         w->first = w->first->next;
-        w->n_waiting--;
     }
     if (!w->first) {
         w->last = NULL;
     }
-    return n;
+    w->n_waiting -= n;
+    w->n_left = 0;
+    return (size_t)n;
+}
+
+/* Put what there was no time for back in front. Called with the lock held. */
+static void put_back(struct writer *w, struct job *const *jobs, size_t n)
+{
+    for (size_t i = n; i > 0; i--) {
+        jobs[i - 1]->next = w->first;
+        w->first = jobs[i - 1];
+        w->last = w->last ? w->last : jobs[i - 1];
+    }
+    w->n_waiting += (int)n;
+    w->n_left = (int)n;
 }
 
 /* Called with the lock held, and returns with it held. */
@@ -253,11 +361,13 @@ static void lead(struct writer *w, struct job *own)
 {
     struct job *jobs[WRITER_MAX_GROUP];
     size_t n = take_jobs(w, jobs);
+    size_t n_done;
 
     pthread_mutex_unlock(&w->lock);
-    run_group(w, jobs, n);
+    n_done = run_group(w, jobs, n);
     pthread_mutex_lock(&w->lock);
-    for (size_t i = 0; i < n; i++) {
+    put_back(w, jobs + n_done, n - n_done);
+    for (size_t i = 0; i < n_done; i++) {
         jobs[i]->is_done = true;
         if (jobs[i] != own) {
             pthread_cond_signal(&jobs[i]->wake);
@@ -284,12 +394,16 @@ static void append(struct writer *w, struct job *job)
 }
 
 void writer_init(struct writer *writer, const struct driver_ops *ops,
-                 struct driver *driver, int max_waiting)
+                 struct driver *driver, const struct store_options *options)
 {
     memset(writer, 0, sizeof(*writer));
     writer->ops = ops;
     writer->driver = driver;
-    writer->max_waiting = max_waiting > 0 ? max_waiting : WRITER_MAX_WAITING;
+    writer->max_waiting =
+        options->max_waiting > 0 ? options->max_waiting : WRITER_MAX_WAITING;
+    writer->group_ns =
+        (options->group_ms > 0 ? options->group_ms : WRITER_GROUP_MS) *
+        1000000LL;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->idle, NULL);
 }
@@ -332,11 +446,13 @@ enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,
         writer->has_leader = true;
         job.must_lead = true;
     }
-    while (!job.is_done && !job.must_lead) {
-        pthread_cond_wait(&job.wake, &writer->lock);
-    }
-    if (!job.is_done) {
-        lead(writer, &job);
+    while (!job.is_done) {
+        if (job.must_lead) {
+            job.must_lead = false;
+            lead(writer, &job);
+        } else {
+            pthread_cond_wait(&job.wake, &writer->lock);
+        }
     }
     pthread_mutex_unlock(&writer->lock);
     pthread_cond_destroy(&job.wake);

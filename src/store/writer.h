@@ -3,14 +3,20 @@
  * writer.h - group commit: waiting writes share one transaction.
  *
  * There is no writer thread. The first caller to find nobody writing leads: it
- * takes all that wait, runs each in a savepoint, commits once, wakes them, and
- * hands over to the next that came meanwhile. A lone writer thus pays no
+ * takes all that wait, runs them one after the other, commits once, wakes them,
+ * and hands over to the next that came meanwhile. A lone writer thus pays no
  * thread switch, and the busier the store, the larger the groups.
  *
- * If a group fails as a whole (commit refused, deadlock, connection lost
- * before the commit was sent) its jobs are run again one by one, so that each
- * gets the status it deserves. If the connection is lost during the commit
- * the outcome is unknown: all get CLEW_UNAVAILABLE, none is run again.
+ * A group is first run without savepoints, since nearly all succeed, or fail
+ * before they changed anything, and savepoints cost statements and round trips.
+ * If one fails later than that, nothing is kept and the same jobs are run
+ * again, each in a savepoint. If that too fails as a whole (commit refused,
+ * deadlock, connection lost before the commit was sent) they are run one by
+ * one, so that each gets the status it deserves. If the connection is lost
+ * during the commit the outcome is unknown: all get CLEW_UNAVAILABLE, none is
+ * run again.
+ *
+ * No job is passed over: what a group had no time for comes next, alone.
  * Thread-safety: internally locked.
  */
 #ifndef STORE_WRITER_H
@@ -25,6 +31,8 @@
 #define WRITER_MAX_WAITING 1024
 /* Jobs that share one commit: bounds how long the first waits for the last. */
 #define WRITER_MAX_GROUP 128
+/* No further job is begun in a group that has run for so long. */
+#define WRITER_GROUP_MS 500
 
 struct job;
 
@@ -32,6 +40,8 @@ struct writer {
     const struct driver_ops *ops;
     struct driver *driver;
     int max_waiting;
+    int64_t group_ns;
+    int n_careful;            /* the leader's: groups to run with savepoints */
     struct conn *conn;        /* the leader's */
     int64_t retry_at_ns;      /* the leader's: no new connection before */
     struct clew_error reason; /* the leader's: why not */
@@ -40,11 +50,12 @@ struct writer {
     struct job *first;
     struct job *last;
     int n_waiting;
+    int n_left; /* the first so many are what the last group left */
     bool has_leader;
 };
 
 void writer_init(struct writer *writer, const struct driver_ops *ops,
-                 struct driver *driver, int max_waiting);
+                 struct driver *driver, const struct store_options *options);
 /* Waits for what is under way. */
 void writer_release(struct writer *writer);
 
