@@ -7,6 +7,7 @@
 #include "engine/recall_internal.h"
 #include "model/embed.h"
 #include "text/analysis.h"
+#include "text/question.h"
 #include "vec/vec.h"
 
 #include <math.h>
@@ -113,6 +114,7 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
         query->ranges[i].to_ms = analysis.dates[i].to_ms;
         query->n_ranges++;
     }
+    query->wants = question_wants(request->query, &analysis.tokens);
     return take_vector(query, arena, view, embedder, err);
 }
 

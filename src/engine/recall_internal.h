@@ -44,6 +44,7 @@ struct recall_query {
     const struct vec_ops *ops;
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
+    uint32_t wants; /* enum question_wants: the kind of answer */
 };
 
 /* A stretch of one segment that is in reach. */

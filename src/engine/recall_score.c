@@ -11,10 +11,11 @@
  * vector     cosine of its own vector, in deviations from the mean
  * window     the same of the vectors around it
  * time       said when asked about, or speaking of it
- * prior      for people's talk: a longer turn says more, a question is rarely
- *            the answer, what follows a question often is, and who is asked
- *            about often says it himself; for memories: the words of the
- *            question that it lacks
+ * prior      a turn that holds the kind of answer asked for: a time, a name;
+ *            for people's talk: a longer turn says more, one that follows a
+ *            long one less, a question is rarely the answer, what follows a
+ *            question often is, and who is asked about often says it himself;
+ *            for memories: the words of the question that it lacks
  *
  * and, once all are scored, how good the other turns of its chat are
  * (recall_chat.c).
@@ -23,6 +24,8 @@
  * hold for any language, as none of them looks at words.
  */
 #include "engine/recall_internal.h"
+
+#include "text/question.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,16 +40,20 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 #define GUARD_LENGTH 24.0f
 /* A cosine this many deviations above the mean is worth its whole weight. */
 #define DEVIATIONS 5.0f
-#define VECTOR_WEIGHT 0.53f
+#define VECTOR_WEIGHT 0.45f
 #define WINDOW_WEIGHT 0.40f
 #define TIME_SAID 0.73f
 #define TIME_SAID_SOON_AFTER 0.40f
 #define TIME_MENTIONED 0.22f
 #define WEEK_MS (7 * 86400000LL)
-#define PRIOR_LENGTH 0.11f
+#define ANSWER_TIME 0.20f
+#define ANSWER_NAME 0.09f
+#define NAMES 0.03f /* whatever is asked */
+#define PRIOR_LENGTH 0.08f
+#define PRIOR_AFTER_LENGTH 0.09f
 #define PRIOR_QUESTION 0.11f
 #define PRIOR_ANSWER 0.09f
-#define PRIOR_SPEAKER 0.18f
+#define PRIOR_SPEAKER 0.25f
 /* Vectors asked for before they are needed. */
 #define AHEAD 8
 #define COVERAGE 1.0f
@@ -399,22 +406,53 @@ static float score_time(const struct population *pop, const struct slot *slot)
     return said + mentioned;
 }
 
+/* What holds the kind of answer that is asked for. */
+static float score_answer(const struct population *pop, const struct slot *slot)
+{
+    const struct recall_query *query = pop->query;
+    const struct index_range *dates = NULL;
+    float answer = 0;
+
+    if (pop->kind != INDEX_TURN) {
+        return 0;
+    }
+    if (slot->flags & INDEX_NAMES) {
+        answer += query->wants & QUESTION_NAME ? ANSWER_NAME : NAMES;
+    }
+    if (query->wants & QUESTION_TIME && query->n_ranges == 0 &&
+        segment_dates(pop->slices[slot->slice].segment, slot->doc, &dates)) {
+        answer += ANSWER_TIME;
+    }
+    return answer;
+}
+
+/* How much a text of this length says, in logarithms of the usual. */
+static float weight_of_length(const struct population *pop,
+                              const struct slot *slot)
+{
+    return logf(0.25f + pop->lengths[slot->length] / pop->avg_length);
+}
+
 /* Only where people talk to each other: turns of speakers with names. */
 static float score_prior(const struct population *pop, const struct slot *slot,
                          const size_t around[RECALL_WINDOW])
 {
     const struct segment *s = pop->slices[slot->slice].segment;
-    float length = pop->lengths[slot->length] / pop->avg_length;
+    const struct slot *previous =
+        around[0] == SIZE_MAX ? NULL : &pop->slots[around[0]];
     float prior;
 
     if (pop->kind != INDEX_TURN || !(slot->flags & INDEX_NAMED)) {
         return 0;
     }
-    prior = PRIOR_LENGTH * logf(0.25f + length);
+    prior = PRIOR_LENGTH * weight_of_length(pop, slot);
+    if (previous) {
+        prior -= PRIOR_AFTER_LENGTH * weight_of_length(pop, previous);
+    }
     if (slot->flags & INDEX_QUESTION) {
         prior -= PRIOR_QUESTION;
     }
-    if (around[0] != SIZE_MAX && pop->slots[around[0]].flags & INDEX_QUESTION) {
+    if (previous && previous->flags & INDEX_QUESTION) {
         prior += PRIOR_ANSWER;
     }
     for (size_t t = 0; t < pop->n_terms; t++) {
@@ -474,7 +512,8 @@ static void score_slot(struct population *pop, size_t slot,
     score_words(pop, slot, around, parts);
     score_vectors(pop, slot, around, parts);
     parts->time = score_time(pop, at);
-    parts->prior = score_prior(pop, at, around) + score_coverage(pop, slot);
+    parts->prior = score_answer(pop, at) + score_prior(pop, at, around) +
+                   score_coverage(pop, slot);
     out->score = (double)parts->lexical + (double)parts->neighbour +
                  (double)parts->vector + (double)parts->window +
                  (double)parts->time + (double)parts->prior;

@@ -67,12 +67,27 @@ static enum clew_status add_dates(struct arena *arena,
     return CLEW_OK;
 }
 
+/* People, places, things with a name of their own: no dates, no numbers. */
+static bool names_something(const struct analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->n_entities; i++) {
+        enum entity_kind kind = analysis->entities[i].kind;
+
+        if (kind != ENTITY_DATE && kind != ENTITY_AMOUNT &&
+            kind != ENTITY_NUMBER) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint32_t flags_of(const struct analysis *analysis, struct str speaker,
                          size_t n_words)
 {
     uint32_t flags = n_words == 0 ? INDEX_NO_CONTENT : 0;
 
     flags |= speaker.len > 0 ? INDEX_NAMED : 0;
+    flags |= names_something(analysis) ? INDEX_NAMES : 0;
     for (size_t i = 0; i < analysis->n_sentences; i++) {
         if (analysis->sentences[i].is_question) {
             flags |= INDEX_QUESTION;

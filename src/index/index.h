@@ -42,7 +42,8 @@ enum index_flags {
     INDEX_BY_USER = 1 << 1,      /* role user */
     INDEX_BY_ASSISTANT = 1 << 2, /* role assistant */
     INDEX_NAMED = 1 << 3,        /* the speaker has a name */
-    INDEX_NO_CONTENT = 1 << 4    /* no words of its own: "ok", "thanks!" */
+    INDEX_NO_CONTENT = 1 << 4,   /* no words of its own: "ok", "thanks!" */
+    INDEX_NAMES = 1 << 5         /* the text names someone or something */
 };
 
 /* A term of a document: its hash and how often, in halves (a word said once

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_question.c - the kind of answer a question asks for.
+ */
+#include "support/test.h"
+
+#include "base/arena.h"
+#include "text/question.h"
+
+static const struct {
+    const char *text;
+    uint32_t wants;
+} cases[] = {
+    {"When did the boiler break?", QUESTION_TIME},
+    {"when's the exam", QUESTION_TIME},
+    {"Since when do we have two cars?", QUESTION_TIME},
+    {"Thanks! When do we leave?", QUESTION_TIME},
+    {"Wann fährt der Zug?", QUESTION_TIME},
+    {"¿Cuándo llega mi hermana?", QUESTION_TIME},
+    {"Quand est-ce que tu pars ?", QUESTION_TIME},
+    {"Когда ты приедешь?", QUESTION_TIME},
+    {"你什么时候搬家的？", QUESTION_TIME},
+    {"出発はいつですか", QUESTION_TIME},
+    {"Who fixed the roof?", QUESTION_NAME},
+    {"In which town is the office?", QUESTION_NAME},
+    {"Wo liegt der Schlüssel?", QUESTION_NAME},
+    {"¿De quién es el coche?", QUESTION_NAME},
+    {"钥匙在哪里？", QUESTION_NAME},
+    {"Who came, and when?", QUESTION_NAME},
+    {"Who came? When did they leave?", QUESTION_TIME | QUESTION_NAME},
+    /* further in it joins clauses */
+    {"What did we eat when it rained?", 0},
+    {"The hotel where we stayed was loud.", 0},
+    {"How many rooms are there?", 0},
+    {"tax return", 0},
+    {"", 0},
+};
+
+static void the_question_word_tells_the_kind_of_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct str text = str_of(cases[i].text);
+        struct arena arena;
+        struct tokens tokens;
+
+        arena_init(&arena, (size_t)1 << 20);
+        assert_int_equal(tokens_of(&arena, text, &tokens), CLEW_OK);
+        if (question_wants(text, &tokens) != cases[i].wants) {
+            print_error("case: %s\n", cases[i].text);
+        }
+        assert_int_equal(question_wants(text, &tokens), cases[i].wants);
+        arena_release(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_question_word_tells_the_kind_of_answer),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
