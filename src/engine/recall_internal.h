@@ -200,4 +200,28 @@ static inline bool mark_get(const uint64_t *bits, size_t position)
     return bits[position / 64] >> (position % 64) & 1;
 }
 
+static inline uint32_t doc_at(const struct slice *slice, size_t position)
+{
+    return slice->first + (uint32_t)(position - slice->base);
+}
+
+/* The slice of a position, known to be `slice` or a later one. */
+static inline size_t slice_from(const struct population *pop, size_t slice,
+                                size_t position)
+{
+    while (slice + 1 < pop->n_slices &&
+           pop->slices[slice + 1].base <= position) {
+        slice++;
+    }
+    return slice;
+}
+
+/* Call for each set bit of a bitmap over all positions. */
+#define FOR_EACH_MARK(pop, bits, position)                                     \
+    for (size_t word_ = 0; word_ < ((pop)->size + 63) / 64; word_++)           \
+        for (uint64_t left_ = (bits)[word_];                                   \
+             left_ &&                                                          \
+             ((position) = word_ * 64 + (size_t)__builtin_ctzll(left_), true); \
+             left_ &= left_ - 1)
+
 #endif

@@ -228,6 +228,16 @@ struct sieve {
     struct best *best;
 };
 
+/* The shipped model's rows are copied without a call. */
+static inline void copy_row(uint64_t *to, const uint64_t *from, size_t words)
+{
+    if (words == 4) {
+        memcpy(to, from, 4 * sizeof(*to));
+    } else {
+        memcpy(to, from, words * sizeof(*to));
+    }
+}
+
 static void sieve_planes(const struct sieve *sieve, const uint32_t *docs,
                          size_t n)
 {
@@ -236,8 +246,8 @@ static void sieve_planes(const struct sieve *sieve, const uint32_t *docs,
     int32_t out[PASS_ROWS];
 
     for (size_t i = 0; i < n; i++) {
-        memcpy(sieve->rows + i * sieve->words, s->bits + docs[i] * sieve->words,
-               sieve->words * sizeof(*s->bits));
+        copy_row(sieve->rows + i * sieve->words,
+                 s->bits + docs[i] * sieve->words, sieve->words);
     }
     query->ops->scan_bits(query->planes, sieve->rows, n, sieve->words, out);
     for (size_t i = 0; i < n; i++) {
@@ -283,30 +293,42 @@ static void sieve_slice(const struct sieve *sieve)
     }
 }
 
-/* The cosines of a shortlist; the best of them. */
-static void rerank(const struct population *pop, const struct best *shortlist,
+/*
+ * The cosines of a shortlist; the best of them. In order of position, so that
+ * the pages of the vectors are walked through once: the marks, which nobody
+ * uses yet, sort the shortlist.
+ */
+static void rerank(const struct population *pop, struct best *shortlist,
                    struct best *best)
 {
     const struct recall_query *query = pop->query;
+    size_t slice = 0;
+    size_t position;
+    size_t n = 0;
 
-    for (size_t i = 0; i < shortlist->count + AHEAD; i++) {
-        size_t ahead = i < shortlist->count ? i : shortlist->count - 1;
-        size_t position = position_of_key(shortlist->keys[ahead]);
-        const struct slice *slice =
-            &pop->slices[population_slice_of(pop, position)];
+    for (size_t i = 0; i < shortlist->count; i++) {
+        mark_set(pop->marks, position_of_key(shortlist->keys[i]));
+    }
+    FOR_EACH_MARK(pop, pop->marks, position)
+    {
+        shortlist->keys[n++] = position;
+    }
+    for (size_t i = 0, later = 0; i < n; i++) {
+        const struct slice *at;
+        float cosine;
 
-        recall_prefetch(query, slice->segment,
-                        slice->first + (position - slice->base));
-        if (i < AHEAD) {
-            continue;
+        if (i + AHEAD < n) {
+            later = slice_from(pop, later, shortlist->keys[i + AHEAD]);
+            recall_prefetch(
+                query, pop->slices[later].segment,
+                doc_at(&pop->slices[later], shortlist->keys[i + AHEAD]));
         }
-        position = position_of_key(shortlist->keys[i - AHEAD]);
-        slice = &pop->slices[population_slice_of(pop, position)];
-        float cosine = recall_cosine(query, slice->segment,
-                                     slice->first + (position - slice->base));
-
+        slice = slice_from(pop, slice, shortlist->keys[i]);
+        at = &pop->slices[slice];
+        cosine =
+            recall_cosine(query, at->segment, doc_at(at, shortlist->keys[i]));
         if (cosine > best->floor) {
-            best_add(best, cosine, position);
+            best_add(best, cosine, shortlist->keys[i]);
         }
     }
 }

@@ -26,8 +26,9 @@
 #define BACKUP_STEP_PAGES 1024
 
 /* Deleted content is overwritten (forget), temporary content never reaches a
- * disk, and LIKE means the same as on PostgreSQL. The caches are small: the
- * system's page cache is behind them. */
+ * disk, and LIKE means the same as on PostgreSQL. The caches are small, as the
+ * system's page cache is behind them; a reader's holds the upper pages of the
+ * indexes, which each recall would otherwise read anew. */
 static const char common_settings[] = "PRAGMA trusted_schema = OFF;"
                                       "PRAGMA cell_size_check = ON;"
                                       "PRAGMA secure_delete = ON;"
@@ -37,7 +38,7 @@ static const char common_settings[] = "PRAGMA trusted_schema = OFF;"
                                       "PRAGMA synchronous = FULL;";
 static const char writer_settings[] = "PRAGMA cache_size = -4096;"
                                       "PRAGMA journal_size_limit = 16777216;";
-static const char reader_settings[] = "PRAGMA cache_size = -1024;"
+static const char reader_settings[] = "PRAGMA cache_size = -8192;"
                                       "PRAGMA query_only = ON;";
 
 static const struct {
