@@ -47,6 +47,10 @@ enum clew_status effort_try_resolve(struct observation *o,
 enum clew_status effort_come_back(struct observation *o,
                                   struct effort_board *board, bool *out_done,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* The turn may answer which effort the turn before meant. */
+enum clew_status effort_answer_which(struct observation *o,
+                                     struct effort_board *board, bool *out_done,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status effort_reactivate(struct observation *o,
                                    struct effort_board *board,
                                    struct effort *effort,

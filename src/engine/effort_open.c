@@ -7,6 +7,8 @@
 #include "engine/chat.h"
 #include "engine/place.h"
 
+#include <string.h>
+
 /* The effort's title names the chat, unless a person or an effort did. */
 static enum clew_status title_chat(struct observation *o, const struct uuid *id,
                                    struct str title, struct clew_error *err)
@@ -106,12 +108,34 @@ static enum clew_status same_effort(struct observation *o,
     return status;
 }
 
+/* A step of the effort at work: something to try, or help wanted with what it
+ * came to. */
+static enum clew_status is_step(struct observation *o,
+                                const struct effort_board *board,
+                                const struct extract_item *item, bool *out,
+                                struct clew_error *err)
+{
+    const struct effort *active = board->active;
+    size_t n_shared = 0;
+    enum clew_status status = CLEW_OK;
+
+    *out = active && (active->is_spawned || (effort_is_at_work(o, active) &&
+                                             effort_is_attempt(item->summary)));
+    if (!*out && active && effort_is_at_work(o, active) &&
+        strcmp(item->rule, "effort-plea") == 0) {
+        status = effort_shared_with(o, active->summary, &n_shared, err);
+        *out = n_shared > 0;
+    }
+    return status;
+}
+
 enum clew_status effort_try_open(struct observation *o,
                                  struct effort_board *board, bool *out_done,
                                  struct clew_error *err)
 {
     const struct extract_item *item = NULL;
     struct effort *known = NULL;
+    bool is_known = false;
     enum clew_status status;
 
     *out_done = false;
@@ -123,10 +147,9 @@ enum clew_status effort_try_open(struct observation *o,
     if (!item || (o->intent.flags & INTENT_REMINDER)) {
         return CLEW_OK;
     }
-    if (board->active &&
-        (board->active->is_spawned || (effort_is_at_work(o, board->active) &&
-                                       effort_is_attempt(item->summary)))) {
-        return CLEW_OK; /* a step of the one at work */
+    status = is_step(o, board, item, &is_known, err);
+    if (status != CLEW_OK || is_known) {
+        return status;
     }
     status = same_effort(o, board, item->summary, &known, err);
     if (status != CLEW_OK) {

@@ -157,6 +157,8 @@ static enum clew_status user_turn(struct observation *o,
     }
     if (o->intent.flags & INTENT_RETURN) {
         status = effort_come_back(o, board, &is_done, err);
+    } else {
+        status = effort_answer_which(o, board, &is_done, err);
     }
     if (status == CLEW_OK && !is_done && board->count > 0) {
         status = effort_try_resolve(o, board, &is_done, err);

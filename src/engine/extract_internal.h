@@ -131,6 +131,45 @@ size_t extract_option_named(const struct extract_options *o, struct str said);
 struct str extract_options_but(struct arena *arena,
                                const struct extract_options *o, size_t chosen);
 
+/* --- what an effort is called (extract_title.c) -----------------------------
+ */
+
+/* Words of `phrase` that stand at `at`; 0 if they do not. */
+size_t words_phrase_at(const struct intent_piece *piece, size_t at,
+                       const char *phrase);
+/* The word behind "can you please", "I want to" and the like. */
+size_t title_strip(const struct intent_piece *piece, size_t at);
+/* "That's fine, can you please tell me ...": where it asks. */
+size_t title_asks_at(const struct intent_piece *piece);
+/* Wishes and chat that ask nobody for work. */
+bool title_is_idle(const struct intent_piece *piece, size_t at);
+/* Where a title ends: at a clause that explains, or at its longest. */
+size_t title_end(const struct intent_piece *piece, size_t at);
+/* Words [at, end); a buffer that is full shows in its status. */
+void title_put(const struct extraction *x, const struct intent_piece *piece,
+               size_t at, size_t end, struct buf *out);
+/* The same for what is wanted: "Help with the parser". */
+void title_put_goal(const struct extraction *x,
+                    const struct intent_piece *piece, size_t at, size_t end,
+                    struct buf *out);
+/* What somebody says from `at` on, behind `front`: "Help with: ...". */
+void title_put_said(const struct extraction *x,
+                    const struct intent_piece *piece, const char *front,
+                    size_t at, struct buf *out);
+/* The same for what does not work: "Fix 401 error". */
+void title_put_problem(const struct extraction *x,
+                       const struct intent_piece *piece, struct buf *out);
+
+/* --- pleas (extract_plea.c) -------------------------------------------------
+ */
+
+/*
+ * Does the piece ask for help in so many words ("can you help?")? The core is
+ * what is left of it without them: no words if that is all it does.
+ */
+bool plea_split(const struct intent_piece *piece,
+                struct intent_piece *out_core);
+
 enum clew_status extract_facts(struct extraction *x) CLEW_MUST_CHECK;
 enum clew_status extract_answer(struct extraction *x) CLEW_MUST_CHECK;
 enum clew_status extract_decisions(struct extraction *x) CLEW_MUST_CHECK;
