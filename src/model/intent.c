@@ -285,7 +285,8 @@ static void consult(const struct intent_pieces *pieces, struct intent *out)
         float share[INTENT_ACTS];
         size_t best = 0;
 
-        if (seg->confidence >= RULE_FLOOR) {
+        /* a sentence with its mark is the rules', a picture may follow it */
+        if (seg->confidence >= RULE_FLOOR || pieces->items[i].end) {
             continue;
         }
         intent_classify(&pieces->items[i], share);

@@ -454,7 +454,7 @@ void intent_rule(const struct intent_piece *piece, bool has_end,
     if (use_cue(CUES_QUESTION, piece, out)) {
         return;
     }
-    if (!has_end && is_unmarked_question(piece, out)) {
+    if (!has_end && !piece->end && is_unmarked_question(piece, out)) {
         return;
     }
     (void)set(out, INTENT_INFORM, 50, "default");
