@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/model_use.h"
 #include "engine/reembed.h"
+#include "engine/vector_graph.h"
 #include "http/metrics.h"
 #include "store/store.h"
 
@@ -51,6 +52,27 @@ static void write_model(struct engine *engine, struct buf *body)
                      (long long)all, (long long)done, failure[0] == '\0');
 }
 
+/* Vectors that are kept in the database; nothing where none may be. */
+static void write_graphs(struct engine *engine, struct buf *body)
+{
+    struct vector_graph_counts counts;
+    const char *version = vector_graph_version(engine);
+
+    if (version[0] == '\0' ||
+        vector_graph_count(engine, &counts, NULL) != CLEW_OK) {
+        return;
+    }
+    (void)buf_printf(body,
+                     "# TYPE clew_pgvector_info gauge\n"
+                     "clew_pgvector_info{version=\"%s\"} 1\n"
+                     "# TYPE clew_pgvector_graphs gauge\n"
+                     "clew_pgvector_graphs %lld\n"
+                     "# TYPE clew_pgvector_changes_behind gauge\n"
+                     "clew_pgvector_changes_behind %lld\n",
+                     version, (long long)counts.n_graphs,
+                     (long long)counts.n_behind);
+}
+
 /* How captured calls found what they continue. */
 static void write_links(struct buf *body)
 {
@@ -84,6 +106,7 @@ enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
         (void)buf_printf(body, "# TYPE clew_store_up gauge\nclew_store_up %d\n",
                          store_is_healthy(call->engine->store));
         write_model(call->engine, body);
+        write_graphs(call->engine, body);
         write_links(body);
         status = metrics_write(body);
     }

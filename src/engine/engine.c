@@ -13,6 +13,7 @@
 #include "engine/feed.h"
 #include "engine/key_cache.h"
 #include "engine/model_use.h"
+#include "engine/vector_graph.h"
 #include "model/embed.h"
 #include "model/llm.h"
 #include "store/db.h"
@@ -125,6 +126,9 @@ enum clew_status engine_open(const struct engine_options *options,
     store.must_exist = options->must_exist;
     status = store_open(&store, &engine->store, err);
     if (status == CLEW_OK) {
+        status = vector_graph_open(engine, err);
+    }
+    if (status == CLEW_OK) {
         status = feed_open(engine, err);
     }
     engine->contexts = context_cache_new(); /* works without, slower */
@@ -158,6 +162,7 @@ void engine_close(struct engine *engine)
     context_cache_free(engine->contexts);
     agents_live_close(engine->agents);
     store_close(engine->store);
+    vector_graph_close(engine); /* the store knows its statements */
     key_cache_free(engine->keys);
     alloc_free(engine->data_dir);
     alloc_free(engine);

@@ -25,6 +25,7 @@ struct llm;
 struct key_cache;
 struct model_use;
 struct replay;
+struct vector_graph;
 
 struct engine {
     struct store *store;
@@ -34,6 +35,7 @@ struct engine {
     struct index_set *indexes;      /* of its vectors */
     struct feed_source *feed;       /* what they are fed from */
     struct model_use *models;       /* other models, see model_use.h */
+    struct vector_graph *graph;     /* vectors in PostgreSQL; NULL: none */
     struct key_cache *keys;         /* who may call, for a moment */
     struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */

@@ -10,6 +10,7 @@
 #include "engine/episode.h"
 #include "engine/memory.h"
 #include "engine/vector.h"
+#include "engine/vector_graph.h"
 #include "engine/work.h"
 #include "index/doc.h"
 #include "model/embed.h"
@@ -490,13 +491,11 @@ static enum clew_status add_vectors(const struct feed_source *from,
     return status;
 }
 
-static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
-                                    size_t max, struct arena *arena,
-                                    struct index_doc **out_docs,
-                                    size_t *out_count, int64_t *out_through,
-                                    struct clew_error *err)
+enum clew_status feed_load(const struct feed_source *from, int64_t tenant,
+                           int64_t after, size_t max, struct arena *arena,
+                           struct index_doc **out_docs, size_t *out_count,
+                           int64_t *out_through, struct clew_error *err)
 {
-    const struct feed_source *from = arg;
     struct scope scope = {tenant};
     struct load_work work = {.arena = arena,
                              .model = from->model,
@@ -531,8 +530,17 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
     return status;
 }
 
+static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
+                                    size_t max, struct arena *arena,
+                                    struct index_doc **out_docs,
+                                    size_t *out_count, int64_t *out_through,
+                                    struct clew_error *err)
+{
+    return feed_load(arg, tenant, after, max, arena, out_docs, out_count,
+                     out_through, err);
+}
+
 static enum clew_status open_set(struct feed_source *source, const char *dir,
-                                 const float *centre,
                                  struct index_set **out_set,
                                  struct clew_error *err)
 {
@@ -542,8 +550,9 @@ static enum clew_status open_set(struct feed_source *source, const char *dir,
         .ram_bytes = (size_t)config_int(engine->config, "index.ram_bytes"),
         .model = source->model ? source->model : engine->embedder->id,
         .dim = source->dim,
-        .centre = centre,
+        .centre = source->centre,
         .analyser = DOC_ANALYSER_VERSION,
+        .can_be_bare = vector_graph_is_on(engine, source->dim),
         .source = {source, source_latest, source_load}};
 
     return index_set_open(&options, out_set, err);
@@ -557,11 +566,10 @@ static enum clew_status open_shipped(struct engine *engine, const char *dir,
     enum clew_status status =
         centre ? embed_static_centre(centre, err) : clew_no_memory(err);
 
-    if (status == CLEW_OK) {
-        status = open_set(engine->feed, dir, centre, &engine->indexes, err);
-    }
-    alloc_free(centre);
-    return status;
+    engine->feed->centre = centre; /* feed_close() frees it */
+    return status == CLEW_OK
+               ? open_set(engine->feed, dir, &engine->indexes, err)
+               : status;
 }
 
 enum clew_status feed_open(struct engine *engine, struct clew_error *err)
@@ -582,6 +590,9 @@ void feed_close(struct engine *engine)
 {
     index_set_close(engine->indexes);
     engine->indexes = NULL;
+    if (engine->feed) {
+        alloc_free((void *)(uintptr_t)engine->feed->centre);
+    }
     alloc_free(engine->feed);
     engine->feed = NULL;
 }
@@ -600,5 +611,5 @@ enum clew_status feed_open_model(struct feed_source *source,
     char path[4096];
 
     feed_model_dir(source->engine, source->model, path, sizeof(path));
-    return open_set(source, path, NULL, out_set, err);
+    return open_set(source, path, out_set, err);
 }

@@ -70,7 +70,15 @@ struct feed_source {
     struct engine *engine;
     const char *model; /* its id; NULL = the shipped one */
     size_t dim;
+    const float *centre; /* of its vectors; NULL = the origin */
 };
+/* The source's documents and tombstones after a change number, as struct
+ * index_source has it. */
+enum clew_status feed_load(const struct feed_source *source, int64_t tenant,
+                           int64_t after, size_t max, struct arena *arena,
+                           struct index_doc **out_docs, size_t *out_count,
+                           int64_t *out_through,
+                           struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Open the indexes of another model, in a folder of their own. Vectors come
  * from the vectors table; a document that has none yet is found by its words.

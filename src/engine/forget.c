@@ -14,6 +14,7 @@
 #include "engine/model_use.h"
 #include "engine/rebuild.h"
 #include "engine/rows.h"
+#include "engine/vector_graph.h"
 #include "index/index.h"
 #include "store/db.h"
 
@@ -443,6 +444,9 @@ static enum clew_status delete_all(struct work *work, struct store_tx *tx,
         if (status == CLEW_OK && cascade[i].name) {
             add_count(work->out, cascade[i].name, count);
         }
+    }
+    if (status == CLEW_OK) {
+        status = vector_graph_forget(tx, err);
     }
     if (status == CLEW_OK && work->input->user_id.s) {
         status = db_exec(tx, &DROP_USER, DB_ARGS(db_text(work->input->user_id)),

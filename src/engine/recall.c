@@ -74,6 +74,7 @@ static enum clew_status take_vector(struct recall_query *query,
     if (status != CLEW_OK) {
         return status;
     }
+    query->floats = vector;
     query->ops = vec_ops();
     vec_quantise_about(vector, view->centre, dim, query->vector, &form);
     for (size_t i = 0; view->centre && i < dim; i++) {
@@ -115,6 +116,14 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
         query->n_ranges++;
     }
     query->wants = question_wants(request->query, &analysis.tokens);
+    for (size_t i = 0; i < view->count && view->dim > 0; i++) {
+        const struct segment *s = view->segments[i];
+
+        for (int k = 0; k < INDEX_KINDS && segment_is_bare(s); k++) {
+            query->n_bare[k] += segment_kind_end(s, (enum index_kind)k) -
+                                segment_kind_first(s, (enum index_kind)k);
+        }
+    }
     return take_vector(query, arena, view, embedder, err);
 }
 

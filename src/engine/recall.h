@@ -2,7 +2,8 @@
 /*
  * recall.h - a question's life up to the ranked list: candidates, score.
  *
- * Pure ranking over a view of the index: no rows are read. Candidates come from
+ * Pure ranking over a view of the index: no rows are read, but vectors that are
+ * kept elsewhere (struct recall_far). Candidates come from
  * terms, vectors and time; each is scored by its own words and those of its
  * neighbours, by vector, by time and by priors that depend on the kind of
  * talk. Rows, lineage (superseded) and packing are the caller's next steps; who
@@ -20,6 +21,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "index/index.h"
+#include "vec/vec.h"
 
 struct embedder;
 
@@ -37,6 +39,49 @@ struct recall_line {
     int64_t max_seq; /* inclusive */
 };
 
+/* What is looked for among vectors that are not in the view. */
+struct recall_far_query {
+    enum index_kind kind;
+    const float *vector; /* the question's, dim floats */
+    size_t dim;
+    size_t want;
+    struct str user;                 /* as in struct recall_request */
+    const struct recall_line *lines; /* chats; max_seq may be left to recall */
+    size_t n_lines;
+    int64_t since_ms;
+    int64_t until_ms;
+    int64_t at_ms;
+    size_t n_reach; /* documents these leave, about */
+    size_t n_all;   /* documents of the kind */
+};
+
+/* A document's vector as the index would hold it. */
+struct recall_far_vector {
+    struct uuid id;
+    int64_t change_seq; /* of the state it stands for */
+    const int8_t *values;
+    size_t dim; /* that of the query */
+    struct vec_form form;
+};
+
+/*
+ * Where the vectors of documents are that the view has none of (see
+ * index_set_far). Answers are in the arena; documents without a vector are
+ * missing in them. `find` may be approximate, and may answer with less than
+ * was wanted or with documents out of reach.
+ */
+struct recall_far {
+    void *arg;
+    enum clew_status (*find)(void *arg, struct arena *arena,
+                             const struct recall_far_query *query,
+                             struct recall_far_vector **out_vectors,
+                             size_t *out_count, struct clew_error *err);
+    enum clew_status (*read)(void *arg, struct arena *arena,
+                             const struct uuid *ids, size_t count,
+                             struct recall_far_vector **out_vectors,
+                             size_t *out_count, struct clew_error *err);
+};
+
 struct recall_request {
     struct str query;                /* cut to LIMIT_QUERY_TERMS terms */
     struct str user;                 /* empty = all users of the tenant */
@@ -51,6 +96,9 @@ struct recall_request {
     /* As of: only documents with created_at <= at, which is also "now" for
      * recency and relative dates. */
     int64_t at_ms;
+    /* For vectors that are not in the view; NULL: such documents are found by
+     * their words alone. */
+    const struct recall_far *far;
 };
 #define RECALL_MAX_LIMIT 5000
 

@@ -6,6 +6,7 @@
  * recall_pop.c   which documents are in reach, and their statistics
  * recall_find.c  candidates: all together
  * recall_vector.c candidates by vectors
+ * recall_far.c   the same where vectors are not in the index
  * recall_terms.c candidates by terms and time
  * recall_best.h  the best of many
  * recall_score.c the full score of each candidate
@@ -19,6 +20,13 @@
 #include "engine/recall.h"
 #include "index/view.h"
 
+struct best;
+struct far_table;
+
+/* Above this many documents the sign bits find a shortlist first. */
+#define RECALL_FULL_SCAN 4096u
+/* Documents whose cosines give mean and deviation, about. */
+#define RECALL_SAMPLE 512u
 /* Terms that are scored; of a longer query the rarest ones. */
 #define RECALL_TERMS 48
 #define RECALL_RANGES 8
@@ -33,8 +41,9 @@ struct recall_query {
     struct str *terms; /* without repeats */
     uint64_t *hashes;
     size_t n_terms;
-    size_t dim;     /* 0 = no vector */
-    int8_t *vector; /* without the index's centre */
+    size_t dim;          /* 0 = no vector */
+    const float *floats; /* as the embedder made it */
+    int8_t *vector;      /* without the index's centre */
     float scale;
     float bias; /* what the centre adds to every cosine */
     float step; /* what one step of the planes is worth */
@@ -45,6 +54,7 @@ struct recall_query {
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
     uint32_t wants; /* enum question_wants: the kind of answer */
+    size_t n_bare[INDEX_KINDS]; /* documents whose vectors are elsewhere */
 };
 
 /* A stretch of one segment that is in reach. */
@@ -101,11 +111,12 @@ struct population {
     bool has_times;     /* the request bounds when documents were made */
     float cosine_mean;  /* of the query with the documents in reach */
     float cosine_std;
-    uint64_t *marks;      /* one bit per position: has a slot */
-    uint64_t *candidates; /* one bit per position: is scored */
-    uint32_t *ranks;      /* slots before each word of marks */
-    size_t *around;       /* RECALL_WINDOW positions per candidate */
-    struct slot *slots;   /* in order of position */
+    struct far_table *far; /* vectors read so far, of recall_far.c; or NULL */
+    uint64_t *marks;       /* one bit per position: has a slot */
+    uint64_t *candidates;  /* one bit per position: is scored */
+    uint32_t *ranks;       /* slots before each word of marks */
+    size_t *around;        /* RECALL_WINDOW positions per candidate */
+    struct slot *slots;    /* in order of position */
     size_t n_slots;
     uint8_t *tf2;                 /* n_slots rows of n_terms */
     size_t most_held;             /* terms in the candidate that has most */
@@ -144,9 +155,47 @@ enum clew_status recall_find_by_vector(struct population *pop, size_t want,
 /* The cosine of the query with a document that has a vector. */
 float recall_cosine(const struct recall_query *query, const struct segment *s,
                     size_t doc);
+/* Mean and deviation of the cosines, from sums over live documents. */
+struct moments {
+    double sum;
+    double squares;
+    size_t count;
+};
+static inline void moments_add(struct moments *m, float cosine)
+{
+    m->sum += (double)cosine;
+    m->squares += (double)cosine * (double)cosine;
+    m->count++;
+}
+void recall_set_moments(struct population *pop, const struct moments *m);
+/* The cosine by a document's vector in its quantised form. */
+static inline float recall_cosine_by(const struct recall_query *query,
+                                     const int8_t *values,
+                                     const struct vec_form *form)
+{
+    int32_t dot = query->ops->dot_i8(query->vector, values, query->dim);
+
+    return query->bias + form->bias + (float)dot * query->scale * form->scale;
+}
+/* Compare all of a slice whose vectors are in the index. */
+void recall_scan_full(const struct population *pop, const struct slice *slice,
+                      struct best *best, struct moments *m);
+/* Documents drawn for a sample have hashes up to this. */
+uint32_t recall_sample_bound(const struct population *pop);
 /* Have the vector brought near. */
 void recall_prefetch(const struct recall_query *query, const struct segment *s,
                      size_t doc);
+/* recall_far.c: are there documents in reach whose vectors are elsewhere? */
+bool recall_is_far(const struct population *pop);
+/* The best by vectors where some are elsewhere, and the cosines' moments. */
+enum clew_status recall_find_far(struct population *pop, struct best *best,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Read the vectors that the slots still lack. */
+enum clew_status recall_read_far(struct population *pop,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* The cosine of a document whose vector was read; false if it has none. */
+bool recall_far_cosine(const struct population *pop, const struct segment *s,
+                       uint32_t doc, float *out_cosine);
 /* recall_terms.c: mark `want` by terms, and what is around `n_spread`. */
 enum clew_status recall_find_by_terms(struct population *pop, size_t want,
                                       size_t n_spread,

@@ -185,6 +185,10 @@ static void fill_cosines(struct population *pop)
         struct slot *slot = &pop->slots[i];
         const struct segment *s = pop->slices[slot->slice].segment;
 
+        if (segment_is_bare(s)) {
+            (void)recall_far_cosine(pop, s, slot->doc, &slot->cosine);
+            continue;
+        }
         if (i + AHEAD < pop->n_slots) {
             const struct slot *later = slot + AHEAD;
 
@@ -514,6 +518,10 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
         return clew_no_memory(err);
     }
     fill_slots(pop);
+    status = recall_read_far(pop, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
     fill_cosines(pop);
     fill_terms(pop);
     find_most_held(pop);

@@ -19,15 +19,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Above this many documents the sign bits find a shortlist first. */
-#define FULL_SCAN 4096u
 /* One in so many passes the first sieve, and at least so many altogether. */
 #define PASS_PART 16u
 #define PASS_LEAST 4096u
 /* What the sign bits let through to the int8 comparison. */
 #define N_SHORTLIST 1024u
-/* Documents whose cosines give mean and deviation, about. */
-#define N_SAMPLE 512u
 /* Fewer than this say nothing about all. */
 #define SAMPLE_LEAST 64u
 #define SCAN_ROWS 1024u
@@ -36,21 +32,7 @@
 /* Vectors asked for ahead of their use: they lie far apart. */
 #define AHEAD 8u
 
-/* Mean and deviation of the cosines, from sums over live documents. */
-struct moments {
-    double sum;
-    double squares;
-    size_t count;
-};
-
-static void moments_add(struct moments *m, float cosine)
-{
-    m->sum += (double)cosine;
-    m->squares += (double)cosine * (double)cosine;
-    m->count++;
-}
-
-static void set_moments(struct population *pop, const struct moments *m)
+void recall_set_moments(struct population *pop, const struct moments *m)
 {
     double n = m->count ? (double)m->count : 1;
     double mean = m->sum / n;
@@ -70,10 +52,8 @@ static float cosine_of(const struct recall_query *query, int32_t dot,
 float recall_cosine(const struct recall_query *query, const struct segment *s,
                     size_t doc)
 {
-    int32_t dot = query->ops->dot_i8(query->vector,
-                                     s->vectors + doc * query->dim, query->dim);
-
-    return cosine_of(query, dot, &s->forms[doc]);
+    return recall_cosine_by(query, s->vectors + doc * query->dim,
+                            &s->forms[doc]);
 }
 
 void recall_prefetch(const struct recall_query *query, const struct segment *s,
@@ -81,12 +61,12 @@ void recall_prefetch(const struct recall_query *query, const struct segment *s,
 {
     const int8_t *vector = s->vectors + doc * query->dim;
 
-    for (size_t i = 0; i < query->dim; i += 64) {
+    for (size_t i = 0; i < query->dim && !segment_is_bare(s); i += 64) {
         __builtin_prefetch(vector + i);
     }
 }
 
-static void scan_full(const struct population *pop, const struct slice *slice,
+void recall_scan_full(const struct population *pop, const struct slice *slice,
                       struct best *best, struct moments *m)
 {
     const struct recall_query *query = pop->query;
@@ -118,9 +98,9 @@ static void find_full(struct population *pop, struct best *best)
     struct moments m = {0};
 
     for (size_t i = 0; i < pop->n_slices; i++) {
-        scan_full(pop, &pop->slices[i], best, &m);
+        recall_scan_full(pop, &pop->slices[i], best, &m);
     }
-    set_moments(pop, &m);
+    recall_set_moments(pop, &m);
 }
 
 /* What the sample says. */
@@ -198,11 +178,17 @@ static uint32_t bound_of(const struct population *pop, const struct sample *s)
     return (uint32_t)i;
 }
 
+uint32_t recall_sample_bound(const struct population *pop)
+{
+    double part = (double)RECALL_SAMPLE * SAMPLE_EVERY / (double)pop->size;
+
+    return part < 1 ? (uint32_t)(part * UINT32_MAX) : UINT32_MAX;
+}
+
 static enum clew_status read_sample(struct population *pop, uint32_t *out_bound,
                                     struct clew_error *err)
 {
-    double part = (double)N_SAMPLE * SAMPLE_EVERY / (double)pop->size;
-    uint32_t bound = part < 1 ? (uint32_t)(part * UINT32_MAX) : UINT32_MAX;
+    uint32_t bound = recall_sample_bound(pop);
     struct sample sample = {
         .counts = arena_zero(pop->arena, VEC_BIT_BYTES(pop->query->dim) * 8 + 1,
                              sizeof(*sample.counts))};
@@ -213,7 +199,7 @@ static enum clew_status read_sample(struct population *pop, uint32_t *out_bound,
     for (size_t i = 0; i < pop->n_slices; i++) {
         sample_slice(pop, &pop->slices[i], bound, &sample);
     }
-    set_moments(pop, &sample.moments);
+    recall_set_moments(pop, &sample.moments);
     *out_bound = bound_of(pop, &sample);
     return CLEW_OK;
 }
@@ -372,7 +358,9 @@ enum clew_status recall_find_by_vector(struct population *pop, size_t want,
     struct best best;
     enum clew_status status = best_init(&best, pop->arena, want, err);
 
-    if (status == CLEW_OK && pop->n_live <= FULL_SCAN) {
+    if (status == CLEW_OK && recall_is_far(pop)) {
+        status = recall_find_far(pop, &best, err);
+    } else if (status == CLEW_OK && pop->n_live <= RECALL_FULL_SCAN) {
         find_full(pop, &best);
     } else if (status == CLEW_OK) {
         status = find_sieved(pop, &best, err);

@@ -10,6 +10,7 @@
 #include "engine/lineage.h"
 #include "engine/memory.h"
 #include "engine/model_use.h"
+#include "engine/vector_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,16 +402,18 @@ rank_with(struct engine *engine, const struct scope *scope,
           const struct recall_request *request, struct recall_result *out,
           struct clew_error *err)
 {
+    struct recall_request with_far = *request;
     struct embedder *embedder = NULL;
     struct index_view *view = NULL;
     enum clew_status status =
         model_use_embedder(engine, model, true, &embedder, err);
 
     if (status == CLEW_OK) {
-        status = index_view_open(model->indexes, scope->tenant, &view, err);
+        status = vector_graph_view(engine, scope, model, arena, &view,
+                                   &with_far.far, err);
     }
     if (status == CLEW_OK) {
-        status = recall_run(view, embedder, arena, request, out, err);
+        status = recall_run(view, embedder, arena, &with_far, out, err);
     }
     index_view_close(view);
     return status;

@@ -5,6 +5,7 @@
 #include "engine/vector.h"
 
 #include "engine/rows.h"
+#include "engine/vector_graph.h"
 #include "model/embed.h"
 #include "store/db.h"
 #include "vec/vec.h"
@@ -150,9 +151,10 @@ enum clew_status vector_remove_model(struct store_tx *tx, const char *model,
     enum clew_status status =
         db_exec(tx, &DELETE_VECTORS, DB_ARGS(db_cstr(model)), err);
 
-    return status == CLEW_OK
-               ? db_exec(tx, &DELETE_MODEL, DB_ARGS(db_cstr(model)), err)
-               : status;
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &DELETE_MODEL, DB_ARGS(db_cstr(model)), err);
+    }
+    return status == CLEW_OK ? vector_graph_remove(tx, model, err) : status;
 }
 
 enum clew_status vector_progress_get(struct store_tx *tx, const char *model,

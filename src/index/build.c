@@ -149,7 +149,7 @@ static void fill_from_segment(struct build *b, uint32_t at,
     }
     ((int64_t *)build_part(b, PART_TIMES))[at] = s->times[row->doc];
     ((uint8_t *)build_part(b, PART_FLAGS))[at] = s->flags[row->doc];
-    if (dim) {
+    if (dim && !segment_is_bare(s)) {
         size_t bit_bytes = VEC_BIT_BYTES(dim);
 
         ((struct vec_form *)build_part(b, PART_FORMS))[at] = s->forms[row->doc];

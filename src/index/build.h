@@ -23,7 +23,8 @@ enum clew_status build_docs(const struct segment_kind *kind,
 /*
  * One segment of the live documents of several: in memory (path NULL), or in a
  * new file `path`, synced before this returns. `*out_segment` is NULL, and no
- * file is left, if nothing is live.
+ * file is left, if nothing is live. A kind of dim 0 leaves vectors out; one of
+ * another dim takes no segments that are without them.
  */
 enum clew_status build_merge(const struct segment_kind *kind,
                              struct segment *const *segments, size_t count,

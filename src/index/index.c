@@ -89,6 +89,7 @@ enum clew_status index_set_open(const struct index_options *options,
     set->home.kind.dim = (uint32_t)options->dim;
     set->home.kind.model = model_hash(options);
     set->home.kind.analyser = options->analyser;
+    set->home.kind.can_be_bare = options->can_be_bare && options->dim > 0;
     set->ram_bytes =
         options->ram_bytes ? options->ram_bytes : DEFAULT_RAM_BYTES;
     set->cap_tenants = 64;
@@ -403,6 +404,20 @@ void index_view_close(struct index_view *view)
     alloc_free(view);
 }
 
+int64_t index_view_bare(const struct index_view *view)
+{
+    int64_t newest = 0;
+
+    for (size_t i = 0; i < view->count && view->dim > 0; i++) {
+        if (segment_is_bare(view->segments[i])) {
+            int64_t own = segment_newest_change(view->segments[i]);
+
+            newest = own > newest ? own : newest;
+        }
+    }
+    return newest;
+}
+
 void index_view_count(const struct index_view *view, struct index_count *out)
 {
     memset(out, 0, sizeof(*out));
@@ -413,9 +428,23 @@ void index_view_count(const struct index_view *view, struct index_count *out)
         for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
             if (!segment_is_removed(s, doc)) {
                 out->n_docs[segment_kind_of(s, doc)]++;
-                out->n_vectors += view->dim > 0 && s->forms[doc].scale > 0;
+                out->n_bare += view->dim > 0 && segment_is_bare(s);
+                out->n_vectors += view->dim > 0 && !segment_is_bare(s) &&
+                                  s->forms[doc].scale > 0;
             }
         }
+    }
+}
+
+void index_set_far(struct index_set *set, int64_t tenant, int64_t through)
+{
+    struct tenant *t = NULL;
+
+    (void)find_tenant(set, tenant, false, &t, NULL); /* makes nothing */
+    if (t) {
+        (void)pthread_mutex_lock(&t->lock);
+        t->far_through = through > t->far_through ? through : t->far_through;
+        (void)pthread_mutex_unlock(&t->lock);
     }
 }
 
@@ -562,6 +591,8 @@ enum clew_status index_stats_get(struct index_set *set, int64_t tenant,
         uint32_t removed = atomic_load(&t->segments[i]->n_removed);
 
         stats.n_removed += removed;
+        stats.n_bare +=
+            segment_is_bare(t->segments[i]) ? t->segments[i]->head->n_docs : 0;
         stats.n_docs += t->segments[i]->head->n_docs - removed;
     }
     (void)pthread_mutex_unlock(&t->lock);

@@ -110,6 +110,9 @@ struct index_options {
      * sets them apart from it. NULL = the origin. Another one rebuilds. */
     const float *centre;
     uint32_t analyser; /* version of the text analysis */
+    /* Vectors may be kept elsewhere (index_set_far). Files without them are
+     * read again from the source where this is not set. */
+    bool can_be_bare;
     struct index_source source;
 };
 
@@ -143,13 +146,26 @@ enum clew_status index_view_open(struct index_set *set, int64_t tenant,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 void index_view_close(struct index_view *view);
 
+/* The newest change number among documents whose vectors are kept elsewhere, 0
+ * if there are none. */
+int64_t index_view_bare(const struct index_view *view);
+
 /* What a view holds; reads every document. */
 struct index_count {
     int64_t through; /* change number covered */
     uint64_t n_docs[INDEX_KINDS];
-    uint64_t n_vectors; /* documents that have one */
+    uint64_t n_vectors; /* documents that have one here */
+    uint64_t n_bare;    /* documents whose vectors are kept elsewhere */
 };
 void index_view_count(const struct index_view *view, struct index_count *out);
+
+/*
+ * Somebody else keeps the vectors of the tenant's documents up to the change
+ * number `through` and can be asked for them: index_maintain() and flushing
+ * leave those out of the files they write. The number only ever grows; nothing
+ * happens if the set was opened without `can_be_bare`.
+ */
+void index_set_far(struct index_set *set, int64_t tenant, int64_t through);
 
 /* Another ceiling from now on; 0 = 1 GiB. */
 void index_set_limit(struct index_set *set, size_t ram_bytes);
@@ -183,6 +199,7 @@ struct index_stats {
     int64_t through; /* change number covered */
     uint64_t n_docs; /* live documents */
     uint64_t n_removed;
+    uint64_t n_bare; /* documents, removed ones too, without vectors here */
     uint64_t n_segments;
     uint64_t n_files;
     uint64_t heap_bytes;

@@ -128,7 +128,8 @@ static bool header_is_good(const uint8_t *base, size_t size,
         head->version != SEGMENT_VERSION ||
         head->header_sum !=
             checksum(base, offsetof(struct segment_header, header_sum)) ||
-        head->model != kind->model || head->dim != kind->dim ||
+        head->model != kind->model ||
+        (head->dim != kind->dim && !(kind->can_be_bare && head->dim == 0)) ||
         head->analyser != kind->analyser || head->dim > VEC_MAX_DIM ||
         head->bucket_bits > 24 || head->n_docs == 0) {
         return false;
@@ -231,6 +232,7 @@ enum clew_status segment_open(const uint8_t *base, size_t size, bool is_mapped,
         return clew_fail(err, CLEW_NO_MEMORY, "could not open a segment");
     }
     atomic_init(&s->refs, 1);
+    atomic_init(&s->newest_change, -1);
     *out_segment = s;
     return CLEW_OK;
 }
@@ -265,6 +267,22 @@ enum clew_status segment_check(const struct segment *segment,
         return clew_fail(err, CLEW_CORRUPT, "index segment damaged");
     }
     return CLEW_OK;
+}
+
+int64_t segment_newest_change(struct segment *segment)
+{
+    int64_t newest = atomic_load(&segment->newest_change);
+
+    if (newest < 0) {
+        newest = 0;
+        for (uint32_t doc = 0; doc < segment->head->n_docs; doc++) {
+            int64_t change = segment->docs[doc].change_seq;
+
+            newest = change > newest ? change : newest;
+        }
+        atomic_store(&segment->newest_change, newest);
+    }
+    return newest;
 }
 
 bool segment_remove(struct segment *segment, uint32_t doc)

@@ -153,6 +153,8 @@ struct segment {
     atomic_uint n_removed;
     uint32_t n_removed_saved; /* as the manifest has it; the writer's */
     uint64_t removed_file;    /* generation of its .gone file, 0 = none */
+    /* the latest change_seq of its documents; -1 until it is asked for */
+    _Atomic int64_t newest_change;
 };
 
 /* What a file must match to be used. */
@@ -161,6 +163,7 @@ struct segment_kind {
     uint32_t dim;
     uint32_t analyser;
     const float *centre; /* taken off vectors; NULL = the origin */
+    bool can_be_bare;    /* a segment may be without vectors: dim 0 */
 };
 
 /*
@@ -187,6 +190,13 @@ static inline bool segment_is_removed(const struct segment *segment,
                (doc % 64) &
            1;
 }
+/* True if the vectors of its documents are kept elsewhere. */
+static inline bool segment_is_bare(const struct segment *segment)
+{
+    return segment->head->dim == 0;
+}
+/* The latest change number of its documents; the first call reads them all. */
+int64_t segment_newest_change(struct segment *segment);
 /* True if it was there until now. */
 bool segment_remove(struct segment *segment, uint32_t doc);
 

@@ -76,6 +76,27 @@ bool tenant_may_write(struct tenant *t)
     return atomic_load(&home->is_writer);
 }
 
+bool tenant_can_strip(const struct tenant *tenant, struct segment *segment)
+{
+    return tenant->home->kind.can_be_bare && tenant->far_through > 0 &&
+           !segment_is_bare(segment) &&
+           segment_newest_change(segment) <= tenant->far_through;
+}
+
+struct segment_kind tenant_kind_of(const struct tenant *tenant,
+                                   struct segment *const *segments, size_t n)
+{
+    struct segment_kind kind = tenant->home->kind;
+    bool is_bare = kind.can_be_bare;
+
+    for (size_t i = 0; i < n && is_bare; i++) {
+        is_bare = segment_is_bare(segments[i]) ||
+                  tenant_can_strip(tenant, segments[i]);
+    }
+    kind.dim = is_bare ? 0 : kind.dim;
+    return kind;
+}
+
 size_t tenant_memory_docs(const struct tenant *tenant)
 {
     size_t total = 0;
@@ -415,9 +436,11 @@ enum clew_status tenant_flush(struct tenant *tenant, struct clew_error *err)
     }
     status = tenant_new_path(tenant, &id, path, err);
     if (status == CLEW_OK && n > 0) {
-        status =
-            build_merge(&tenant->home->kind, tenant->segments + tenant->n_files,
-                        n, path, &merged, err);
+        struct segment_kind kind =
+            tenant_kind_of(tenant, tenant->segments + tenant->n_files, n);
+
+        status = build_merge(&kind, tenant->segments + tenant->n_files, n, path,
+                             &merged, err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -441,6 +464,7 @@ void tenant_drop(struct tenant *tenant)
     char dir[MANIFEST_PATH_BYTES];
 
     tenant_unload(tenant);
+    tenant->far_through = 0; /* it may have been of another store */
     if (tenant_may_write(tenant) && dir_of(tenant, dir)) {
         manifest_clear(dir);
     }
@@ -457,8 +481,11 @@ static enum clew_status rewrite(struct tenant *t, size_t i,
         is_file ? tenant_new_path(t, &id, path, err) : CLEW_OK;
 
     if (status == CLEW_OK) {
-        status = build_merge(&t->home->kind, t->segments + i, 1,
-                             is_file ? path : NULL, &clean, err);
+        struct segment_kind kind =
+            is_file ? tenant_kind_of(t, t->segments + i, 1) : t->home->kind;
+
+        status = build_merge(&kind, t->segments + i, 1, is_file ? path : NULL,
+                             &clean, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -36,6 +36,7 @@ struct tenant {
     uint64_t generation; /* counts drops; a merge of an older one is void */
     int64_t through;
     int64_t saved_through;
+    int64_t far_through; /* up to here vectors are kept elsewhere */
     uint64_t next_file_id;
     uint64_t merge_file_id;
     struct segment **segments;
@@ -87,6 +88,13 @@ enum clew_status tenant_new_path(struct tenant *tenant, uint64_t *out_id,
 /* Make the files in the list the live ones. */
 enum clew_status tenant_save(struct tenant *tenant,
                              struct clew_error *err) CLEW_MUST_CHECK;
+
+/* How files are written from these segments: without vectors where those of
+ * all documents are kept elsewhere. */
+struct segment_kind tenant_kind_of(const struct tenant *tenant,
+                                   struct segment *const *segments, size_t n);
+/* True if a segment's vectors are here and also kept elsewhere. */
+bool tenant_can_strip(const struct tenant *tenant, struct segment *segment);
 
 size_t tenant_memory_docs(const struct tenant *tenant);
 uint64_t tenant_heap_bytes(const struct tenant *tenant);

@@ -18,11 +18,15 @@
 /* More files than this are merged whatever their size. */
 #define MAX_FILES 24u
 
+/* Those without vectors apart from the others: the two are never merged. */
 static int compare_sizes(const void *a, const void *b)
 {
     const struct segment *x = *(struct segment *const *)a;
     const struct segment *y = *(struct segment *const *)b;
 
+    if (segment_is_bare(x) != segment_is_bare(y)) {
+        return segment_is_bare(x) ? -1 : 1;
+    }
     return x->head->n_docs < y->head->n_docs
                ? -1
                : x->head->n_docs > y->head->n_docs;
@@ -30,8 +34,9 @@ static int compare_sizes(const void *a, const void *b)
 
 /*
  * Which files to merge next: MERGE_FILES of about one size (the largest not
- * above the sum of the others), or one that is more than a third removed. They
- * are moved to the end of the files; how many comes back.
+ * above the sum of the others), or one that is more than a third removed or
+ * whose vectors are no longer needed here. They are moved to the end of the
+ * files; how many comes back.
  */
 static size_t choose(struct tenant *t)
 {
@@ -44,7 +49,8 @@ static size_t choose(struct tenant *t)
     for (size_t i = 0; i < n; i++) {
         struct segment *s = t->segments[i];
 
-        if (atomic_load(&s->n_removed) > s->head->n_docs / 3) {
+        if (atomic_load(&s->n_removed) > s->head->n_docs / 3 ||
+            tenant_can_strip(t, s)) {
             t->segments[i] = t->segments[n - 1];
             t->segments[n - 1] = s;
             return 1;
@@ -57,6 +63,9 @@ static size_t choose(struct tenant *t)
         memcpy((void *)set, (void *)(t->segments + i), sizeof(set));
         for (size_t k = 0; k + 1 < MERGE_FILES; k++) {
             others += set[k]->head->n_docs;
+        }
+        if (segment_is_bare(set[0]) != segment_is_bare(set[MERGE_FILES - 1])) {
+            continue;
         }
         if (set[MERGE_FILES - 1]->head->n_docs <= others || n > MAX_FILES) {
             memmove((void *)(t->segments + i),
@@ -128,6 +137,7 @@ enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
     char path[MANIFEST_PATH_BYTES];
     struct segment *merged = NULL;
     enum clew_status status = CLEW_OK;
+    struct segment_kind kind;
     uint64_t generation;
     uint64_t id = 0;
     size_t n = 0;
@@ -147,12 +157,13 @@ enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
     for (size_t i = 0; i < n; i++) {
         inputs[i] = segment_ref(tenant->segments[tenant->n_files - n + i]);
     }
+    kind = tenant_kind_of(tenant, inputs, n);
     tenant->is_merging = true;
     tenant->merge_file_id = id;
     generation = tenant->generation;
     (void)pthread_mutex_unlock(&tenant->lock);
 
-    status = build_merge(&tenant->home->kind, inputs, n, path, &merged, err);
+    status = build_merge(&kind, inputs, n, path, &merged, err);
 
     (void)pthread_mutex_lock(&tenant->lock);
     tenant->is_merging = false;

@@ -364,6 +364,31 @@ enum clew_status store_backup(struct store *store, const char *path,
     return status;
 }
 
+enum clew_status store_extend(struct store *store, const char *const *scripts,
+                              size_t count, struct clew_error *err)
+{
+    struct clew_error own;
+    struct conn *conn = NULL;
+    enum clew_status status;
+
+    if (store->is_read_only || store->ops != &postgres_driver) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "this store's schema cannot be extended");
+    }
+    status = store->ops->conn_open(store->driver, CONN_WRITER, &conn, &own);
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        status = store->ops->script(conn, scripts[i], &own);
+    }
+    if (conn) {
+        store->ops->conn_close(conn);
+    }
+    if (status != CLEW_OK && err) {
+        *err = own;
+        err->status = status;
+    }
+    return status;
+}
+
 enum clew_status store_scrub(struct store *store, struct clew_error *err)
 {
     struct clew_error own;

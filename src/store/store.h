@@ -28,6 +28,7 @@
 #include "clew/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct store;
@@ -87,6 +88,16 @@ enum clew_status store_write_system(struct store *store, store_fn fn, void *arg,
 enum clew_status store_read_system(struct store *store, store_fn fn, void *arg,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * Run scripts that change the schema beside the migrations, each in a
+ * transaction of its own unless it says otherwise, one after the other on one
+ * connection. PostgreSQL only (CLEW_UNSUPPORTED). A script may need what
+ * transactions cannot hold (CREATE INDEX CONCURRENTLY); settings made by one
+ * last for those after it. Stops at the first that fails.
+ */
+enum clew_status store_extend(struct store *store, const char *const *scripts,
+                              size_t count,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* "sqlite" or "postgres". */
 const char *store_backend(const struct store *store);
 /* Writes that wait for their turn, over all writers; for /metrics. */

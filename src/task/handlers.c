@@ -11,6 +11,7 @@
 #include "engine/link_tuning.h"
 #include "engine/rebuild.h"
 #include "engine/reembed.h"
+#include "engine/vector_graph.h"
 
 const struct task_handler task_handlers[] = {
     {"check_chain_dormancy", chain_check_dormancy},
@@ -21,5 +22,6 @@ const struct task_handler task_handlers[] = {
     {"link.tune", link_tuning_task},
     {REBUILD_TASK, rebuild_task},
     {REEMBED_TASK, reembed_task},
+    {VECTOR_GRAPH_TASK, vector_graph_task},
     {NULL, NULL},
 };

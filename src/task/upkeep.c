@@ -10,7 +10,9 @@
 #include "engine/model_use.h"
 #include "engine/reembed.h"
 #include "engine/task.h"
+#include "engine/vector_graph.h"
 #include "index/index.h"
+#include "model/embed.h"
 #include "task/worker.h"
 
 #include <pthread.h>
@@ -36,15 +38,32 @@ struct upkeep {
     pthread_t thread;
 };
 
-/* Merge and, if asked, write what the loaded tenants hold. */
-static void keep_set(struct engine *engine, struct index_set *set,
-                     bool is_idle_round)
+/* Vectors that are too many for this process go into the database. */
+static enum clew_status keep_graph(struct engine *engine,
+                                   struct worker_pool *pool,
+                                   const struct model_lease *model,
+                                   int64_t tenant)
 {
+    bool is_added = false;
+    enum clew_status status = vector_graph_keep(
+        engine, model->indexes, model->id, model->dim, tenant, &is_added, NULL);
+
+    if (is_added) {
+        worker_wake(pool);
+    }
+    return status;
+}
+
+/* Merge and, if asked, write what the loaded tenants hold. */
+static void keep_set(struct engine *engine, struct worker_pool *pool,
+                     const struct model_lease *model, bool is_idle_round)
+{
+    struct index_set *set = model->indexes;
     int64_t *tenants = alloc_array(NULL, MAX_TENANTS, sizeof(*tenants));
     size_t n = tenants ? index_set_loaded(set, tenants, MAX_TENANTS) : 0;
 
     for (size_t i = 0; i < n; i++) {
-        enum clew_status status = CLEW_OK;
+        enum clew_status status = keep_graph(engine, pool, model, tenants[i]);
         bool has_more = true;
 
         for (int k = 0; k < MAX_MERGES && has_more && status == CLEW_OK &&
@@ -103,6 +122,9 @@ static void prune(struct engine *engine)
 void upkeep_round(struct engine *engine, struct worker_pool *pool,
                   bool is_idle_round)
 {
+    struct model_lease shipped = {.indexes = engine->indexes,
+                                  .id = engine->embedder->id,
+                                  .dim = engine->embedder->dim};
     struct model_lease open[MODEL_USE_SLOTS];
     size_t n;
 
@@ -110,10 +132,10 @@ void upkeep_round(struct engine *engine, struct worker_pool *pool,
     if (is_idle_round) {
         prune(engine);
     }
-    keep_set(engine, engine->indexes, is_idle_round);
+    keep_set(engine, pool, &shipped, is_idle_round);
     n = model_use_all(engine, open);
     for (size_t i = 0; i < n; i++) {
-        keep_set(engine, open[i].indexes, is_idle_round);
+        keep_set(engine, pool, &open[i], is_idle_round);
         model_use_release(engine, &open[i]);
     }
 }

@@ -78,9 +78,12 @@ static int tear_down(void **state)
     return rmdir(dir);
 }
 
+static bool can_be_bare; /* of the sets opened next */
+
 static struct index_set *open_set(const char *where, const char *model)
 {
     struct index_options options = {.dir = where,
+                                    .can_be_bare = can_be_bare,
                                     .model = model,
                                     .dim = FAKE_DIM,
                                     .analyser = 1,
@@ -325,6 +328,78 @@ static void a_random_life_ends_with_the_same_documents(void **state)
         index_set_close(set);
         empty_folder();
     }
+}
+
+/* Vectors are missing only where somebody else keeps them. */
+static void check_vectors(struct index_set *set, int64_t far)
+{
+    struct index_view *view = NULL;
+
+    assert_int_equal(index_view_open(set, 1, &view, NULL), CLEW_OK);
+    assert_true(index_view_bare(view) <= far);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct segment *s = view->segments[i];
+
+        for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
+            int8_t values[FAKE_DIM];
+
+            if (segment_is_bare(s)) {
+                assert_true(s->docs[doc].change_seq <= far);
+            } else if (!segment_is_removed(s, doc)) {
+                (void)vec_quantise(row_of(&s->docs[doc].id)->vector, FAKE_DIM,
+                                   values);
+                assert_memory_equal(s->vectors + doc * FAKE_DIM, values,
+                                    FAKE_DIM);
+            }
+        }
+    }
+    index_view_close(view);
+}
+
+static void vectors_kept_elsewhere_leave_the_files(void **state)
+{
+    struct index_stats stats;
+    size_t n_bare = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct index_set *set;
+        int64_t far = 0;
+
+        memset(&source, 0, sizeof(source));
+        rand_seed(seed);
+        can_be_bare = true;
+        set = open_set(dir, "m");
+        for (int i = 0; i < 150; i++) {
+            live(set);
+            if (rand_below(8) == 0) {
+                far += (int64_t)rand_below((uint64_t)(source.change - far) + 1);
+                index_set_far(set, 1, far);
+            }
+            if (rand_below(4) == 0) {
+                check_all(set);
+                check_vectors(set, far);
+            }
+            if (rand_below(25) == 0) {
+                index_set_close(set);
+                set = open_set(dir, "m");
+            }
+        }
+        check_all(set);
+        check_vectors(set, far);
+        assert_int_equal(index_stats_get(set, 1, &stats), CLEW_OK);
+        assert_int_equal(stats.n_rebuilds, 0);
+        n_bare += stats.n_bare;
+        index_set_close(set);
+        /* who knows nobody to ask reads them again */
+        can_be_bare = false;
+        set = open_set(dir, "m");
+        check_all(set);
+        check_vectors(set, 0);
+        index_set_close(set);
+        empty_folder();
+    }
+    assert_true(n_bare > 0);
 }
 
 static void a_restart_reads_only_what_is_new(void **state)
@@ -736,7 +811,7 @@ static void memory_stays_below_the_ceiling(void **state)
 
 static void merging_gives_the_bytes_of_building_at_once(void **state)
 {
-    struct segment_kind kind = {1, FAKE_DIM, 1, NULL};
+    struct segment_kind kind = {.model = 1, .dim = FAKE_DIM, .analyser = 1};
     const struct index_doc *refs[300];
     struct segment *parts[3];
     struct segment *merged = NULL;
@@ -798,6 +873,7 @@ int main(void)
         ON_DISK(an_offer_with_a_gap_is_read_from_the_source),
         ON_DISK(merging_gives_the_bytes_of_building_at_once),
         ON_DISK(a_random_life_ends_with_the_same_documents),
+        ON_DISK(vectors_kept_elsewhere_leave_the_files),
         ON_DISK(a_restart_reads_only_what_is_new),
         ON_DISK(another_model_or_an_older_store_rebuilds),
         ON_DISK(any_cut_or_flipped_byte_is_survived),

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector_graph_fill.c - bring the table up to date, and make its graphs. See
+ * vector_graph.h.
+ *
+ * One task per tenant and model. It makes the tenant's part of the table, puts
+ * in documents in the order of their changes, a batch and the mark of how far
+ * that is in one transaction, and when it has come to the end makes the graphs,
+ * one for each kind of document. Whatever interrupts it, it goes on after the
+ * last batch; a graph that was half made is made again. Later the task puts in
+ * what came since, a good many at a time.
+ */
+#include "engine/vector_graph.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "engine/engine.h"
+#include "engine/feed.h"
+#include "engine/model_use.h"
+#include "engine/task.h"
+#include "engine/vector_graph_internal.h"
+#include "index/segment.h"
+#include "model/embed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One claim works this long, then lets others on. */
+#define CLAIM_NS (15 * 1000000000LL)
+/* Documents read at one time. */
+#define LOAD_DOCS 1000u
+/* Documents stored in one transaction: while there is no graph, and with one,
+ * where each takes a millisecond or more and the tenant's writers wait. */
+#define BATCH_DOCS 250u
+#define BATCH_DOCS_GRAPH 32u
+/* So many changes wait before they are put in: their vectors are in memory. */
+#define LAG_CHANGES 4096
+#define TEXT_BYTES (8u * VECTOR_GRAPH_MAX_DIM)
+#define SCRIPT_BYTES 2048
+
+DB_SQL(INSERT_STATE,
+       "INSERT INTO vector_graphs (tenant, model, number, dim, through)"
+       " VALUES ($1, $2, $3, $4, 0) ON CONFLICT (tenant, model) DO NOTHING");
+DB_SQL(MOVE_ON, "UPDATE vector_graphs SET through = $3 WHERE tenant = $1"
+                " AND model = $2 AND through = $4");
+DB_SQL(SET_GRAPH, "UPDATE vector_graphs SET graph_at = $3 WHERE tenant = $1"
+                  " AND model = $2 AND graph_at IS NULL");
+DB_SQL(COUNT_GONE, "SELECT COUNT(*) FROM tombstones WHERE tenant = $1"
+                   " AND change_seq > $2");
+DB_SQL(COUNT_FAILED, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
+                     " AND unique_key = $2 AND status = 'failed'"
+                     " AND finished_at > $3");
+DB_SQL(PUT, "INSERT INTO graph_vectors (tenant, id, model, kind, user_key,"
+            " chat_id, created_at, change_seq, bytes, v) VALUES ($1, $2, $3,"
+            " $4, $5, $6, $7, $8, $9, $10::halfvec)"
+            " ON CONFLICT (tenant, id, model) DO UPDATE SET"
+            " kind = excluded.kind, user_key = excluded.user_key,"
+            " chat_id = excluded.chat_id, created_at = excluded.created_at,"
+            " change_seq = excluded.change_seq, bytes = excluded.bytes,"
+            " v = excluded.v");
+DB_SQL(TAKE_OUT, "DELETE FROM graph_vectors WHERE tenant = $1 AND id = $2"
+                 " AND model = $3");
+DB_SQL_SYSTEM(COUNT_ALL, "SELECT COUNT(g.graph_at), COALESCE(SUM(n.change_seq"
+                         " - g.through), 0) FROM vector_graphs g JOIN tenants n"
+                         " ON n.tenant = g.tenant");
+
+/* --- the schema ---------------------------------------------------------- */
+
+/* Long work on a connection of its own, one at a time in this database. */
+static const char session[] =
+    "SET statement_timeout = 0; SET max_parallel_maintenance_workers = 0;"
+    "SELECT set_config('maintenance_work_mem', '256MB', false) WHERE"
+    " pg_size_bytes(current_setting('maintenance_work_mem')) < 268435456";
+static const char take_lock[] =
+    "DO $do$ BEGIN IF NOT pg_try_advisory_lock(7164512) THEN RAISE"
+    " 'another process is making vector graphs' USING ERRCODE = '55P03';"
+    " END IF; END $do$";
+/* STORAGE keeps what recall reads beside the row and out of the compressor. */
+static const char make_table[] =
+    "CREATE EXTENSION IF NOT EXISTS vector;"
+    "CREATE TABLE IF NOT EXISTS graph_vectors (tenant bigint NOT NULL,"
+    " id bytea NOT NULL, model bigint NOT NULL, kind bigint NOT NULL,"
+    " user_key bytea NOT NULL, chat_id bytea, created_at bigint NOT NULL,"
+    " change_seq bigint NOT NULL, bytes bytea NOT NULL, v halfvec,"
+    " PRIMARY KEY (tenant, id, model)) PARTITION BY LIST (tenant);"
+    "CREATE INDEX IF NOT EXISTS graph_vectors_by_user"
+    " ON graph_vectors (tenant, model, kind, user_key)";
+static const char make_part[] =
+    "CREATE TABLE IF NOT EXISTS graph_vectors_%" PRId64
+    " PARTITION OF graph_vectors FOR VALUES IN (%" PRId64 ")";
+/* The fence of postgres_schema.c around a table that no migration makes. */
+static const char raise_fence[] =
+    "DO $do$ DECLARE t text; BEGIN FOR t IN SELECT c.oid::regclass::text"
+    " FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace"
+    " AND c.relname IN ('graph_vectors', 'graph_vectors_%" PRId64 "')"
+    " AND NOT c.relforcerowsecurity LOOP"
+    " EXECUTE 'ALTER TABLE ' || t || ' ALTER COLUMN bytes SET STORAGE EXTERNAL,"
+    " ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY';"
+    " EXECUTE 'CREATE POLICY clew_tenant ON ' || t || ' USING (tenant ="
+    " NULLIF(current_setting(''clew.tenant'', true), '''')::bigint)';"
+    " END LOOP; END $do$";
+/* What an interrupted build left is no use. */
+static const char drop_broken[] =
+    "DO $do$ DECLARE t text; BEGIN FOR t IN SELECT c.oid::regclass::text"
+    " FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid"
+    " WHERE c.relnamespace = current_schema()::regnamespace AND NOT"
+    " i.indisvalid AND c.relname LIKE 'graph\\_%" PRId64 "\\_%%' LOOP"
+    " EXECUTE 'DROP INDEX ' || t; END LOOP; END $do$";
+/* HNSW wants one dimension, and is best if all it holds may be found. */
+static const char make_graph[] =
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS graph_%" PRId64 "_%" PRId64
+    "_%d ON graph_vectors_%" PRId64 " USING hnsw ((v::halfvec(%zu))"
+    " halfvec_cosine_ops) WHERE model = %" PRId64 " AND kind = %d";
+static const char read_statistics[] = "ANALYZE graph_vectors_%" PRId64;
+
+/* A tenant's part of the table of one model. */
+struct part {
+    struct engine *engine;
+    const struct task *task;
+    const struct feed_source *source;
+    const char *model;
+    int64_t number;
+    struct vector_graph_state state;
+    bool is_all; /* nothing is left */
+};
+
+static enum clew_status make_schema(const struct part *part,
+                                    struct clew_error *err)
+{
+    int64_t tenant = part->task->scope.tenant;
+    char own[SCRIPT_BYTES];
+    char fence[SCRIPT_BYTES];
+    const char *scripts[] = {session, take_lock, make_table, own, fence};
+
+    (void)snprintf(own, sizeof(own), make_part, tenant, tenant);
+    (void)snprintf(fence, sizeof(fence), raise_fence, tenant);
+    return store_extend(part->engine->store, scripts,
+                        sizeof(scripts) / sizeof(scripts[0]), err);
+}
+
+static enum clew_status make_graphs(const struct part *part,
+                                    struct clew_error *err)
+{
+    int64_t tenant = part->task->scope.tenant;
+    char drop[SCRIPT_BYTES];
+    char graphs[INDEX_KINDS][SCRIPT_BYTES];
+    char analyse[SCRIPT_BYTES];
+    const char *scripts[4 + INDEX_KINDS] = {session, take_lock, drop};
+
+    (void)snprintf(drop, sizeof(drop), drop_broken, tenant);
+    (void)snprintf(analyse, sizeof(analyse), read_statistics, tenant);
+    for (int k = 0; k < INDEX_KINDS; k++) {
+        (void)snprintf(graphs[k], sizeof(graphs[k]), make_graph, tenant,
+                       part->number, k, tenant, part->source->dim, part->number,
+                       k);
+        scripts[3 + k] = graphs[k];
+    }
+    scripts[3 + INDEX_KINDS] = analyse;
+    return store_extend(part->engine->store, scripts, 4 + INDEX_KINDS, err);
+}
+
+/* --- one batch ----------------------------------------------------------- */
+
+struct batch {
+    const struct part *part;
+    const struct index_doc *docs;
+    size_t count;
+    int64_t seen;    /* what the documents were read at, or later */
+    int64_t from;    /* the mark before ... */
+    int64_t through; /* ... and after */
+};
+
+static void float_to(float value, unsigned char out[4])
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    for (int i = 0; i < 4; i++) {
+        out[i] = (unsigned char)(bits >> (8 * i));
+    }
+}
+
+/* Whole numbers are exact in halves, and angles do not mind the scale. */
+static enum clew_status format_vector(const float *vector, size_t dim,
+                                      struct buf *out)
+{
+    int8_t values[VECTOR_GRAPH_MAX_DIM];
+    char number[8];
+
+    (void)vec_quantise(vector, dim, values);
+    for (size_t i = 0; i < dim; i++) {
+        (void)snprintf(number, sizeof(number), "%c%d", i == 0 ? '[' : ',',
+                       values[i]);
+        buf_append_cstr(out, number);
+    }
+    buf_append_char(out, ']');
+    return buf_status(out);
+}
+
+/* A document without a vector has a row too: it is known that it has none. */
+static enum clew_status put(struct store_tx *tx, const struct part *part,
+                            const struct index_doc *doc, struct buf *text,
+                            struct clew_error *err)
+{
+    unsigned char bytes[VECTOR_GRAPH_HEAD + VECTOR_GRAPH_MAX_DIM];
+    struct user_key key = user_key_of(doc->user);
+    size_t dim = part->source->dim;
+    struct vec_form form = {0};
+    bool has_vector;
+    enum clew_status status = CLEW_OK;
+
+    if (doc->vector) {
+        vec_quantise_about(doc->vector, part->source->centre, dim,
+                           (int8_t *)bytes + VECTOR_GRAPH_HEAD, &form);
+    }
+    has_vector = form.scale > 0;
+    buf_clear(text);
+    if (has_vector) {
+        float_to(form.scale, bytes);
+        float_to(form.bias, bytes + 4);
+        status = format_vector(doc->vector, dim, text);
+    }
+    if (status != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    return db_exec(
+        tx, &PUT,
+        DB_ARGS(db_uuid(&doc->id), db_int(part->number), db_int(doc->kind),
+                db_bytes(key.b, sizeof(key.b)), db_uuid(&doc->chat),
+                db_int(doc->created_at_ms), db_int(doc->change_seq),
+                db_bytes(bytes, has_vector ? VECTOR_GRAPH_HEAD + dim : 0),
+                has_vector ? db_text((struct str){text->data, text->len})
+                           : db_text((struct str){NULL, 0})),
+        err);
+}
+
+static enum clew_status count_of(struct store_tx *tx, const struct db_sql *sql,
+                                 const struct db_value *args, size_t n_args,
+                                 int64_t *out, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+/*
+ * Store a batch. What was forgotten since the documents were read must not come
+ * back, so then they are read again; what was changed since has a later change
+ * number, and its turn comes.
+ */
+static enum clew_status do_batch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct batch *batch = arg;
+    const struct part *part = batch->part;
+    struct buf text;
+    int64_t count = 0;
+    enum clew_status status =
+        count_of(tx, &COUNT_GONE, DB_ARGS(db_int(batch->seen)), &count, err);
+
+    if (status == CLEW_OK && count > 0) {
+        return clew_fail(err, CLEW_CONFLICT, "something was forgotten");
+    }
+    if (status == CLEW_OK) {
+        status =
+            db_exec_count(tx, &MOVE_ON,
+                          DB_ARGS(db_cstr(part->model), db_int(batch->through),
+                                  db_int(batch->from)),
+                          &count, err);
+    }
+    if (status == CLEW_OK && count != 1) {
+        return clew_fail(err, CLEW_CONFLICT, "another worker is filling this");
+    }
+    buf_init(&text, TEXT_BYTES);
+    for (size_t i = 0; i < batch->count && status == CLEW_OK; i++) {
+        const struct index_doc *doc = &batch->docs[i];
+
+        status =
+            doc->is_removed
+                ? db_exec(tx, &TAKE_OUT,
+                          DB_ARGS(db_uuid(&doc->id), db_int(part->number)), err)
+                : put(tx, part, doc, &text, err);
+    }
+    buf_release(&text);
+    return status;
+}
+
+struct look {
+    const char *model;
+    struct vector_graph_state state;
+};
+
+static enum clew_status do_look(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct look *look = arg;
+
+    return vector_graph_get(tx, look->model, &look->state, err);
+}
+
+static enum clew_status look_at(const struct part *part,
+                                struct vector_graph_state *out,
+                                struct clew_error *err)
+{
+    struct look look = {.model = part->model};
+    enum clew_status status = store_read(
+        part->engine->store, &part->task->scope, do_look, &look, err);
+
+    *out = look.state;
+    return status;
+}
+
+/* Read the next documents and store them, a few at a time. */
+static enum clew_status step(struct part *part, struct arena *arena,
+                             struct clew_error *err)
+{
+    size_t size = part->state.graph_at ? BATCH_DOCS_GRAPH : BATCH_DOCS;
+    struct index_doc *docs = NULL;
+    struct vector_graph_state before;
+    int64_t through = 0;
+    size_t count = 0;
+    /* read first: whatever is forgotten later has a higher number */
+    enum clew_status status = look_at(part, &before, err);
+
+    if (status == CLEW_OK) {
+        status =
+            feed_load(part->source, part->task->scope.tenant, before.through,
+                      LOAD_DOCS, arena, &docs, &count, &through, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (through <= before.through) { /* nothing is left */
+        through = before.latest;
+    }
+    for (size_t at = 0; (at < count || at == 0) && status == CLEW_OK;) {
+        size_t n = count - at < size ? count - at : size;
+        struct batch batch = {
+            .part = part,
+            .docs = docs + at,
+            .count = n,
+            .seen = before.latest,
+            .from = before.through,
+            .through = at + n == count ? through : docs[at + n - 1].change_seq};
+
+        status = batch.through > batch.from
+                     ? store_write(part->engine->store, &part->task->scope,
+                                   do_batch, &batch, err)
+                     : CLEW_OK;
+        before.through = batch.through;
+        at += n > 0 ? n : 1;
+    }
+    part->is_all = status == CLEW_OK && before.through >= before.latest;
+    return status;
+}
+
+/* --- the task ------------------------------------------------------------ */
+
+static enum clew_status do_begin(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct part *part = arg;
+    enum clew_status status =
+        db_exec(tx, &INSERT_STATE,
+                DB_ARGS(db_cstr(part->model), db_int(part->number),
+                        db_int((int64_t)part->source->dim)),
+                err);
+
+    return status == CLEW_OK
+               ? vector_graph_get(tx, part->model, &part->state, err)
+               : status;
+}
+
+struct end_work {
+    const struct part *part;
+    struct arena *arena;
+    int64_t now_ms;
+    bool has_graphs;
+};
+
+static enum clew_status do_end(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct end_work *work = arg;
+    const struct part *part = work->part;
+    struct task_new next = {.kind = VECTOR_GRAPH_TASK,
+                            .unique_key = str_of(part->model),
+                            .payload = STR("{}"),
+                            .priority = part->task->priority,
+                            .execute_at_ms = work->now_ms,
+                            .now_ms = work->now_ms};
+    enum clew_status status = CLEW_OK;
+
+    if (work->has_graphs) {
+        status =
+            db_exec(tx, &SET_GRAPH,
+                    DB_ARGS(db_cstr(part->model), db_int(work->now_ms)), err);
+    }
+    if (status == CLEW_OK) {
+        status = task_complete(tx, part->task, work->now_ms, err);
+    }
+    return status == CLEW_OK && !part->is_all
+               ? task_add(tx, work->arena, &next, err)
+               : status;
+}
+
+static enum clew_status fill(struct part *part, struct arena *arena,
+                             struct clew_error *err)
+{
+    struct engine *engine = part->engine;
+    int64_t until_ns = clock_mono_ns() + CLAIM_NS;
+    struct end_work end = {.part = part, .arena = arena};
+    struct arena scratch;
+    enum clew_status status = look_at(part, &part->state, err);
+
+    if (status == CLEW_OK && part->state.number == 0) {
+        status = make_schema(part, err);
+        if (status == CLEW_OK) {
+            status = store_write(engine->store, &part->task->scope, do_begin,
+                                 part, err);
+        }
+    }
+    arena_init(&scratch, (size_t)1 << 30);
+    while (status == CLEW_OK && !part->is_all && clock_mono_ns() < until_ns &&
+           !model_use_is_stopping(engine)) {
+        arena_clear(&scratch);
+        status = step(part, &scratch, err);
+    }
+    arena_release(&scratch);
+    if (status == CLEW_OK && part->is_all && part->state.graph_at == 0) {
+        status = make_graphs(part, err);
+        end.has_graphs = status == CLEW_OK;
+    }
+    end.now_ms = clock_now_ms(engine->clock);
+    return status == CLEW_OK ? store_write(engine->store, &part->task->scope,
+                                           do_end, &end, err)
+                             : status;
+}
+
+/* A number that stays the same for a model, so that its graphs can. */
+static int64_t number_of(const char *model, size_t dim)
+{
+    uint64_t hash = index_term_hash(str_of(model)) ^ dim;
+
+    return (int64_t)(hash & 0x7fffffff) + 1;
+}
+
+enum clew_status vector_graph_task(struct engine *engine,
+                                   const struct task *task, struct arena *arena,
+                                   struct clew_error *err)
+{
+    struct str key = STR(VECTOR_GRAPH_TASK ":");
+    struct str model = str_sub(task->unique_key, key.len, task->unique_key.len);
+    struct part part = {.engine = engine, .task = task};
+    struct model_lease open[MODEL_USE_SLOTS];
+    struct feed_source other;
+    enum clew_status status = CLEW_OK;
+    size_t n = model_use_all(engine, open);
+
+    if (str_eq(model, str_of(engine->embedder->id))) {
+        part.source = engine->feed;
+        part.model = engine->embedder->id;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(model, str_of(open[i].id))) {
+            other = (struct feed_source){
+                .engine = engine, .model = open[i].id, .dim = open[i].dim};
+            part.source = &other;
+            part.model = open[i].id;
+        }
+    }
+    /* a model that is no longer open needs no graph */
+    if (part.source && vector_graph_is_on(engine, part.source->dim)) {
+        part.number = number_of(part.model, part.source->dim);
+        status = fill(&part, arena, err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        model_use_release(engine, &open[i]);
+    }
+    return status;
+}
+
+/* --- planning ------------------------------------------------------------ */
+
+struct keep_work {
+    struct look look;
+    struct arena *arena;
+    int64_t now_ms;
+    int64_t n_failed;
+};
+
+/* A task that failed for good is not made again before this. */
+#define AGAIN_MS CLOCK_MINUTE_MS
+
+static enum clew_status do_keep(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct keep_work *work = arg;
+    char key[160];
+    enum clew_status status =
+        vector_graph_get(tx, work->look.model, &work->look.state, err);
+
+    (void)snprintf(key, sizeof(key), VECTOR_GRAPH_TASK ":%s", work->look.model);
+    return status == CLEW_OK
+               ? count_of(
+                     tx, &COUNT_FAILED,
+                     DB_ARGS(db_cstr(key), db_int(work->now_ms - AGAIN_MS)),
+                     &work->n_failed, err)
+               : status;
+}
+
+static enum clew_status do_add(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct keep_work *work = arg;
+    struct task_new input = {.kind = VECTOR_GRAPH_TASK,
+                             .unique_key = str_of(work->look.model),
+                             .payload = STR("{}"),
+                             .priority = -20, /* after embedding */
+                             .execute_at_ms = work->now_ms,
+                             .now_ms = work->now_ms};
+
+    return task_add(tx, work->arena, &input, err);
+}
+
+/* Do the tenant's vectors go into the database? */
+static bool is_wanted(const struct engine *engine, struct index_set *indexes,
+                      size_t dim, int64_t tenant)
+{
+    struct index_stats stats;
+    uint64_t each = dim + sizeof(struct vec_form) + VEC_BIT_BYTES(dim);
+    uint64_t ram = (uint64_t)config_int(engine->config, "index.ram_bytes");
+
+    return index_stats_get(indexes, tenant, &stats) == CLEW_OK &&
+           stats.n_docs > 0 &&
+           (engine->graph->mode == GRAPH_ON || stats.n_docs * each > ram);
+}
+
+enum clew_status vector_graph_keep(struct engine *engine,
+                                   struct index_set *indexes, const char *model,
+                                   size_t dim, int64_t tenant,
+                                   bool *out_is_added, struct clew_error *err)
+{
+    struct scope scope = {tenant};
+    struct arena arena;
+    struct keep_work work = {.look = {.model = model}, .arena = &arena};
+    const struct vector_graph_state *state = &work.look.state;
+    enum clew_status status;
+
+    *out_is_added = false;
+    if (!vector_graph_is_on(engine, dim) ||
+        !is_wanted(engine, indexes, dim, tenant)) {
+        return CLEW_OK;
+    }
+    arena_init(&arena, 1u << 20);
+    work.now_ms = clock_now_ms(engine->clock);
+    status = store_read(engine->store, &scope, do_keep, &work, err);
+    if (status == CLEW_OK && state->graph_at != 0) {
+        index_set_far(indexes, tenant, state->through);
+    }
+    if (status == CLEW_OK && work.n_failed == 0 &&
+        (state->graph_at == 0 ||
+         state->latest - state->through >= LAG_CHANGES)) {
+        status = store_write(engine->store, &scope, do_add, &work, err);
+        *out_is_added = status == CLEW_OK;
+    }
+    arena_release(&arena);
+    return status;
+}
+
+static enum clew_status do_count(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct vector_graph_counts *out = arg;
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, &COUNT_ALL, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        out->n_graphs = db_get_int(&rows, 0);
+        out->n_behind = db_get_int(&rows, 1);
+    }
+    return db_end(&rows, err);
+}
+
+enum clew_status vector_graph_count(struct engine *engine,
+                                    struct vector_graph_counts *out,
+                                    struct clew_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    return engine->graph ? store_read_system(engine->store, do_count, out, err)
+                         : CLEW_OK;
+}

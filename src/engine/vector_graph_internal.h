@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vector_graph_internal.h - what the files of the vector graph share.
+ */
+#ifndef ENGINE_VECTOR_GRAPH_INTERNAL_H
+#define ENGINE_VECTOR_GRAPH_INTERNAL_H
+
+#include "engine/vector_graph.h"
+#include "store/db.h"
+
+#include <pthread.h>
+
+/* HNSW over halves takes no more. */
+#define VECTOR_GRAPH_MAX_DIM 4000u
+/* Dimensions in use at one time. */
+#define VECTOR_GRAPH_DIMS 16
+/* Before a vector's values: scale and bias, little-endian floats. */
+#define VECTOR_GRAPH_HEAD 8u
+
+enum graph_mode { GRAPH_OFF, GRAPH_AUTO, GRAPH_ON };
+
+/* Statements that name a dimension. Never freed while the store is open: their
+ * addresses are their identity. */
+struct graph_sql {
+    size_t dim;
+    char near_text[1024];
+    char exact_text[1024];
+    struct db_sql near_by_graph;
+    struct db_sql near_exactly;
+};
+
+struct vector_graph {
+    enum graph_mode mode;
+    bool is_usable;  /* the extension is there, or this role may make it */
+    bool is_created; /* it is there */
+    int version;     /* 800 for 0.8.0 */
+    char version_text[32];
+    pthread_mutex_t lock; /* guards the statements */
+    struct graph_sql *sql[VECTOR_GRAPH_DIMS];
+    size_t n_sql;
+};
+
+#endif
