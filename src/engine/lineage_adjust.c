@@ -24,6 +24,15 @@ DB_SQL(SELECT_NEWEST_DOWN,
        " FROM down d WHERE d.next IS NOT NULL)"
        " SELECT id, next FROM down LIMIT $4");
 
+/* The sources of memories, and for one that has a refiner, if any has, (it,
+ * NULL). Most lists have neither. */
+DB_SQL(SELECT_AROUND,
+       "SELECT memory_id, source_id FROM memory_sources"
+       " WHERE tenant = $1 AND memory_id = ANY($2) UNION ALL"
+       " SELECT source_id, NULL FROM (SELECT source_id FROM memory_sources"
+       " WHERE tenant = $1 AND source_id = ANY($2) LIMIT 1) AS refined"
+       " LIMIT $3");
+
 /* Refiners followed beyond those of the marks themselves; and, if that does not
  * reach an end, from the newest of them on. */
 #define MAX_STEPS 256
@@ -98,9 +107,34 @@ static const struct uuid *only_source(const struct adjustment *a,
     return count == 1 ? &edges->to : NULL;
 }
 
-/* Sources of the marks; newest refiners of both, and of those. */
+/* Sources of the marks; whether a mark has a refiner. */
+static enum clew_status read_sources(struct adjustment *a,
+                                     const struct uuid *ids, bool *out_refined,
+                                     struct clew_error *err)
+{
+    struct edge *edges;
+    size_t n = 0;
+    enum clew_status status = rows_add(
+        a->tx, &a->sources, &SELECT_AROUND,
+        DB_ARGS(db_uuids(ids, a->count), db_int(LINEAGE_MAX_EDGES)), err);
+
+    edges = a->sources.items;
+    for (size_t i = 0; status == CLEW_OK && i < a->sources.count; i++) {
+        if (!uuid_is_nil(&edges[i].to)) {
+            edges[n++] = edges[i];
+        }
+    }
+    *out_refined = n < a->sources.count;
+    a->sources.count = n;
+    edge_sort(&a->sources);
+    return status;
+}
+
+/* Sources of the marks; newest refiners of both, and of those. Without any
+ * source or refiner there is nothing more to know. */
 static enum clew_status read_edges(struct adjustment *a, struct clew_error *err)
 {
+    bool is_refined = false;
     struct uuid *ids = arena_zero(a->arena, 2 * a->count, sizeof(*ids));
     size_t n = a->count;
     enum clew_status status;
@@ -113,8 +147,10 @@ static enum clew_status read_edges(struct adjustment *a, struct clew_error *err)
     }
     a->sources = edge_list(a->arena);
     a->newest = edge_list(a->arena);
-    status =
-        lineage_add_sources(a->tx, &a->sources, ids, n, LINEAGE_MAX_EDGES, err);
+    status = read_sources(a, ids, &is_refined, err);
+    if (status != CLEW_OK || (a->sources.count == 0 && !is_refined)) {
+        return status;
+    }
     for (size_t i = 0; status == CLEW_OK && i < a->count; i++) {
         const struct uuid *source = only_source(a, &a->marks[i].id);
 

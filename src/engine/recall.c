@@ -193,69 +193,72 @@ static double bend(double sum)
     return 0.5 + 0.5 * x / sqrt(1 + x * x);
 }
 
-/* The best `limit` of the result, in order, with their final scores. */
-static enum clew_status rank(struct recall_result *result, struct arena *arena,
-                             size_t limit, struct clew_error *err)
+/* Items found so far: of the kinds in reach, and of chats. */
+struct found {
+    uint32_t wanted; /* kinds */
+    size_t n_scanned;
+    size_t n_candidates;
+    struct {
+        const struct recall_item *items;
+        size_t count;
+    } parts[INDEX_KINDS + 1];
+    size_t n_parts;
+    size_t count;
+};
+
+static void found_add(struct found *found, const struct recall_item *items,
+                      size_t count)
 {
-    size_t count = result->count < limit ? result->count : limit;
+    found->parts[found->n_parts].items = items;
+    found->parts[found->n_parts++].count = count;
+    found->count += count;
+}
+
+/* The best `limit` of what was found, in order, with their final scores. */
+static enum clew_status rank(const struct found *found, struct arena *arena,
+                             size_t limit, struct recall_result *out,
+                             struct clew_error *err)
+{
+    size_t count = found->count < limit ? found->count : limit;
     const struct recall_item **order =
-        arena_alloc(arena, (result->count + 1) * sizeof(*order));
+        arena_alloc(arena, (found->count + 1) * sizeof(*order));
     struct recall_item *items =
         arena_alloc(arena, (count + 1) * sizeof(*items));
+    size_t n = 0;
 
     if (!order || !items) {
         return clew_no_memory(err);
     }
-    for (size_t i = 0; i < result->count; i++) {
-        order[i] = &result->items[i];
+    for (size_t p = 0; p < found->n_parts; p++) {
+        for (size_t i = 0; i < found->parts[p].count; i++) {
+            order[n++] = &found->parts[p].items[i];
+        }
     }
-    if (count < result->count) {
-        select_items(order, (ptrdiff_t)result->count, (ptrdiff_t)count);
+    if (count < n) {
+        select_items(order, (ptrdiff_t)n, (ptrdiff_t)count);
     }
     qsort(order, count, sizeof(*order), compare_places);
     for (size_t i = 0; i < count; i++) {
         items[i] = *order[i];
         items[i].score = bend(items[i].score);
     }
-    result->items = items;
-    result->count = count;
-    return CLEW_OK;
-}
-
-/* Add a population's items to the result. */
-static enum clew_status add_items(struct recall_result *out,
-                                  struct arena *arena,
-                                  struct recall_item *added, size_t count,
-                                  struct clew_error *err)
-{
-    struct recall_item *items = added;
-
-    if (out->count > 0) {
-        items = arena_alloc(arena, (out->count + count + 1) * sizeof(*items));
-        if (!items) {
-            return clew_no_memory(err);
-        }
-        memcpy(items, out->items, out->count * sizeof(*items));
-        memcpy(items + out->count, added, count * sizeof(*items));
-    }
     out->items = items;
-    out->count += count;
+    out->count = count;
     return CLEW_OK;
 }
 
 /* Turns lean on their chats, which are ranked by what turns say alone. */
-static enum clew_status run_chats(struct population *pop, struct arena *arena,
-                                  uint32_t wanted, struct recall_result *out,
+static enum clew_status run_chats(struct population *pop, struct found *found,
                                   struct clew_error *err)
 {
     struct recall_item *items = NULL;
     size_t count = 0;
     enum clew_status status = recall_gather(pop, err);
 
-    if (status == CLEW_OK && wanted & RECALL_CHAT) {
+    if (status == CLEW_OK && found->wanted & RECALL_CHAT) {
         status = recall_chats(pop, &items, &count, err);
         if (status == CLEW_OK) {
-            status = add_items(out, arena, items, count, err);
+            found_add(found, items, count);
         }
     }
     if (status == CLEW_OK) {
@@ -268,8 +271,7 @@ static enum clew_status run_chats(struct population *pop, struct arena *arena,
 static enum clew_status run_kind(const struct index_view *view,
                                  const struct recall_query *query,
                                  struct arena *arena, enum index_kind kind,
-                                 uint32_t wanted, struct recall_result *out,
-                                 struct clew_error *err)
+                                 struct found *found, struct clew_error *err)
 {
     struct population pop;
     enum clew_status status =
@@ -286,17 +288,17 @@ static enum clew_status run_kind(const struct index_view *view,
         status = recall_score(&pop, err);
     }
     if (status == CLEW_OK && kind == INDEX_TURN) {
-        status = run_chats(&pop, arena, wanted, out, err);
+        status = run_chats(&pop, found, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
-    out->n_scanned += pop.n_live;
-    out->n_candidates += pop.n_items;
-    if (wanted & (1u << kind)) {
-        status = add_items(out, arena, pop.items, pop.n_items, err);
+    found->n_scanned += pop.n_live;
+    found->n_candidates += pop.n_items;
+    if (found->wanted & (1u << kind)) {
+        found_add(found, pop.items, pop.n_items);
     }
-    return status;
+    return CLEW_OK;
 }
 
 enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
@@ -306,9 +308,10 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
 {
     struct recall_query query = {.request = request};
     struct recall_result result = {0};
-    uint32_t wanted = request->kinds
-                          ? request->kinds
-                          : RECALL_TURN | RECALL_MEMORY | RECALL_EPISODE;
+    struct found found = {.wanted = request->kinds
+                                        ? request->kinds
+                                        : RECALL_TURN | RECALL_MEMORY |
+                                              RECALL_EPISODE};
     enum clew_status status;
 
     if (request->limit == 0 || request->limit > RECALL_MAX_LIMIT) {
@@ -317,20 +320,23 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
     }
     status = analyse(&query, arena, view, embedder, err);
     for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
-        bool is_wanted = wanted & (1u << kind) ||
-                         (kind == INDEX_TURN && wanted & RECALL_CHAT);
+        bool is_wanted = found.wanted & (1u << kind) ||
+                         (kind == INDEX_TURN && found.wanted & RECALL_CHAT);
 
         if (is_wanted) {
             status = run_kind(view, &query, arena, (enum index_kind)kind,
-                              wanted, &result, err);
+                              &found, err);
         }
     }
     if (status == CLEW_OK) {
-        status = rank(&result, arena, request->limit + request->spare, err);
+        status =
+            rank(&found, arena, request->limit + request->spare, &result, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
+    result.n_scanned = found.n_scanned;
+    result.n_candidates = found.n_candidates;
     result.terms = query.terms;
     result.n_terms = query.n_terms;
     *out = result;
