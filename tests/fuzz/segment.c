@@ -67,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     head->version = SEGMENT_VERSION;
     head->header_sum =
         checksum(bytes, offsetof(struct segment_header, header_sum));
-    kind = (struct segment_kind){head->model, head->dim, head->analyser, NULL};
+    kind = (struct segment_kind){
+        .model = head->model, .dim = head->dim, .analyser = head->analyser};
     if (segment_open(bytes, size, false, &kind, &s, NULL) == CLEW_OK) {
         read_all(s);
         segment_unref(s);
