@@ -12,10 +12,12 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/chain.h"
+#include "engine/chain_room.h"
 #include "engine/chatlink.h"
 #include "engine/engine.h"
 #include "engine/episode.h"
 #include "engine/observe.h"
+#include "engine/observe_desk.h"
 #include "engine/place.h"
 #include "engine/feed.h"
 #include "engine/reading.h"
@@ -205,6 +207,23 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
     return place_begin(place, batch->engine, tx, batch->arena, ids, n_ids, err);
 }
 
+/* Ask for what the steps below ask first, all in one round trip. Each answer is
+ * fetched before this turn's steps change what it was asked of. */
+static enum clew_status ask_ahead(struct turn_work *work,
+                                  struct clew_error *err)
+{
+    const struct turn *turn = work->turn;
+    enum clew_status status = CLEW_OK;
+
+    if (turn->role == TURN_USER || turn->role == TURN_ASSISTANT) {
+        status = desk_ahead(work, err);
+    }
+    if (status == CLEW_OK && work->reading->chains.n_parts > 0) {
+        status = chain_room_ahead(work->batch, &turn->session_id, err);
+    }
+    return status == CLEW_OK ? chatlink_ahead(work, err) : status;
+}
+
 /* What follows from a turn, step by step. */
 static enum clew_status observe(struct turn_work *work, struct clew_error *err)
 {
@@ -212,6 +231,9 @@ static enum clew_status observe(struct turn_work *work, struct clew_error *err)
 
     if (!engine_observes(work->batch->engine)) {
         return trace_end(work, status, err);
+    }
+    if (status == CLEW_OK) {
+        status = ask_ahead(work, err);
     }
     if (status == CLEW_OK) {
         status = observe_turn(work, err);

@@ -198,6 +198,13 @@ enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
+enum clew_status chain_ahead_open(struct store_tx *tx,
+                                  const struct uuid *session_id,
+                                  struct clew_error *err)
+{
+    return db_ahead(tx, &SELECT_OPEN, DB_ARGS(db_uuid(session_id)), err);
+}
+
 enum clew_status chain_list_resting(struct store_tx *tx, struct arena *arena,
                                     struct str user_id,
                                     const struct uuid *session_id,

@@ -101,6 +101,10 @@ enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *session_id,
                                  struct chain **out_chains, size_t *out_count,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Ask ahead (db_ahead()) for them. */
+enum clew_status chain_ahead_open(struct store_tx *tx,
+                                  const struct uuid *session_id,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Chains outside the session that a turn with these words may come back to:
  * the user's latest, and for each term the latest that have it. A dozen and

@@ -80,6 +80,36 @@ static enum clew_status load(struct batch_work *batch, struct chain_room *room,
     return status;
 }
 
+static struct chain_room *find(const struct chain_desk *desk,
+                               const struct uuid *session_id)
+{
+    struct chain_room *room = desk->rooms;
+
+    while (room && !uuid_eq(&room->session_id, session_id)) {
+        room = room->next;
+    }
+    return room;
+}
+
+enum clew_status chain_room_ahead(struct batch_work *batch,
+                                  const struct uuid *session_id,
+                                  struct clew_error *err)
+{
+    struct chain_desk *desk = chain_desk_of(batch);
+    enum clew_status status;
+
+    if (!desk) {
+        return clew_no_memory(err);
+    }
+    if (find(desk, session_id)) {
+        return CLEW_OK;
+    }
+    status =
+        db_ahead(batch->tx, &SELECT_TALK, DB_ARGS(db_uuid(session_id)), err);
+    return status == CLEW_OK ? chain_ahead_open(batch->tx, session_id, err)
+                             : status;
+}
+
 enum clew_status chain_room_enter(struct batch_work *batch,
                                   const struct uuid *session_id,
                                   struct chain_room **out_room,
@@ -92,11 +122,10 @@ enum clew_status chain_room_enter(struct batch_work *batch,
     if (!desk) {
         return clew_no_memory(err);
     }
-    for (room = desk->rooms; room; room = room->next) {
-        if (uuid_eq(&room->session_id, session_id)) {
-            *out_room = room;
-            return CLEW_OK;
-        }
+    room = find(desk, session_id);
+    if (room) {
+        *out_room = room;
+        return CLEW_OK;
     }
     room = arena_zero(batch->arena, 1, sizeof(*room));
     if (!room) {

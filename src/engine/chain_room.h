@@ -42,6 +42,10 @@ struct chain_desk {
 
 /* The batch's desk; NULL on OOM. */
 struct chain_desk *chain_desk_of(struct batch_work *batch);
+/* Ask ahead (db_ahead()) what chain_room_enter() will ask. */
+enum clew_status chain_room_ahead(struct batch_work *batch,
+                                  const struct uuid *session_id,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* The room of a session, loaded if need be. */
 enum clew_status chain_room_enter(struct batch_work *batch,
                                   const struct uuid *session_id,

@@ -170,6 +170,13 @@ enum clew_status chat_find_current(struct store_tx *tx, struct arena *arena,
                     out_chat, sizeof(*out_chat), "chat", err);
 }
 
+enum clew_status chat_ahead_current(struct store_tx *tx, struct str user_id,
+                                    int64_t time_ms, struct clew_error *err)
+{
+    return db_ahead(tx, &SELECT_CURRENT,
+                    DB_ARGS(db_text(user_id), db_int(time_ms)), err);
+}
+
 static bool part_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
     struct chat_part *out = item;

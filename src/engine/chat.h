@@ -79,6 +79,10 @@ enum clew_status chat_find_current(struct store_tx *tx, struct arena *arena,
                                    struct str user_id, int64_t time_ms,
                                    struct chat *out_chat,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Ask ahead (db_ahead()) what chat_find_current() will ask. */
+enum clew_status chat_ahead_current(struct store_tx *tx, struct str user_id,
+                                    int64_t time_ms,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The line of a chat, root first; at most LIMIT_FORK_DEPTH + 1 parts. */
 enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat_part **out_parts,

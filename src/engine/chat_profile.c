@@ -291,6 +291,13 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 /* --- rows ------------------------------------------------------------------
  */
 
+enum clew_status chat_profile_ahead(struct store_tx *tx,
+                                    const struct uuid *chat_id,
+                                    struct clew_error *err)
+{
+    return db_ahead(tx, &SELECT_ONE, DB_ARGS(db_uuid(chat_id)), err);
+}
+
 enum clew_status chat_profile_load(struct store_tx *tx, struct arena *arena,
                                    const struct uuid *chat_id,
                                    struct chat_profile *out,

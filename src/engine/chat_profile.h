@@ -69,6 +69,10 @@ chat_profile_find(const struct chat_profile *profile, uint64_t hash);
 
 /* --- inside a transaction --- */
 
+/* Ask ahead (db_ahead()) what chat_profile_load() will ask. */
+enum clew_status chat_profile_ahead(struct store_tx *tx,
+                                    const struct uuid *chat_id,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* CLEW_NOT_FOUND if there is none. */
 enum clew_status chat_profile_load(struct store_tx *tx, struct arena *arena,
                                    const struct uuid *chat_id,

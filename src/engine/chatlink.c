@@ -39,6 +39,12 @@ static const char *const none_names[CHATLINK_NONE_FEATURES] = {
 /* --- the profile -----------------------------------------------------------
  */
 
+/* A chat's first own turn makes it. */
+static bool may_have_profile(const struct turn_work *work)
+{
+    return work->turn->seq > work->placement->slot->chat.fork_seq + 1;
+}
+
 static enum clew_status load_profile(struct turn_work *work,
                                      struct chat_profile *out,
                                      struct clew_error *err)
@@ -47,7 +53,7 @@ static enum clew_status load_profile(struct turn_work *work,
     struct batch_work *batch = work->batch;
     enum clew_status status = CLEW_NOT_FOUND;
 
-    if (work->turn->seq > chat->fork_seq + 1) {
+    if (may_have_profile(work)) {
         status =
             chat_profile_load(batch->tx, batch->arena, &chat->id, out, err);
     }
@@ -399,6 +405,22 @@ static bool is_due(const struct chat *chat, const struct turn *turn)
            nth % EXPLICIT_EVERY == 0;
 }
 
+/* Is this a turn that the chat is judged by? */
+static bool is_looked_at(const struct turn_work *work)
+{
+    const struct turn *turn = work->turn;
+
+    return (turn->role == TURN_USER || turn->role == TURN_ASSISTANT) &&
+           is_due(&work->placement->slot->chat, turn);
+}
+
+enum clew_status chatlink_ahead(struct turn_work *work, struct clew_error *err)
+{
+    return is_looked_at(work) && may_have_profile(work)
+               ? chat_profile_ahead(work->batch->tx, &work->turn->chat_id, err)
+               : CLEW_OK;
+}
+
 enum clew_status chatlink_observe(struct turn_work *work,
                                   struct clew_error *err)
 {
@@ -409,8 +431,7 @@ enum clew_status chatlink_observe(struct turn_work *work,
     struct chatlink_turn seen;
     enum clew_status status;
 
-    if ((turn->role != TURN_USER && turn->role != TURN_ASSISTANT) ||
-        !is_due(chat, turn)) {
+    if (!is_looked_at(work)) {
         return CLEW_OK;
     }
     status = load_profile(work, &profile, err);

@@ -23,6 +23,9 @@ struct turn_work;
 /* Turns of a new chat that may still link it. */
 #define CHATLINK_TURNS 6
 
+/* Ask ahead (db_ahead()) what chatlink_observe() will ask first. */
+enum clew_status chatlink_ahead(struct turn_work *work,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* A turn's step. */
 enum clew_status chatlink_observe(struct turn_work *work,
                                   struct clew_error *err) CLEW_MUST_CHECK;

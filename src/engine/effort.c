@@ -118,6 +118,13 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                           out_efforts, out_count, err);
 }
 
+enum clew_status effort_ahead(struct store_tx *tx, const struct uuid *thread_id,
+                              struct clew_error *err)
+{
+    return db_ahead(tx, &SELECT_THREAD,
+                    DB_ARGS(db_uuid(thread_id), db_int(EFFORT_MAX_LIST)), err);
+}
+
 enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
                                      const struct uuid *thread_ids,
                                      size_t n_threads, bool with_closed,

@@ -63,6 +63,9 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                              const struct uuid *thread_id, bool with_closed,
                              struct effort **out_efforts, size_t *out_count,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Ask ahead (db_ahead()) for those that are open or in view. */
+enum clew_status effort_ahead(struct store_tx *tx, const struct uuid *thread_id,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* The same of several chats, without attempts and spawned ones. */
 enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
                                      const struct uuid *thread_ids,

@@ -149,6 +149,26 @@ static struct desk_chat *find_chat(struct batch_work *batch,
     return chat;
 }
 
+enum clew_status desk_ahead(struct turn_work *work, struct clew_error *err)
+{
+    struct desk_chat *chat = find_chat(work->batch, &work->turn->chat_id);
+    enum clew_status status = CLEW_OK;
+
+    if (!chat) {
+        return clew_no_memory(err);
+    }
+    if (!chat->has_turns) { /* as read_turns() begins */
+        status = db_ahead(work->batch->tx, &SELECT_BEFORE,
+                          DB_ARGS(db_uuid(&work->turn->chat_id),
+                                  db_int(work->turn->seq),
+                                  db_int(OBSERVE_PREVIOUS), db_int(HEAD_CHARS)),
+                          err);
+    }
+    return status == CLEW_OK && !chat->has_efforts
+               ? effort_ahead(work->batch->tx, &work->turn->chat_id, err)
+               : status;
+}
+
 enum clew_status desk_enter(struct turn_work *work, struct desk_chat **out_chat,
                             struct clew_error *err)
 {

@@ -65,6 +65,9 @@ struct desk_chat {
     struct desk_chat *next;
 };
 
+/* Ask ahead (db_ahead()) for the turns before and the efforts in view. */
+enum clew_status desk_ahead(struct turn_work *work,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 /* The chat of a turn, its turns before loaded. */
 enum clew_status desk_enter(struct turn_work *work, struct desk_chat **out_chat,
                             struct clew_error *err) CLEW_MUST_CHECK;

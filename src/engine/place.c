@@ -217,6 +217,12 @@ static enum clew_status load_current(struct place *place, struct str user_id,
     return load_sessions(place, &stored.id, 1, err);
 }
 
+/* Does this batch know the user's newest chat? */
+static bool has_latest(const struct place_chat *best)
+{
+    return best && (best->is_new || best->is_latest);
+}
+
 /*
  * The newest implicit chat of the user that began by `time_ms`, in this batch
  * or in the store; NULL if there is none. The store is asked once for the
@@ -232,7 +238,7 @@ static enum clew_status find_current(struct place *place, struct str user_id,
     enum clew_status status;
 
     *out_slot = best;
-    if (best && (best->is_new || best->is_latest)) {
+    if (has_latest(best)) {
         return CLEW_OK;
     }
     status = load_current(place, user_id, INT64_MAX, &latest, err);
@@ -323,11 +329,18 @@ static enum clew_status by_boundary(struct place *place,
                                     struct placement *out,
                                     struct clew_error *err)
 {
-    struct place_chat *slot;
+    struct place_chat *slot =
+        newest_slot(place, input->user_id, turn->created_at_ms);
     int64_t user_own = 0;
-    enum clew_status status = user_minutes(place, input->user_id,
-                                           turn->created_at_ms, &user_own, err);
+    enum clew_status status = CLEW_OK;
 
+    if (!has_latest(slot)) { /* with the user's row, see find_current() */
+        status = chat_ahead_current(place->tx, input->user_id, INT64_MAX, err);
+    }
+    if (status == CLEW_OK) {
+        status = user_minutes(place, input->user_id, turn->created_at_ms,
+                              &user_own, err);
+    }
     if (status == CLEW_OK) {
         status = find_current(place, input->user_id, turn->created_at_ms, &slot,
                               err);

@@ -288,6 +288,30 @@ enum clew_status db_query(struct store_tx *tx, const struct db_sql *sql,
     return status;
 }
 
+enum clew_status db_ahead(struct store_tx *tx, const struct db_sql *sql,
+                          const struct db_value *args, size_t n_args,
+                          struct clew_error *err)
+{
+    struct db_value all[MAX_ARGS];
+    size_t n = 0;
+    enum clew_status status = tx->status;
+
+    if (status == CLEW_OK && !is_select(sql)) {
+        status = clew_fail(&tx->error, CLEW_INTERNAL,
+                           "only a SELECT can be asked ahead");
+    }
+    if (status == CLEW_OK) {
+        status = changes_before(tx, sql, err);
+    }
+    if (status == CLEW_OK) {
+        status = admit(tx, sql, args, n_args, all, &n);
+    }
+    if (status == CLEW_OK) {
+        status = tx->ops->ahead(tx->conn, sql, all, n, &tx->error);
+    }
+    return settle(tx, status, err);
+}
+
 bool db_next(struct db_rows *rows)
 {
     struct store_tx *tx = rows->tx;

@@ -125,6 +125,17 @@ enum clew_status db_query(struct store_tx *tx, const struct db_sql *sql,
                           const struct db_value *args, size_t n_args,
                           struct db_rows *rows,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Ask what will be asked soon. Several questions whose values are known
+ * together then cost one round trip to PostgreSQL instead of one each: a
+ * db_query() of the same SELECT with the same values gets the answer that was
+ * given here, so nothing run between the two may change it. A hint: an answer
+ * that nobody fetches is dropped at the end of the transaction's function, and
+ * SQLite, which has no round trips, does nothing.
+ */
+enum clew_status db_ahead(struct store_tx *tx, const struct db_sql *sql,
+                          const struct db_value *args, size_t n_args,
+                          struct clew_error *err) CLEW_MUST_CHECK;
 /* The next row; false at the end or on failure, which db_end() reports. */
 bool db_next(struct db_rows *rows);
 /* Release the rows; the first failure, if any. */

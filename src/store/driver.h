@@ -76,6 +76,10 @@ struct driver_ops {
     enum clew_status (*exec)(struct conn *conn, const struct db_sql *sql,
                              const struct db_value *args, size_t n_args,
                              int64_t *out_count, struct clew_error *err);
+    /* The query() that follows may be answered by this. */
+    enum clew_status (*ahead)(struct conn *conn, const struct db_sql *sql,
+                              const struct db_value *args, size_t n_args,
+                              struct clew_error *err);
     /* `*out_rows` goes to the functions below and at last to rows_end(). */
     enum clew_status (*query)(struct conn *conn, const struct db_sql *sql,
                               const struct db_value *args, size_t n_args,

@@ -176,6 +176,7 @@ static void conn_close(struct conn *conn)
 {
     PQfinish(conn->pg);
     postgres_release_all(conn);
+    postgres_ahead_release(conn);
     alloc_free(conn);
 }
 
@@ -214,6 +215,7 @@ static enum clew_status conn_begin(struct conn *conn, bool is_write,
         conn->is_write = is_write;
         conn->is_tx_lost = false;
         conn->kept_tenant = -1;
+        postgres_ahead_forget(conn);
     }
     return status;
 }
@@ -226,6 +228,7 @@ static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
 
     (void)snprintf(text, sizeof(text), "%lld", (long long)tenant);
     conn->tenant = tenant;
+    postgres_ahead_forget(conn); /* of the part before */
     if (has_savepoint) {
         status = postgres_send(conn, &savepoint, NULL, 0, err);
     }
@@ -333,6 +336,7 @@ const struct driver_ops postgres_driver = {
     .commit = conn_commit,
     .rollback = conn_rollback,
     .exec = postgres_exec,
+    .ahead = postgres_ahead,
     .query = postgres_query,
     .rows_next = postgres_rows_next,
     .rows_end = postgres_rows_end,

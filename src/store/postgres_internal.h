@@ -15,6 +15,8 @@
  * late a failure can be noticed. */
 #define POSTGRES_MAX_PENDING 256
 #define POSTGRES_MAX_ARGS 128
+/* Questions asked ahead and not yet fetched; more are not asked ahead. */
+#define POSTGRES_MAX_AHEAD 8
 
 struct driver {
     char *url;
@@ -31,12 +33,21 @@ struct pg_stmt {
     Oid types[]; /* n_args of them */
 };
 
-enum pending_kind { PENDING_PREPARE, PENDING_RUN, PENDING_SYNC };
+enum pending_kind { PENDING_PREPARE, PENDING_RUN, PENDING_AHEAD, PENDING_SYNC };
+
+/* A question asked ahead: free, asked (its answer is pending), answered. */
+struct ahead {
+    enum { AHEAD_FREE, AHEAD_ASKED, AHEAD_ANSWERED } state;
+    const struct db_sql *sql; /* NULL: nobody wants it any more */
+    struct buf key;           /* the values, as they were sent */
+    PGresult *result;         /* if answered */
+};
 
 /* One answer that is still to come. */
 struct pending {
     enum pending_kind kind;
     struct stmt_slot *slot; /* of PENDING_PREPARE */
+    struct ahead *ahead;    /* of PENDING_AHEAD */
 };
 
 /* Always in pipeline mode, except inside postgres_script(). */
@@ -56,6 +67,7 @@ struct conn {
     struct stmt_cache cache;
     struct pending pending[POSTGRES_MAX_PENDING];
     int n_pending;
+    struct ahead aheads[POSTGRES_MAX_AHEAD];
 };
 
 /* postgres_value.c: the binary format. */
@@ -89,6 +101,12 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
                                 struct clew_error *err);
 enum clew_status postgres_script(struct conn *conn, const char *text,
                                  struct clew_error *err);
+/* The same; its answer goes to `ahead`. */
+enum clew_status postgres_send_ahead(struct conn *conn,
+                                     const struct db_sql *sql,
+                                     const struct db_value *args, size_t n_args,
+                                     struct ahead *ahead,
+                                     struct clew_error *err);
 enum clew_status postgres_exec(struct conn *conn, const struct db_sql *sql,
                                const struct db_value *args, size_t n_args,
                                int64_t *out_count, struct clew_error *err);
@@ -102,6 +120,20 @@ bool postgres_is_null(void *rows, int column);
 int64_t postgres_get_int(void *rows, int column);
 double postgres_get_real(void *rows, int column);
 struct str postgres_get_bytes(void *rows, int column);
+/* postgres_ahead.c: questions asked before their answers are fetched. */
+enum clew_status postgres_ahead(struct conn *conn, const struct db_sql *sql,
+                                const struct db_value *args, size_t n_args,
+                                struct clew_error *err);
+/* The question asked ahead that is this one, NULL if none was. */
+struct ahead *postgres_ahead_find(struct conn *conn, const struct db_sql *sql,
+                                  const struct db_value *args, size_t n_args);
+/* Its answer has come, or a failure instead of it. Takes ownership. */
+void postgres_ahead_answer(struct ahead *ahead, PGresult *result, bool is_good);
+/* Nobody will fetch what was asked so far. */
+void postgres_ahead_forget(struct conn *conn);
+/* Let all go, with the connection. */
+void postgres_ahead_release(struct conn *conn);
+
 void postgres_release_all(struct conn *conn);
 /* The status of a failed result; notes what it means for the connection. */
 enum clew_status postgres_fail(struct conn *conn, const PGresult *result,

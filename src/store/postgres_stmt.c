@@ -25,7 +25,7 @@
 
 struct rows {
     PGresult *result;
-    struct stmt_slot *slot;
+    struct stmt_slot *slot; /* NULL if it was asked ahead */
     int at;
 };
 
@@ -111,10 +111,10 @@ static void forget(struct stmt_slot *slot)
 }
 
 static void push(struct conn *conn, enum pending_kind kind,
-                 struct stmt_slot *slot)
+                 struct stmt_slot *slot, struct ahead *ahead)
 {
     conn->pending[conn->n_pending++] =
-        (struct pending){.kind = kind, .slot = slot};
+        (struct pending){.kind = kind, .slot = slot, .ahead = ahead};
 }
 
 /* Send what is still to be sent and wait until there is something to take.
@@ -196,7 +196,7 @@ static void push_sync(struct conn *conn)
     if (PQpipelineSync(conn->pg) != 1) {
         conn->is_lost = true;
     }
-    push(conn, PENDING_SYNC, NULL);
+    push(conn, PENDING_SYNC, NULL, NULL);
 }
 
 void postgres_flush(struct conn *conn)
@@ -234,6 +234,8 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
         if (entry->kind == PENDING_RUN) {
             PQclear(last);
             last = result;
+        } else if (entry->kind == PENDING_AHEAD) {
+            postgres_ahead_answer(entry->ahead, result, own == CLEW_OK);
         } else {
             PQclear(result);
         }
@@ -321,7 +323,7 @@ static enum clew_status evict(struct conn *conn, struct stmt_slot *slot,
     if (PQsendQueryParams(conn->pg, text, 0, NULL, NULL, NULL, NULL, 1) != 1) {
         return lost(conn, err);
     }
-    push(conn, PENDING_RUN, NULL);
+    push(conn, PENDING_RUN, NULL, NULL);
     forget(slot);
     return CLEW_OK;
 }
@@ -366,14 +368,15 @@ static enum clew_status prepare(struct conn *conn, const struct db_sql *sql,
     }
     slot->sql = sql;
     slot->stmt = stmt;
-    push(conn, PENDING_PREPARE, slot);
+    push(conn, PENDING_PREPARE, slot, NULL);
     *out_slot = slot;
     return CLEW_OK;
 }
 
+/* Send a statement; with `ahead` its answer goes there. */
 static enum clew_status send(struct conn *conn, const struct db_sql *sql,
                              const struct db_value *args, size_t n_args,
-                             struct stmt_slot **out_slot,
+                             struct stmt_slot **out_slot, struct ahead *ahead,
                              struct clew_error *err)
 {
     struct pg_args wire;
@@ -397,7 +400,7 @@ static enum clew_status send(struct conn *conn, const struct db_sql *sql,
                 ? clew_fail(err, CLEW_NO_MEMORY, "could not send a statement")
                 : lost(conn, err);
     } else {
-        push(conn, PENDING_RUN, NULL);
+        push(conn, ahead ? PENDING_AHEAD : PENDING_RUN, NULL, ahead);
     }
     postgres_args_release(&wire);
     return status;
@@ -409,7 +412,18 @@ enum clew_status postgres_send(struct conn *conn, const struct db_sql *sql,
 {
     struct stmt_slot *slot = NULL;
 
-    return send(conn, sql, args, n_args, &slot, err);
+    return send(conn, sql, args, n_args, &slot, NULL, err);
+}
+
+enum clew_status postgres_send_ahead(struct conn *conn,
+                                     const struct db_sql *sql,
+                                     const struct db_value *args, size_t n_args,
+                                     struct ahead *ahead,
+                                     struct clew_error *err)
+{
+    struct stmt_slot *slot = NULL;
+
+    return send(conn, sql, args, n_args, &slot, ahead, err);
 }
 
 enum clew_status postgres_exec(struct conn *conn, const struct db_sql *sql,
@@ -435,21 +449,30 @@ enum clew_status postgres_query(struct conn *conn, const struct db_sql *sql,
                                 void **out_rows, struct clew_error *err)
 {
     struct rows *rows = alloc_zero(1, sizeof(*rows));
-    enum clew_status status;
+    struct ahead *ahead = postgres_ahead_find(conn, sql, args, n_args);
+    enum clew_status status = CLEW_OK;
 
     if (!rows) {
         return clew_fail(err, CLEW_NO_MEMORY, "could not run a query");
     }
     rows->at = -1;
-    status = send(conn, sql, args, n_args, &rows->slot, err);
-    if (status == CLEW_OK) {
-        status = postgres_drain(conn, &rows->result, err);
+    if (!ahead) {
+        status = send(conn, sql, args, n_args, &rows->slot, NULL, err);
+    }
+    if (status == CLEW_OK && (!ahead || ahead->state == AHEAD_ASKED)) {
+        status = postgres_drain(conn, ahead ? NULL : &rows->result, err);
     }
     if (status != CLEW_OK) {
         alloc_free(rows);
         return status;
     }
-    rows->slot->is_busy = true;
+    if (ahead) {
+        rows->result = ahead->result;
+        ahead->result = NULL;
+        ahead->state = AHEAD_FREE;
+    } else {
+        rows->slot->is_busy = true;
+    }
     *out_rows = rows;
     return CLEW_OK;
 }
@@ -471,7 +494,9 @@ void postgres_rows_end(void *rows)
 {
     struct rows *r = rows;
 
-    r->slot->is_busy = false;
+    if (r->slot) {
+        r->slot->is_busy = false;
+    }
     PQclear(r->result);
     alloc_free(r);
 }

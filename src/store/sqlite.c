@@ -291,6 +291,18 @@ static enum clew_status conn_commit(struct conn *conn, struct clew_error *err)
     return CLEW_OK;
 }
 
+static enum clew_status ahead(struct conn *conn, const struct db_sql *sql,
+                              const struct db_value *args, size_t n_args,
+                              struct clew_error *err)
+{
+    (void)conn;
+    (void)sql;
+    (void)args;
+    (void)n_args;
+    (void)err;
+    return CLEW_OK; /* nothing is far away */
+}
+
 static enum clew_status script(struct conn *conn, const char *text,
                                struct clew_error *err)
 {
@@ -427,6 +439,7 @@ const struct driver_ops sqlite_driver = {
     .commit = conn_commit,
     .rollback = conn_rollback,
     .exec = sqlite_exec,
+    .ahead = ahead,
     .query = sqlite_query,
     .rows_next = sqlite_rows_next,
     .rows_end = sqlite_rows_end,

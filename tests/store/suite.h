@@ -52,6 +52,7 @@ struct store_case {
 extern const struct store_case server_cases[];
 extern const struct store_case basic_cases[];
 extern const struct store_case value_cases[];
+extern const struct store_case ahead_cases[];
 extern const struct store_case group_cases[];
 extern const struct store_case thread_cases[];
 extern const struct store_case fault_cases[];

@@ -19,7 +19,7 @@ _Thread_local struct clew_error suite_error;
 static const char *const backend_names[] = {"sqlite", "memory", "postgres"};
 
 static const struct store_case *const groups[] = {
-    server_cases, basic_cases, value_cases,  group_cases,
+    server_cases, basic_cases, value_cases,  ahead_cases,  group_cases,
     thread_cases, fault_cases, schema_cases, random_cases,
 };
 
