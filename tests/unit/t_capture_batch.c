@@ -134,5 +134,5 @@ int main(void)
         cmocka_unit_test(injected_text_makes_no_claims),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_EACH(tests);
 }

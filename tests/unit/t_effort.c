@@ -318,5 +318,5 @@ int main(void)
         TEST(a_spawned_effort_has_a_context_of_its_own),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_EACH(tests);
 }

@@ -253,5 +253,5 @@ int main(void)
         TEST(ten_megabytes_are_observed_in_bounds),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_EACH(tests);
 }
