@@ -27,6 +27,7 @@
 
 struct engine;
 struct api_route;
+struct json_out;
 
 enum api_role { API_ROLE_NONE, API_ROLE_READ, API_ROLE_WRITE, API_ROLE_ADMIN };
 
@@ -141,6 +142,13 @@ enum clew_status api_answer_rows(struct api_call *call,
                                  const struct api_page *page,
                                  const struct api_rows *rows,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for long lists, without a tree: `write` writes one row, and `form`
+ * is NULL. */
+enum clew_status
+api_write_rows(struct api_call *call, const struct api_page *page,
+               const struct api_rows *rows,
+               void (*write)(struct json_out *out, const void *row),
+               struct clew_error *err) CLEW_MUST_CHECK;
 /* {"items":[…],"next_cursor":…}; takes `items`, also on failure; `next` NULL at
  * the end. */
 enum clew_status api_list(struct api_call *call, json_t *items,

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 
 #include "api/forms.h"
+#include "api/turn_out.h"
 #include "base/limits.h"
 #include "engine/chat.h"
 #include "engine/turn.h"
@@ -168,11 +169,11 @@ enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
                            after_seq, page.limit + 1, &turns, &count, err);
     }
     return status == CLEW_OK
-               ? api_answer_rows(call, &page,
-                                 &(struct api_rows){turns, count,
-                                                    sizeof(turns[0]),
-                                                    form_turn_row, mark_turn},
-                                 err)
+               ? api_write_rows(call, &page,
+                                &(struct api_rows){turns, count,
+                                                   sizeof(turns[0]), NULL,
+                                                   mark_turn},
+                                turn_out, err)
                : status;
 }
 

@@ -5,13 +5,10 @@
 #include "api/forms.h"
 
 #include "base/json.h"
-#include "engine/capture.h"
 #include "engine/channel.h"
 #include "engine/chat.h"
 #include "engine/memory_view.h"
 #include "engine/session.h"
-#include "engine/turn.h"
-#include "engine/updates.h"
 
 #include <stdio.h>
 
@@ -92,48 +89,6 @@ json_t *form_chat(const struct engine *engine, const struct chat *chat)
     return form_finish(out, is_ok);
 }
 
-/* Blocks as they were sent; a plain string is `text` itself and is left out. */
-static bool set_content(json_t *out, struct str content)
-{
-    json_t *blocks = NULL;
-
-    if (!content.s) {
-        return true;
-    }
-    if (json_parse(content, &blocks, NULL) != CLEW_OK) {
-        return false;
-    }
-    return json_set(out, "content", blocks);
-}
-
-json_t *form_turn(const struct turn *turn)
-{
-    json_t *out = json_object();
-    bool is_ok = out && json_set_uuid(out, "id", &turn->id) &&
-                 json_set_uuid(out, "chat_id", &turn->chat_id) &&
-                 json_set_uuid(out, "session_id", &turn->session_id) &&
-                 json_set_int(out, "seq", turn->seq) &&
-                 json_set_str(out, "user_id", turn->user_id) &&
-                 json_set_cstr(out, "role", turn_role_name(turn->role)) &&
-                 json_set_str(out, "name", turn->name) &&
-                 json_set_str(out, "channel", turn->channel) &&
-                 json_set_str(out, "text", turn->text) &&
-                 set_content(out, turn->content) &&
-                 json_set_int(out, "token_count", turn->token_count) &&
-                 json_set_time(out, "created_at", &turn->created_at_ms) &&
-                 json_set_time(out, "stored_at", &turn->stored_at_ms) &&
-                 json_set_str(out, "timezone", turn->timezone) &&
-                 json_set_str(out, "external_id", turn->external_id);
-
-    return form_finish(out, is_ok);
-}
-
-json_t *form_turn_row(const struct api_call *call, const void *row)
-{
-    (void)call;
-    return form_turn(row);
-}
-
 json_t *form_session(const struct session *session)
 {
     json_t *out = json_object();
@@ -147,9 +102,6 @@ json_t *form_session(const struct session *session)
 
     return form_finish(out, is_ok);
 }
-
-/* --- what a turn changed ---------------------------------------------------
- */
 
 /* Append `item` (taken) to `list`; false if either is missing. */
 static bool append(json_t *list, json_t *item)
@@ -169,114 +121,6 @@ json_t *form_ids(const struct uuid *ids, size_t count)
         is_ok = append(list, json_string(text));
     }
     return form_finish(list, is_ok);
-}
-
-static json_t *form_memory_update(const struct memory_update *entry)
-{
-    json_t *out = json_object();
-
-    return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
-                                json_set_str(out, "type", entry->type) &&
-                                json_set_str(out, "status", entry->status) &&
-                                json_set_str(out, "summary", entry->summary) &&
-                                json_set_cstr(out, "change", entry->change));
-}
-
-static json_t *form_chain_update(const struct chain_update *entry)
-{
-    json_t *out = json_object();
-    bool is_ok = out && json_set_cstr(out, "type", entry->type) &&
-                 json_set_uuid(out, "chain_id", &entry->chain_id) &&
-                 json_set(out, "claim_ids",
-                          form_ids(entry->claim_ids, entry->n_claim_ids)) &&
-                 json_set_str(out, "reasoning", entry->reasoning);
-
-    if (is_ok && !uuid_is_nil(&entry->parent_chain_id)) {
-        is_ok = json_set_uuid(out, "parent_chain_id", &entry->parent_chain_id);
-    }
-    if (is_ok && entry->distance >= 0) {
-        is_ok = json_set_real(out, "distance", entry->distance);
-    }
-    return form_finish(out, is_ok);
-}
-
-static json_t *form_link_update(const struct link_update *entry)
-{
-    json_t *out = json_object();
-    bool is_ok = out && json_set_uuid(out, "id", &entry->id) &&
-                 json_set_uuid(out, "chat_id", &entry->chat_id) &&
-                 json_set_uuid(out, "other_chat_id", &entry->other_chat_id) &&
-                 json_set_cstr(out, "decision", entry->decision) &&
-                 json_set_real(out, "algorithmic", entry->algorithmic) &&
-                 (entry->llm >= 0 ? json_set_real(out, "llm", entry->llm)
-                                  : json_set(out, "llm", json_null())) &&
-                 json_set_cstr(out, "confidence", entry->confidence);
-
-    return form_finish(out, is_ok);
-}
-
-static json_t *form_episode_update(const struct episode_update *entry)
-{
-    json_t *out = json_object();
-
-    return form_finish(out, out && json_set_uuid(out, "id", &entry->id) &&
-                                json_set_cstr(out, "type", entry->type) &&
-                                json_set_cstr(out, "change", entry->change));
-}
-
-json_t *form_updates(const struct updates *updates)
-{
-    json_t *out = json_object();
-    json_t *memories = json_array();
-    json_t *chains = json_array();
-    json_t *links = json_array();
-    json_t *episodes = json_array();
-    bool is_ok = out && memories && chains && links && episodes;
-
-    for (size_t i = 0; is_ok && i < updates->n_memories; i++) {
-        is_ok = append(memories, form_memory_update(&updates->memories[i]));
-    }
-    for (size_t i = 0; is_ok && i < updates->n_chains; i++) {
-        is_ok = append(chains, form_chain_update(&updates->chains[i]));
-    }
-    for (size_t i = 0; is_ok && i < updates->n_links; i++) {
-        is_ok = append(links, form_link_update(&updates->links[i]));
-    }
-    for (size_t i = 0; is_ok && i < updates->n_episodes; i++) {
-        is_ok = append(episodes, form_episode_update(&updates->episodes[i]));
-    }
-    /* json_set() takes its value in any case, so each call must happen. */
-    is_ok = json_set(out, "memories", memories) && is_ok;
-    is_ok = json_set(out, "chains", chains) && is_ok;
-    is_ok = json_set(out, "links", links) && is_ok;
-    is_ok = json_set(out, "episodes", episodes) && is_ok;
-    return form_finish(out, is_ok);
-}
-
-static json_t *form_notices(const struct updates *updates)
-{
-    json_t *list = json_array();
-    bool is_ok = list != NULL;
-
-    for (size_t i = 0; is_ok && i < updates->n_notices; i++) {
-        struct str line = updates->notices[i];
-
-        is_ok = append(list, json_stringn(line.s, line.len));
-    }
-    return form_finish(list, is_ok);
-}
-
-json_t *form_capture(const struct capture_result *result, json_t *chat)
-{
-    json_t *out = json_object();
-    bool has_turn = json_set(out, "turn", form_turn(&result->turn));
-    bool is_ok = json_set(out, "chat", chat) && has_turn &&
-                 json_set(out, "updates", form_updates(&result->updates)) &&
-                 json_set(out, "notices", form_notices(&result->updates)) &&
-                 json_set_uuid(out, "trace_id", &result->turn.id) &&
-                 json_set_bool(out, "repeated", result->is_repeat);
-
-    return form_finish(out, is_ok);
 }
 
 /* The first reference as `source_ref`, all of them as `source_refs`. */

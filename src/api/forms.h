@@ -17,26 +17,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct api_call;
-struct capture_result;
 struct chat;
 struct engine;
 struct memory_view;
 struct session;
-struct turn;
-struct updates;
 
 /* The engine knows the timeout where the chat has none of its own. */
 json_t *form_chat(const struct engine *engine, const struct chat *chat);
-json_t *form_turn(const struct turn *turn);
-/* The same for a row of turns: struct api_rows. */
-json_t *form_turn_row(const struct api_call *call, const void *row);
 json_t *form_session(const struct session *session);
-/* {"memories":[…],"chains":[…],"links":[…],"episodes":[…]} */
-json_t *form_updates(const struct updates *updates);
-/* {"turn","chat","updates","notices","trace_id"}; takes `chat`, the form of the
- * result's. */
-json_t *form_capture(const struct capture_result *result, json_t *chat);
 
 /* A memory with its references and lineage. */
 json_t *form_memory(const struct memory_view *view);

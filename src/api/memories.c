@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 
 #include "api/forms.h"
+#include "api/turn_out.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -299,10 +300,9 @@ enum clew_status memories_source(struct api_call *call, struct clew_error *err)
                                     &id, LIMIT_PAGE_MAX, &turns, &count, err);
     }
     return status == CLEW_OK
-               ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){turns, count,
-                                                    sizeof(turns[0]),
-                                                    form_turn_row, NULL},
-                                 err)
+               ? api_write_rows(call, NULL,
+                                &(struct api_rows){
+                                    turns, count, sizeof(turns[0]), NULL, NULL},
+                                turn_out, err)
                : status;
 }

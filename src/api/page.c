@@ -5,6 +5,7 @@
 #include "api/api.h"
 
 #include "api/cursor.h"
+#include "base/json_out.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/secret.h"
@@ -148,41 +149,39 @@ enum clew_status api_page_of(const struct api_call *call, struct api_page *out,
     return status;
 }
 
-static enum clew_status set_next(struct api_call *call, struct str next,
-                                 struct clew_error *err)
+/* The cursor of a payload. */
+static enum clew_status format_next(struct api_call *call, struct str next,
+                                    struct str *out, struct clew_error *err)
 {
     unsigned char key[CURSOR_KEY_SIZE];
     struct cursor_scope scope;
-    struct str text;
-    enum clew_status status = scope_of(call, key, &scope, err);
+    enum clew_status status =
+        next.s ? scope_of(call, key, &scope, err) : api_no_memory(err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    text = cursor_format(&scope, call->arena, next);
+    *out = cursor_format(&scope, call->arena, next);
     explicit_bzero(key, sizeof(key));
-    if (!text.s || !json_set_str(call->out, "next_cursor", text)) {
-        return api_no_memory(err);
-    }
-    return CLEW_OK;
+    return out->s ? CLEW_OK : api_no_memory(err);
 }
 
 enum clew_status api_list(struct api_call *call, json_t *items,
                           const struct str *next, struct clew_error *err)
 {
-    call->out = json_object();
+    struct str cursor = {0};
+    enum clew_status status =
+        next ? format_next(call, *next, &cursor, err) : CLEW_OK;
+
+    call->out = status == CLEW_OK ? json_object() : NULL;
     if (!call->out) {
         json_decref(items);
-        return api_no_memory(err);
+        return status == CLEW_OK ? api_no_memory(err) : status;
     }
-    if (!json_set(call->out, "items", items) ||
-        !json_set(call->out, "next_cursor", json_null())) {
-        return api_no_memory(err);
-    }
-    if (!next) {
-        return CLEW_OK;
-    }
-    return next->s ? set_next(call, *next, err) : api_no_memory(err);
+    return json_set(call->out, "items", items) &&
+                   json_set_str(call->out, "next_cursor", cursor)
+               ? CLEW_OK
+               : api_no_memory(err);
 }
 
 struct str api_mark(struct api_call *call, int64_t number,
@@ -194,17 +193,35 @@ struct str api_mark(struct api_call *call, int64_t number,
     return str_of(arena_printf(call->arena, "%" PRId64 ":%s", number, text));
 }
 
+/* How many of the rows make the page; where the next one begins, if there is
+ * one (else s == NULL in `*out_next`, and false). */
+static bool cut_rows(struct api_call *call, const struct api_page *page,
+                     const struct api_rows *rows, size_t *out_count,
+                     struct str *out_next)
+{
+    size_t limit = page ? (size_t)page->limit : rows->count;
+    const char *first = rows->first;
+
+    *out_count = rows->count < limit ? rows->count : limit;
+    *out_next = (struct str){0};
+    if (*out_count == rows->count) {
+        return false;
+    }
+    *out_next = rows->mark(call, first + (*out_count - 1) * rows->size);
+    return true;
+}
+
 enum clew_status api_answer_rows(struct api_call *call,
                                  const struct api_page *page,
                                  const struct api_rows *rows,
                                  struct clew_error *err)
 {
-    size_t limit = page ? (size_t)page->limit : rows->count;
-    size_t count = rows->count < limit ? rows->count : limit;
+    struct str next;
+    size_t count;
+    bool is_cut = cut_rows(call, page, rows, &count, &next);
     const char *row = rows->first;
     json_t *items = json_array();
     bool is_ok = items != NULL;
-    struct str next;
 
     for (size_t i = 0; is_ok && i < count; i++, row += rows->size) {
         is_ok = json_array_append_new(items, rows->form(call, row)) == 0;
@@ -213,11 +230,34 @@ enum clew_status api_answer_rows(struct api_call *call,
         json_decref(items);
         return api_no_memory(err);
     }
-    if (count == rows->count) {
-        return api_list(call, items, NULL, err);
+    return api_list(call, items, is_cut ? &next : NULL, err);
+}
+
+enum clew_status
+api_write_rows(struct api_call *call, const struct api_page *page,
+               const struct api_rows *rows,
+               void (*write)(struct json_out *out, const void *row),
+               struct clew_error *err)
+{
+    struct str next;
+    size_t count;
+    bool is_cut = cut_rows(call, page, rows, &count, &next);
+    const char *row = rows->first;
+    struct str cursor = {0};
+    struct json_out out;
+    enum clew_status status =
+        is_cut ? format_next(call, next, &cursor, err) : CLEW_OK;
+
+    json_out_init(&out, &call->response->body);
+    json_out_object(&out, NULL);
+    json_out_array(&out, "items");
+    for (size_t i = 0; i < count; i++, row += rows->size) {
+        write(&out, row);
     }
-    next = rows->mark(call, row - rows->size);
-    return api_list(call, items, &next, err);
+    json_out_end_array(&out);
+    json_out_str(&out, "next_cursor", cursor);
+    json_out_end_object(&out);
+    return status; /* a full buffer is found by whoever sends it */
 }
 
 enum clew_status api_mark_parse(const struct api_page *page,

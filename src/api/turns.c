@@ -6,6 +6,7 @@
 #include "api/handlers.h"
 
 #include "api/forms.h"
+#include "api/turn_out.h"
 #include "base/config.h"
 #include "base/limits.h"
 #include "engine/capture.h"
@@ -116,6 +117,51 @@ static enum clew_status read_turn(struct api_call *call, const json_t *body,
     return status;
 }
 
+/* A chat as JSON in `out`, which is emptied first. */
+static enum clew_status write_chat(const struct engine *engine,
+                                   const struct chat *chat, struct buf *out)
+{
+    json_t *tree = form_chat(engine, chat);
+    enum clew_status status = CLEW_NO_MEMORY;
+
+    buf_clear(out);
+    if (tree) {
+        status = json_write(out, tree);
+    }
+    json_decref(tree);
+    return status;
+}
+
+/* {"items":[…]} for a batch, else the one result itself. */
+static enum clew_status write_captures(struct api_call *call,
+                                       const struct capture_result *results,
+                                       size_t count, bool is_batch,
+                                       struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    struct json_out out;
+    struct buf chat; /* of the turn before: mostly the same */
+
+    buf_init(&chat, LIMIT_REQUEST_ARENA_BYTES);
+    json_out_init(&out, &call->response->body);
+    if (is_batch) {
+        json_out_object(&out, NULL);
+        json_out_array(&out, "items");
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (i == 0 || !uuid_eq(&results[i].chat.id, &results[i - 1].chat.id)) {
+            status = write_chat(call->engine, &results[i].chat, &chat);
+        }
+        capture_out(&out, &results[i], buf_str(&chat));
+    }
+    if (is_batch) {
+        json_out_end_array(&out);
+        json_out_end_object(&out);
+    }
+    buf_release(&chat);
+    return status == CLEW_OK ? CLEW_OK : api_no_memory(err);
+}
+
 /* `chat_id` NULL: where the body says. */
 static enum clew_status post_one(struct api_call *call,
                                  const struct uuid *chat_id,
@@ -136,38 +182,21 @@ static enum clew_status post_one(struct api_call *call,
         return status;
     }
     call->http_status = result.is_repeat ? 200 : 201;
-    call->out = form_capture(&result, form_chat(call->engine, &result.chat));
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return write_captures(call, &result, 1, false, err);
 }
 
-/* {"items":[…]}; 200 only if every turn was known already. */
+/* 200 only if every turn was known already. */
 static enum clew_status answer_batch(struct api_call *call,
                                      const struct capture_result *results,
                                      size_t count, struct clew_error *err)
 {
-    json_t *items = json_array();
-    json_t *chat = NULL; /* of the turn before: mostly the same */
-    bool is_ok = items != NULL;
-
     call->http_status = 200;
-    for (size_t i = 0; is_ok && i < count; i++) {
-        if (i == 0 || !uuid_eq(&results[i].chat.id, &results[i - 1].chat.id)) {
-            json_decref(chat);
-            chat = form_chat(call->engine, &results[i].chat);
-        }
-        is_ok = json_array_append_new(
-                    items, form_capture(&results[i], json_incref(chat))) == 0;
+    for (size_t i = 0; i < count; i++) {
         if (!results[i].is_repeat) {
             call->http_status = 201;
         }
     }
-    json_decref(chat);
-    if (!is_ok) {
-        json_decref(items);
-        return api_no_memory(err);
-    }
-    call->out = json_object();
-    return json_set(call->out, "items", items) ? CLEW_OK : api_no_memory(err);
+    return write_captures(call, results, count, true, err);
 }
 
 static enum clew_status read_batch(struct api_call *call, const json_t *turns,
@@ -258,10 +287,9 @@ enum clew_status turns_find(struct api_call *call, struct clew_error *err)
                                      external_id, &turns, &count, err);
     }
     return status == CLEW_OK
-               ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){turns, count,
-                                                    sizeof(turns[0]),
-                                                    form_turn_row, NULL},
-                                 err)
+               ? api_write_rows(call, NULL,
+                                &(struct api_rows){
+                                    turns, count, sizeof(turns[0]), NULL, NULL},
+                                turn_out, err)
                : status;
 }

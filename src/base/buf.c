@@ -39,7 +39,7 @@ void buf_clear(struct buf *b)
     }
 }
 
-static enum clew_status fail(struct buf *b, enum clew_status status)
+enum clew_status buf_fail(struct buf *b, enum clew_status status)
 {
     if (b->status == CLEW_OK) {
         b->status = status;
@@ -54,7 +54,7 @@ enum clew_status buf_reserve(struct buf *b, size_t more)
     char *grown;
 
     if (more > b->limit - b->len) {
-        return fail(b, CLEW_TOO_LARGE);
+        return buf_fail(b, CLEW_TOO_LARGE);
     }
     need = b->len + more + 1;
     if (need <= b->cap) {
@@ -66,7 +66,7 @@ enum clew_status buf_reserve(struct buf *b, size_t more)
     }
     grown = alloc_array(b->cap ? b->data : NULL, cap, 1);
     if (!grown) {
-        return fail(b, CLEW_NO_MEMORY);
+        return buf_fail(b, CLEW_NO_MEMORY);
     }
     b->data = grown;
     b->cap = cap;
@@ -118,7 +118,7 @@ enum clew_status buf_printf(struct buf *b, const char *fmt, ...)
     len = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     if (len < 0) {
-        return fail(b, CLEW_INTERNAL);
+        return buf_fail(b, CLEW_INTERNAL);
     }
     status = buf_reserve(b, (size_t)len);
     if (status == CLEW_OK) {

@@ -41,6 +41,9 @@ enum clew_status buf_printf(struct buf *b, const char *fmt, ...)
     CLEW_PRINTF(2, 3);
 /* Make sure `more` further bytes fit without another allocation. */
 enum clew_status buf_reserve(struct buf *b, size_t more);
+/* Remember a failure of whoever fills it as if it were one of the buffer;
+ * returns it. */
+enum clew_status buf_fail(struct buf *b, enum clew_status status);
 /* The first failure of any append since init or clear. */
 enum clew_status buf_status(const struct buf *b) CLEW_MUST_CHECK;
 struct str buf_str(const struct buf *b);

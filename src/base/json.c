@@ -98,7 +98,7 @@ enum clew_status json_parse(struct str text, json_t **out_json,
     return CLEW_OK;
 }
 
-static void write_value(struct json_out *out, const json_t *json)
+void json_out_tree(struct json_out *out, const char *field, const json_t *json)
 {
     const char *key;
     size_t i;
@@ -106,17 +106,17 @@ static void write_value(struct json_out *out, const json_t *json)
 
     switch (json_typeof(json)) {
     case JSON_OBJECT:
-        json_out_object(out, NULL);
+        json_out_object(out, field);
         json_object_foreach ((json_t *)(uintptr_t)json, key, item) {
             json_out_field(out, str_of(key));
-            write_value(out, item);
+            json_out_tree(out, NULL, item);
         }
         json_out_end_object(out);
         break;
     case JSON_ARRAY:
-        json_out_array(out, NULL);
+        json_out_array(out, field);
         json_array_foreach (json, i, item) {
-            write_value(out, item);
+            json_out_tree(out, NULL, item);
         }
         json_out_end_array(out);
         break;
@@ -126,17 +126,17 @@ static void write_value(struct json_out *out, const json_t *json)
             (struct str){json_string_value(json), json_string_length(json)});
         break;
     case JSON_INTEGER:
-        json_out_int(out, NULL, (int64_t)json_integer_value(json));
+        json_out_int(out, field, (int64_t)json_integer_value(json));
         break;
     case JSON_REAL:
-        json_out_real(out, NULL, json_real_value(json));
+        json_out_real(out, field, json_real_value(json));
         break;
     case JSON_TRUE:
     case JSON_FALSE:
-        json_out_bool(out, NULL, json_is_true(json));
+        json_out_bool(out, field, json_is_true(json));
         break;
     case JSON_NULL:
-        json_out_null(out, NULL);
+        json_out_null(out, field);
         break;
     }
 }
@@ -146,7 +146,7 @@ enum clew_status json_write(struct buf *out, const json_t *json)
     struct json_out writer;
 
     json_out_init(&writer, out);
-    write_value(&writer, json);
+    json_out_tree(&writer, NULL, json);
     return buf_status(out);
 }
 

@@ -37,6 +37,10 @@ enum clew_status json_parse(struct str text, json_t **out_json,
 enum clew_status json_write(struct buf *out,
                             const json_t *json) CLEW_MUST_CHECK;
 
+/* A tree as a value of a writer (json_out.h). */
+struct json_out;
+void json_out_tree(struct json_out *out, const char *field, const json_t *json);
+
 /* CLEW_INVALID naming the first field of `object` that is not in the
  * NULL-terminated list `known`; also if it is no object. */
 enum clew_status json_check_fields(const json_t *object,

@@ -394,6 +394,12 @@ void json_out_time(struct json_out *out, const char *field,
     json_out_str(out, field, str_of(text));
 }
 
+void json_out_raw(struct json_out *out, const char *field, struct str json)
+{
+    begin(out, field);
+    (void)buf_append_str(out->buf, json);
+}
+
 void json_out_field(struct json_out *out, struct str name)
 {
     json_out_str(out, NULL, name);

@@ -43,6 +43,8 @@ void json_out_uuid(struct json_out *out, const char *field,
                    const struct uuid *id);
 void json_out_time(struct json_out *out, const char *field,
                    const int64_t *time_ms);
+/* A value that is JSON already. */
+void json_out_raw(struct json_out *out, const char *field, struct str json);
 /* A field whose name comes from elsewhere; its value is written next, with
  * field NULL. */
 void json_out_field(struct json_out *out, struct str name);
