@@ -45,6 +45,7 @@ struct batch {
     struct arena *arena;
     struct item *items;
     size_t count;
+    bool is_unread;         /* feed_is_later() */
     struct batch_work work; /* of the transaction; kept for the index */
     struct capture_result *out;
 };
@@ -274,11 +275,11 @@ enum clew_status capture_live(struct batch_work *work,
     if (status == CLEW_OK) {
         status = turn_insert(work->tx, turn, err);
     }
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && !work->is_unread) {
         status = feed_doc_of_turn(work->arena, turn, &reading->text, &doc, err);
-    }
-    if (status == CLEW_OK) {
-        status = work_add_doc(work, &doc, err);
+        if (status == CLEW_OK) {
+            status = work_add_doc(work, &doc, err);
+        }
     }
     return status == CLEW_OK ? observe(&turn_work, err) : status;
 }
@@ -318,7 +319,8 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
     batch->work = (struct batch_work){.engine = batch->engine,
                                       .tx = tx,
                                       .arena = batch->arena,
-                                      .place = &place};
+                                      .place = &place,
+                                      .is_unread = batch->is_unread};
     status = find_repeats(batch, tx, err);
     if (status == CLEW_OK) {
         status = begin_place(batch, tx, &place, err);
@@ -363,12 +365,16 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
         return clew_no_memory(err);
     }
     memset(out, 0, count * sizeof(*out));
+    batch.is_unread = feed_is_later(engine, scope);
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         struct item *item = &batch.items[i];
 
         item->input = &inputs[i];
         capture_prepare(&inputs[i], now_ms, &item->turn);
-        status = reading_of(engine, arena, &item->turn, &item->reading, err);
+        if (!batch.is_unread) {
+            status =
+                reading_of(engine, arena, &item->turn, &item->reading, err);
+        }
     }
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, store_batch, &batch, err);

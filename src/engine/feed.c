@@ -155,6 +155,13 @@ enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
     return doc_fill(arena, &text.analysis, (struct str){NULL, 0}, out, err);
 }
 
+bool feed_is_later(struct engine *engine, const struct scope *scope)
+{
+    return !engine_observes(engine) &&
+           !(engine->indexes &&
+             index_takes_offers(engine->indexes, scope->tenant));
+}
+
 void feed_offer(struct engine *engine, const struct scope *scope,
                 const struct batch_work *work)
 {

@@ -55,6 +55,10 @@ enum clew_status feed_doc_of_episode(struct engine *engine, struct arena *arena,
                                      const struct episode *episode,
                                      struct index_doc *out,
                                      struct clew_error *err) CLEW_MUST_CHECK;
+/* May a batch leave its turns to the index unread? Where nothing is derived
+ * from turns and the index is not in memory, what reading them gives would be
+ * thrown away: the index reads them when somebody asks. */
+bool feed_is_later(struct engine *engine, const struct scope *scope);
 /* Tell the index what a transaction just committed. Never fails: what it
  * cannot take, the index reads later. */
 void feed_offer(struct engine *engine, const struct scope *scope,

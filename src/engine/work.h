@@ -22,6 +22,8 @@
 #include "engine/updates.h"
 #include "index/index.h"
 
+#include <stdbool.h>
+
 struct chain_desk;
 struct engine;
 struct observe_desk;
@@ -36,6 +38,7 @@ struct batch_work {
     /* documents written by this transaction, in the order of their changes */
     struct index_doc *docs;
     size_t n_docs, cap_docs;
+    bool is_unread; /* no documents: the index reads them (feed_is_later) */
     int64_t next_change; /* reserved numbers: [next_change, end_change) */
     int64_t end_change;
     int64_t first_change; /* the first number this transaction took */

@@ -319,6 +319,20 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
     return status;
 }
 
+bool index_takes_offers(struct index_set *set, int64_t tenant)
+{
+    struct tenant *t = NULL;
+    bool is_loaded = false;
+
+    (void)find_tenant(set, tenant, false, &t, NULL); /* makes nothing */
+    if (t) {
+        (void)pthread_mutex_lock(&t->lock);
+        is_loaded = t->is_loaded;
+        (void)pthread_mutex_unlock(&t->lock);
+    }
+    return is_loaded;
+}
+
 static enum clew_status copy_view(const struct tenant *t,
                                   struct index_view **out_view,
                                   struct clew_error *err)

@@ -136,6 +136,9 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
                              int64_t after, int64_t through,
                              const struct index_doc *docs, size_t count,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* False if an offer now would be in vain: nobody has looked at this tenant's
+ * index since it was opened, or it was dropped to save memory. */
+bool index_takes_offers(struct index_set *set, int64_t tenant);
 
 /*
  * A snapshot of the tenant's index that holds at least everything committed

@@ -4,6 +4,9 @@
 #include "support/talk.h"
 
 #include "base/buf.h"
+#include "base/config.h"
+#include "engine/search.h"
+#include "index/index.h"
 
 static const struct {
     char role;
@@ -127,11 +130,54 @@ static void injected_text_makes_no_claims(void **state)
     buf_release(&told);
 }
 
+/* How many turns a question finds. */
+static size_t ask(struct talk *talk, const char *question)
+{
+    struct search_query query = {.query = str_of(question),
+                                 .user_id = STR("ada"),
+                                 .kinds = RECALL_TURN,
+                                 .limit = 10,
+                                 .since_ms = INT64_MIN,
+                                 .until_ms = INT64_MAX,
+                                 .at_ms = WORLD_NOW * 2};
+    struct search_result found;
+
+    assert_int_equal(search_run(&talk->world.engine, &talk->world.scope,
+                                &talk->world.arena, &query, &found, NULL),
+                     CLEW_OK);
+    return found.count;
+}
+
+static void turns_kept_before_anybody_asks_are_found(void **state)
+{
+    const struct config_flag flag = {"capture.observe", "false"};
+    struct config *config = NULL;
+    struct talk talk;
+
+    (void)state;
+    talk_open(&talk);
+    assert_int_equal(config_load(NULL, &flag, 1, &config, NULL), CLEW_OK);
+    talk.world.engine.config = config;
+    talk_script(&talk, "u:The ferry leaves at nine|a:Noted");
+    assert_false(index_takes_offers(talk.world.engine.indexes,
+                                    talk.world.scope.tenant));
+    assert_int_equal(ask(&talk, "ferry"), 2);
+    /* from now on the index is told */
+    assert_true(index_takes_offers(talk.world.engine.indexes,
+                                   talk.world.scope.tenant));
+    talk_say(&talk, 'u', "The tram is late");
+    assert_int_equal(ask(&talk, "tram"), 3);
+    talk.world.engine.config = talk.world.config;
+    config_free(config);
+    talk_close(&talk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_leaves_what_single_turns_leave),
         cmocka_unit_test(injected_text_makes_no_claims),
+        cmocka_unit_test(turns_kept_before_anybody_asks_are_found),
     };
 
     return WORLD_EACH(tests);
