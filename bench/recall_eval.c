@@ -94,6 +94,23 @@ static void must(enum clew_status status, const struct clew_error *err)
     }
 }
 
+static void add_halves(struct arena *arena, const struct analysis *analysis,
+                       struct str speaker, struct index_doc *out)
+{
+    struct embedder *embedder = embed_static();
+    size_t middle = doc_middle(analysis, speaker);
+    struct str halves[2] = {
+        str_sub(analysis->text, 0, middle),
+        str_sub(analysis->text, middle, analysis->text.len)};
+    float *vectors = arena_zero(arena, 2 * embedder->dim, sizeof(*vectors));
+    struct clew_error err;
+
+    if (middle > 0) {
+        must(embed_run(embedder, halves, 2, vectors, &err), &err);
+        out->halves = vectors;
+    }
+}
+
 static void make_doc(struct arena *arena, const json_t *turn, size_t n,
                      struct str user, struct index_doc *out)
 {
@@ -109,6 +126,7 @@ static void make_doc(struct arena *arena, const json_t *turn, size_t n,
     must(analysis_run(arena, text, &options, &analysis, &err), &err);
     must(doc_fill(arena, &analysis, options.speaker, out, &err), &err);
     must(embed_run(embedder, &text, 1, vector, &err), &err);
+    add_halves(arena, &analysis, options.speaker, out);
     out->kind = INDEX_TURN;
     out->id = id_of(field(turn, "external_id"), "turn");
     out->chat = id_of(field(turn, "chat"), "chat");

@@ -41,7 +41,28 @@ static enum clew_status analyse(struct engine *engine, struct arena *arena,
         status = embed_run(engine->embedder, &text, 1, vector, err);
     }
     out->vector = vector;
+    out->halves = NULL;
     return status;
+}
+
+/* The vectors of the halves of a longer text. */
+static enum clew_status embed_halves(struct engine *engine, struct arena *arena,
+                                     struct str speaker, struct feed_text *text,
+                                     struct clew_error *err)
+{
+    size_t middle = doc_middle(&text->analysis, speaker);
+    struct str whole = text->analysis.text;
+    struct str halves[2] = {str_sub(whole, 0, middle),
+                            str_sub(whole, middle, whole.len)};
+    float *vectors;
+
+    if (middle == 0) {
+        return CLEW_OK;
+    }
+    vectors = arena_zero(arena, 2 * engine->embedder->dim, sizeof(*vectors));
+    text->halves = vectors;
+    return vectors ? embed_run(engine->embedder, halves, 2, vectors, err)
+                   : clew_no_memory(err);
 }
 
 enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
@@ -61,8 +82,11 @@ enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
                                        .speaker = turn->name};
+    enum clew_status status =
+        analyse(engine, arena, turn->text, &options, out, err);
 
-    return analyse(engine, arena, turn->text, &options, out, err);
+    return status == CLEW_OK ? embed_halves(engine, arena, turn->name, out, err)
+                             : status;
 }
 
 static uint32_t role_flags(const struct turn *turn)
@@ -95,6 +119,7 @@ enum clew_status feed_doc_of_turn(struct arena *arena, const struct turn *turn,
     out->change_seq = turn->change_seq;
     out->flags = role_flags(turn);
     out->vector = text->vector;
+    out->halves = text->halves;
     return doc_fill(arena, &text->analysis, turn->name, out, err);
 }
 
@@ -478,6 +503,7 @@ static enum clew_status add_vectors(const struct feed_source *from,
 
     for (size_t i = 0; i < n; i++) {
         docs[i].vector = NULL;
+        docs[i].halves = NULL;
     }
     for (size_t i = 0; i < work->n_vectors && status == CLEW_OK; i++) {
         const struct vector *vector = &work->vectors[i];
@@ -490,6 +516,7 @@ static enum clew_status add_vectors(const struct feed_source *from,
             doc_of_vector(from->engine, work, vector, &docs[n], &is_made, err);
         if (status == CLEW_OK && is_made) {
             docs[n].change_seq = vector->change_seq;
+            docs[n].halves = NULL; /* those are the shipped model's */
             docs[n++].vector = vector->dim == from->dim ? vector->values : NULL;
         }
     }

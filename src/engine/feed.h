@@ -27,6 +27,7 @@ struct episode;
 struct feed_text {
     struct analysis analysis;
     const float *vector; /* of the engine's embedder */
+    const float *halves; /* of a longer turn, or NULL; see index_doc */
 };
 
 /* Analyse and embed a text said at `time_ms`; everything in the arena. */

@@ -77,6 +77,7 @@ struct slot {
     uint32_t slice;
     uint32_t doc;
     float cosine;
+    float nearest; /* the text's cosine, or that of a half that is nearer */
     bool is_candidate;
     uint8_t length; /* code */
     uint8_t flags;

@@ -8,14 +8,15 @@
  * neighbour  per term, what the turns around it add to that: a turn is
  *            understood with what was said before and after it. Long texts
  *            speak for themselves and say little of their neighbours.
- * vector     cosine of its own vector, in deviations from the mean
+ * vector     cosine of its own vector, or of the half of it that is nearer,
+ *            in deviations from the mean
  * window     the same of the vectors around it
  * time       said when asked about, or speaking of it
- * prior      a turn that holds the kind of answer asked for: a time, a name;
- *            for people's talk: a longer turn says more, one that follows a
- *            long one less, a question is rarely the answer, what follows a
- *            question often is, and who is asked about often says it himself;
- *            for memories: the words of the question that it lacks
+ * prior      a turn that holds the kind of answer asked for: time, name,
+ * number; for people's talk: a longer turn says more, one that follows a long
+ * one less, a question is rarely the answer, what follows a question often is,
+ * and who is asked about often says it himself; for memories: the words of the
+ * question that it lacks
  *
  * and, once all are scored, how good the other turns of its chat are
  * (recall_chat.c).
@@ -40,7 +41,7 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 #define GUARD_LENGTH 24.0f
 /* A cosine this many deviations above the mean is worth its whole weight. */
 #define DEVIATIONS 5.0f
-#define VECTOR_WEIGHT 0.45f
+#define VECTOR_WEIGHT 0.50f
 #define WINDOW_WEIGHT 0.40f
 #define TIME_SAID 0.73f
 #define TIME_SAID_SOON_AFTER 0.40f
@@ -48,6 +49,7 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 #define WEEK_MS (7 * 86400000LL)
 #define ANSWER_TIME 0.20f
 #define ANSWER_NAME 0.09f
+#define ANSWER_NUMBER 0.08f
 #define NAMES 0.03f /* whatever is asked */
 #define PRIOR_LENGTH 0.08f
 #define PRIOR_AFTER_LENGTH 0.09f
@@ -172,8 +174,29 @@ static void fill_slots(struct population *pop)
         slot->length = s->lengths[slot->doc];
         slot->flags = s->flags[slot->doc];
         slot->cosine = pop->cosine_mean;
+        slot->nearest = pop->cosine_mean;
         slot++;
     }
+}
+
+/* The nearest of a text, whose cosine is known, and of its halves. */
+static float nearest_of(const struct recall_query *query,
+                        const struct segment *s, uint32_t doc, float cosine)
+{
+    const int8_t *vector = NULL;
+    const struct segment_half *half = segment_half_of(s, doc, &vector);
+    float first;
+    float second;
+
+    if (!half || half->form.scale <= 0) {
+        return cosine;
+    }
+    first = query->bias + half->form.bias +
+            (float)query->ops->dot_i8(query->vector, vector, query->dim) *
+                query->scale * half->form.scale;
+    second = half->whole * cosine - half->first * first;
+    first = first > cosine ? first : cosine;
+    return second > first ? second : first;
 }
 
 /* The vectors of the slots lie far apart: each is asked for ahead. */
@@ -197,6 +220,9 @@ static void fill_cosines(struct population *pop)
         }
         if (s->forms[slot->doc].scale > 0) {
             slot->cosine = recall_cosine(query, s, slot->doc);
+            slot->nearest = slot->is_candidate
+                                ? nearest_of(query, s, slot->doc, slot->cosine)
+                                : slot->cosine;
         }
     }
 }
@@ -349,7 +375,7 @@ static void score_vectors(const struct population *pop, size_t slot,
             weights += window_weight[k];
         }
     }
-    out->vector = VECTOR_WEIGHT * (pop->slots[slot].cosine - mean) / unit;
+    out->vector = VECTOR_WEIGHT * (pop->slots[slot].nearest - mean) / unit;
     out->window = WINDOW_WEIGHT * (sum / weights - mean) / unit;
 }
 
@@ -398,6 +424,9 @@ static float score_answer(const struct population *pop, const struct slot *slot)
     }
     if (slot->flags & INDEX_NAMES) {
         answer += query->wants & QUESTION_NAME ? ANSWER_NAME : NAMES;
+    }
+    if (slot->flags & INDEX_NUMBERS && query->wants & QUESTION_NUMBER) {
+        answer += ANSWER_NUMBER;
     }
     if (query->wants & QUESTION_TIME && query->n_ranges == 0 &&
         segment_dates(pop->slices[slot->slice].segment, slot->doc, &dates)) {

@@ -57,6 +57,18 @@ static size_t n_dates_of(const struct build *b, const struct row *row)
     return segment_dates(b->in.segments[row->source], row->doc, &unused);
 }
 
+static bool has_halves(const struct build *b, const struct row *row)
+{
+    const int8_t *unused;
+
+    if (b->in.docs) {
+        const struct index_doc *doc = b->in.docs[row->doc];
+
+        return b->kind->dim && doc->vector && doc->halves;
+    }
+    return segment_half_of(b->in.segments[row->source], row->doc, &unused);
+}
+
 static void count_rows(struct build *b)
 {
     uint32_t unused;
@@ -67,6 +79,7 @@ static void count_rows(struct build *b)
         b->n_users += i == 0 || !same_user(row, row - 1);
         b->n_chats += i == 0 || !same_chat(row, row - 1);
         b->n_dates += (uint32_t)n_dates_of(b, row);
+        b->n_halves += has_halves(b, row);
         b->n_sample += segment_draws(row->id, &unused);
     }
 }
@@ -91,12 +104,60 @@ static enum clew_status lay_out(struct build *b, struct clew_error *err)
     sizes[PART_VECTORS] = n * dim;
     sizes[PART_FORMS] = dim ? n * sizeof(struct vec_form) : 0;
     sizes[PART_BITS] = dim ? n * VEC_BIT_BYTES(dim) : 0;
+    sizes[PART_HALVES] = b->n_halves * sizeof(struct segment_half);
+    sizes[PART_FIRSTS] = b->n_halves * dim;
     sizes[PART_SAMPLE] = b->n_sample * sizeof(struct segment_sample);
     status = region_add(&b->out, sizeof(struct segment_header), &head, err);
     for (int i = 0; i < PART_POSTINGS && status == CLEW_OK; i++) {
         status = region_add(&b->out, sizes[i], &b->offsets[i], err);
     }
     return status;
+}
+
+static double dot_of(const float *x, const float *y, size_t dim)
+{
+    double sum = 0; /* products of floats are exact in doubles */
+
+    for (size_t i = 0; i < dim; i++) {
+        sum += (double)x[i] * (double)y[i];
+    }
+    return sum;
+}
+
+/* The first half as it is, the second by the whole and the first: the nearest
+ * to it that the two can make. */
+static void fill_half(const struct build *b, const struct index_doc *doc,
+                      struct segment_half *out, int8_t *first)
+{
+    size_t dim = b->kind->dim;
+    double both = dot_of(doc->vector, doc->halves, dim);
+    double whole = dot_of(doc->vector, doc->halves + dim, dim);
+    double other = dot_of(doc->halves, doc->halves + dim, dim);
+    double rest = 1 - both * both;
+
+    vec_quantise_about(doc->halves, b->kind->centre, dim, first, &out->form);
+    out->whole = 1; /* the first is all there is to it */
+    out->first = 0;
+    if (rest > 1e-3) {
+        out->whole = (float)((whole - both * other) / rest);
+        out->first = (float)((both * whole - other) / rest);
+    }
+}
+
+/* The halves of the row at `at`, which has some, are number `half`. */
+static void copy_halves(struct build *b, const struct row *row, uint32_t half)
+{
+    struct segment_half *out =
+        (struct segment_half *)build_part(b, PART_HALVES) + half;
+    int8_t *first = (int8_t *)build_part(b, PART_FIRSTS) + half * b->kind->dim;
+    const int8_t *from = NULL;
+
+    if (b->in.docs) {
+        fill_half(b, b->in.docs[row->doc], out, first);
+    } else {
+        *out = *segment_half_of(b->in.segments[row->source], row->doc, &from);
+        memcpy(first, from, b->kind->dim);
+    }
 }
 
 static void fill_from_doc(struct build *b, uint32_t at, const struct row *row,
@@ -202,6 +263,7 @@ static void fill_columns(struct build *b)
     uint32_t n_users = 0;
     uint32_t n_chats = 0;
     uint32_t n_dates = 0;
+    uint32_t n_halves = 0;
 
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
@@ -223,6 +285,11 @@ static void fill_columns(struct build *b)
             fill_from_segment(b, i, row, &n_dates);
         }
         n_dates += docs[i].n_dates;
+        docs[i].half = SEGMENT_WHOLE;
+        if (has_halves(b, row)) {
+            copy_halves(b, row, n_halves);
+            docs[i].half = n_halves++;
+        }
         users[n_users - 1].length_sum += docs[i].length;
         chats[n_chats - 1].length_sum += docs[i].length;
         lengths[i] = length_code(docs[i].length);
@@ -284,6 +351,7 @@ static void write_header(struct build *b, uint32_t bucket_bits)
     head->n_chats = b->n_chats;
     head->n_terms = (uint32_t)b->n_terms;
     head->n_dates = b->n_dates;
+    head->n_halves = b->n_halves;
     head->n_sample = b->n_sample;
     head->bucket_bits = bucket_bits;
     for (size_t i = 0; i < b->n_rows; i++) {

@@ -56,6 +56,7 @@ struct build {
     uint32_t n_users;
     uint32_t n_chats;
     uint32_t n_dates;
+    uint32_t n_halves;
     uint32_t n_sample;
 };
 

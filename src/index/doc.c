@@ -12,6 +12,8 @@
 /* A document is its first so many terms: nobody is found by the end of a
  * book, and one turn must not outweigh a whole index. */
 #define MAX_TERMS 65536u
+/* About thirty words: a shorter text speaks of one thing. */
+#define HALVES_FROM_BYTES 160u
 
 static int compare_terms(const void *a, const void *b)
 {
@@ -67,18 +69,27 @@ static enum clew_status add_dates(struct arena *arena,
     return CLEW_OK;
 }
 
-/* People, places, things with a name of their own: no dates, no numbers. */
-static bool names_something(const struct analysis *analysis)
+/* What an answer may consist of. Dates have a column of their own. */
+static uint32_t flag_of(enum entity_kind kind)
 {
-    for (size_t i = 0; i < analysis->n_entities; i++) {
-        enum entity_kind kind = analysis->entities[i].kind;
-
-        if (kind != ENTITY_DATE && kind != ENTITY_AMOUNT &&
-            kind != ENTITY_NUMBER) {
-            return true;
-        }
+    switch (kind) {
+    case ENTITY_DATE:
+        return 0;
+    case ENTITY_AMOUNT:
+    case ENTITY_NUMBER:
+        return INDEX_NUMBERS;
+    case ENTITY_PERSON:
+    case ENTITY_PLACE:
+    case ENTITY_ORGANISATION:
+    case ENTITY_PRODUCT:
+    case ENTITY_PROJECT:
+    case ENTITY_FILE:
+    case ENTITY_URL:
+    case ENTITY_EMAIL:
+    case ENTITY_NAME:
+        return INDEX_NAMES;
     }
-    return false;
+    return 0;
 }
 
 static uint32_t flags_of(const struct analysis *analysis, struct str speaker,
@@ -87,7 +98,9 @@ static uint32_t flags_of(const struct analysis *analysis, struct str speaker,
     uint32_t flags = n_words == 0 ? INDEX_NO_CONTENT : 0;
 
     flags |= speaker.len > 0 ? INDEX_NAMED : 0;
-    flags |= names_something(analysis) ? INDEX_NAMES : 0;
+    for (size_t i = 0; i < analysis->n_entities; i++) {
+        flags |= flag_of(analysis->entities[i].kind);
+    }
     for (size_t i = 0; i < analysis->n_sentences; i++) {
         if (analysis->sentences[i].is_question) {
             flags |= INDEX_QUESTION;
@@ -133,4 +146,25 @@ enum clew_status doc_fill(struct arena *arena, const struct analysis *analysis,
     out->length = (uint32_t)n_words;
     out->flags |= flags_of(analysis, speaker, n_words);
     return CLEW_OK;
+}
+
+size_t doc_middle(const struct analysis *analysis, struct str speaker)
+{
+    size_t middle = analysis->text.len / 2;
+    size_t best = 0;
+    size_t best_off = middle;
+
+    if (speaker.len > 0 || analysis->text.len < HALVES_FROM_BYTES) {
+        return 0;
+    }
+    for (size_t i = 1; i < analysis->n_sentences; i++) {
+        size_t from = analysis->sentences[i].span.from;
+        size_t off = from > middle ? from - middle : middle - from;
+
+        if (off < best_off) {
+            best = from;
+            best_off = off;
+        }
+    }
+    return best;
 }

@@ -24,4 +24,12 @@ enum clew_status doc_fill(struct arena *arena, const struct analysis *analysis,
                           struct str speaker, struct index_doc *out,
                           struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * Where the second half of a longer text begins, which may speak of another
+ * thing: with the sentence nearest to the middle, in bytes. 0 if the text is
+ * short, a single sentence, or said by someone with a name: where people talk,
+ * the turns around one say more than its halves.
+ */
+size_t doc_middle(const struct analysis *analysis, struct str speaker);
+
 #endif

@@ -43,7 +43,8 @@ enum index_flags {
     INDEX_BY_ASSISTANT = 1 << 2, /* role assistant */
     INDEX_NAMED = 1 << 3,        /* the speaker has a name */
     INDEX_NO_CONTENT = 1 << 4,   /* no words of its own: "ok", "thanks!" */
-    INDEX_NAMES = 1 << 5         /* the text names someone or something */
+    INDEX_NAMES = 1 << 5,        /* the text names someone or something */
+    INDEX_NUMBERS = 1 << 6       /* it gives a number or an amount */
 };
 
 /* A term of a document: its hash and how often, in halves (a word said once
@@ -77,6 +78,9 @@ struct index_doc {
     const struct index_term *terms; /* any order, no hash twice */
     size_t n_terms;
     const float *vector; /* normalised, dim floats; NULL if there is none */
+    /* of the two halves of a longer text, 2 * dim floats; NULL if it has
+     * none: what is said in half a text is found by that half */
+    const float *halves;
     const struct index_range *dates;
     size_t n_dates;
 };

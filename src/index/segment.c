@@ -109,6 +109,8 @@ static void sizes_of(const struct segment_header *head, uint64_t sizes[N_PARTS])
     sizes[PART_VECTORS] = n * head->dim;
     sizes[PART_FORMS] = head->dim ? n * sizeof(struct vec_form) : 0;
     sizes[PART_BITS] = head->dim ? n * VEC_BIT_BYTES(head->dim) : 0;
+    sizes[PART_HALVES] = (uint64_t)head->n_halves * sizeof(struct segment_half);
+    sizes[PART_FIRSTS] = (uint64_t)head->n_halves * head->dim;
     sizes[PART_SAMPLE] =
         (uint64_t)head->n_sample * sizeof(struct segment_sample);
     sizes[PART_POSTINGS] = head->parts[PART_POSTINGS].size;
@@ -197,6 +199,8 @@ static void set_parts(struct segment *s)
     s->vectors = (const int8_t *)part[PART_VECTORS];
     s->forms = (const struct vec_form *)part[PART_FORMS];
     s->bits = (const uint64_t *)part[PART_BITS];
+    s->halves = (const struct segment_half *)part[PART_HALVES];
+    s->firsts = (const int8_t *)part[PART_FIRSTS];
     s->sample = (const struct segment_sample *)part[PART_SAMPLE];
     s->postings = part[PART_POSTINGS];
     s->terms = (const struct segment_term *)part[PART_TERMS];
@@ -530,4 +534,17 @@ size_t segment_dates(const struct segment *segment, uint32_t doc,
     }
     *out_dates = segment->dates + first;
     return count;
+}
+
+const struct segment_half *segment_half_of(const struct segment *segment,
+                                           uint32_t doc,
+                                           const int8_t **out_first)
+{
+    uint32_t half = segment->docs[doc].half;
+
+    if (half >= segment->head->n_halves) { /* none, or damaged */
+        return NULL;
+    }
+    *out_first = segment->firsts + (size_t)half * segment->head->dim;
+    return &segment->halves[half];
 }

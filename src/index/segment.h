@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 2u
+#define SEGMENT_VERSION 3u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {
@@ -46,6 +46,8 @@ enum segment_part {
     PART_VECTORS,  /* i8, dim per document */
     PART_FORMS,    /* struct vec_form */
     PART_BITS,     /* VEC_BIT_BYTES(dim) per document */
+    PART_HALVES,   /* struct segment_half, of documents that have them */
+    PART_FIRSTS,   /* i8, dim per half */
     PART_SAMPLE,   /* struct segment_sample, by document */
     PART_POSTINGS, /* lists, then POSTINGS_PAD bytes */
     PART_TERMS,    /* struct segment_term, by hash */
@@ -82,6 +84,20 @@ struct segment_doc {
     uint32_t length;
     uint32_t first_date;
     uint32_t n_dates;
+    uint32_t half; /* number in PART_HALVES; SEGMENT_WHOLE = it has none */
+    uint32_t unused;
+};
+#define SEGMENT_WHOLE UINT32_MAX
+
+/*
+ * A longer text is found by its halves too. The vector of the first is kept,
+ * that of the second is about whole * the text's less first * the first's:
+ * vectors of texts add up.
+ */
+struct segment_half {
+    struct vec_form form; /* of the first */
+    float whole;
+    float first;
 };
 
 /*
@@ -115,7 +131,7 @@ struct segment_header {
     uint32_t n_dates;
     uint32_t n_sample;
     uint32_t bucket_bits;
-    uint32_t unused;
+    uint32_t n_halves;
     uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
     int64_t newest_ms;              /* the latest of PART_TIMES */
     struct {
@@ -145,6 +161,8 @@ struct segment {
     const int8_t *vectors;
     const struct vec_form *forms;
     const uint64_t *bits;
+    const struct segment_half *halves;
+    const int8_t *firsts;
     const struct segment_sample *sample;
     const uint8_t *postings;
     const struct segment_term *terms;
@@ -231,6 +249,11 @@ enum index_kind segment_kind_of(const struct segment *segment, uint32_t doc);
 /* Dates a document mentions; the count comes back. */
 size_t segment_dates(const struct segment *segment, uint32_t doc,
                      const struct index_range **out_dates);
+
+/* The halves of a document, NULL if it has none; the first one's values. */
+const struct segment_half *segment_half_of(const struct segment *segment,
+                                           uint32_t doc,
+                                           const int8_t **out_first);
 
 /* A length in one byte: exact to 63, then in steps of about 3 %. */
 uint8_t length_code(uint32_t length);

@@ -26,11 +26,24 @@ static const char *const name_words[] = {
     "vilken", "vilka",   "kto",     "gdzie",   "кто",     "где",     "куда",
     "какой",  "какая",   "ποιος",   "πού",     "أين",     "누가",    "누구",
     "어디"};
+static const char *const number_words[] = {
+    "combien", "cuánto", "cuánta",  "cuántos", "cuántas", "quanto",  "quanta",
+    "quanti",  "quante", "quantos", "quantas", "hoeveel", "wieviel", "wieviele",
+    "сколько", "ile",    "kolik",   "πόσο",    "كم",      "얼마나"};
+/* "how" with one of these asks for a number, alone for anything. */
+static const char *const how_words[] = {"how", "wie", "hur", "hvor", "hoe"};
+static const char *const size_words[] = {
+    "many",   "much",  "long",  "old",  "often", "far",  "tall",  "big",
+    "viel",   "viele", "lange", "alt",  "oft",   "weit", "gross", "många",
+    "mycket", "mange", "meget", "lang", "vaak",  "oud"};
 static const char *const time_marks[] = {"什么时候", "什麼時候", "何时",
                                          "何時",     "いつ",     "เมื่อไ"};
 static const char *const name_marks[] = {"谁",   "誰",   "哪里", "哪裡",
                                          "哪儿", "哪个", "どこ", "だれ",
                                          "どの", "ใคร",  "ที่ไหน"};
+static const char *const number_marks[] = {"多少",   "几个", "幾個", "几次",
+                                           "いくつ", "何人", "何回", "いくら",
+                                           "กี่",      "เท่าไ"};
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 static bool is_one_of(struct str word, const char *const *list, size_t count)
@@ -43,12 +56,25 @@ static bool is_one_of(struct str word, const char *const *list, size_t count)
     return false;
 }
 
-static uint32_t wants_of(struct str word)
+/* Of the question word, with the word after it. */
+static uint32_t wants_of(struct str word, struct str next)
 {
     if (is_one_of(word, time_words, COUNT(time_words))) {
         return QUESTION_TIME;
     }
+    if (is_one_of(word, number_words, COUNT(number_words)) ||
+        (is_one_of(word, how_words, COUNT(how_words)) &&
+         is_one_of(next, size_words, COUNT(size_words)))) {
+        return QUESTION_NUMBER;
+    }
     return is_one_of(word, name_words, COUNT(name_words)) ? QUESTION_NAME : 0;
+}
+
+/* The word of a token; empty after the last. */
+static struct str word_at(const struct tokens *tokens, size_t at)
+{
+    return at < tokens->count ? tokens->items[at].folded
+                              : (struct str){NULL, 0};
 }
 
 static bool holds_one_of(struct str text, const char *const *list, size_t count)
@@ -71,18 +97,23 @@ uint32_t question_wants(struct str text, const struct tokens *tokens)
         if (!(first->flags & TOKEN_SENTENCE_START)) {
             continue;
         }
-        uint32_t own = wants_of(first->folded);
+        struct str next = word_at(tokens, i + 1);
+        uint32_t own = wants_of(first->folded, next);
 
-        if (!own && first->flags & TOKEN_STOP && i + 1 < tokens->count) {
-            own = wants_of(first[1].folded);
+        if (!own && first->flags & TOKEN_STOP) {
+            own = wants_of(next, word_at(tokens, i + 2));
         }
         wants |= own;
     }
-    if (text.len > 0 && holds_one_of(text, time_marks, COUNT(time_marks))) {
-        wants |= QUESTION_TIME;
+    if (text.len == 0) {
+        return 0;
     }
-    if (text.len > 0 && holds_one_of(text, name_marks, COUNT(name_marks))) {
-        wants |= QUESTION_NAME;
-    }
+    wants |=
+        holds_one_of(text, time_marks, COUNT(time_marks)) ? QUESTION_TIME : 0;
+    wants |=
+        holds_one_of(text, name_marks, COUNT(name_marks)) ? QUESTION_NAME : 0;
+    wants |= holds_one_of(text, number_marks, COUNT(number_marks))
+                 ? QUESTION_NUMBER
+                 : 0;
     return wants;
 }

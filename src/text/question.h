@@ -13,8 +13,9 @@
 #include "text/token.h"
 
 enum question_wants {
-    QUESTION_TIME = 1 << 0, /* "when" */
-    QUESTION_NAME = 1 << 1  /* "who", "where", "which": a name, mostly */
+    QUESTION_TIME = 1 << 0,  /* "when" */
+    QUESTION_NAME = 1 << 1,  /* "who", "where", "which": a name, mostly */
+    QUESTION_NUMBER = 1 << 2 /* "how many", "how long" */
 };
 
 /* enum question_wants of all sentences of the text. */
