@@ -131,6 +131,7 @@ static enum clew_status open_scratch(struct rebuild *r, struct clew_error *err)
     r->scratch.indexes = NULL;
     r->scratch.feed = NULL;
     r->scratch.models = NULL;
+    r->scratch.graph = NULL;
     r->scratch.contexts = NULL;
     r->scratch.llm = NULL;
     clock_init_fake(&r->clock, 0);

@@ -55,6 +55,12 @@ struct recall_far_query {
     size_t n_all;   /* documents of the kind */
 };
 
+/* A document in one of its states. */
+struct recall_far_key {
+    struct uuid id;
+    int64_t change_seq;
+};
+
 /* A document's vector as the index would hold it. */
 struct recall_far_vector {
     struct uuid id;
@@ -77,7 +83,7 @@ struct recall_far {
                              struct recall_far_vector **out_vectors,
                              size_t *out_count, struct clew_error *err);
     enum clew_status (*read)(void *arg, struct arena *arena,
-                             const struct uuid *ids, size_t count,
+                             const struct recall_far_key *keys, size_t count,
                              struct recall_far_vector **out_vectors,
                              size_t *out_count, struct clew_error *err);
 };

@@ -121,9 +121,9 @@ bool recall_is_far(const struct population *pop)
 
 /* --- reading ------------------------------------------------------------- */
 
-/* Ids whose vectors are to be read. */
+/* Documents whose vectors are to be read. */
 struct wanted {
-    struct uuid *ids;
+    struct recall_far_key *keys;
     size_t count;
     size_t cap;
 };
@@ -132,14 +132,15 @@ static enum clew_status want_doc(struct population *pop, struct wanted *wanted,
                                  const struct segment *s, uint32_t doc,
                                  struct clew_error *err)
 {
-    struct uuid *grown = arena_grow(pop->arena, wanted->ids, wanted->count,
-                                    &wanted->cap, sizeof(*grown));
+    struct recall_far_key *grown = arena_grow(
+        pop->arena, wanted->keys, wanted->count, &wanted->cap, sizeof(*grown));
 
     if (!grown) {
         return clew_no_memory(err);
     }
-    wanted->ids = grown;
-    grown[wanted->count++] = s->docs[doc].id;
+    wanted->keys = grown;
+    grown[wanted->count++] =
+        (struct recall_far_key){s->docs[doc].id, s->docs[doc].change_seq};
     return CLEW_OK;
 }
 
@@ -157,7 +158,7 @@ static enum clew_status read_wanted(struct population *pop,
             wanted->count - at < READ_ROWS ? wanted->count - at : READ_ROWS;
         size_t count = 0;
 
-        status = far->read(far->arg, pop->arena, wanted->ids + at, n, &vectors,
+        status = far->read(far->arg, pop->arena, wanted->keys + at, n, &vectors,
                            &count, err);
         if (status == CLEW_OK) {
             status = add_vectors(pop, vectors, count, err);
@@ -189,14 +190,23 @@ enum clew_status recall_read_far(struct population *pop, struct clew_error *err)
 
 /* --- few: all of them ---------------------------------------------------- */
 
+/* Is this a document whose vector is to be compared? `is_strict`: only where
+ * the request may see it. */
+static bool is_asked(const struct population *pop, const struct slice *slice,
+                     uint32_t doc, bool is_strict)
+{
+    return is_strict ? population_allows(pop, slice, doc)
+                     : !segment_is_removed(slice->segment, doc);
+}
+
 static void compare_slice(const struct population *pop,
-                          const struct slice *slice, struct best *best,
-                          struct moments *m)
+                          const struct slice *slice, bool is_strict,
+                          struct best *best, struct moments *m)
 {
     for (uint32_t doc = slice->first; doc < slice->end; doc++) {
         float cosine;
 
-        if (segment_is_removed(slice->segment, doc) ||
+        if (!is_asked(pop, slice, doc, is_strict) ||
             !recall_far_cosine(pop, slice->segment, doc, &cosine)) {
             continue;
         }
@@ -207,11 +217,12 @@ static void compare_slice(const struct population *pop,
     }
 }
 
-static enum clew_status compare_all(struct population *pop, struct best *best,
+/* Compare all that is not in the index; the sums of the cosines come back. */
+static enum clew_status compare_all(struct population *pop, bool is_strict,
+                                    struct best *best, struct moments *m,
                                     struct clew_error *err)
 {
     struct wanted wanted = {0};
-    struct moments m = {0};
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < pop->n_slices; i++) {
@@ -220,7 +231,7 @@ static enum clew_status compare_all(struct population *pop, struct best *best,
         for (uint32_t doc = slice->first; segment_is_bare(slice->segment) &&
                                           doc < slice->end && status == CLEW_OK;
              doc++) {
-            if (!segment_is_removed(slice->segment, doc)) {
+            if (is_asked(pop, slice, doc, is_strict)) {
                 status = want_doc(pop, &wanted, slice->segment, doc, err);
             }
         }
@@ -229,15 +240,10 @@ static enum clew_status compare_all(struct population *pop, struct best *best,
         status = read_wanted(pop, &wanted, err);
     }
     for (size_t i = 0; i < pop->n_slices && status == CLEW_OK; i++) {
-        const struct slice *slice = &pop->slices[i];
-
-        if (segment_is_bare(slice->segment)) {
-            compare_slice(pop, slice, best, &m);
-        } else {
-            recall_scan_full(pop, slice, best, &m);
+        if (segment_is_bare(pop->slices[i].segment)) {
+            compare_slice(pop, &pop->slices[i], is_strict, best, m);
         }
     }
-    recall_set_moments(pop, &m);
     return status;
 }
 
@@ -352,8 +358,8 @@ static void add_found(const struct population *pop,
     }
 }
 
-static enum clew_status find_nearest(struct population *pop, struct best *best,
-                                     struct clew_error *err)
+static enum clew_status find_nearest(struct population *pop, size_t n_allowed,
+                                     struct best *best, struct clew_error *err)
 {
     const struct recall_request *request = pop->query->request;
     struct recall_far_query query = {.kind = pop->kind,
@@ -366,7 +372,7 @@ static enum clew_status find_nearest(struct population *pop, struct best *best,
                                      .since_ms = request->since_ms,
                                      .until_ms = request->until_ms,
                                      .at_ms = request->at_ms,
-                                     .n_reach = count_allowed(pop),
+                                     .n_reach = n_allowed,
                                      .n_all = pop->query->n_bare[pop->kind]};
     struct recall_far_vector *found = NULL;
     size_t count = 0;
@@ -389,20 +395,30 @@ static enum clew_status find_nearest(struct population *pop, struct best *best,
 enum clew_status recall_find_far(struct population *pop, struct best *best,
                                  struct clew_error *err)
 {
+    struct moments all = {0};
     struct moments unused = {0};
+    bool is_few = pop->n_live <= RECALL_FULL_SCAN;
+    size_t n_allowed = count_allowed(pop);
     enum clew_status status;
 
-    if (pop->n_live <= RECALL_FULL_SCAN) {
-        return compare_all(pop, best, err);
-    }
-    status = read_sample(pop, err);
-    if (status == CLEW_OK) {
-        status = find_nearest(pop, best, err);
+    if (is_few) {
+        status = compare_all(pop, false, best, &all, err);
+    } else {
+        status = read_sample(pop, err);
+        if (status == CLEW_OK && n_allowed <= RECALL_FULL_SCAN) {
+            status = compare_all(pop, true, best, &unused, err);
+        } else if (status == CLEW_OK) {
+            status = find_nearest(pop, n_allowed, best, err);
+        }
     }
     for (size_t i = 0; i < pop->n_slices && status == CLEW_OK; i++) {
         if (!segment_is_bare(pop->slices[i].segment)) {
-            recall_scan_full(pop, &pop->slices[i], best, &unused);
+            recall_scan_full(pop, &pop->slices[i], best,
+                             is_few ? &all : &unused);
         }
+    }
+    if (is_few) {
+        recall_set_moments(pop, &all);
     }
     return status;
 }

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/model_use.h"
 #include "engine/rows.h"
+#include "engine/vector_cache.h"
 #include "engine/vector_graph_internal.h"
 #include "index/index.h"
 #include "index/segment.h"
@@ -31,6 +32,10 @@
 #define MAX_SCANNED 20000
 /* Of versions whose scans end with their first list. */
 #define MAX_LIST 1000
+
+/* Memory for vectors read before: one part in so many of index.ram_bytes. */
+#define CACHE_PART 32u
+#define CACHE_LEAST (1u << 20)
 
 DB_SQL_SYSTEM(FIND_EXTENSION,
               "SELECT a.name, e.extversion, a.default_version,"
@@ -117,6 +122,14 @@ static enum graph_mode mode_of(const struct config *config)
                                       : GRAPH_AUTO;
 }
 
+/* A little of what the index may have. */
+static size_t cache_bytes(const struct config *config)
+{
+    size_t bytes = (size_t)config_int(config, "index.ram_bytes") / CACHE_PART;
+
+    return bytes > CACHE_LEAST ? bytes : CACHE_LEAST;
+}
+
 /* With "on" the extension must be there when this returns. */
 static enum clew_status insist(struct engine *engine, struct clew_error *err)
 {
@@ -163,6 +176,7 @@ enum clew_status vector_graph_open(struct engine *engine,
     }
     (void)pthread_mutex_init(&engine->graph->lock, NULL); /* cannot fail */
     engine->graph->mode = mode;
+    engine->graph->cache_bytes = cache_bytes(engine->config);
     status = store_read_system(engine->store, do_look, engine->graph, err);
     return status == CLEW_OK && mode == GRAPH_ON ? insist(engine, err) : status;
 }
@@ -174,8 +188,9 @@ void vector_graph_close(struct engine *engine)
     if (!graph) {
         return;
     }
-    for (size_t i = 0; i < graph->n_sql; i++) {
-        alloc_free(graph->sql[i]);
+    for (size_t i = 0; i < graph->n_dims; i++) {
+        vector_cache_free(graph->dims[i]->cache);
+        alloc_free(graph->dims[i]);
     }
     (void)pthread_mutex_destroy(&graph->lock);
     alloc_free(graph);
@@ -263,10 +278,15 @@ enum clew_status vector_graph_forget(struct store_tx *tx,
 #define NO_ROW(table, kind)                                                    \
     " AND NOT EXISTS (SELECT 1 FROM " table                                    \
     " t WHERE t.tenant = $1 AND t.id = g.id AND g.kind = " kind ")"
-/* Vectors of rows that are gone. */
+#define IS_GONE                                                                \
+    NO_ROW("turns", "0") NO_ROW("memories", "1") NO_ROW("episodes", "2")
+/* Vectors of rows that are gone, but for those whose turn is to come. */
 DB_SQL(COUNT_STRAY,
-       "SELECT COUNT(*) FROM graph_vectors g WHERE g.tenant = $1" NO_ROW(
-           "turns", "0") NO_ROW("memories", "1") NO_ROW("episodes", "2"));
+       "SELECT COUNT(*) FROM graph_vectors g JOIN vector_graphs s"
+       " ON s.tenant = g.tenant AND s.number = g.model"
+       " WHERE g.tenant = $1" IS_GONE
+       " AND NOT EXISTS (SELECT 1 FROM tombstones d WHERE d.tenant = $1"
+       " AND d.id = g.id AND d.change_seq > s.through)");
 /* Vectors of other models that the table lacks. */
 DB_SQL(COUNT_MISSING,
        "SELECT COUNT(*) FROM vector_graphs s JOIN vectors v"
@@ -326,6 +346,8 @@ struct source {
     struct scope scope;
     const char *model;
     size_t dim;
+    struct graph_dim *by_dim;
+    struct vector_owner owner;
     struct vector_graph_state state;
 };
 
@@ -388,33 +410,47 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
                     err);
 }
 
-/* The statements of a dimension, made when first needed. */
-static enum clew_status sql_of(struct vector_graph *graph, size_t dim,
-                               const struct graph_sql **out,
-                               struct clew_error *err)
+static struct graph_dim *dim_new(size_t dim, size_t cache_bytes)
 {
-    struct graph_sql *sql = NULL;
+    struct graph_dim *own = alloc_zero(1, sizeof(*own));
+
+    if (!own) {
+        return NULL;
+    }
+    own->dim = dim;
+    own->cache = vector_cache_new(dim, cache_bytes);
+    (void)snprintf(own->near_text, sizeof(own->near_text), NEAR_TEXT, dim, dim,
+                   "");
+    (void)snprintf(own->exact_text, sizeof(own->exact_text), NEAR_TEXT, dim,
+                   dim, " + 0"); /* which no index has */
+    own->near_by_graph = (struct db_sql){own->near_text, DB_TENANT};
+    own->near_exactly = (struct db_sql){own->exact_text, DB_TENANT};
+    if (!own->cache) {
+        alloc_free(own);
+        return NULL;
+    }
+    return own;
+}
+
+/* What belongs to a dimension, made when first needed. */
+static enum clew_status dim_of(struct vector_graph *graph, size_t dim,
+                               struct graph_dim **out, struct clew_error *err)
+{
+    struct graph_dim *own = NULL;
 
     (void)pthread_mutex_lock(&graph->lock);
-    for (size_t i = 0; i < graph->n_sql && !sql; i++) {
-        sql = graph->sql[i]->dim == dim ? graph->sql[i] : NULL;
+    for (size_t i = 0; i < graph->n_dims && !own; i++) {
+        own = graph->dims[i]->dim == dim ? graph->dims[i] : NULL;
     }
-    if (!sql && graph->n_sql < VECTOR_GRAPH_DIMS) {
-        sql = alloc_zero(1, sizeof(*sql));
-        if (sql) {
-            sql->dim = dim;
-            (void)snprintf(sql->near_text, sizeof(sql->near_text), NEAR_TEXT,
-                           dim, dim, "");
-            (void)snprintf(sql->exact_text, sizeof(sql->exact_text), NEAR_TEXT,
-                           dim, dim, " + 0"); /* which no index has */
-            sql->near_by_graph = (struct db_sql){sql->near_text, DB_TENANT};
-            sql->near_exactly = (struct db_sql){sql->exact_text, DB_TENANT};
-            graph->sql[graph->n_sql++] = sql;
+    if (!own && graph->n_dims < VECTOR_GRAPH_DIMS) {
+        own = dim_new(dim, graph->cache_bytes);
+        if (own) {
+            graph->dims[graph->n_dims++] = own;
         }
     }
     (void)pthread_mutex_unlock(&graph->lock);
-    *out = sql;
-    return sql ? CLEW_OK : clew_no_memory(err);
+    *out = own;
+    return own ? CLEW_OK : clew_no_memory(err);
 }
 
 /* "[0.1,-0.2,...]" */
@@ -452,7 +488,7 @@ static enum clew_status run_setting(struct store_tx *tx,
  */
 static enum clew_status
 choose(struct store_tx *tx, const struct vector_graph *graph,
-       const struct recall_far_query *query, const struct graph_sql *sql,
+       const struct recall_far_query *query, const struct graph_dim *dim,
        const struct db_sql **out, struct clew_error *err)
 {
     bool iterates = graph->version >= ITERATES_VERSION;
@@ -468,10 +504,10 @@ choose(struct store_tx *tx, const struct vector_graph *graph,
     }
     list = list < MAX_LIST ? list : MAX_LIST;
     if (expected > (iterates ? MAX_SCANNED : MAX_LIST / 2)) {
-        *out = &sql->near_exactly;
+        *out = &dim->near_exactly;
         return CLEW_OK;
     }
-    *out = &sql->near_by_graph;
+    *out = &dim->near_by_graph;
     status = run_setting(tx, &SET_SCAN, list, err);
     return status == CLEW_OK && iterates
                ? run_setting(tx, &SET_ITERATION, MAX_SCANNED, err)
@@ -507,20 +543,16 @@ static enum clew_status do_near(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct ask *ask = arg;
-    const struct graph_sql *by_dim = NULL;
     const struct db_sql *sql = NULL;
-    struct vector_graph *graph = ask->source->engine->graph;
+    const struct vector_graph *graph = ask->source->engine->graph;
     struct buf text;
-    enum clew_status status = sql_of(graph, ask->source->dim, &by_dim, err);
+    enum clew_status status;
 
     ask->found.count = 0;
-    if (status != CLEW_OK) {
-        return status;
-    }
     buf_init(&text, 32u * VECTOR_GRAPH_MAX_DIM);
     status = format_query(ask->query, &text);
     if (status == CLEW_OK) {
-        status = choose(tx, graph, ask->query, by_dim, &sql, err);
+        status = choose(tx, graph, ask->query, ask->source->by_dim, &sql, err);
     }
     if (status == CLEW_OK) {
         status = ask_near(tx, ask, sql, (struct str){text.data, text.len}, err);
@@ -529,6 +561,7 @@ static enum clew_status do_near(struct store_tx *tx, void *arg,
     return status;
 }
 
+/* Ask, and remember the vectors that come. */
 static enum clew_status ask_table(const struct source *source, store_fn fn,
                                   struct ask *ask, struct arena *arena,
                                   struct recall_far_vector **out_vectors,
@@ -553,6 +586,7 @@ static enum clew_status ask_table(const struct source *source, store_fn fn,
         }
     }
     *out_count = n;
+    vector_cache_put(source->by_dim->cache, &source->owner, *out_vectors, n);
     return CLEW_OK;
 }
 
@@ -567,13 +601,35 @@ static enum clew_status far_find(void *arg, struct arena *arena,
 }
 
 static enum clew_status far_read(void *arg, struct arena *arena,
-                                 const struct uuid *ids, size_t count,
+                                 const struct recall_far_key *keys,
+                                 size_t count,
                                  struct recall_far_vector **out_vectors,
                                  size_t *out_count, struct clew_error *err)
 {
-    struct ask ask = {.ids = ids, .n_ids = count};
+    const struct source *source = arg;
+    struct recall_far_vector *all = arena_zero(arena, count + 1, sizeof(*all));
+    struct uuid *missing = arena_zero(arena, count + 1, sizeof(*missing));
+    struct recall_far_vector *read = NULL;
+    size_t n_known = 0;
+    size_t n_read = 0;
+    enum clew_status status = CLEW_OK;
 
-    return ask_table(arg, do_read, &ask, arena, out_vectors, out_count, err);
+    if (!all || !missing ||
+        vector_cache_get(source->by_dim->cache, &source->owner, keys, count,
+                         arena, all, &n_known, missing) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    if (n_known < count) {
+        struct ask ask = {.ids = missing, .n_ids = count - n_known};
+
+        status = ask_table(source, do_read, &ask, arena, &read, &n_read, err);
+    }
+    if (status == CLEW_OK && n_read > 0) { /* no more than were missing */
+        memcpy(all + n_known, read, n_read * sizeof(*all));
+    }
+    *out_vectors = all;
+    *out_count = n_known + n_read;
+    return status;
 }
 
 static enum clew_status do_state(struct store_tx *tx, void *arg,
@@ -611,7 +667,11 @@ vector_graph_view(struct engine *engine, const struct scope *scope,
                               .scope = *scope,
                               .model = id,
                               .dim = dim};
-    status = store_read(engine->store, scope, do_state, source, err);
+    status = dim_of(engine->graph, dim, &source->by_dim, err);
+    if (status == CLEW_OK) {
+        status = store_read(engine->store, scope, do_state, source, err);
+    }
+    source->owner = (struct vector_owner){scope->tenant, source->state.number};
     if (status == CLEW_OK && source->state.graph_at != 0 &&
         source->state.through >= bare) {
         *out_far = &source->far;

@@ -34,7 +34,7 @@
 /* Documents stored in one transaction: while there is no graph, and with one,
  * where each takes a millisecond or more and the tenant's writers wait. */
 #define BATCH_DOCS 250u
-#define BATCH_DOCS_GRAPH 32u
+#define BATCH_DOCS_GRAPH 8u
 /* So many changes wait before they are put in: their vectors are in memory. */
 #define LAG_CHANGES 4096
 #define TEXT_BYTES (8u * VECTOR_GRAPH_MAX_DIM)
@@ -170,6 +170,7 @@ struct batch {
     int64_t seen;    /* what the documents were read at, or later */
     int64_t from;    /* the mark before ... */
     int64_t through; /* ... and after */
+    bool is_stale;   /* something was forgotten: nothing was stored */
 };
 
 static void float_to(float value, unsigned char out[4])
@@ -252,8 +253,8 @@ static enum clew_status count_of(struct store_tx *tx, const struct db_sql *sql,
 
 /*
  * Store a batch. What was forgotten since the documents were read must not come
- * back, so then they are read again; what was changed since has a later change
- * number, and its turn comes.
+ * back: then nothing is stored and they are read again. What was changed since
+ * has a later change number, and its turn comes.
  */
 static enum clew_status do_batch(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
@@ -265,8 +266,9 @@ static enum clew_status do_batch(struct store_tx *tx, void *arg,
     enum clew_status status =
         count_of(tx, &COUNT_GONE, DB_ARGS(db_int(batch->seen)), &count, err);
 
-    if (status == CLEW_OK && count > 0) {
-        return clew_fail(err, CLEW_CONFLICT, "something was forgotten");
+    batch->is_stale = status == CLEW_OK && count > 0;
+    if (batch->is_stale) {
+        return CLEW_OK;
     }
     if (status == CLEW_OK) {
         status =
@@ -354,6 +356,9 @@ static enum clew_status step(struct part *part, struct arena *arena,
                      ? store_write(part->engine->store, &part->task->scope,
                                    do_batch, &batch, err)
                      : CLEW_OK;
+        if (batch.is_stale) {
+            return status; /* the caller comes back */
+        }
         before.through = batch.through;
         at += n > 0 ? n : 1;
     }

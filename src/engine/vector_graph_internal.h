@@ -19,14 +19,16 @@
 
 enum graph_mode { GRAPH_OFF, GRAPH_AUTO, GRAPH_ON };
 
-/* Statements that name a dimension. Never freed while the store is open: their
+/* What belongs to a dimension: vectors read before, and statements that name
+ * it. Never freed while the store is open: their
  * addresses are their identity. */
-struct graph_sql {
+struct graph_dim {
     size_t dim;
     char near_text[1024];
     char exact_text[1024];
     struct db_sql near_by_graph;
     struct db_sql near_exactly;
+    struct vector_cache *cache;
 };
 
 struct vector_graph {
@@ -35,9 +37,10 @@ struct vector_graph {
     bool is_created; /* it is there */
     int version;     /* 800 for 0.8.0 */
     char version_text[32];
-    pthread_mutex_t lock; /* guards the statements */
-    struct graph_sql *sql[VECTOR_GRAPH_DIMS];
-    size_t n_sql;
+    pthread_mutex_t lock; /* guards the dimensions */
+    struct graph_dim *dims[VECTOR_GRAPH_DIMS];
+    size_t n_dims;
+    size_t cache_bytes; /* of each */
 };
 
 #endif

@@ -218,15 +218,17 @@ static void wait_until_up(const char *where, pid_t pid)
 static pid_t start_server(const char *data, const char *where,
                           const char *standbys)
 {
+    const char *buffers = getenv("CLEW_TEST_PG_BUFFERS");
     char line[512];
     pid_t pid;
 
     (void)snprintf(line, sizeof(line),
                    "%s/postgres -D %s/%s -k %s -c listen_addresses= "
                    "-c fsync=%s -c max_connections=200 "
-                   "-c shared_buffers=32MB -c synchronous_standby_names=%s",
+                   "-c shared_buffers=%s -c synchronous_standby_names=%s",
                    bin, dir, data, where,
-                   getenv("CLEW_TEST_PG_FSYNC") ? "on" : "off", standbys);
+                   getenv("CLEW_TEST_PG_FSYNC") ? "on" : "off",
+                   buffers ? buffers : "32MB", standbys);
     pid = spawn(line);
     wait_until_up(where, pid);
     return pid;
