@@ -26,6 +26,12 @@
     "everything something anything someone yes yeah wow when "                 \
     "all just any each both one some their his her its mostly"
 
+/* No part of a name: the words behind it go on with the sentence. */
+#define FUNCTION_WORDS                                                         \
+    "and or but to in on at of for with from by as where when while because "  \
+    "since that that's who which a an the called named about after before so " \
+    "like through during his her their its us me them him be been"
+
 static bool is_bracketed(const struct extraction *x,
                          const struct intent_word *word)
 {
@@ -243,11 +249,28 @@ static size_t skip_adverbial(const struct intent_piece *piece, size_t at)
             return i;
         }
         if (is_phrase && word_any(&words[at], "when while since as until")) {
+            if (i > at + 2 && words_have(words, at + 1, i, FIRST_PERSON)) {
+                return i; /* "since I'm tired I'm going home" */
+            }
             continue; /* "when I was ten, we moved" */
         }
         return at;
     }
     return at;
+}
+
+/* "..., maybe you would like it", "..., so let's do it": no longer about the
+ * speaker. */
+static bool turns_to_other(const struct intent_word *word,
+                           const struct intent_word *end)
+{
+    for (int i = 0; i < 2 && word + 1 < end &&
+                    word_any(word, "maybe so and but perhaps do did have if "
+                                   "hope as");
+         i++) {
+        word++;
+    }
+    return word_any(word, "you you're you've you'll you'd let's your");
 }
 
 static size_t trim_end(const struct extraction *x,
@@ -269,6 +292,12 @@ static size_t trim_end(const struct extraction *x,
             (word_is(word, "look") && word_any(word + 1, "at")) ||
             word_is(word, "here's")) {
             end = i; /* "..., take a look" */
+        }
+    }
+    for (size_t i = from + 4; i + 1 < end; i++) {
+        if (piece->words[i - 1].has_comma &&
+            turns_to_other(&piece->words[i], &piece->words[end])) {
+            end = i;
         }
     }
     /* a name called at the end, and words that only close */
@@ -422,6 +451,10 @@ static bool speaks_for_all(const struct intent_word *subject)
     if (word_is(subject, "our") && word_any(subject + 2, "can should must")) {
         return true;
     }
+    if (word_is(subject, "we") && word_is(subject + 1, "got") &&
+        subject[1].from == subject[2].from) {
+        return true; /* "we gotta" */
+    }
     return (word_is(subject, "we") &&
             word_any(subject + 1, "all can need should must have could will "
                                   "often never always")) ||
@@ -451,15 +484,43 @@ static bool has_verb(const struct clause *clause)
     return false;
 }
 
+static bool ends_in_s(const struct intent_word *word)
+{
+    return word->len > 3 && word->s[word->len - 1] == 's' &&
+           word->s[word->len - 2] != 's';
+}
+
 /* "The colors make me calm": which colours, only an earlier turn knows. */
 static bool is_definite(const struct clause *clause)
 {
     const struct intent_word *words = clause->piece->words;
+    size_t i = clause->first + 1;
+    bool has_names = words_names(words, clause->first, clause->end) > 0;
 
-    return word_any(&words[clause->first],
-                    "the this that these those even though although because "
-                    "for thanks such another other being") &&
-           words_content(words, clause->first, clause->end) < 5;
+    if (!word_is(&words[clause->first], "the")) {
+        return word_any(&words[clause->first],
+                        "this that these those even though although because "
+                        "for thanks such another other being") &&
+               words_content(words, clause->first, clause->end) < 5;
+    }
+    while (i + 2 < clause->end && word_is_generic(&words[i]) &&
+           !intent_is_aux(&words[i])) {
+        i++;
+    }
+    /* "The book got me thinking", but not "The rainbow mural ..." */
+    if (!has_names && i <= clause->first + 2 &&
+        (intent_is_aux(&words[i]) || intent_is_aux(&words[i + 1]) ||
+         word_is_past(&words[i + 1]) || ends_in_s(&words[i + 1]) ||
+         word_is(&words[i + 1], "and"))) {
+        return true;
+    }
+    /* "the people at the shelter": it says which */
+    if (word_any(&words[i + 1], "at in of from around on near who that i")) {
+        return words_content(words, clause->first, clause->end) < 3;
+    }
+    /* "The Wolves are my team" */
+    return words_content(words, clause->first, clause->end) <
+           (has_names && words[clause->first + 1].is_capital ? 2 : 5);
 }
 
 /* Short and on one line: talk, not something pasted or a list. */
@@ -495,6 +556,52 @@ static bool is_expletive(const struct intent_piece *piece, size_t at)
            words_have(words, i + 2, piece->n_words, "me my i i'm our we");
 }
 
+/* "Anthony and I went", "some friends from church and I went" */
+static bool is_joined_subject(const struct clause *clause)
+{
+    const struct intent_word *words = clause->piece->words;
+    size_t first = clause->first;
+
+    if (clause->end > first + 3 && words[first].is_capital &&
+        word_is(&words[first + 1], "and") &&
+        word_any(&words[first + 2], "i my")) {
+        return true;
+    }
+    for (size_t i = first; i + 3 < clause->end && i < first + 6; i++) {
+        if (i > first && word_is(&words[i], "and") &&
+            word_is(&words[i + 1], "i")) {
+            return word_any(&words[first], "some a one two three both");
+        }
+        if (words[i].has_comma || intent_is_aux(&words[i]) ||
+            word_is_past(&words[i])) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* "This week has been hard on me" */
+static bool is_time(const struct intent_word *word)
+{
+    return word_any(word, "this these") &&
+           word_any(word + 1, "week weekend month year season semester");
+}
+
+/* "At the event, I met ...": which event, only an earlier sentence knows. */
+static bool is_pointing(const struct clause *clause)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    return clause->subject > clause->first + 1 &&
+           word_any(&words[clause->first], "at in on after during from") &&
+           word_any(&words[clause->first + 1], "the that this") &&
+           words_content(words, clause->first, clause->subject) < 2 &&
+           words_names(words, clause->first, clause->subject) == 0 &&
+           !words_have(words, clause->first, clause->subject,
+                       "week weekend month year day night morning evening "
+                       "afternoon summer winter spring fall past future");
+}
+
 static bool clause_from(const struct extraction *x,
                         const struct intent_piece *piece, size_t first,
                         struct clause *out)
@@ -505,6 +612,9 @@ static bool clause_from(const struct extraction *x,
                            .first = first,
                            .subject = skip_adverbial(piece, first),
                            .end = trim_end(x, piece, first)};
+    if (is_pointing(out)) {
+        out->first = out->subject;
+    }
     if (out->subject + 2 >= out->end || out->end - first < 3 ||
         is_hedged(piece, first) || out->end - first > EXTRACT_MAX_WORDS) {
         return false;
@@ -512,10 +622,7 @@ static bool clause_from(const struct extraction *x,
     if (word_any(&words[out->subject], FIRST_PERSON)) {
         return !speaks_for_all(&words[out->subject]) && has_verb(out);
     }
-    /* "Anthony and I went" */
-    if (out->end > first + 3 && words[first].is_capital &&
-        word_is(&words[first + 1], "and") &&
-        word_any(&words[first + 2], "i my")) {
+    if (is_joined_subject(out)) {
         out->subject = first;
         return true;
     }
@@ -527,13 +634,26 @@ static bool clause_from(const struct extraction *x,
     if (x->turn->speaker.len > 0 && is_expletive(piece, first)) {
         return !words_have(words, first, out->end, "you your you're this");
     }
-    return x->turn->speaker.len > 0 && !word_any(&words[first], PRONOUNS) &&
+    return x->turn->speaker.len > 0 &&
+           (!word_any(&words[first], PRONOUNS) || is_time(&words[first])) &&
            !word_any(&words[first], "wish wishing going") &&
            !is_third_person(&words[first]) && !is_definite(out) &&
            !words_have(words, first, out->end, "please") &&
            !word_is_past(&words[first]) &&
            words_have(words, first + 1, out->end, AFFECTED) &&
            !words_have(words, first, out->end, "you your you're");
+}
+
+/* "Quite a ride - had an audition yesterday": the speaker, unsaid again. */
+static bool is_elided_later(const struct extraction *x,
+                            const struct intent_piece *piece, size_t at)
+{
+    const struct intent_word *words = piece->words;
+
+    return is_prose(x) &&
+           (word_any(&words[at], "had got been") ||
+            (word_is(&words[at], "just") && word_is(&words[at + 1], "been"))) &&
+           is_elided(piece, at);
 }
 
 bool clause_after(const struct extraction *x, const struct intent_piece *piece,
@@ -544,7 +664,9 @@ bool clause_after(const struct extraction *x, const struct intent_piece *piece,
     for (size_t i = after + 1; i + 3 < piece->n_words; i++) {
         size_t first = i + word_any(&words[i], "but and so");
 
-        if (words[i - 1].has_comma && word_any(&words[first], FIRST_PERSON) &&
+        if (words[i - 1].has_comma &&
+            (word_any(&words[first], FIRST_PERSON) ||
+             is_elided_later(x, piece, first)) &&
             clause_from(x, piece, first, out)) {
             return true;
         }
@@ -584,6 +706,36 @@ static bool has_antecedent(const struct clause *clause, size_t at)
     return n >= (is_new_clause ? 1u : 2u);
 }
 
+/* Do the words from `i` on say which one "this" is? Two that tell, side by
+ * side, or one with what it is called, where it is from, what it does. */
+static bool is_described(const struct clause *clause, size_t i)
+{
+    const struct intent_word *words = clause->piece->words;
+    size_t n = 0;
+
+    for (; i < clause->end; i++) {
+        const struct intent_word *word = &words[i];
+
+        if (!word_is_generic(word) || word_is(word, "thing")) {
+            n++;
+        } else if (!(n > 0 && word_is(word, "and") && i + 1 < clause->end &&
+                     !word_is_generic(word + 1)) &&
+                   (intent_is_aux(word) || intent_is_subject(word) ||
+                    word_any(word, FUNCTION_WORDS))) {
+            break;
+        }
+        if (word->has_comma) {
+            /* "this woman, Jean" */
+            return n >= 2 ||
+                   (n == 1 && i + 1 < clause->end && words[i + 1].is_capital);
+        }
+    }
+    return n >= 2 ||
+           (n == 1 && i + 1 < clause->end &&
+            word_any(&words[i], "called named from for of that that's "
+                                "who which"));
+}
+
 /* "this apple pie" names it; "this city", "made this" do not. */
 static bool points_elsewhere(const struct clause *clause, size_t i)
 {
@@ -591,8 +743,9 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
     size_t n = 0;
 
     bool is_object =
-        i > 0 && word_any(&words[i - 1], "like of on in at by with from for to "
-                                         "near about after");
+        i > 0 &&
+        word_any(&words[i - 1], "like of on in at by with from for to into "
+                                "near about after");
 
     if (i + 1 < clause->end &&
         word_any(&words[i + 1], "pic pics photo picture shot")) {
@@ -612,10 +765,7 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
         return false;
     }
     if (!word_any(&words[i], "that those")) {
-        for (size_t k = i + 1; k < clause->end && k < i + 5; k++) {
-            n += !word_is_generic(&words[k]);
-        }
-        return n < 2;
+        return !is_described(clause, i + 1);
     }
     /* "that" points harder: its own words must say which, or a name behind
      * them, as in "that trip to England" */
@@ -662,6 +812,15 @@ bool clause_stands_alone(const struct clause *clause)
         }
         if (word_any(&words[i], "one another") && is_last &&
             !has_antecedent(clause, i)) {
+            return false;
+        }
+        if (word_is(&words[i], "part") && i > 0 &&
+            word_any(&words[i - 1], "favorite best") &&
+            (is_last || !word_any(&words[i + 1], "of about is was in"))) {
+            return false; /* of what */
+        }
+        if (word_is(&words[i], "something") && !is_last &&
+            word_any(&words[i + 1], "similar like else")) {
             return false;
         }
         if (word_is(&words[i], "another") && !is_last &&

@@ -121,7 +121,8 @@ static const struct intent_piece *short_answer(const struct extraction *x,
         }
         if (piece->end == '?' || n > max_words ||
             words_have(piece->words, 0, piece->n_words,
-                       "you your i i'm i've it it's that this they we not "
+                       "you your i i'm i've i'd i'll it it's that this they "
+                       "we we're we've we'll not still "
                        "thanks thank no yes yeah was were is are hey same "
                        "nothing sure wow") ||
             (n == 1 &&

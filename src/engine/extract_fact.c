@@ -21,6 +21,11 @@
 #define MERGED_MAX_WORDS 40
 /* What "something" and "someone" must be made up for with. */
 #define VAGUE_FLOOR 5
+/* What is left of a statement without the remarks behind it. */
+#define MIN_CUT_WORDS 3
+#define CUT_FLOOR 3
+/* What "we" did must say so much if nobody knows who "we" are. */
+#define NOBODY_FLOOR 3
 /* A turn of this length is likely to hold a paste. */
 #define PASTED_BYTES 1500u
 /* Facts of one turn: the best ones. */
@@ -102,11 +107,21 @@ static bool is_short_answer(const struct clause *c)
            word_any(next, "do did have am was will can");
 }
 
+/* Said of anything and anybody: they make no statement worth keeping. */
+#define VAGUE                                                                  \
+    "working solution solutions option options hurdle hurdles determined "     \
+    "project projects pushing push forward ideas challenges success "          \
+    "motivated focused effort efforts exploring faced chasing pursuing "       \
+    "figuring tackle paying handling emotions mix overall"
+
 static size_t score_of(const struct clause *c)
 {
     const struct intent_word *words = c->piece->words;
     size_t score = words_content(words, c->first, c->end);
 
+    for (size_t i = c->first; i < c->end; i++) {
+        score -= score > 0 && word_any(&words[i], VAGUE);
+    }
     score += words_names(words, c->first, c->end) > 0;
     score += words_numbers(words, c->first, c->end) > 0;
     return score;
@@ -139,8 +154,32 @@ static bool is_taste(const struct clause *c, size_t head)
            (words[head + 1].is_capital || !word_is_generic(&words[head + 1]));
 }
 
+/* "I'm looking into jobs in mental health": after what, it says. */
+static bool seeks(const struct clause *c, size_t head)
+{
+    const struct intent_word *words = c->piece->words;
+
+    return word_is(&words[head], "looking") && head + 2 < c->end &&
+           word_any(&words[head + 1], "into for") &&
+           words_content(words, head + 2, c->end) >= 2;
+}
+
+/* "I'm lucky to have my husband and kids": whom or what somebody has. */
+static bool is_glad_of(const struct clause *c, size_t head)
+{
+    const struct intent_word *words = c->piece->words;
+
+    return head + 4 < c->end &&
+           word_any(&words[head], "lucky blessed grateful thankful glad") &&
+           word_is(&words[head + 1], "to") &&
+           word_is(&words[head + 2], "have") &&
+           word_any(&words[head + 3], "a an my two three such") &&
+           words_content(words, head + 3, c->end) >= 2;
+}
+
+/* `more` is what a sentence told along says besides. */
 static bool is_fact(const struct extraction *x, const struct clause *c,
-                    size_t *out_score)
+                    size_t more, size_t *out_score)
 {
     const struct intent_word *words = c->piece->words;
     const struct intent_word *head = &words[head_of(c)];
@@ -151,7 +190,7 @@ static bool is_fact(const struct extraction *x, const struct clause *c,
 
     *out_score = score;
     if (is_self_clause(c) &&
-        (word_any(head, EMPTY) ||
+        ((word_any(head, EMPTY) && !seeks(c, head_of(c))) ||
          (word_any(head, "love like loved enjoy") &&
           head + 1 < words + c->end &&
           word_any(head + 1, "the how that all your this these those it")))) {
@@ -161,16 +200,18 @@ static bool is_fact(const struct extraction *x, const struct clause *c,
         return false;
     }
     if (score < VAGUE_FLOOR &&
-        words_have(words, c->first, c->end, "something someone somewhere")) {
+        words_have(words, c->first, c->end, "something someone somewhere") &&
+        !words_have(words, c->first, c->end, "named called")) {
         return false;
     }
     if (is_limit(c)) {
         return clause_stands_alone(c);
     }
-    if (is_soft && score < SOFT_SCORE_FLOOR) {
+    if (is_soft && score < SOFT_SCORE_FLOOR && !is_glad_of(c, head_of(c))) {
         return false;
     }
-    if (score < SCORE_FLOOR && !is_taste(c, head_of(c)) &&
+    if ((score == 0 || score + more / 2 < SCORE_FLOOR) &&
+        !is_taste(c, head_of(c)) &&
         (score < DATED_FLOOR || !extract_is_event(x, c))) {
         return false;
     }
@@ -217,6 +258,10 @@ static enum clew_status summarise(const struct extraction *x,
     if (status == CLEW_OK && fact->tail) {
         (void)buf_append_cstr(out, "; "); /* checked with buf_status */
         status = rewrite_clause(x, &fact->tail_clause, false, out);
+        clause_bytes(&fact->tail_clause, &from, &to);
+        if (status == CLEW_OK) {
+            status = rewrite_date(x, from, to, out);
+        }
     }
     (void)buf_append_char(out, '.'); /* checked with buf_status */
     return status == CLEW_OK ? buf_status(out) : status;
@@ -226,12 +271,14 @@ static enum clew_status add_fact(struct extraction *x, const struct fact *fact)
 {
     struct buf text;
     struct extract_item *item;
+    const struct clause *clause;
     enum clew_status status;
     uint32_t from;
     uint32_t to;
 
     buf_init(&text, 4096);
     status = summarise(x, fact, &text);
+    clause = &fact->clause;
     if (status == CLEW_TOO_LARGE) {
         buf_release(&text);
         return CLEW_OK; /* no sentence of knowledge is that long */
@@ -246,6 +293,10 @@ static enum clew_status add_fact(struct extraction *x, const struct fact *fact)
         if (fact->tail) {
             clause_bytes(&fact->tail_clause, &from, &to);
             extract_cite_add(item, 0, from, to);
+        }
+        if (clause->with_back > 0) {
+            extract_cite_add(item, clause->with_back, clause->with_from,
+                             clause->with_to);
         }
         extract_settle_event(x, item, &fact->clause);
     }
@@ -288,9 +339,9 @@ static bool in_list(const char *name, const char *const *list)
 /* A question or an instruction states nothing, but "I want ..." does. */
 static bool asks(const struct extraction *x, size_t i)
 {
-    static const char *const orders[] = {"imperative", "please", "lets",
-                                         "remind-me",  "dont",   "let-me-know",
-                                         "soft",       NULL};
+    static const char *const orders[] = {
+        "imperative",  "please", "remind-me", "dont",
+        "let-me-know", "soft",   NULL};
     const struct intent *intent = x->turn->intent;
 
     if (i >= intent->n_segments) {
@@ -300,6 +351,12 @@ static bool asks(const struct extraction *x, size_t i)
     if (intent->segments[i].act == INTENT_REQUEST &&
         x->turn->speaker.len == 0) {
         return true;
+    }
+    if (strcmp(intent->segments[i].rule, "lets") == 0) {
+        const struct intent_piece *piece = &x->pieces.items[i];
+
+        /* "I'm for it, so let's go" says something first */
+        return words_have(piece->words, 0, 4, "let's let");
     }
     return intent->segments[i].act == INTENT_QUESTION ||
            in_list(intent->segments[i].rule, orders);
@@ -343,20 +400,79 @@ static bool adds_little(const struct extraction *x, size_t i, struct fact *fact)
            is_self_clause(&fact->tail_clause) && !fact->tail_clause.is_elided &&
            n_words + fact->tail_clause.end - fact->tail_clause.first <=
                MERGED_MAX_WORDS &&
-           is_fact(x, &fact->tail_clause, &score) && score <= LITTLE;
+           is_fact(x, &fact->tail_clause, 0, &score) && score <= LITTLE;
 }
 
-/* The first clause of a sentence that is a fact: "... - I gave a talk". */
-static bool find_fact(const struct extraction *x,
-                      const struct intent_piece *piece, struct fact *fact)
+/* May a statement end before word `end`: at a comma, or where it would point
+ * back ("with that name", "because of it")? */
+static bool ends_at(const struct clause *c, size_t end)
 {
-    bool has_clause = clause_of(x, piece, &fact->clause);
+    const struct intent_word *word = &c->piece->words[end];
 
-    while (has_clause && !is_fact(x, &fact->clause, &fact->score)) {
+    return word[-1].has_comma ||
+           (end + 1 < c->end &&
+            word_any(word, "with for from in on at about because after by") &&
+            word_any(word + 1, "that this these those it them of"));
+}
+
+/* Is it one, whole or without the remarks behind its last commas? */
+static bool is_fact_cut(const struct extraction *x, struct clause *c,
+                        size_t more, size_t *out_score)
+{
+    struct clause cut = *c;
+
+    if (is_fact(x, c, more, out_score)) {
+        return true;
+    }
+    for (size_t end = c->end - 1; end > c->subject + MIN_CUT_WORDS; end--) {
+        if (!ends_at(c, end)) {
+            continue;
+        }
+        cut.end = end;
+        if (is_fact(x, &cut, 0, out_score) && *out_score >= CUT_FLOOR) {
+            *c = cut;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first clause of sentence `i` that is a fact: "... - I gave a talk". */
+static bool find_fact(const struct extraction *x, size_t i, struct fact *fact)
+{
+    const struct intent_piece *piece = &x->pieces.items[i];
+    bool has_clause = clause_of(x, piece, &fact->clause);
+    struct clause next;
+    size_t more = 0;
+
+    if (has_clause && i + 1 < x->pieces.count &&
+        goes_on(x, &x->pieces.items[i + 1], &next)) {
+        more = words_content(next.piece->words, next.first, next.end);
+    }
+    while (has_clause && !is_fact_cut(x, &fact->clause, more, &fact->score)) {
         has_clause =
             clause_after(x, piece, fact->clause.subject, &fact->clause);
     }
     return has_clause;
+}
+
+/* "We push each other to be better": nothing, unless it is known who "we"
+ * are. */
+static bool is_of_nobody(const struct extraction *x, const struct fact *fact)
+{
+    const struct clause *c = &fact->clause;
+    const struct clause *tail = &fact->tail_clause;
+    size_t score = fact->score;
+
+    if (fact->tail) {
+        score += words_content(tail->piece->words, tail->first, tail->end);
+    }
+    return !c->with.s && !extract_is_event(x, c) && !clause_names_people(c) &&
+           word_any(&c->piece->words[c->subject],
+                    "we we're we've we'd we'll") &&
+           (score < NOBODY_FLOOR ||
+            words_have(c->piece->words, c->subject, c->end,
+                       "other other's common both"));
 }
 
 enum clew_status extract_facts(struct extraction *x)
@@ -371,7 +487,7 @@ enum clew_status extract_facts(struct extraction *x)
         struct fact fact = {.tail = NULL};
 
         if (asks(x, i) || is_pasted(x, i) || is_told(x, i) ||
-            !find_fact(x, &x->pieces.items[i], &fact)) {
+            !find_fact(x, i, &fact)) {
             continue;
         }
         if (i + 1 < x->pieces.count &&
@@ -379,6 +495,12 @@ enum clew_status extract_facts(struct extraction *x)
              adds_little(x, i + 1, &fact))) {
             fact.tail = &x->pieces.items[i + 1];
             i++;
+        }
+        if (clause_find_with(x, &fact.clause) != CLEW_OK) {
+            return CLEW_NO_MEMORY;
+        }
+        if (is_of_nobody(x, &fact)) {
+            continue;
         }
         keep(best, &n, &fact);
     }

@@ -36,6 +36,11 @@ struct clause {
     size_t subject; /* index of the subject's first word */
     size_t end;
     bool is_elided; /* "Went to ...": the subject is the speaker, unsaid */
+    /* who "we" are besides the speaker, "their teammates"; s == NULL: others */
+    struct str with;
+    size_t with_back; /* the turn that says so, and where */
+    uint32_t with_from;
+    uint32_t with_to;
 };
 
 /* --- word classes (word_class.c) -------------------------------------------
@@ -77,6 +82,12 @@ bool clause_of(const struct extraction *x, const struct intent_piece *piece,
 /* The next one that begins behind a comma or dash past word `after`. */
 bool clause_after(const struct extraction *x, const struct intent_piece *piece,
                   size_t after, struct clause *out);
+/* "my wife", "friends": somebody besides the speaker is in it. */
+bool clause_names_people(const struct clause *clause);
+/* Find out who "we" are, if that is its subject. Fails only with
+ * CLEW_NO_MEMORY. */
+enum clew_status clause_find_with(const struct extraction *x,
+                                  struct clause *clause) CLEW_MUST_CHECK;
 /* True if nothing in the clause needs another sentence to be understood. */
 bool clause_stands_alone(const struct clause *clause);
 

@@ -206,6 +206,31 @@ static bool you_is_subject(const struct rewriting *r, size_t at)
                                       "give"));
 }
 
+/* "since we last talked": the two of them. */
+static bool means_both(const struct rewriting *r, size_t at)
+{
+    const struct intent_word *words = r->clause->piece->words;
+    size_t end = at + 4 < r->clause->end ? at + 4 : r->clause->end;
+
+    return r->x->input->n_previous > 0 &&
+           words_have(words, at, end, "talked spoke chatted") &&
+           (words_have(words, at, end, "last first") ||
+            (at > 0 && word_is(&words[at - 1], "since")));
+}
+
+/* Who else "we" are. */
+static void put_company(struct rewriting *r, size_t at)
+{
+    put(r, " and ");
+    if (means_both(r, at)) {
+        (void)buf_append_str(r->out, r->x->other); /* see buf_status */
+    } else if (at == r->clause->subject && r->clause->with.s) {
+        (void)buf_append_str(r->out, r->clause->with); /* see buf_status */
+    } else {
+        put(r, "others");
+    }
+}
+
 static bool put_person(struct rewriting *r, size_t at)
 {
     const struct intent_word *word = &r->clause->piece->words[at];
@@ -214,6 +239,9 @@ static bool put_person(struct rewriting *r, size_t at)
         at > r->clause->first + 1 && word_is(word, "i") &&
         word_is(word - 1, "and") &&
         ((word[-2].is_capital && at <= r->clause->first + 3) ||
+         (at < r->clause->first + 8 &&
+          word_any(&r->clause->piece->words[r->clause->first],
+                   "some a one two three both")) ||
          (at > r->clause->first + 2 && word_any(word - 3, "my our")));
     bool is_again = r->is_named && !is_joined;
 
@@ -237,7 +265,7 @@ static bool put_person(struct rewriting *r, size_t at)
     } else {
         put_name(r);
         if (p->is_group) {
-            put(r, " and others");
+            put_company(r, at);
         }
     }
     if (p->verb[0]) {
@@ -345,7 +373,8 @@ static void put_elided_subject(struct rewriting *r)
     }
     if (word->len > 4 && memcmp(word->s + word->len - 3, "ing", 3) == 0) {
         put(r, " is");
-    } else if (word_is(word, "been")) {
+    } else if (word_is(word, "been") ||
+               (word_is_adverb(word) && word_is(&word[1], "been"))) {
         put(r, " has");
     }
     put(r, " ");

@@ -244,7 +244,13 @@ static bool ends(const struct intent_word *word, const char *tail)
 
 bool word_is_past(const struct intent_word *word)
 {
-    return IN(word, pasts) ||
+    struct intent_word rest = *word;
+
+    if (word->len > 5 && memcmp(word->s, "re", 2) == 0) {
+        rest.s += 2; /* "retook" */
+        rest.len = (uint16_t)(word->len - 2);
+    }
+    return IN(word, pasts) || IN(&rest, pasts) ||
            (ends(word, "ed") && !word_any(word, "need feed"));
 }
 

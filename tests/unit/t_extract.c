@@ -154,6 +154,25 @@ static void facts_are_told_in_the_third_person(void **state)
          "Ann is researching adoption agencies near Porto."},
         {"I'm drawn to turtles. They're calm and low-maintenance pets.",
          "Ann is drawn to turtles; they're calm and low-maintenance pets."},
+        /* what is behind the statement does not hide it */
+        {"I baked a rye loaf with caraway, maybe you would like some!",
+         "Ann baked a rye loaf with caraway."},
+        {"I'm passionate about restoring old bicycles, so let's do it!",
+         "Ann is passionate about restoring old bicycles."},
+        {"I used to keep bees in Carinthia with that friend.",
+         "Ann used to keep bees in Carinthia."},
+        {"I repaired the harbour crane! [image: a photo of what is it]",
+         "Ann repaired the harbour crane."},
+        {"Since I'm colour-blind I'm labelling every cable by hand.",
+         "Since Ann is colour-blind they are labelling every cable by hand."},
+        {"I'm looking into evening courses in Danish.",
+         "Ann is looking into evening courses in Danish."},
+        {"Two colleagues from Linz and I play in a brass band.",
+         "Two colleagues from Linz and Ann play in a brass band."},
+        {"At the meeting, I met someone named Ottokar.",
+         "Ann met someone named Ottokar."},
+        {"I restore clocks. Last year I repaired a tower clock.",
+         "Ann restores clocks; last year they repaired a tower clock (2022)."},
     };
     struct talk t;
 
@@ -163,6 +182,57 @@ static void facts_are_told_in_the_third_person(void **state)
 
         run(&t, &said, 1);
         expect(&t, EXTRACT_FACT, rows[i].summary);
+        arena_release(&t.arena);
+    }
+}
+
+static void we_are_whoever_was_named_last(void **state)
+{
+    static const struct {
+        const char *earlier; /* by Ann */
+        const char *asked;   /* by Bob */
+        const char *text;
+        const char *summary;
+        size_t n_cites;
+    } rows[] = {
+        {NULL, "How was it?",
+         "What a weekend with my brothers! We climbed the Hochschwab and "
+         "slept in a hut.",
+         "Ann and their brothers climbed the Hochschwab and slept in a hut.",
+         1},
+        {NULL, "Did your kids enjoy the island?",
+         "They did! We built a raft and paddled around the lagoon.",
+         "Ann and their kids built a raft and paddled around the lagoon.", 2},
+        {"My choir is touring with my roommate in Galicia.", "Lovely!",
+         "We sang in a cathedral in Lugo.",
+         "Ann and their roommate sang in a cathedral in Lugo.", 2},
+        /* several: nobody can tell */
+        {NULL, "Did your kids and your parents enjoy it?",
+         "We built a raft and paddled around the lagoon.",
+         "Ann and others built a raft and paddled around the lagoon.", 1},
+        /* the two who talk */
+        {NULL, "Hi Ann!", "Since we last talked I bought a barge in Trieste.",
+         "Since Ann and Bob last talked they bought a barge in Trieste.", 1},
+    };
+    struct talk t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct said said[] = {
+            {"Ann", EXTRACT_USER, rows[i].earlier ? rows[i].earlier : "Hi!"},
+            {"Bob", EXTRACT_ASSISTANT, rows[i].asked},
+            {"Ann", EXTRACT_USER, rows[i].text}};
+        const struct extract_item *item = NULL;
+
+        run(&t, said, 3);
+        expect(&t, EXTRACT_FACT, rows[i].summary);
+        for (size_t k = 0; k < t.got.n_items; k++) {
+            if (str_eq(t.got.items[k].summary, str_of(rows[i].summary))) {
+                item = &t.got.items[k];
+            }
+        }
+        assert_non_null(item);
+        assert_int_equal(item->n_cites, rows[i].n_cites);
         arena_release(&t.arena);
     }
 }
@@ -198,6 +268,13 @@ static void small_talk_leaves_nothing(void **state)
         "I've been using that app on my phone to practice.",
         "Creating community, especially for kids, is really important.",
         "Reminds me being kind matters.",
+        "We push each other to be better every single match.",
+        "We gotta leave our comfort zones and experience new things!",
+        "The book got me thinking about a leaner workshop.",
+        "I made this bowl in my class.",
+        "I'm working hard and pushing forward.",
+        "I've been exploring options.",
+        "I'm really thankful for this wonderful community - it's great.",
     };
     struct talk t;
 
@@ -661,6 +738,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_told_in_the_third_person),
+        cmocka_unit_test(we_are_whoever_was_named_last),
         cmocka_unit_test(small_talk_leaves_nothing),
         cmocka_unit_test(system_and_tool_text_is_never_mined),
         cmocka_unit_test(an_assistant_says_nothing_about_itself),
