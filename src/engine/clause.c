@@ -730,10 +730,9 @@ static bool is_described(const struct clause *clause, size_t i)
                    (n == 1 && i + 1 < clause->end && words[i + 1].is_capital);
         }
     }
-    return n >= 2 ||
-           (n == 1 && i + 1 < clause->end &&
-            word_any(&words[i], "called named from for of that that's "
-                                "who which"));
+    return n >= 2 || (n == 1 && i + 1 < clause->end &&
+                      word_any(&words[i], "called named from of that that's "
+                                          "who which"));
 }
 
 /* "this apple pie" names it; "this city", "made this" do not. */
@@ -780,6 +779,25 @@ static bool points_elsewhere(const struct clause *clause, size_t i)
     return n < 2;
 }
 
+/* "made the event a hit": one of many, and nothing says which. */
+static bool names_occasion(const struct clause *clause, size_t at)
+{
+    const struct intent_word *words = clause->piece->words;
+
+    return at + 1 < clause->end &&
+           word_any(&words[at + 1],
+                    "event events project magazine accident game match book "
+                    "movie film painting picture photo bowl tournament "
+                    "conference workshop possibilities experience class") &&
+           (at + 2 == clause->end || words[at + 1].has_comma ||
+            word_is_generic(&words[at + 2])) &&
+           (at + 2 == clause->end || words[at + 1].has_comma ||
+            !word_any(&words[at + 2],
+                      "of in at from for about on that which called named i "
+                      "we is was with by to")) &&
+           words_names(words, clause->first, clause->end) == 0;
+}
+
 bool clause_stands_alone(const struct clause *clause)
 {
     const struct intent_word *words = clause->piece->words;
@@ -794,8 +812,9 @@ bool clause_stands_alone(const struct clause *clause)
         if (i == clause->first && is_expletive(clause->piece, i)) {
             continue;
         }
-        if (word_any(&words[i], "it it's it'll them him her he he's she she's "
-                                "they they're they've") &&
+        if (word_any(&words[i], "it it's it'll it'd them him her he he's he'll "
+                                "he'd she she's she'll she'd they they're "
+                                "they've they'll they'd") &&
             !has_antecedent(clause, i)) {
             return false;
         }
@@ -812,6 +831,14 @@ bool clause_stands_alone(const struct clause *clause)
         }
         if (word_any(&words[i], "one another") && is_last &&
             !has_antecedent(clause, i)) {
+            return false;
+        }
+        if (is_last && i > 1 && word_any(&words[i], "it them") &&
+            word_any(&words[i - 1], "about for of with to on") &&
+            clause_names_people(clause)) {
+            return false; /* "told my friends about it" */
+        }
+        if (word_is(&words[i], "the") && names_occasion(clause, i)) {
             return false;
         }
         if (word_is(&words[i], "part") && i > 0 &&

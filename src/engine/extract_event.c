@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* What lasts longer is an age, not a date. */
+#define LONGEST_MS (200 * CLOCK_DAY_MS)
+
 #define PLAN                                                                   \
     "will planning plan going i'll we'll scheduled booked heading leaving "    \
     "starting having tomorrow next tonight appointment moving visiting "       \
@@ -47,7 +50,9 @@ static const struct date *event_date(const struct extraction *x,
 
     clause_bytes(clause, &from, &to);
     date = extract_date_in(x, from, to);
-    if (!date || date->grain == DATE_YEAR) {
+    /* a year or a decade tells no event's time */
+    if (!date || date->grain == DATE_YEAR ||
+        date->to_ms - date->from_ms > LONGEST_MS) {
         return NULL;
     }
     *out_is_future = date->to_ms > x->turn->time_ms &&

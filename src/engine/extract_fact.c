@@ -177,6 +177,20 @@ static bool is_glad_of(const struct clause *c, size_t head)
            words_content(words, head + 3, c->end) >= 2;
 }
 
+/* "Thinking it over could help me", "I can see why": so it might be. */
+static bool is_supposed(const struct clause *c)
+{
+    const struct intent_word *words = c->piece->words;
+
+    if (!is_self_clause(c)) {
+        size_t end = c->first + 12 < c->end ? c->first + 12 : c->end;
+
+        return words_have(words, c->first, end, "could would might");
+    }
+    return c->subject + 3 < c->end && word_is(&words[c->subject + 1], "can") &&
+           word_any(&words[c->subject + 2], "see imagine understand");
+}
+
 /* `more` is what a sentence told along says besides. */
 static bool is_fact(const struct extraction *x, const struct clause *c,
                     size_t more, size_t *out_score)
@@ -196,7 +210,7 @@ static bool is_fact(const struct extraction *x, const struct clause *c,
           word_any(head + 1, "the how that all your this these those it")))) {
         return false; /* "I love the way it looks": a reaction */
     }
-    if (speaks_to_other(c) || is_short_answer(c)) {
+    if (speaks_to_other(c) || is_short_answer(c) || is_supposed(c)) {
         return false;
     }
     if (score < VAGUE_FLOOR &&
@@ -467,12 +481,18 @@ static bool is_of_nobody(const struct extraction *x, const struct fact *fact)
     if (fact->tail) {
         score += words_content(tail->piece->words, tail->first, tail->end);
     }
-    return !c->with.s && !extract_is_event(x, c) && !clause_names_people(c) &&
+    if (c->with.s || extract_is_event(x, c)) {
+        return false;
+    }
+    if (words_have(c->piece->words, c->subject, c->end, "other other's") &&
+        words_have(c->piece->words, c->subject, c->end, "each")) {
+        return true;
+    }
+    return !clause_names_people(c) &&
            word_any(&c->piece->words[c->subject],
                     "we we're we've we'd we'll") &&
            (score < NOBODY_FLOOR ||
-            words_have(c->piece->words, c->subject, c->end,
-                       "other other's common both"));
+            words_have(c->piece->words, c->subject, c->end, "common both"));
 }
 
 enum clew_status extract_facts(struct extraction *x)
