@@ -28,8 +28,7 @@ void chain_decide(const struct chain_input *input, struct chain_decision *out)
                                       .talk = input->talk,
                                       .chains = input->chains,
                                       .n_chains = input->n_chains,
-                                      .vector = input->vector,
-                                      .dim = input->dim};
+                                      .vector = input->vector};
 
     memset(out, 0, sizeof(*out));
     chain_match(&question);

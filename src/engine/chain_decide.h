@@ -18,9 +18,8 @@ struct chain_input {
     const struct chain_talk *talk;
     /* open chains, the one used last (the current) first */
     const struct chain_state *const *chains;
-    size_t n_chains; /* <= CHAIN_MAX_OPEN */
-    const float *vector;
-    size_t dim;
+    size_t n_chains;                   /* <= CHAIN_MAX_OPEN */
+    const struct chain_vector *vector; /* NULL: without the embedder */
     const struct chain_weights *weights;
 };
 

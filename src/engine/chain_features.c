@@ -152,7 +152,8 @@ static void read_cues(struct reader *reader)
  */
 
 /* What the word, in a question and after `before`, asks for. */
-static unsigned asked_by(struct str before, struct str word, bool is_start)
+static unsigned asked_by(struct str before, struct str word, bool is_start,
+                         bool is_what)
 {
     if (str_eq(before, STR("how"))) {
         if (said_is_any(word, "many much")) {
@@ -162,14 +163,15 @@ static unsigned asked_by(struct str before, struct str word, bool is_start)
             return SLOT_NUMBER | SLOT_TIME;
         }
     }
-    if (said_is_any(before, "what which")) {
-        if (said_is_any(word, "time")) {
+    if (is_what) {
+        if (said_is_any(word, "time times")) {
             return SLOT_TIME;
         }
-        if (said_is_any(word, "day date month year")) {
+        if (said_is_any(word, "day days date dates month year")) {
             return SLOT_DAY;
         }
-        if (said_is_any(word, "city town country place part state location")) {
+        if (said_is_any(word, "city town country place part area state "
+                              "location destination address")) {
             return SLOT_PLACE;
         }
     }
@@ -223,6 +225,7 @@ static void read_questions(struct reader *reader)
     size_t end = reader->end_sentence;
     bool is_asking[2] = {false,
                          false}; /* the last sentence but one, the last */
+    bool is_what = false;        /* after "what" or "which" */
 
     for (size_t s = reader->first_sentence; s < end; s++) {
         if (a->sentences[s].is_question) {
@@ -245,12 +248,50 @@ static void read_questions(struct reader *reader)
                                     "ok okay well great sure and so");
         struct str before = is_start ? STR("") : said->words[i - 1].text;
 
+        is_what = (is_what && i > 0 && said->words[i - 1].sentence == s) ||
+                  said_is_any(said->words[i].text, "what which whats");
         if (s + 2 >= end && is_asking[s + 1 == end]) {
-            out->asks |=
-                (uint8_t)asked_by(before, said->words[i].text, is_start);
+            out->asks |= (uint8_t)asked_by(before, said->words[i].text,
+                                           is_start, is_what);
         }
     }
     out->cues |= is_asking[1] ? CUE_QUESTION : 0;
+}
+
+/* Does a phrase of place stand here: "from the old mill", "in Leeds"? */
+static bool is_placed(const struct reader *reader, size_t at)
+{
+    const struct said_word *words = reader->said.words;
+    size_t from = at + 1;
+
+    if (!said_is_any(words[at].text, "from to in at near")) {
+        return false;
+    }
+    if (from < reader->said.count &&
+        said_is_any(words[from].text, "the my our his her their")) {
+        from++;
+    }
+    for (size_t i = from; i < reader->said.count && i < from + 3; i++) {
+        const struct token *token =
+            &reader->analysis->tokens.items[words[i].token];
+        struct lex_word word;
+
+        if (words[i].sentence != words[at].sentence ||
+            token->kind != TOKEN_WORD ||
+            token->flags & (TOKEN_STOP | TOKEN_CHAT) ||
+            said_is_any(words[i].text, "morning afternoon evening night noon "
+                                       "midnight week weekend month")) {
+            return false;
+        }
+        if (!lexicon_find(token->folded, str_hash(token->folded), &word) ||
+            !(word.flags & LEX_TAGGED) || word.noun >= 128) {
+            return true;
+        }
+        if (word.verb >= ORDER_VERB_SHARE) {
+            return false;
+        }
+    }
+    return false;
 }
 
 static void read_supplies(struct reader *reader)
@@ -277,6 +318,7 @@ static void read_supplies(struct reader *reader)
 
             supplies |= is_time ? SLOT_TIME : SLOT_NUMBER;
         }
+        supplies |= is_placed(reader, i) ? SLOT_PLACE : 0u;
     }
     for (size_t i = 0; i < a->n_entities; i++) {
         enum entity_kind kind = a->entities[i].kind;

@@ -52,7 +52,8 @@ enum chain_cue {
     CUE_ASKS = 1 << 22,     /* some sentence asks */
     CUE_DAY_WORD = 1 << 23,
     CUE_TIME_WORD = 1 << 24,
-    CUE_FILLER = 1 << 25 /* a word before the body: ok, well, yes */
+    CUE_FILLER = 1 << 25, /* a word before the body: ok, well, yes */
+    CUE_REACTS = 1 << 26  /* begins by taking up what was said: great, I see */
 };
 
 /* Kinds of answers, as asked for and as supplied. */

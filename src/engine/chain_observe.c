@@ -14,7 +14,6 @@
 #include "engine/engine.h"
 #include "engine/rows.h"
 #include "engine/work.h"
-#include "model/embed.h"
 #include "store/db.h"
 
 #include <math.h>
@@ -73,16 +72,15 @@ static bool refine_topic(const struct group *group, struct chain *chain)
 /* --- distances --------------------------------------------------------------
  */
 
-static const float *vector_of(const struct group *group, size_t *out_dim)
+static const struct chain_vector *vector_of(const struct group *group)
 {
-    const struct turn_work *work = group->work;
+    const struct chain_reading *reading = &group->work->reading->chains;
 
-    *out_dim = 0;
-    if (!work->batch->chains->use_embedding || !work->batch->engine->embedder) {
-        return NULL;
-    }
-    *out_dim = work->batch->engine->embedder->dim;
-    return work->reading->text.vector;
+    /* of two parts neither is what the whole turn's vector says */
+    return group->work->batch->chains->use_embedding && reading->has_vector &&
+                   reading->n_parts == 1
+               ? &reading->vector
+               : NULL;
 }
 
 static double seed_distance(const struct group *group,
@@ -139,7 +137,7 @@ static void decide(const struct group *group, struct chain_decision *out)
     for (size_t i = 0; i < room->n_open; i++) {
         states[i] = &room->open[i]->chain.state;
     }
-    input.vector = vector_of(group, &input.dim);
+    input.vector = vector_of(group);
     input.weights = chain_weights(input.vector != NULL);
     chain_decide(&input, out);
 }
@@ -300,8 +298,6 @@ static enum clew_status put_claims(const struct group *group,
 {
     struct turn_work *work = group->work;
     struct chain *chain = &to->chain;
-    size_t dim;
-    const float *vector = vector_of(group, &dim);
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < group->part->n_claims && status == CLEW_OK; i++) {
@@ -315,7 +311,7 @@ static enum clew_status put_claims(const struct group *group,
     if (status != CLEW_OK) {
         return status;
     }
-    chain_state_add(&chain->state, &group->part->features, vector, dim);
+    chain_state_add(&chain->state, &group->part->features, vector_of(group));
     chain->n_claims += (int64_t)group->part->n_claims;
     chain->phase = CHAIN_ACTIVE;
     chain->session_id = work->turn->session_id;
@@ -562,18 +558,16 @@ static enum clew_status observe_part(const struct group *group,
 {
     struct chain_room *room = group->room;
     const struct chain_features *features = &group->part->features;
-    const struct room_chain *before = room->n_open ? room->open[0] : NULL;
     enum clew_status status = CLEW_OK;
 
     if (group->part->n_claims > 0) {
         status = settle(group, err);
     } else if (room->n_open > 0) {
         /* nothing is claimed, but the talk has moved on */
-        chain_state_add(&room->open[0]->chain.state, features, NULL, 0);
+        chain_state_add(&room->open[0]->chain.state, features, NULL);
         room->open[0]->is_dirty = true;
     }
-    chain_talk_add(&room->talk, features,
-                   before && room->n_open && room->open[0] == before);
+    chain_talk_add(&room->talk, features);
     room->is_talk_dirty = true;
     if (status == CLEW_OK && features->cues & CUE_CONCLUDES &&
         room->n_open > 0) {

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "engine/turn.h"
+#include "model/embed.h"
 
 #define TOPIC_BYTES 80
 #define FALLBACK_BYTES 48
@@ -168,6 +169,28 @@ enum clew_status chain_read(struct arena *arena,
     fill(&reader, middle, &out->parts[0]);
     if (middle < end) {
         fill(&reader, end, &out->parts[1]);
+    }
+    return status;
+}
+
+enum clew_status chain_read_vector(const float *vector, struct str text,
+                                   struct chain_reading *out,
+                                   struct clew_error *err)
+{
+    struct embedder *shipped = embed_static();
+    float own[CHAIN_VECTOR];
+    enum clew_status status = CLEW_OK;
+
+    if (out->n_parts == 0 || !shipped || shipped->dim != CHAIN_VECTOR) {
+        return CLEW_OK;
+    }
+    if (!vector) {
+        status = embed_run(shipped, &text, 1, own, err);
+        vector = own;
+    }
+    if (status == CLEW_OK) {
+        chain_vector_pack(vector, shipped->centre, &out->vector);
+        out->has_vector = true;
     }
     return status;
 }

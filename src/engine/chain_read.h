@@ -39,6 +39,8 @@ struct chain_part {
 };
 
 struct chain_reading {
+    struct chain_vector vector; /* of the whole turn */
+    bool has_vector;
     struct chain_part *parts;
     size_t n_parts; /* 0 if the turn has no sentence */
 };
@@ -48,5 +50,10 @@ enum clew_status chain_read(struct arena *arena,
                             const struct analysis *analysis,
                             const struct turn *turn, struct chain_reading *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Keep the turn's vector too: `vector`, if it is the shipped embedder's, else
+ * (NULL) that embedder is asked. */
+enum clew_status chain_read_vector(const float *vector, struct str text,
+                                   struct chain_reading *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

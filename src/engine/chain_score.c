@@ -28,9 +28,11 @@ const struct chain_weights *chain_weights(bool has_vectors)
 }
 
 /* The cosine of turns that have nothing to do with each other but style. */
-#define COSINE_CENTRE 0.4f
+#define COSINE_CENTRE 0.1f
 /* Added to a turn's rarity before dividing, so that one word is not all. */
 #define WORDS_PRIOR 4.0f
+/* The rarity from which on a turn's vector can be relied on. */
+#define RICH_MASS 15
 /* A short turn says little of its own. */
 #define SHORT_WORDS 5
 
@@ -127,14 +129,46 @@ static bool is_evaded(const struct chain_features *turn,
     return asked != 0 && (turn->supplies & asked) == 0;
 }
 
+/* Above or below what any two turns have. */
+static float cosine(const struct chain_question *question,
+                    const struct chain_vector *vector)
+{
+    return chain_vector_cosine(question->vector, vector) - COSINE_CENTRE;
+}
+
+static struct chain_near near_of(const struct chain_question *question,
+                                 const struct chain_state *state)
+{
+    struct chain_near out = {0};
+
+    if (question->vector && state->has_vectors) {
+        out.last = cosine(question, &state->said[state->is_vector_user]);
+        out.role = cosine(question, &state->said[question->turn->is_user]);
+        out.sum = cosine(question, &state->sum);
+        out.rich = out.sum * saturate(question->turn->mass, RICH_MASS);
+    }
+    return out;
+}
+
 void chain_match(struct chain_question *question)
 {
+    unsigned definite = 0;
+    size_t nearest = 0;
+
     question->is_answer = false;
     for (size_t i = 0; i < question->n_chains; i++) {
         question->matches[i] = match_of(question->turn, question->chains[i]);
         question->is_answer = question->is_answer ||
                               is_answer(question->turn, question->chains[i]);
+        definite |= question->matches[i].definite;
+        question->near[i] = near_of(question, question->chains[i]);
+        if (i == 0 || question->near[i].sum > question->near[nearest].sum) {
+            nearest = i;
+        }
     }
+    question->nearest = nearest;
+    question->is_bridge = question->turn->n_definite > 0 && definite == 0 &&
+                          question->turn->n_fresh == 0;
 }
 
 /* The rarity of the turn's words in `mask`. */
@@ -183,24 +217,6 @@ static float up_to(uint32_t value, uint32_t most)
     return (float)(value < most ? value : most) / (float)most;
 }
 
-/* Above or below what any two turns have. */
-static float cosine(const struct chain_question *question, const int8_t *packed)
-{
-    size_t dim = question->dim > CHAIN_VECTOR ? CHAIN_VECTOR : question->dim;
-    float sum = 0;
-    float a = 0;
-    float b = 0;
-
-    for (size_t i = 0; i < dim; i++) {
-        float mine = question->vector[i];
-
-        sum += mine * (float)packed[i];
-        a += mine * mine;
-        b += (float)packed[i] * (float)packed[i];
-    }
-    return a > 0 && b > 0 ? sum / sqrtf(a * b) - COSINE_CENTRE : 0;
-}
-
 /* --- signals ----------------------------------------------------------------
  */
 
@@ -213,6 +229,7 @@ void chain_signals_current(const struct chain_question *question,
     float service = 1.0f - chain_talk_peer(question->talk);
     float reply = turn->is_user ? 0.0f : 1.0f;
     float user = 1.0f - reply;
+    const struct chain_near *near = &question->near[0];
     float asked = is_asked(state) ? 1.0f : 0.0f;
 
     memset(out, 0, CHAIN_N_CURRENT * sizeof(*out));
@@ -245,12 +262,15 @@ void chain_signals_current(const struct chain_question *question,
         user * flag(state->last_cues, CUE_CLOSES | CUE_OFFERS);
     out[CHAIN_CURRENT_SINGLE] = state->n_turns == 1;
     out[CHAIN_CURRENT_LENGTH] = up_to(state->n_turns, 8);
-    out[CHAIN_CURRENT_RUN] = up_to(question->talk->run, 8);
-    out[CHAIN_CURRENT_RUN_SHORT] = question->talk->run < 2;
-    if (question->vector && state->has_vectors) {
-        out[CHAIN_CURRENT_VECTOR_LAST] = cosine(question, state->last_vector);
-        out[CHAIN_CURRENT_VECTOR_SUM] = cosine(question, state->sum_vector);
-    }
+    out[CHAIN_CURRENT_REACTS] = flag(turn->cues, CUE_REACTS);
+    out[CHAIN_CURRENT_REACTS_SERVICE] =
+        flag(turn->cues, CUE_REACTS) * user * service;
+    out[CHAIN_CURRENT_DEFINITE] = match->definite != 0;
+    out[CHAIN_CURRENT_BRIDGES] = question->is_bridge;
+    out[CHAIN_CURRENT_VECTOR_LAST] = near->last;
+    out[CHAIN_CURRENT_VECTOR_ROLE] = near->role;
+    out[CHAIN_CURRENT_VECTOR_SUM] = near->sum;
+    out[CHAIN_CURRENT_VECTOR_RICH] = near->rich;
 }
 
 void chain_signals_other(const struct chain_question *question, size_t at,
@@ -260,6 +280,7 @@ void chain_signals_other(const struct chain_question *question, size_t at,
     const struct chain_state *state = question->chains[at];
     const struct chain_state *current = question->chains[0];
     const struct chain_match *match = &question->matches[at];
+    const struct chain_near *near = &question->near[at];
     float asked = is_asked(state) ? 1.0f : 0.0f;
     bool answers = is_answer(turn, state);
 
@@ -288,14 +309,14 @@ void chain_signals_other(const struct chain_question *question, size_t at,
     out[CHAIN_OTHER_CLOSED] = flag(state->last_cues, CUE_CLOSES | CUE_OFFERS);
     out[CHAIN_OTHER_DEFINITE] =
         (match->definite & ~question->matches[0].definite) != 0;
+    out[CHAIN_OTHER_NEAREST] = question->vector && question->nearest == at;
     out[CHAIN_OTHER_RETURNS] = flag(turn->cues, CUE_RETURNS);
     out[CHAIN_OTHER_RANK] = (float)(at - 1);
     out[CHAIN_OTHER_LENGTH] = up_to(state->n_turns, 8);
-    out[CHAIN_OTHER_RUN_SHORT] = question->talk->run < 2;
-    if (question->vector && state->has_vectors) {
-        out[CHAIN_OTHER_VECTOR_LAST] = cosine(question, state->last_vector);
-        out[CHAIN_OTHER_VECTOR_SUM] = cosine(question, state->sum_vector);
-    }
+    out[CHAIN_OTHER_BRIDGES] = question->is_bridge;
+    out[CHAIN_OTHER_VECTOR_LAST] = near->last;
+    out[CHAIN_OTHER_VECTOR_SUM] = near->sum;
+    out[CHAIN_OTHER_VECTOR_RICH] = near->rich;
 }
 
 void chain_signals_new(const struct chain_question *question,
@@ -315,7 +336,6 @@ void chain_signals_new(const struct chain_question *question,
     out[CHAIN_NEW_BASE] = 1;
     out[CHAIN_NEW_PEER] = peer;
     out[CHAIN_NEW_GREETS] = flag(turn->cues, CUE_GREETS);
-    out[CHAIN_NEW_REQUESTS] = requests;
     out[CHAIN_NEW_REQUESTS_SERVICE] = turn->is_user ? requests * service : 0;
     out[CHAIN_NEW_OPENS] = flag(turn->cues, CUE_OPENS);
     out[CHAIN_NEW_ASKS] = asks;
@@ -331,6 +351,8 @@ void chain_signals_new(const struct chain_question *question,
         turn->is_user && current
             ? flag(current->last_cues, CUE_CLOSES | CUE_OFFERS)
             : 0;
+    out[CHAIN_NEW_NEAREST] =
+        current ? question->near[question->nearest].sum : 0;
     out[CHAIN_NEW_SWITCHES] = flag(turn->cues, CUE_SWITCHES);
 }
 

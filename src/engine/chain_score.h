@@ -25,87 +25,93 @@
 
 /* Signals and weights of the chain the talk is in: without vectors, with. */
 #define CHAIN_CURRENT_SIGNALS(X)                                               \
-    X(BASE, 0.0f, 0.5f)                                                        \
-    X(WORDS, 2.875f, 1.5f)       /* rarity shared with any of its turns */     \
-    X(WORDS_LAST, 3.625f, 1.25f) /* with its last two turns */                 \
-    X(NAMES, 1.25f, 0.875f)                                                    \
-    X(FIGURES, 0.25f, 0.375f) /* numbers, dates, amounts */                    \
-    X(NOUNS, 0.875f, 0.5f)                                                     \
-    X(TOPS, 1.5f, 0.25f)     /* with its three heaviest words */               \
-    X(ANSWERS, 1.0f, 0.5f)   /* supplies what its last turn asked for */       \
-    X(ASKED, 0.5f, 0.125f)   /* its last turn is a question */                 \
-    X(REPLIES, 1.0f, 1.125f) /* ... and this turn is none */                   \
+    X(BASE, 0.125f, 0.25f)                                                     \
+    X(WORDS, 1.625f, 1.0f)        /* rarity shared with any of its turns */    \
+    X(WORDS_LAST, 2.125f, 1.125f) /* with its last two turns */                \
+    X(NAMES, 0.5f, 0.5f)                                                       \
+    X(FIGURES, 0.375f, 0.25f) /* numbers, dates, amounts */                    \
+    X(NOUNS, 0.625f, 0.375f)                                                   \
+    X(TOPS, 0.625f, 0.25f)     /* with its three heaviest words */             \
+    X(ANSWERS, 0.25f, 0.25f)   /* supplies what its last turn asked for */     \
+    X(ASKED, 0.625f, 0.5f)     /* its last turn is a question */               \
+    X(REPLIES, 0.875f, 0.875f) /* ... and this turn is none */                 \
     X(EVADED, -0.5f,                                                           \
-      -0.25f) /* its question asked for something this turn lacks */           \
-    X(EVADED_SLOT, -0.25f, -0.375f) /* ... a time, day, number or place */     \
-    X(REPLY_TURN, 0.125f, 0.0f)     /* the assistant speaks */                 \
-    X(REPLY_SERVICE, 3.25f, 3.125f)                                            \
-    X(REPLY_ASKED, 0.625f, 0.75f)                                              \
-    X(PRONOUN, 0.25f, 0.375f)                                                  \
-    X(PRONOUN_EARLY, 0.75f, 0.25f)                                             \
-    X(WHAT_ABOUT, 1.125f, 1.375f)                                              \
-    X(CONTINUES, 0.5f, 0.625f)                                                 \
-    X(SHORT, 0.125f, 0.625f)                                                   \
-    X(WORDLESS, 0.25f, 0.25f)                                                  \
-    X(CLOSES, 2.75f, 1.25f)                                                    \
-    X(AFTER_CLOSE, -0.5f, -0.75f)                                              \
-    X(SINGLE, 1.25f, 0.0f) /* it has one turn */                               \
-    X(LENGTH, -0.25f, -0.125f)                                                 \
-    X(RUN, -0.5f, -0.875f)      /* turns since the talk came to it */          \
-    X(RUN_SHORT, 0.125f, 0.25f) /* ... at most one */                          \
-    X(VECTOR_LAST, 0.0f, 1.625f)                                               \
-    X(VECTOR_SUM, 0.0f, 3.5f)
+      -0.5f) /* its question asked for something this turn lacks */            \
+    X(EVADED_SLOT, -1.125f, -1.0f) /* ... a time, day, number or place */      \
+    X(REPLY_TURN, 0.125f, 0.125f)  /* the assistant speaks */                  \
+    X(REPLY_SERVICE, 2.625f, 2.625f)                                           \
+    X(REPLY_ASKED, 0.375f, 0.375f)                                             \
+    X(PRONOUN, 0.375f, 0.25f)                                                  \
+    X(PRONOUN_EARLY, 0.375f, 0.5f)                                             \
+    X(WHAT_ABOUT, 1.0f, 0.875f)                                                \
+    X(CONTINUES, 0.375f, 0.5f)                                                 \
+    X(SHORT, 0.125f, 0.25f)                                                    \
+    X(WORDLESS, 0.125f, 0.0f)                                                  \
+    X(CLOSES, 0.875f, 1.0f)                                                    \
+    X(AFTER_CLOSE, -0.75f, -0.75f)                                             \
+    X(SINGLE, 0.875f, 1.0f) /* it has one turn */                              \
+    X(LENGTH, -0.375f, -0.375f)                                                \
+    X(REACTS, 0.25f, 0.125f) /* "great", "I see" */                            \
+    X(REACTS_SERVICE, 0.375f, 0.5f)                                            \
+    X(DEFINITE, 0.875f, 0.75f)   /* "the ..." is a noun of it */               \
+    X(BRIDGES, 0.125f, 0.125f)   /* "the ..." of something not named */        \
+    X(VECTOR_RICH, 0.0f, 0.875f) /* struct chain_near */                       \
+    X(VECTOR_ROLE, 0.0f, 1.125f)                                               \
+    X(VECTOR_LAST, 0.0f, 2.125f)                                               \
+    X(VECTOR_SUM, 0.0f, 1.125f)
 
 /* Of another open chain. */
 #define CHAIN_OTHER_SIGNALS(X)                                                 \
-    X(BASE, -0.75f, -0.5f)                                                     \
-    X(WORDS, 1.0f, 1.375f)                                                     \
-    X(WORDS_LAST, 2.0f, 0.125f)                                                \
-    X(NAMES, 1.5f, 1.125f)                                                     \
-    X(FIGURES, 0.375f, 0.625f)                                                 \
-    X(TOPS, 1.5f, 0.5f)                                                        \
-    X(ANSWERS, 0.125f, 0.25f)                                                  \
-    X(SLOT, 0.5f, 0.875f)                                                      \
-    X(SLOTS, 0.75f, 1.375f) /* how many kinds of answer fit */                 \
-    X(ASKED, 0.25f, 0.0f)                                                      \
-    X(REPLIES, 1.5f, 1.375f)                                                   \
-    X(EVADED_SLOT, -0.25f, -0.5f)                                              \
-    X(EVADED_CURRENT, 0.5f,                                                    \
-      1.0f) /* the current chain's question is left open */                    \
-    X(PRONOUN, 0.75f, 0.625f)                                                  \
-    X(PRONOUN_EARLY, -0.25f, 0.0f)                                             \
-    X(CONTINUES, 1.0f, 0.625f)                                                 \
-    X(SHORT, 0.25f, 0.75f)                                                     \
-    X(REPLY_TURN, -2.5f, -3.75f)                                               \
-    X(CLOSED, -1.125f, -1.0f) /* it ended in thanks or an offer */             \
-    X(DEFINITE, 1.5f,                                                          \
-      0.75f) /* "the ..." is a noun of it and not of the current */            \
-    X(RETURNS, 0.5f, 0.5f) /* "back to", "as for" */                           \
-    X(RANK, -0.5f,                                                             \
-      -0.375f) /* chains used more recently, current not counted */            \
-    X(LENGTH, -0.25f, -0.75f)                                                  \
-    X(RUN_SHORT, -0.75f, -1.625f) /* the talk has only just changed */         \
-    X(VECTOR_LAST, 0.0f, 1.875f)                                               \
-    X(VECTOR_SUM, 0.0f, 3.625f)
+    X(BASE, -0.375f, -0.5f)                                                    \
+    X(WORDS, 1.375f, 0.75f)                                                    \
+    X(WORDS_LAST, 1.625f, 0.875f)                                              \
+    X(NAMES, 1.0f, 0.875f)                                                     \
+    X(FIGURES, 0.375f, 0.375f)                                                 \
+    X(TOPS, 0.75f, 0.125f)                                                     \
+    X(ANSWERS, 0.375f, 0.375f)                                                 \
+    X(SLOT, 0.75f, 0.625f)                                                     \
+    X(SLOTS, 0.875f, 0.75f) /* how many kinds of answer fit */                 \
+    X(ASKED, 0.25f, 0.25f)                                                     \
+    X(REPLIES, 0.875f, 0.875f)                                                 \
+    X(EVADED_SLOT, -0.5f, -0.5f)                                               \
+    X(EVADED_CURRENT, 0.75f,                                                   \
+      0.875f) /* the current chain's question is left open */                  \
+    X(PRONOUN, 0.375f, 0.375f)                                                 \
+    X(PRONOUN_EARLY, 0.25f, 0.375f)                                            \
+    X(CONTINUES, 0.25f, 0.375f)                                                \
+    X(SHORT, 0.375f, 0.375f)                                                   \
+    X(REPLY_TURN, -3.0f, -2.75f)                                               \
+    X(CLOSED, -0.625f, -0.75f) /* it ended in thanks or an offer */            \
+    X(DEFINITE, 1.0f,                                                          \
+      0.625f) /* "the ..." is a noun of it and not of the current */           \
+    X(NEAREST, 0.0f, 0.625f) /* of all, by vector */                           \
+    X(RETURNS, 0.5f, 0.5f)   /* "back to", "as for" */                         \
+    X(RANK, -0.125f,                                                           \
+      -0.25f) /* chains used more recently, current not counted */             \
+    X(LENGTH, -1.5f, -1.625f)                                                  \
+    X(BRIDGES, -0.25f, -0.25f)                                                 \
+    X(VECTOR_RICH, 0.0f, 1.625f)                                               \
+    X(VECTOR_LAST, 0.0f, 1.5f)                                                 \
+    X(VECTOR_SUM, 0.0f, 0.625f)
 
 /* Of a new chain. */
 #define CHAIN_NEW_SIGNALS(X)                                                   \
-    X(BASE, -0.375f, 0.375f)                                                   \
-    X(PEER, 0.125f, 0.25f)                                                     \
-    X(GREETS, 2.25f, 2.0f)                                                     \
-    X(REQUESTS, 0.125f, -0.5f)                                                 \
-    X(REQUESTS_SERVICE, 1.25f, 1.5f)                                           \
-    X(OPENS, 0.875f, 0.75f)                                                    \
-    X(ASKS, 0.5f, 0.125f)                                                      \
-    X(ASKS_SERVICE, -1.25f, -1.0f)                                             \
-    X(YOU_PEER, 1.0f, 1.0f) /* a question with "you" between people */         \
-    X(PERSONAL_PEER, 0.625f, 1.125f)                                           \
-    X(FRESH, 0.375f, 0.25f) /* a noun new to the current chain, after "a" */   \
-    X(MASS, 0.625f, 0.5f)                                                      \
-    X(KEYWORDS, 0.625f, 1.0f)                                                  \
-    X(CHAINS, -1.5f, -1.625f)   /* chains there are already */                 \
-    X(ANSWERS, -0.25f, -0.375f) /* answers a question of some chain */         \
+    X(BASE, -0.5f, -0.5f)                                                      \
+    X(PEER, 0.0f, 0.5f)                                                        \
+    X(GREETS, 1.75f, 1.875f)                                                   \
+    X(REQUESTS_SERVICE, 1.125f, 1.125f)                                        \
+    X(OPENS, 0.75f, 0.875f)                                                    \
+    X(ASKS, 0.5f, 0.5f)                                                        \
+    X(ASKS_SERVICE, -1.125f, -1.0f)                                            \
+    X(YOU_PEER, 0.75f, 1.0f) /* a question with "you" between people */        \
+    X(PERSONAL_PEER, 0.875f, 1.0f)                                             \
+    X(FRESH, 0.375f, 0.375f) /* a noun new to the current chain, after "a" */  \
+    X(MASS, 0.75f, 0.75f)                                                      \
+    X(KEYWORDS, 0.75f, 0.75f)                                                  \
+    X(CHAINS, -1.25f, -1.375f)   /* chains there are already */                \
+    X(ANSWERS, -0.375f, -0.375f) /* answers a question of some chain */        \
     X(AFTER_CLOSE, 0.25f, 0.25f)                                               \
+    X(NEAREST, 0.0f, 0.25f) /* how near that is */                             \
     X(SWITCHES, 3.0f, 3.0f) /* says itself that the topic changes */
 
 #define CHAIN_SIGNAL_(prefix, name) CHAIN_##prefix##_##name,
@@ -137,18 +143,29 @@ struct chain_match {
     uint8_t definite;
 };
 
+/* Cosines of a turn's vector with those of an open chain, about 0 for turns
+ * that have nothing to do with each other; 0 without vectors. */
+struct chain_near {
+    float last; /* with its last turn */
+    float role; /* with the last turn of the same speaker */
+    float sum;  /* with all its turns, fading */
+    float rich; /* the same, as far as the turn says something */
+};
+
 /* A turn and the chains it may belong to. */
 struct chain_question {
     const struct chain_features *turn;
     const struct chain_talk *talk;
     /* open chains, the one used last (the current) first */
     const struct chain_state *const *chains;
-    size_t n_chains;     /* <= CHAIN_MAX_OPEN */
-    const float *vector; /* NULL: without the embedder */
-    size_t dim;
+    size_t n_chains;                   /* <= CHAIN_MAX_OPEN */
+    const struct chain_vector *vector; /* NULL: without the embedder */
     struct chain_match
         matches[CHAIN_MAX_OPEN]; /* chain_match() fills the rest */
-    bool is_answer;              /* of what any open chain asked last */
+    struct chain_near near[CHAIN_MAX_OPEN];
+    size_t nearest; /* of them, by all turns */
+    bool is_answer; /* of what any open chain asked last */
+    bool is_bridge; /* "the ...", and no open chain has it: part of something */
 };
 
 /* Hold the turn against the open chains, before any signals. */

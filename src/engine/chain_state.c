@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#define STATE_VERSION 1
-#define TALK_VERSION 2
-/* How much of the past is left in the sum of vectors after each turn. */
-#define VECTOR_FADE 0.8f
-#define VECTOR_SCALE 127.0f
+#define STATE_VERSION 2
+#define TALK_VERSION 3
+/* Had two vectors of any embedder, which are left behind. */
+#define STATE_BEFORE 1
+/* Had the turns since the chain changed. */
+#define TALK_BEFORE 2
 /* Talk style: what is assumed before anybody spoke. */
 #define PEER_START 0.4f
 
@@ -101,40 +102,16 @@ static void rank_tops(struct chain_state *state)
 /* --- vectors ----------------------------------------------------------------
  */
 
-static void pack_vector(const float *from, size_t dim, int8_t *out)
+static void add_vector(struct chain_state *state, bool is_user,
+                       const struct chain_vector *vector)
 {
-    float norm = 0;
-
-    for (size_t i = 0; i < dim; i++) {
-        norm += from[i] * from[i];
+    if (state->has_vectors) {
+        chain_vector_fade(&state->sum, vector);
+    } else {
+        state->sum = *vector;
     }
-    norm = norm > 0 ? sqrtf(norm) : 1;
-    for (size_t i = 0; i < dim; i++) {
-        /* most parts are small: use the range for a third of the length */
-        float part = from[i] / norm * VECTOR_SCALE * 3;
-
-        part = fminf(VECTOR_SCALE, fmaxf(-VECTOR_SCALE, part));
-        out[i] = (int8_t)lrintf(part);
-    }
-}
-
-static void add_vector(struct chain_state *state, const float *vector,
-                       size_t dim)
-{
-    float sum[CHAIN_VECTOR] = {0};
-    float scale = 1.0f / (VECTOR_SCALE * 3);
-
-    dim = dim > CHAIN_VECTOR ? CHAIN_VECTOR : dim;
-    for (size_t i = 0; i < dim; i++) {
-        float past =
-            state->has_vectors ? (float)state->sum_vector[i] * scale * 3 : 0;
-
-        /* the kept sum has unit length; its weight is that of a fading series
-         */
-        sum[i] = vector[i] + VECTOR_FADE * past;
-    }
-    pack_vector(vector, dim, state->last_vector);
-    pack_vector(sum, dim, state->sum_vector);
+    state->said[is_user] = *vector;
+    state->is_vector_user = is_user;
     state->has_vectors = true;
 }
 
@@ -142,8 +119,8 @@ static void add_vector(struct chain_state *state, const float *vector,
  */
 
 void chain_state_add(struct chain_state *state,
-                     const struct chain_features *turn, const float *vector,
-                     size_t dim)
+                     const struct chain_features *turn,
+                     const struct chain_vector *vector)
 {
     state->n_turns++;
     state->last_cues = turn->cues;
@@ -167,7 +144,7 @@ void chain_state_add(struct chain_state *state,
     }
     rank_tops(state);
     if (vector) {
-        add_vector(state, vector, dim);
+        add_vector(state, turn->is_user, vector);
     }
 }
 
@@ -207,10 +184,8 @@ void chain_talk_init(struct chain_talk *talk)
     *talk = (struct chain_talk){.peer_sum = PEER_START, .peer_n = 1};
 }
 
-void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn,
-                    bool is_same)
+void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn)
 {
-    talk->run = is_same ? talk->run + 1 : 1;
     talk->last_cues = turn->cues;
     talk->is_last_user = turn->is_user;
     if (turn->is_user) {
@@ -316,6 +291,34 @@ static uint8_t get_counts(struct source *from, struct chain_count *items,
     return (uint8_t)count;
 }
 
+static void get_vector(struct source *from, struct chain_vector *out)
+{
+    if (from->rest.len < CHAIN_VECTOR) {
+        from->is_short = true;
+        return;
+    }
+    memcpy(out->parts, from->rest.s, CHAIN_VECTOR);
+    from->rest = str_sub(from->rest, CHAIN_VECTOR, from->rest.len);
+}
+
+static void get_vectors(struct source *from, uint64_t version,
+                        struct chain_state *out)
+{
+    if (!out->has_vectors) {
+        return;
+    }
+    if (version == STATE_BEFORE) {
+        out->has_vectors = false;
+        get_vector(from, &out->said[0]);
+        get_vector(from, &out->said[1]);
+        return;
+    }
+    out->is_vector_user = get(from, 1) != 0;
+    get_vector(from, &out->said[0]);
+    get_vector(from, &out->said[1]);
+    get_vector(from, &out->sum);
+}
+
 enum clew_status chain_state_write(const struct chain_state *state,
                                    struct buf *out)
 {
@@ -338,8 +341,10 @@ enum clew_status chain_state_write(const struct chain_state *state,
     }
     put(out, state->has_vectors, 1);
     if (state->has_vectors) {
-        (void)buf_append(out, state->last_vector, CHAIN_VECTOR);
-        (void)buf_append(out, state->sum_vector, CHAIN_VECTOR);
+        put(out, state->is_vector_user, 1);
+        (void)buf_append(out, state->said[0].parts, CHAIN_VECTOR);
+        (void)buf_append(out, state->said[1].parts, CHAIN_VECTOR);
+        (void)buf_append(out, state->sum.parts, CHAIN_VECTOR);
     }
     return buf_status(out);
 }
@@ -347,9 +352,10 @@ enum clew_status chain_state_write(const struct chain_state *state,
 bool chain_state_read(struct str bytes, struct chain_state *out)
 {
     struct source from = {.rest = bytes};
+    uint64_t version = get(&from, 1);
 
     chain_state_init(out);
-    if (get(&from, 1) != STATE_VERSION) {
+    if (version != STATE_VERSION && version != STATE_BEFORE) {
         return false;
     }
     out->n_turns = (uint32_t)get(&from, 4);
@@ -377,12 +383,7 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
         out->topic[i] = (uint32_t)get(&from, 4);
     }
     out->has_vectors = get(&from, 1) != 0;
-    if (out->has_vectors && from.rest.len >= (size_t)2 * CHAIN_VECTOR) {
-        memcpy(out->last_vector, from.rest.s, CHAIN_VECTOR);
-        memcpy(out->sum_vector, from.rest.s + CHAIN_VECTOR, CHAIN_VECTOR);
-    } else if (out->has_vectors) {
-        return false;
-    }
+    get_vectors(&from, version, out);
     rank_tops(out);
     return !from.is_short;
 }
@@ -395,22 +396,21 @@ enum clew_status chain_talk_write(const struct chain_talk *talk,
     put_float(out, talk->peer_n);
     put(out, talk->last_cues, 4);
     put(out, talk->is_last_user, 1);
-    put(out, talk->run, 4);
     return buf_status(out);
 }
 
 bool chain_talk_read(struct str bytes, struct chain_talk *out)
 {
     struct source from = {.rest = bytes};
+    uint64_t version = get(&from, 1);
 
     chain_talk_init(out);
-    if (get(&from, 1) != TALK_VERSION) {
+    if (version != TALK_VERSION && version != TALK_BEFORE) {
         return false;
     }
     out->peer_sum = get_float(&from);
     out->peer_n = get_float(&from);
     out->last_cues = (uint32_t)get(&from, 4);
     out->is_last_user = get(&from, 1) != 0;
-    out->run = (uint32_t)get(&from, 4);
     return !from.is_short && out->peer_n > 0;
 }

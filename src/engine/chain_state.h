@@ -5,7 +5,7 @@
  * Enough to tell whether a turn belongs to it without reading the turns again:
  * its telling words with counts, the words of its last two turns, its names,
  * and what its last turn asked. A talk remembers how people speak in it.
- * Both are packed into a few hundred bytes for the store.
+ * Both are packed into one or two thousand bytes for the store.
  * Thread-safety: none; plain structs.
  */
 #ifndef ENGINE_CHAIN_STATE_H
@@ -16,6 +16,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/chain_features.h"
+#include "engine/chain_vector.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +25,6 @@
 #define CHAIN_NAMES 32
 #define CHAIN_TOPS 3
 #define CHAIN_TOPIC_WORDS 8
-/* Length of the embedder's vectors that are kept, in bytes. */
-#define CHAIN_VECTOR 256
 
 struct chain_count {
     uint32_t hash;
@@ -50,8 +49,9 @@ struct chain_state {
     uint32_t topic[CHAIN_TOPIC_WORDS]; /* words of the topic shown */
     uint8_t n_topic;
     bool has_vectors;
-    int8_t last_vector[CHAIN_VECTOR]; /* of the last turn, scaled */
-    int8_t sum_vector[CHAIN_VECTOR];  /* of all, fading, scaled */
+    bool is_vector_user;         /* the last turn with a vector is the user's */
+    struct chain_vector said[2]; /* last of the assistant, last of the user */
+    struct chain_vector sum;     /* of all turns, fading */
 };
 
 /* How people talk in a session: to a service, or to each other. */
@@ -60,14 +60,13 @@ struct chain_talk {
     float peer_n;
     uint32_t last_cues; /* of the turn before, in any chain */
     bool is_last_user;
-    uint32_t run; /* turns since the chain changed */
 };
 
 void chain_state_init(struct chain_state *state);
-/* The chain got this turn. `vector` (unit length) may be NULL. */
+/* The chain got this turn. `vector` may be NULL. */
 void chain_state_add(struct chain_state *state,
-                     const struct chain_features *turn, const float *vector,
-                     size_t dim);
+                     const struct chain_features *turn,
+                     const struct chain_vector *vector);
 /* `from` flows into `to`, which keeps its own last turns. */
 void chain_state_merge(struct chain_state *to, const struct chain_state *from);
 /* How much of the chain a phrase of these words stands for. */
@@ -80,9 +79,8 @@ const struct chain_count *chain_state_name(const struct chain_state *state,
                                            uint32_t hash);
 
 void chain_talk_init(struct chain_talk *talk);
-/* The talk got this turn; `is_same` if it stays in the chain it was in. */
-void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn,
-                    bool is_same);
+/* The talk got this turn. */
+void chain_talk_add(struct chain_talk *talk, const struct chain_features *turn);
 /* 0: somebody uses a service; 1: two people talk. */
 float chain_talk_peer(const struct chain_talk *talk);
 

@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "engine/observe.h"
+#include "model/embed.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -75,7 +76,13 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
         intent_read(arena, out->said, &out->intent) != CLEW_OK) {
         status = clew_no_memory(err);
     }
+    if (status == CLEW_OK) {
+        status = chain_read(arena, &out->analysis, turn, &out->chains, err);
+    }
     return status == CLEW_OK
-               ? chain_read(arena, &out->analysis, turn, &out->chains, err)
+               ? chain_read_vector(engine->embedder == embed_static()
+                                       ? out->text.vector
+                                       : NULL,
+                                   turn->text, &out->chains, err)
                : status;
 }

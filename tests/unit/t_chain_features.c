@@ -80,26 +80,130 @@ static void figures_are_told_from_names(void **state)
     arena_release(&arena);
 }
 
-static void a_talk_counts_the_turns_in_one_chain(void **state)
+static void a_phrase_of_place_answers_where(void **state)
 {
-    struct chain_features f = {0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 24);
+    assert_true(read(&arena, "What is your destination?").asks & SLOT_PLACE);
+    assert_true(read(&arena, "Which day suits you?").asks & SLOT_DAY);
+    assert_true(read(&arena, "From the old mill.").supplies & SLOT_PLACE);
+    assert_true(read(&arena, "to the harbour, please").supplies & SLOT_PLACE);
+    assert_false(read(&arena, "In the morning.").supplies & SLOT_PLACE);
+    assert_false(read(&arena, "I want to go.").supplies & SLOT_PLACE);
+    arena_release(&arena);
+}
+
+static void a_reaction_is_told_from_an_opening(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 24);
+    assert_true(read(&arena, "Great. What does it cost?").cues & CUE_REACTS);
+    assert_true(read(&arena, "I see, and when?").cues & CUE_REACTS);
+    assert_false(read(&arena, "What does a great one cost?").cues & CUE_REACTS);
+    arena_release(&arena);
+}
+
+static void a_talk_survives_packing(void **state)
+{
+    struct chain_features f = {.cues = CUE_SELF};
     struct chain_talk talk;
     struct chain_talk again;
     struct buf bytes;
 
     (void)state;
     chain_talk_init(&talk);
-    chain_talk_add(&talk, &f, false);
-    chain_talk_add(&talk, &f, true);
-    chain_talk_add(&talk, &f, true);
-    assert_int_equal(talk.run, 3);
+    chain_talk_add(&talk, &f);
     buf_init(&bytes, 256);
     assert_int_equal(chain_talk_write(&talk, &bytes), CLEW_OK);
     assert_true(chain_talk_read(buf_str(&bytes), &again));
-    assert_int_equal(again.run, 3);
+    assert_true(chain_talk_peer(&again) == chain_talk_peer(&talk));
+    assert_int_equal(again.last_cues, CUE_SELF);
     buf_release(&bytes);
-    chain_talk_add(&talk, &f, false);
-    assert_int_equal(talk.run, 1);
+}
+
+/* --- vectors ----------------------------------------------------------------
+ */
+
+static void a_vector_loses_the_centre_of_its_model(void **state)
+{
+    int16_t centre[CHAIN_VECTOR] = {5000};
+    float a[CHAIN_VECTOR] = {0.5f, 0.5f};
+    float b[CHAIN_VECTOR] = {0.5f, 0.0f, 0.5f};
+    struct chain_vector x;
+    struct chain_vector y;
+
+    (void)state;
+    chain_vector_pack(a, NULL, &x);
+    chain_vector_pack(b, NULL, &y);
+    assert_true(chain_vector_cosine(&x, &y) > 0.4f);
+    chain_vector_pack(a, centre, &x);
+    chain_vector_pack(b, centre, &y);
+    assert_true(chain_vector_cosine(&x, &y) == 0);
+    assert_true(chain_vector_cosine(&x, &x) > 0.999f);
+}
+
+static void a_vector_of_nothing_is_like_no_other(void **state)
+{
+    float none[CHAIN_VECTOR] = {0};
+    struct chain_vector x;
+    struct chain_vector y = {{1}};
+
+    (void)state;
+    chain_vector_pack(none, NULL, &x);
+    assert_true(chain_vector_cosine(&x, &y) == 0);
+}
+
+static void a_sum_of_vectors_forgets_slowly(void **state)
+{
+    float axes[2][CHAIN_VECTOR] = {{0}};
+    struct chain_vector first;
+    struct chain_vector other;
+    struct chain_vector sum;
+    float before;
+
+    (void)state;
+    for (size_t i = 0; i < CHAIN_VECTOR; i++) {
+        axes[i % 2][i] = 1;
+    }
+    chain_vector_pack(axes[0], NULL, &first);
+    chain_vector_pack(axes[1], NULL, &other);
+    sum = first;
+    chain_vector_fade(&sum, &other);
+    before = chain_vector_cosine(&sum, &first);
+    assert_true(before > chain_vector_cosine(&sum, &other));
+    for (int i = 0; i < 3; i++) {
+        chain_vector_fade(&sum, &other);
+    }
+    assert_true(chain_vector_cosine(&sum, &first) < before);
+    assert_true(chain_vector_cosine(&sum, &other) >
+                chain_vector_cosine(&sum, &first));
+}
+
+/* A blob as it was before the vectors changed. */
+static void a_state_of_before_is_read_without_its_vectors(void **state)
+{
+    struct chain_features f = {.is_user = true, .n_words = 1};
+    struct chain_vector vector = {{100}};
+    struct chain_state chain;
+    struct chain_state again;
+    struct buf bytes;
+
+    (void)state;
+    f.words[0] = (struct chain_word){7, 3.0f, true};
+    chain_state_init(&chain);
+    chain_state_add(&chain, &f, &vector);
+    buf_init(&bytes, 1 << 12);
+    assert_int_equal(chain_state_write(&chain, &bytes), CLEW_OK);
+    bytes.data[0] = 1;
+    bytes.len -= 1 + CHAIN_VECTOR; /* which turn was last, and one of three */
+    assert_true(chain_state_read(buf_str(&bytes), &again));
+    assert_false(again.has_vectors);
+    assert_non_null(chain_state_word(&again, 7));
+    buf_release(&bytes);
 }
 
 int main(void)
@@ -108,7 +212,13 @@ int main(void)
         cmocka_unit_test(a_question_needs_no_mark),
         cmocka_unit_test(i_am_is_no_time_of_day),
         cmocka_unit_test(figures_are_told_from_names),
-        cmocka_unit_test(a_talk_counts_the_turns_in_one_chain),
+        cmocka_unit_test(a_phrase_of_place_answers_where),
+        cmocka_unit_test(a_reaction_is_told_from_an_opening),
+        cmocka_unit_test(a_talk_survives_packing),
+        cmocka_unit_test(a_vector_loses_the_centre_of_its_model),
+        cmocka_unit_test(a_vector_of_nothing_is_like_no_other),
+        cmocka_unit_test(a_sum_of_vectors_forgets_slowly),
+        cmocka_unit_test(a_state_of_before_is_read_without_its_vectors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,7 +253,9 @@ static void a_state_survives_packing(void **state)
 {
     struct chain_features turn =
         features_of("Is the weather in New York cold on Thursday?", true);
-    float vector[CHAIN_VECTOR] = {0.5f, -0.5f};
+    struct chain_features reply =
+        features_of("It will be cold and dry.", false);
+    struct chain_vector vector = {{100, -100}};
     struct chain_state a;
     struct chain_state b;
     struct buf bytes;
@@ -261,8 +263,8 @@ static void a_state_survives_packing(void **state)
 
     (void)state;
     chain_state_init(&a);
-    chain_state_add(&a, &turn, vector, CHAIN_VECTOR);
-    chain_state_add(&a, &turn, vector, CHAIN_VECTOR);
+    chain_state_add(&a, &turn, &vector);
+    chain_state_add(&a, &reply, &vector);
     a.n_topic = 1;
     a.topic[0] = 42;
     buf_init(&bytes, 1 << 16);
@@ -296,7 +298,7 @@ static void a_chain_keeps_its_size_however_long_it_grows(void **state)
                        "frobar%d in Berlin.",
                        i, i, i);
         turn = features_of(text, true);
-        chain_state_add(&chain, &turn, NULL, 0);
+        chain_state_add(&chain, &turn, NULL);
     }
     buf_init(&bytes, 1 << 16);
     assert_int_equal(chain_state_write(&chain, &bytes), CLEW_OK);
