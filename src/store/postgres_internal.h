@@ -15,6 +15,9 @@
  * late a failure can be noticed. */
 #define POSTGRES_MAX_PENDING 256
 #define POSTGRES_MAX_ARGS 128
+/* So much is kept back before it is sent: about what a turn writes, so that the
+ * server works on it while the next is prepared. */
+#define POSTGRES_SEND_BYTES 4096
 /* Questions asked ahead and not yet fetched; more are not asked ahead. */
 #define POSTGRES_MAX_AHEAD 8
 
@@ -67,6 +70,7 @@ struct conn {
     struct stmt_cache cache;
     struct pending pending[POSTGRES_MAX_PENDING];
     int n_pending;
+    size_t unsent_bytes; /* about */
     struct ahead aheads[POSTGRES_MAX_AHEAD];
 };
 

@@ -241,6 +241,7 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
         }
     }
     conn->n_pending = 0;
+    conn->unsent_bytes = 0;
     if (conn->is_lost && status == CLEW_OK) {
         status = lost(conn, err);
     }
@@ -373,6 +374,23 @@ static enum clew_status prepare(struct conn *conn, const struct db_sql *sql,
     return CLEW_OK;
 }
 
+/* The server need not wait for the next sync to begin. What the socket does
+ * not take now goes with the rest, and what fails shows at the drain. */
+static void send_early(struct conn *conn, const struct pg_args *wire,
+                       size_t n_args)
+{
+    enum { MESSAGE_BYTES = 64 };
+
+    conn->unsent_bytes += MESSAGE_BYTES;
+    for (size_t i = 0; i < n_args; i++) {
+        conn->unsent_bytes += wire->values[i] ? (size_t)wire->lengths[i] : 0;
+    }
+    if (conn->unsent_bytes >= POSTGRES_SEND_BYTES) {
+        conn->unsent_bytes = 0;
+        (void)PQflush(conn->pg);
+    }
+}
+
 /* Send a statement; with `ahead` its answer goes there. */
 static enum clew_status send(struct conn *conn, const struct db_sql *sql,
                              const struct db_value *args, size_t n_args,
@@ -401,6 +419,7 @@ static enum clew_status send(struct conn *conn, const struct db_sql *sql,
                 : lost(conn, err);
     } else {
         push(conn, ahead ? PENDING_AHEAD : PENDING_RUN, NULL, ahead);
+        send_early(conn, &wire, n_args);
     }
     postgres_args_release(&wire);
     return status;
