@@ -19,6 +19,8 @@
 #define MAX_SENTENCES 2000
 #define MAX_ITEMS 400
 #define MAX_WORDS 4096
+/* Places of the table that finds words: a power of two, at most half full. */
+#define WORD_PLACES 8192
 /* A longer sentence is cut to this before it is taken. */
 #define SENTENCE_TOKENS 90
 #define DECISION_BONUS 1.5
@@ -55,6 +57,7 @@ struct work {
     size_t count;
     struct word *words;
     size_t n_words;
+    uint16_t *places; /* by hash: which word, plus one; 0 = none */
     struct piece *pieces;
     size_t n_pieces;
     struct summary_item *items;
@@ -70,14 +73,25 @@ static const char *const decision_marks[] = {
 /* --- the words of the talk -------------------------------------------------
  */
 
+_Static_assert(WORD_PLACES >= 2 * MAX_WORDS && MAX_WORDS < UINT16_MAX,
+               "the table must have room");
+
+/* Where a word stands in the table, or would. */
+static uint16_t *place_of(const struct work *work, uint64_t hash)
+{
+    size_t i = (size_t)(hash ^ hash >> 32) % WORD_PLACES;
+
+    while (work->places[i] && work->words[work->places[i] - 1].hash != hash) {
+        i = (i + 1) % WORD_PLACES;
+    }
+    return &work->places[i];
+}
+
 static struct word *word_find(const struct work *work, uint64_t hash)
 {
-    for (size_t i = 0; i < work->n_words; i++) {
-        if (work->words[i].hash == hash) {
-            return &work->words[i];
-        }
-    }
-    return NULL;
+    uint16_t number = *place_of(work, hash);
+
+    return number ? &work->words[number - 1] : NULL;
 }
 
 static void add_words(struct work *work, size_t turn)
@@ -91,6 +105,7 @@ static void add_words(struct work *work, size_t turn)
 
         if (!word && work->n_words < MAX_WORDS) {
             word = &work->words[work->n_words++];
+            *place_of(work, hash) = (uint16_t)work->n_words;
             *word = (struct word){.hash = hash, .text = keyword->word};
         }
         if (word && word->last_turn != turn + 1) {
@@ -209,7 +224,8 @@ static enum clew_status read_turns(struct work *work)
     work->pieces =
         arena_zero(work->arena, MAX_SENTENCES, sizeof(*work->pieces));
     work->items = arena_zero(work->arena, MAX_ITEMS, sizeof(*work->items));
-    if (!work->words || !work->pieces || !work->items) {
+    work->places = arena_zero(work->arena, WORD_PLACES, sizeof(*work->places));
+    if (!work->words || !work->pieces || !work->items || !work->places) {
         return CLEW_NO_MEMORY;
     }
     for (size_t i = 0; i < work->count; i++) {
