@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "engine/capture.h"
 #include "engine/engine.h"
+#include "engine/forget.h"
 #include "engine/search.h"
 #include "index/index.h"
 #include "support/pg.h"
@@ -28,6 +29,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { BATCH = 500, N_QUESTIONS = 200, TOP = 10, N_LATER = 5000 };
 
@@ -40,6 +43,8 @@ struct answer {
     size_t count;
 };
 static struct answer before[3][N_QUESTIONS];
+
+static char url[512];
 
 static void must(enum clew_status status, const struct clew_error *err)
 {
@@ -59,6 +64,47 @@ static void line(const char *what, double value, const char *unit)
 static double seconds_since(int64_t start_ns)
 {
     return (double)(clock_mono_ns() - start_ns) / 1e9;
+}
+
+/* Seconds of processor time that the database's connections and this process
+ * have used: the wall's depend on who else works here. */
+static double cpu_seconds(void)
+{
+    char where[512];
+    struct rusage own;
+    double total;
+    PGconn *pg;
+    PGresult *result;
+
+    (void)getrusage(RUSAGE_SELF, &own); /* cannot fail */
+    total = (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) +
+            (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) / 1e6;
+    pg_admin_url(url, where, sizeof(where));
+    pg = PQconnectdb(where);
+    result = PQexec(pg, "SELECT pid FROM pg_stat_activity"
+                        " WHERE application_name = 'clew'");
+    for (int i = 0; i < PQntuples(result); i++) {
+        unsigned long user = 0;
+        unsigned long system = 0;
+        char path[64];
+        FILE *file;
+
+        (void)snprintf(path, sizeof(path), "/proc/%s/stat",
+                       PQgetvalue(result, i, 0));
+        file = fopen(path, "r");
+        if (file && fscanf(file,
+                           "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u"
+                           " %*u %*u %lu %lu",
+                           &user, &system) == 2) {
+            total += (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+        }
+        if (file) {
+            (void)fclose(file);
+        }
+    }
+    PQclear(result);
+    PQfinish(pg);
+    return total;
 }
 
 static void add_turns(uint64_t first, uint64_t count)
@@ -147,6 +193,7 @@ static int by_value(const void *a, const void *b)
 static void ask_all(int reach, const char *how, struct answer *out)
 {
     double ms[N_QUESTIONS];
+    double cpu = cpu_seconds();
     char what[96];
 
     for (uint64_t i = 0; i < N_QUESTIONS; i++) {
@@ -155,11 +202,15 @@ static void ask_all(int reach, const char *how, struct answer *out)
         out[i] = ask(i, reach);
         ms[i] = seconds_since(start) * 1e3;
     }
+    cpu = (cpu_seconds() - cpu) * 1e3 / N_QUESTIONS;
     qsort(ms, N_QUESTIONS, sizeof(ms[0]), by_value);
     (void)snprintf(what, sizeof(what), "%s, %s, p50", reaches[reach].name, how);
     line(what, ms[N_QUESTIONS / 2], "ms");
     (void)snprintf(what, sizeof(what), "%s, %s, p99", reaches[reach].name, how);
     line(what, ms[N_QUESTIONS * 99 / 100], "ms");
+    (void)snprintf(what, sizeof(what), "%s, %s, processor", reaches[reach].name,
+                   how);
+    line(what, cpu, "ms");
 }
 
 static void compare(int reach, const struct answer *after)
@@ -220,7 +271,7 @@ static void work(void)
     }
 }
 
-static bool make_extension(const char *url)
+static bool make_extension(void)
 {
     char where[512];
     PGconn *pg;
@@ -234,6 +285,22 @@ static bool make_extension(const char *url)
     PQclear(result);
     PQfinish(pg);
     return is_ok;
+}
+
+/* What is forgotten leaves the graph's pages as well: they are read. */
+static void forget_one(void)
+{
+    struct answer answer = ask(0, 0);
+    struct forget_input input = {.turn_ids = answer.ids, .n_turn_ids = 1};
+    struct forget_receipt receipt;
+    struct clew_error err = {0};
+    struct arena arena;
+    int64_t start = clock_mono_ns();
+
+    arena_init(&arena, (size_t)1 << 30);
+    must(forget_run(engine, &scope, &arena, &input, &receipt, &err), &err);
+    line("a turn forgotten and scrubbed in", seconds_since(start), "s");
+    arena_release(&arena);
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind,
@@ -251,16 +318,16 @@ int main(int argc, char **argv)
                                                {"capture.observe", "false"}};
     static struct answer after[N_QUESTIONS];
     char folder[] = "/tmp/clew-bench-XXXXXX";
-    char url[512];
     struct config *config = NULL;
     struct clew_error err = {0};
+    double cpu;
     int64_t start;
 
     n_turns = argc > 1 ? strtoull(argv[1], NULL, 10) / BATCH * BATCH : n_turns;
     (void)setenv("CLEW_TEST_PG_BUFFERS", "1GB", 0); /* as it would have */
     pg_start();
     pg_new_database(url, sizeof(url));
-    if (!make_extension(url)) {
+    if (!make_extension()) {
         printf("this PostgreSQL has no pgvector: nothing to measure\n");
         return 0;
     }
@@ -294,9 +361,13 @@ int main(int argc, char **argv)
     add_turns(n_turns, N_LATER);
     line("turns stored later", N_LATER / seconds_since(start), "a second");
     start = clock_mono_ns();
+    cpu = cpu_seconds();
     work();
     line("each of them put into the graph in",
          seconds_since(start) * 1e3 / N_LATER, "ms");
+    line("each of them put into the graph, processor",
+         (cpu_seconds() - cpu) * 1e3 / N_LATER, "ms");
+    forget_one();
     engine_close(engine);
     config_free(config);
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);

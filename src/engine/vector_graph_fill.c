@@ -535,7 +535,8 @@ static enum clew_status do_add(struct store_tx *tx, void *arg,
     return task_add(tx, work->arena, &input, err);
 }
 
-/* Do the tenant's vectors go into the database? */
+/* Do the tenant's vectors go into the database, and are there enough of them
+ * here to ask how far it has come? */
 static bool is_wanted(const struct engine *engine, struct index_set *indexes,
                       size_t dim, int64_t tenant)
 {
@@ -545,6 +546,7 @@ static bool is_wanted(const struct engine *engine, struct index_set *indexes,
 
     return index_stats_get(indexes, tenant, &stats) == CLEW_OK &&
            stats.n_docs > 0 &&
+           (stats.n_bare == 0 || stats.n_docs >= stats.n_bare + LAG_CHANGES) &&
            (engine->graph->mode == GRAPH_ON || stats.n_docs * each > ram);
 }
 

@@ -63,7 +63,7 @@ DB_SQL_SYSTEM(list_tables,
               "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1 "
               "AND a.attname = 'tenant' "
               "WHERE c.relnamespace = current_schema()::regnamespace "
-              "AND c.relkind IN ('r', 'p')");
+              "AND c.relkind = 'r'"); /* parts stand for the whole */
 DB_SQL_SYSTEM(count_open_tables,
               "SELECT COUNT(*) FROM pg_class c JOIN pg_attribute a "
               "ON a.attrelid = c.oid AND a.attnum = 1 "
