@@ -16,7 +16,9 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+/* CLEW_TEST_PG_BIN names the programs of another server. */
 function binaries() {
+  if (process.env.CLEW_TEST_PG_BIN) return process.env.CLEW_TEST_PG_BIN;
   const root = "/usr/lib/postgresql";
   const versions = fs.existsSync(root) ? fs.readdirSync(root) : [];
   const newest = versions.map(Number).filter(Boolean).sort((a, b) => b - a)[0];
@@ -75,8 +77,8 @@ class Server {
       { ...this.options, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   }
 
-  sql(text) {
-    return this.run("psql", "-h", this.socket, "-U", "admin", "-d", "postgres",
+  sql(text, database = "postgres") {
+    return this.run("psql", "-h", this.socket, "-U", "admin", "-d", database,
       "-Atqc", text).trim();
   }
 
@@ -155,6 +157,9 @@ export async function startPostgres({ standby = false } = {}) {
       const hosts = second ? `${first.socket},${second.socket}` : first.socket;
       return `postgres://clew@/${name}?host=${hosts}`;
     },
+    /* What the superuser gets for a statement, in the database of a URL. */
+    sql: (text, url) =>
+      first.sql(text, url && /@\/(\w+)/.exec(url)[1]),
     crash: () => first.crash(),
     /* An operator's restart: sessions are told and ended. */
     stopOrderly: () => first.stop("SIGINT"),
