@@ -5,7 +5,10 @@
  *     bench_context
  *
  * One chat that all memories were made in, 50 turns, a budget of 4,000 tokens;
- * built anew each time, and from the cache. The median of many builds.
+ * built anew each time, and from the cache. The median of many builds. Then how
+ * steady contexts are: 200 turns of a new chat in which ten artifacts change,
+ * with a context of 2,000 tokens after each: how often the stable block
+ * changes, and how many of a context's bytes begin the next one.
  */
 #include "base/arena.h"
 #include "base/clock.h"
@@ -26,6 +29,7 @@
 
 #define ROUNDS 201
 #define PER_WRITE 1000
+#define STEADY_TURNS 200
 
 struct making {
     struct engine *engine;
@@ -110,6 +114,80 @@ static int64_t median_ns(struct engine *engine, const struct scope *scope,
     return times[ROUNDS / 2];
 }
 
+/* Say turn `i` of a talk; the chat is opened by the first. */
+static void say(struct engine *engine, const struct scope *scope,
+                struct uuid *chat_id, int i, const char *text)
+{
+    struct clew_error err = {0};
+    struct capture_result result;
+    struct arena arena;
+    struct capture_input input = {.user_id = STR("me"),
+                                  .role = i % 2 ? TURN_ASSISTANT : TURN_USER,
+                                  .channel = STR("web"),
+                                  .content = {.text = str_of(text)},
+                                  .chat_id = *chat_id,
+                                  .created_at_ms = CAPTURE_NOW};
+
+    arena_init(&arena, (size_t)1 << 30);
+    check(capture_turns(engine, scope, &arena, &input, 1, &result, &err), &err);
+    *chat_id = result.turn.chat_id;
+    arena_release(&arena);
+}
+
+static size_t common(struct str a, struct str b)
+{
+    size_t n = 0;
+
+    while (n < a.len && n < b.len && a.s[n] == b.s[n]) {
+        n++;
+    }
+    return n;
+}
+
+/* How much of each context the next one begins with. */
+static void show_steadiness(struct engine *engine, const struct scope *scope)
+{
+    struct context_request request = {.budget_tokens = 2000};
+    char hash[sizeof(((struct context *)NULL)->hash)] = "";
+    struct uuid chat_id = {{0}};
+    struct arena arenas[2]; /* of this context and the one before */
+    struct str before = {NULL, 0};
+    double shared = 0;
+    int n_changes = -1;
+
+    arena_init(&arenas[0], (size_t)1 << 28);
+    arena_init(&arenas[1], (size_t)1 << 28);
+    for (int i = 0; i < STEADY_TURNS; i++) {
+        struct clew_error err = {0};
+        struct context context;
+        char text[160];
+
+        (void)snprintf(text, sizeof(text),
+                       i % 20 == 10
+                           ? "My cousin number %d works as a cook in Berlin"
+                           : "well, so it goes with the %d of them, you know",
+                       i);
+        say(engine, scope, &chat_id, i, text);
+        request.chat_id = chat_id;
+        arena_clear(&arenas[i % 2]);
+        check(context_build(engine, scope, &arenas[i % 2], &request, &context,
+                            &err),
+              &err);
+        n_changes += strcmp(hash, context.hash) != 0;
+        memcpy(hash, context.hash, sizeof(hash));
+        if (before.s) {
+            shared +=
+                (double)common(before, context.text) / (double)context.text.len;
+        }
+        before = context.text;
+    }
+    (void)printf("%d turns: the stable block changed %d times, %.3f of a "
+                 "context begin the next\n",
+                 STEADY_TURNS, n_changes, shared / (STEADY_TURNS - 1));
+    arena_release(&arenas[0]);
+    arena_release(&arenas[1]);
+}
+
 static int drop(const char *path, const struct stat *info, int type,
                 struct FTW *at)
 {
@@ -137,24 +215,11 @@ int main(void)
     check(engine_open(&options, &engine, &err), &err);
     check(engine_tenant(engine, "default", &scope, &err), &err);
     for (int i = 0; i < 50; i++) {
-        struct arena arena;
-        struct capture_result result;
         char text[100];
-        struct capture_input input = {.user_id = STR("me"),
-                                      .role =
-                                          i % 2 ? TURN_ASSISTANT : TURN_USER,
-                                      .channel = STR("web"),
-                                      .chat_id = chat_id,
-                                      .created_at_ms = CAPTURE_NOW};
 
         (void)snprintf(text, sizeof(text),
                        "well, this is the turn %d of a talk that goes on", i);
-        input.content.text = str_of(text);
-        arena_init(&arena, (size_t)1 << 30);
-        check(capture_turns(engine, &scope, &arena, &input, 1, &result, &err),
-              &err);
-        chat_id = result.turn.chat_id;
-        arena_release(&arena);
+        say(engine, &scope, &chat_id, i, text);
     }
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         while (made < sizes[s]) {
@@ -177,6 +242,7 @@ int main(void)
                      (double)median_ns(engine, &scope, &chat_id, true) / 1e3);
         (void)fflush(stdout);
     }
+    show_steadiness(engine, &scope);
     engine_close(engine);
     config_free(config);
     (void)nftw(folder, drop, 8, FTW_DEPTH | FTW_PHYS);
