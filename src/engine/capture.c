@@ -236,11 +236,12 @@ static enum clew_status observe(struct turn_work *work, struct clew_error *err)
     if (status == CLEW_OK) {
         status = ask_ahead(work, err);
     }
-    if (status == CLEW_OK) {
-        status = observe_turn(work, err);
-    }
+    /* before the efforts: a turn that resolves one is the last of its chain */
     if (status == CLEW_OK) {
         status = chain_observe(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = observe_turn(work, err);
     }
     if (status == CLEW_OK) {
         status = episode_observe(work, err);

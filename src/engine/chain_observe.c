@@ -641,6 +641,15 @@ static enum clew_status conclude_id(const struct group *group,
     return CLEW_OK;
 }
 
+/* What the resolving turn itself claims may be about something else. */
+static int64_t last_before(const struct memory_ref *ref,
+                           const struct turn *turn)
+{
+    return uuid_eq(&ref->chat_id, &turn->chat_id) && ref->last_seq >= turn->seq
+               ? turn->seq - 1
+               : ref->last_seq;
+}
+
 enum clew_status chain_resolve(struct turn_work *work,
                                const struct memory_ref *refs, size_t n_refs,
                                struct clew_error *err)
@@ -657,7 +666,7 @@ enum clew_status chain_resolve(struct turn_work *work,
         status = rows_add(batch->tx, &list, &SELECT_HOLDERS,
                           DB_ARGS(db_uuid(&refs[i].chat_id),
                                   db_int(refs[i].first_seq),
-                                  db_int(refs[i].last_seq)),
+                                  db_int(last_before(&refs[i], work->turn))),
                           err);
     }
     ids = list.items;

@@ -524,6 +524,8 @@ static void a_resolved_effort_concludes_its_chain(void **state)
     }
     assert_true(is_over);
     assert_int_equal(get(&talk, &chain).chain.phase, CHAIN_CONCLUDED);
+    /* with the turn that resolved it as its last */
+    assert_int_equal(get(&talk, &chain).chain.last_seq, 5);
     talk_close(&talk);
 }
 
