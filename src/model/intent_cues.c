@@ -148,6 +148,7 @@ static const struct cue cues_question[] = {
      0, "how-many"},
     {"what|which kind|sort|type|time|color|size|day|year|part|one", CUE_BODY,
      74, Q, 0, 0, "which-kind"},
+    {"which|whose * ?* ?* $A", CUE_BODY, 72, Q, 0, 0, "which-one"},
     {"$A $S", CUE_BODY, 72, Q, 0, 0, "aux-subject"},
     {"is|are|was|were|does|do|did the|your|my|his|her|our|their|these|those",
      CUE_BODY, 72, Q, 0, 0, "aux-subject"},

@@ -399,6 +399,55 @@ static bool asks_later(const struct intent_piece *piece,
     return false;
 }
 
+/* "Too long, please shorten it", "I see, give me another": the order after a
+ * comma. */
+static bool orders_later(const struct intent_piece *piece,
+                         struct intent_segment *out)
+{
+    /* "I jog, eat a good diet and ..." tells what one does */
+    static const char *const tellers[] = {"i", "we", "he", "she", "they", NULL};
+    static const char *const persons[] = {"me", "us", NULL};
+    static const char *const objects[] = {"me",   "us",      "it",  "this",
+                                          "that", "them",    "the", "a",
+                                          "an",   "another", NULL};
+    const char *const *wanted =
+        word_in(&piece->words[piece->body], tellers) ? persons : objects;
+
+    for (size_t i = piece->body + 1; i + 1 < piece->n_words; i++) {
+        const struct intent_word *word = &piece->words[i];
+
+        if (!word[-1].has_comma) {
+            continue;
+        }
+        if (strcmp(word->s, "please") == 0 && intent_is_verb(word + 1)) {
+            return set(out, INTENT_REQUEST, 85, "please");
+        }
+        if (intent_is_verb(word) && !intent_is_aux(word) &&
+            word_in(word + 1, wanted) &&
+            (!intent_is_noun_verb(word) || word_in(word + 1, persons))) {
+            return set(out, INTENT_REQUEST, 72, "imperative-later");
+        }
+    }
+    return false;
+}
+
+/* "As a tourist, what are the best places": a question by its words. */
+static bool asks_behind_comma(const struct intent_piece *piece,
+                              struct intent_segment *out)
+{
+    static const char *const asking[] = {"what", "how", "why", NULL};
+
+    for (size_t i = piece->body + 1; i + 3 < piece->n_words; i++) {
+        const struct intent_word *word = &piece->words[i];
+
+        if (word[-1].has_comma && word_in(word, asking) &&
+            intent_is_aux(word + 1)) {
+            return set(out, INTENT_QUESTION, 72, "wh-aux");
+        }
+    }
+    return false;
+}
+
 /* "Pass me the salt, will you?" */
 static bool has_tag(const struct intent_piece *piece)
 {
@@ -443,7 +492,8 @@ void intent_rule(const struct intent_piece *piece, bool has_end,
         (void)set(out, INTENT_QUESTION, 85, "question-mark");
         return;
     }
-    if (is_imperative(piece, out) || use_cue(CUES_ADVICE, piece, out)) {
+    if (is_imperative(piece, out) || use_cue(CUES_ADVICE, piece, out) ||
+        orders_later(piece, out)) {
         return;
     }
     if (final_please(piece)) {
@@ -455,6 +505,9 @@ void intent_rule(const struct intent_piece *piece, bool has_end,
         return;
     }
     if (!has_end && !piece->end && is_unmarked_question(piece, out)) {
+        return;
+    }
+    if (asks_behind_comma(piece, out)) {
         return;
     }
     (void)set(out, INTENT_INFORM, 50, "default");

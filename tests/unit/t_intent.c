@@ -176,6 +176,31 @@ static void the_auth_dialogue_of_the_seed_holds(void **state)
         {"that fixed it!", "What about Y?", INTENT_ACCEPT, INTENT_STRONG, 0});
 }
 
+/* --- what stands behind a comma --------------------------------------------
+ */
+
+static void orders_and_questions_behind_a_comma_are_heard(void **state)
+{
+    CHECK({"Far too long, please shorten it.", NULL, INTENT_REQUEST, 0, 0},
+          {"I don't get the joke, explain it to me.", NULL, INTENT_INFORM, 0,
+           0}, /* who tells of themself orders "me" alone */
+          {"I don't get the joke, help me understand it.", NULL, INTENT_REQUEST,
+           0, 0},
+          {"Not the second one, give me another.", NULL, INTENT_REQUEST, 0, 0},
+          {"As a beginner, what are the best ways to learn chess.", NULL,
+           INTENT_QUESTION, 0, 0},
+          {"Which chess opening books are still in print", NULL,
+           INTENT_QUESTION, 0, 0},
+          {"I jog every morning, eat a good breakfast and read.", NULL,
+           INTENT_INFORM, 0, 0},
+          {"The factory is run by Ada, who is a chemist.", NULL, INTENT_INFORM,
+           0, 0},
+          {"Rephrase the second paragraph", NULL, INTENT_REQUEST, 0, 0},
+          /* a picture behind a sentence takes its mark from nobody */
+          {"It was so cool seeing their eyes light up! [image: two children]",
+           NULL, INTENT_INFORM, 0, 0});
+}
+
 /* --- spec/chats.md ---------------------------------------------------------
  */
 
@@ -458,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_long_text_is_cut_between_characters),
         cmocka_unit_test(the_401_dialogue_of_the_seed_holds),
         cmocka_unit_test(the_auth_dialogue_of_the_seed_holds),
+        cmocka_unit_test(orders_and_questions_behind_a_comma_are_heard),
         cmocka_unit_test(thanks_that_fixed_it_resolves),
         cmocka_unit_test(
             thanks_but_one_more_thing_resolves_with_less_confidence),
