@@ -64,7 +64,7 @@ static enum clew_status take_vector(struct recall_query *query,
         return CLEW_OK;
     }
     vector = arena_zero(arena, dim, sizeof(*vector));
-    query->vector = arena_zero(arena, dim, 1);
+    query->vector = arena_zero(arena, dim, 2);
     query->planes = arena_zero(arena, VEC_PLANES, VEC_BIT_BYTES(dim));
     query->signs = arena_zero(arena, 1, VEC_BIT_BYTES(dim));
     if (!vector || !query->vector || !query->planes || !query->signs) {
@@ -76,7 +76,8 @@ static enum clew_status take_vector(struct recall_query *query,
     }
     query->floats = vector;
     query->ops = vec_ops();
-    vec_quantise_about(vector, view->centre, dim, query->vector, &form);
+    vec_quantise_query(vector, view->centre, dim, query->vector, &form,
+                       &query->fine);
     for (size_t i = 0; view->centre && i < dim; i++) {
         bias += (double)vector[i] * (double)view->centre[i];
     }

@@ -43,17 +43,18 @@ struct recall_query {
     size_t n_terms;
     size_t dim;          /* 0 = no vector */
     const float *floats; /* as the embedder made it */
-    int8_t *vector;      /* without the index's centre */
-    float scale;
-    float bias; /* what the centre adds to every cosine */
-    float step; /* what one step of the planes is worth */
+    int8_t *vector; /* without the index's centre, and what rounding left */
+    float scale;    /* of the first dim values */
+    float fine;     /* of the second */
+    float bias;     /* what the centre adds to every cosine */
+    float step;     /* what one step of the planes is worth */
     int32_t planes_sum;
     uint64_t *planes;
     uint64_t *signs;
     const struct vec_ops *ops;
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
-    uint32_t wants; /* enum question_wants: the kind of answer */
+    uint32_t wants;             /* enum question_wants: the kind of answer */
     size_t n_bare[INDEX_KINDS]; /* documents whose vectors are elsewhere */
 };
 
@@ -174,9 +175,13 @@ static inline float recall_cosine_by(const struct recall_query *query,
                                      const int8_t *values,
                                      const struct vec_form *form)
 {
-    int32_t dot = query->ops->dot_i8(query->vector, values, query->dim);
+    size_t dim = query->dim;
+    int32_t dot = query->ops->dot_i8(query->vector, values, dim);
+    int32_t fine = query->ops->dot_i8(query->vector + dim, values, dim);
 
-    return query->bias + form->bias + (float)dot * query->scale * form->scale;
+    return query->bias + form->bias +
+           ((float)dot * query->scale + (float)fine * query->fine) *
+               form->scale;
 }
 /* Compare all of a slice whose vectors are in the index. */
 void recall_scan_full(const struct population *pop, const struct slice *slice,

@@ -191,9 +191,7 @@ static float nearest_of(const struct recall_query *query,
     if (!half || half->form.scale <= 0) {
         return cosine;
     }
-    first = query->bias + half->form.bias +
-            (float)query->ops->dot_i8(query->vector, vector, query->dim) *
-                query->scale * half->form.scale;
+    first = recall_cosine_by(query, vector, &half->form);
     second = half->whole * cosine - half->first * first;
     first = first > cosine ? first : cosine;
     return second > first ? second : first;

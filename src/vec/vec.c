@@ -54,50 +54,101 @@ const struct vec_ops *vec_ops_named(const char *name)
     return NULL;
 }
 
-void vec_quantise_about(const float *vector, const float *centre, size_t dim,
-                        int8_t *out, struct vec_form *out_form)
+/* int8 values of `rest` and what they and its signs are worth. */
+static void quantise(const float *rest, size_t dim, int8_t *out,
+                     struct vec_form *out_form)
 {
-    float largest = 0;
     float max = 1e-20f;
     /* products of floats are exact in doubles: sums are equal everywhere */
-    double bias = 0;
     double square = 0;
     double sizes = 0;
     double dot = 0;
-    bool is_finite = true;
 
-    memset(out, 0, dim);
-    memset(out_form, 0, sizeof(*out_form));
     for (size_t i = 0; i < dim; i++) {
-        float rest = centre ? vector[i] - centre[i] : vector[i];
-        float size = fabsf(rest);
+        float size = fabsf(rest[i]);
 
-        is_finite = is_finite && isfinite(size);
-        largest = fabsf(vector[i]) > largest ? fabsf(vector[i]) : largest;
         max = size > max ? size : max;
-        bias += centre ? (double)rest * (double)centre[i] : 0;
-        square += (double)rest * (double)rest;
+        square += (double)rest[i] * (double)rest[i];
         sizes += (double)size;
     }
-    if (!is_finite || largest < 1e-20f) {
-        return;
-    }
     for (size_t i = 0; i < dim; i++) {
-        float rest = centre ? vector[i] - centre[i] : vector[i];
-
-        out[i] = (int8_t)lrintf(rest / max * 127.0f);
-        dot += (double)rest * (double)out[i];
+        out[i] = (int8_t)lrintf(rest[i] / max * 127.0f);
+        dot += (double)rest[i] * (double)out[i];
     }
     out_form->scale = dot > 0 ? (float)(square / dot) : max / 127.0f;
     out_form->sign = sizes > 0 ? (float)(square / sizes) : 0;
-    out_form->bias = (float)bias;
+}
+
+static bool is_vector(const float *vector, size_t dim)
+{
+    float largest = 0;
+
+    for (size_t i = 0; i < dim; i++) {
+        if (!isfinite(vector[i])) {
+            return false;
+        }
+        largest = fabsf(vector[i]) > largest ? fabsf(vector[i]) : largest;
+    }
+    return largest >= 1e-20f;
+}
+
+/* What is left of a vector without the centre, its axes mixed; false if there
+ * is no vector. */
+static bool rest_of(const float *vector, const float *centre, size_t dim,
+                    float *out, float *out_bias)
+{
+    double bias = 0;
+
+    if (!is_vector(vector, dim)) {
+        return false;
+    }
+    for (size_t i = 0; i < dim; i++) {
+        out[i] = centre ? vector[i] - centre[i] : vector[i];
+        bias += centre ? (double)out[i] * (double)centre[i] : 0;
+    }
+    vec_mix(out, dim);
+    *out_bias = (float)bias;
+    return true;
+}
+
+void vec_quantise_about(const float *vector, const float *centre, size_t dim,
+                        int8_t *out, struct vec_form *out_form)
+{
+    float rest[VEC_MAX_DIM];
+
+    memset(out, 0, dim);
+    memset(out_form, 0, sizeof(*out_form));
+    if (rest_of(vector, centre, dim, rest, &out_form->bias)) {
+        quantise(rest, dim, out, out_form);
+    }
+}
+
+void vec_quantise_query(const float *vector, const float *centre, size_t dim,
+                        int8_t *out, struct vec_form *out_form, float *out_fine)
+{
+    float rest[VEC_MAX_DIM];
+    struct vec_form fine = {.scale = 0};
+
+    memset(out, 0, 2 * dim);
+    memset(out_form, 0, sizeof(*out_form));
+    if (rest_of(vector, centre, dim, rest, &out_form->bias)) {
+        quantise(rest, dim, out, out_form);
+        for (size_t i = 0; i < dim; i++) {
+            rest[i] -= out_form->scale * (float)out[i];
+        }
+        quantise(rest, dim, out + dim, &fine);
+    }
+    *out_fine = fine.scale;
 }
 
 float vec_quantise(const float *vector, size_t dim, int8_t *out)
 {
-    struct vec_form form;
+    struct vec_form form = {.scale = 0};
 
-    vec_quantise_about(vector, NULL, dim, out, &form);
+    memset(out, 0, dim);
+    if (is_vector(vector, dim)) {
+        quantise(vector, dim, out, &form);
+    }
     return form.scale;
 }
 

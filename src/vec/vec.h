@@ -53,6 +53,13 @@ const struct vec_ops *vec_ops(void);
  * build lacks them; for tests and measurements. */
 const struct vec_ops *vec_ops_named(const char *name);
 
+/*
+ * Turn a vector about the origin so that each axis holds a bit of all: signs
+ * and rounded values then say equally much on every axis. Dot products of
+ * mixed vectors are those of the vectors. Equal on every machine.
+ */
+void vec_mix(float *vector, size_t dim);
+
 /* What the quantised forms of a vector x are worth; c = x - centre. */
 struct vec_form {
     float scale; /* c ~ scale * int8 values; 0 = no vector */
@@ -64,13 +71,20 @@ struct vec_form {
  * Quantise what is left of a vector after a centre is taken off (NULL: the
  * origin), with finer steps where all vectors lean one way:
  *     x . y = y . centre + bias of x + c . (y - centre)
- * `out` gets dim values. The worths are such that rounding changes nothing
- * along c itself, where the nearest neighbours are told apart; they are 0 for a
- * zero or non-finite vector. Equal on every machine.
+ * `out` gets dim values, of vec_mix()ed axes. The worths are such that rounding
+ * changes nothing along c itself, where the nearest neighbours are told apart;
+ * they are 0 for a zero or non-finite vector. Equal on every machine.
  */
 void vec_quantise_about(const float *vector, const float *centre, size_t dim,
                         int8_t *out, struct vec_form *out_form);
-/* The same about the origin; the scale comes back. */
+/*
+ * A query, twice as fine: `out` gets 2 * dim values, those of
+ * vec_quantise_about() and, in steps worth *out_fine, what they leave.
+ */
+void vec_quantise_query(const float *vector, const float *centre, size_t dim,
+                        int8_t *out, struct vec_form *out_form,
+                        float *out_fine);
+/* About the origin, of the axes as they are; the scale comes back. */
 float vec_quantise(const float *vector, size_t dim, int8_t *out);
 /* Sign bits of a quantised vector, VEC_BIT_BYTES(dim) bytes, padding 0. */
 void vec_sign_bits(const int8_t *quantised, size_t dim, uint64_t *out);
