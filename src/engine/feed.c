@@ -69,19 +69,21 @@ enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
                               struct str text, int64_t time_ms,
                               struct feed_text *out, struct clew_error *err)
 {
-    struct analysis_options options = {.time_ms = time_ms};
+    struct analysis_options options = {.time_ms = time_ms,
+                                       .has_no_keywords = true};
 
     return analyse(engine, arena, text, &options, out, err);
 }
 
 enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
-                                   const struct turn *turn,
+                                   const struct turn *turn, bool has_keywords,
                                    struct feed_text *out,
                                    struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
-                                       .speaker = turn->name};
+                                       .speaker = turn->name,
+                                       .has_no_keywords = !has_keywords};
     enum clew_status status =
         analyse(engine, arena, turn->text, &options, out, err);
 
@@ -413,7 +415,8 @@ static enum clew_status make_docs(struct engine *engine,
         if (turn->change_seq > through) {
             break;
         }
-        status = feed_text_of_turn(engine, work->arena, turn, &text, err);
+        status =
+            feed_text_of_turn(engine, work->arena, turn, false, &text, err);
         if (status == CLEW_OK) {
             status =
                 feed_doc_of_turn(work->arena, turn, &text, &docs[n++], err);
@@ -458,7 +461,8 @@ static enum clew_status doc_of_vector(struct engine *engine,
 
         if (uuid_eq(&turn->id, &vector->id) &&
             turn->change_seq == vector->source_change) {
-            status = feed_text_of_turn(engine, work->arena, turn, &text, err);
+            status =
+                feed_text_of_turn(engine, work->arena, turn, false, &text, err);
             if (status == CLEW_OK) {
                 status = feed_doc_of_turn(work->arena, turn, &text, out, err);
             }

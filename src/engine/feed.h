@@ -30,14 +30,16 @@ struct feed_text {
     const float *halves; /* of a longer turn, or NULL; see index_doc */
 };
 
-/* Analyse and embed a text said at `time_ms`; everything in the arena. */
+/* Analyse and embed a text said at `time_ms`, for the index alone: without
+ * keywords; everything in the arena. */
 enum clew_status feed_text_of(struct engine *engine, struct arena *arena,
                               struct str text, int64_t time_ms,
                               struct feed_text *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* The same for a turn, with its speaker and zone. */
+/* The same for a turn, with its speaker and zone, and with keywords where more
+ * than the index wants to know it. */
 enum clew_status feed_text_of_turn(struct engine *engine, struct arena *arena,
-                                   const struct turn *turn,
+                                   const struct turn *turn, bool has_keywords,
                                    struct feed_text *out,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -64,8 +64,8 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
                             const struct turn *turn, struct reading *out,
                             struct clew_error *err)
 {
-    enum clew_status status =
-        feed_text_of_turn(engine, arena, turn, &out->text, err);
+    enum clew_status status = feed_text_of_turn(
+        engine, arena, turn, engine_observes(engine), &out->text, err);
 
     if (status != CLEW_OK || !engine_observes(engine) ||
         (turn->role != TURN_USER && turn->role != TURN_ASSISTANT)) {

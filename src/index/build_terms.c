@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many triples are sorted in buckets by the first bits of their hashes. */
+#define BUCKETS_FROM 1024u
+#define BUCKET_BITS 11
+#define FEW_TRIPLES 24u
+
 static int compare_triples(const void *a, const void *b)
 {
     const struct triple *x = a;
@@ -19,6 +24,68 @@ static int compare_triples(const void *a, const void *b)
     }
     return x->posting.doc < y->posting.doc ? -1
                                            : x->posting.doc > y->posting.doc;
+}
+
+/* Few triples: in place, and none moves that is in order already. */
+static void sort_few(struct triple *triples, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct triple t = triples[i];
+        size_t k = i;
+
+        for (; k > 0 && triples[k - 1].hash > t.hash; k--) {
+            triples[k] = triples[k - 1];
+        }
+        triples[k] = t;
+    }
+}
+
+/*
+ * By hash, and by document where hashes are equal, as they come. Hashes are
+ * evenly spread: their first bits leave a few in each bucket, but for words
+ * that many documents have.
+ */
+static bool sort_triples(struct input *in)
+{
+    size_t ends[1 << BUCKET_BITS] = {0};
+    size_t first = 0;
+    struct triple *from = in->triples;
+    struct triple *to;
+
+    if (in->n_triples < BUCKETS_FROM) {
+        qsort(from, in->n_triples, sizeof(*from), compare_triples);
+        return true;
+    }
+    to = alloc_array(NULL, in->n_triples + 1, sizeof(*to));
+    if (!to) {
+        return false;
+    }
+    for (size_t i = 0; i < in->n_triples; i++) {
+        ends[from[i].hash >> (64 - BUCKET_BITS)]++;
+    }
+    for (size_t i = 0; i < 1 << BUCKET_BITS; i++) {
+        size_t count = ends[i];
+
+        ends[i] = first; /* becomes the end as it is filled */
+        first += count;
+    }
+    for (size_t i = 0; i < in->n_triples; i++) {
+        to[ends[from[i].hash >> (64 - BUCKET_BITS)]++] = from[i];
+    }
+    first = 0;
+    for (size_t i = 0; i < 1 << BUCKET_BITS; i++) {
+        size_t count = ends[i] - first;
+
+        if (count > FEW_TRIPLES) {
+            qsort(to + first, count, sizeof(*to), compare_triples);
+        } else {
+            sort_few(to + first, count);
+        }
+        first = ends[i];
+    }
+    alloc_free(from);
+    in->triples = to;
+    return true;
 }
 
 enum clew_status build_triples(struct build *b, struct clew_error *err)
@@ -47,8 +114,9 @@ enum clew_status build_triples(struct build *b, struct clew_error *err)
             in->n_triples += tf2 > 0;
         }
     }
-    qsort(in->triples, in->n_triples, sizeof(*in->triples), compare_triples);
-    return CLEW_OK;
+    return sort_triples(in)
+               ? CLEW_OK
+               : clew_fail(err, CLEW_NO_MEMORY, "could not build a segment");
 }
 
 static bool next_of_triples(struct input *in, uint64_t *out_hash,

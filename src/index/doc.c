@@ -14,6 +14,7 @@
 #define MAX_TERMS 65536u
 /* About thirty words: a shorter text speaks of one thing. */
 #define HALVES_FROM_BYTES 160u
+#define FEW_TERMS 64u
 
 static int compare_terms(const void *a, const void *b)
 {
@@ -23,12 +24,30 @@ static int compare_terms(const void *a, const void *b)
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
+/* A turn has few terms: in place, without a call for each comparison. */
+static void sort_few(struct index_term *terms, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct index_term term = terms[i];
+        size_t k = i;
+
+        for (; k > 0 && terms[k - 1].hash > term.hash; k--) {
+            terms[k] = terms[k - 1];
+        }
+        terms[k] = term;
+    }
+}
+
 /* Sort by hash and add up equal ones; how many are left. */
 static size_t fold_terms(struct index_term *terms, size_t count)
 {
     size_t n = 0;
 
-    qsort(terms, count, sizeof(*terms), compare_terms);
+    if (count <= FEW_TERMS) {
+        sort_few(terms, count);
+    } else {
+        qsort(terms, count, sizeof(*terms), compare_terms);
+    }
     for (size_t i = 0; i < count; i++) {
         if (n > 0 && terms[n - 1].hash == terms[i].hash) {
             terms[n - 1].tf2 += terms[i].tf2;

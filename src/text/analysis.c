@@ -110,7 +110,8 @@ enum clew_status analysis_run(struct arena *arena, struct str text,
     if (status != CLEW_OK) {
         return clew_fail(err, status, "could not read the text");
     }
-    if (!sentences_of(arena, &analysis) || !keywords_of(arena, &analysis) ||
+    if (!sentences_of(arena, &analysis) ||
+        (!options->has_no_keywords && !keywords_of(arena, &analysis)) ||
         !dates_of(arena, text, &analysis.tokens, options, &analysis.dates,
                   &analysis.n_dates) ||
         !entities_of(arena, options, &analysis)) {

@@ -103,6 +103,7 @@ struct analysis_options {
     /* Names the user's own history uses (people, projects), folded; NULL ok. */
     const struct str *known_names;
     size_t n_known_names;
+    bool has_no_keywords; /* leave them out: nobody will look at them */
 };
 
 enum clew_status analysis_run(struct arena *arena, struct str text,
