@@ -8,6 +8,7 @@
 #include "base/rand.h"
 #include "store/changes.h"
 
+#include <semaphore.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,9 +28,9 @@ struct job {
     int64_t tenant;
     enum clew_status status;
     struct clew_error error;
-    pthread_cond_t wake;
-    bool is_done;
-    bool must_lead;
+    /* Posted to by the leader: the job is done, or else it must lead. */
+    sem_t wake;
+    bool is_done; /* set before the post */
 };
 
 static void drop_conn(struct writer *w)
@@ -356,29 +357,43 @@ static void put_back(struct writer *w, struct job *const *jobs, size_t n)
     w->n_left = (int)n;
 }
 
-/* Called with the lock held, and returns with it held. */
+static void wait_for_leader(struct job *job)
+{
+    while (sem_wait(&job->wake) != 0) {
+        continue; /* a signal came */
+    }
+}
+
+/* Run a group; then another leads, or nobody. The next leader is woken first,
+ * since all who wait behind it wait for it, and nobody under the lock, which
+ * it takes at once. A job woken up may be gone. */
 static void lead(struct writer *w, struct job *own)
 {
     struct job *jobs[WRITER_MAX_GROUP];
-    size_t n = take_jobs(w, jobs);
+    struct job *next;
     size_t n_done;
+    size_t n;
 
+    pthread_mutex_lock(&w->lock);
+    n = take_jobs(w, jobs);
     pthread_mutex_unlock(&w->lock);
     n_done = run_group(w, jobs, n);
     pthread_mutex_lock(&w->lock);
     put_back(w, jobs + n_done, n - n_done);
+    next = w->first;
+    if (!next) {
+        w->has_leader = false;
+        pthread_cond_broadcast(&w->idle);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (next) {
+        (void)sem_post(&next->wake); /* at most one post is open: no overflow */
+    }
     for (size_t i = 0; i < n_done; i++) {
         jobs[i]->is_done = true;
         if (jobs[i] != own) {
-            pthread_cond_signal(&jobs[i]->wake);
+            (void)sem_post(&jobs[i]->wake);
         }
-    }
-    if (w->first) {
-        w->first->must_lead = true;
-        pthread_cond_signal(&w->first->wake);
-    } else {
-        w->has_leader = false;
-        pthread_cond_broadcast(&w->idle);
     }
 }
 
@@ -434,28 +449,28 @@ enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,
                             void *arg, struct clew_error *err)
 {
     struct job job = {.fn = fn, .arg = arg, .tenant = tenant};
+    bool is_leader;
 
     pthread_mutex_lock(&writer->lock);
     if (writer->n_waiting >= writer->max_waiting) {
         pthread_mutex_unlock(&writer->lock);
         return clew_fail(err, CLEW_BUSY, "too many writes are waiting");
     }
-    pthread_cond_init(&job.wake, NULL);
+    (void)sem_init(&job.wake, 0, 0); /* cannot fail for 0 */
     append(writer, &job);
-    if (!writer->has_leader) {
-        writer->has_leader = true;
-        job.must_lead = true;
+    is_leader = !writer->has_leader;
+    writer->has_leader = true;
+    pthread_mutex_unlock(&writer->lock);
+    if (!is_leader) {
+        wait_for_leader(&job);
     }
     while (!job.is_done) {
-        if (job.must_lead) {
-            job.must_lead = false;
-            lead(writer, &job);
-        } else {
-            pthread_cond_wait(&job.wake, &writer->lock);
+        lead(writer, &job);
+        if (!job.is_done) { /* there was no time for it */
+            wait_for_leader(&job);
         }
     }
-    pthread_mutex_unlock(&writer->lock);
-    pthread_cond_destroy(&job.wake);
+    (void)sem_destroy(&job.wake);
     if (job.status != CLEW_OK && err) {
         *err = job.error;
         err->status = job.status;
