@@ -25,6 +25,10 @@ DB_SQL(SELECT_BEFORE,
        " FROM turns WHERE tenant = $1 AND chat_id = $2 AND seq < $3"
        " ORDER BY seq DESC LIMIT $4");
 
+/* What the rows above tell, for a chat without turns before. */
+DB_SQL(SELECT_CORRECTED, "SELECT COUNT(*) FROM (SELECT 1 FROM corrections"
+                         " WHERE tenant = $1 LIMIT 1) AS c");
+
 struct observe_desk {
     struct desk_chat *chats; /* the one used last first */
 };
@@ -78,12 +82,30 @@ static enum clew_status read_turns(struct turn_work *work,
         struct desk_turn *turn = (struct desk_turn *)list.items + i;
 
         chat->may_be_corrected = turn->has_corrections;
+        chat->has_asked = true;
         status = reading_said(work->batch->arena, turn->text, &turn->text, err);
         if (status == CLEW_OK && (!chat->is_fork || is_talk(turn))) {
             chat->turns[chat->n_turns++] = *turn;
         }
     }
     return status;
+}
+
+/* Are there corrections at all? A new chat's first batch would else look for
+ * one with every turn. */
+static enum clew_status ask_corrected(struct turn_work *work,
+                                      struct desk_chat *desk,
+                                      struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(work->batch->tx, &SELECT_CORRECTED, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    desk->may_be_corrected = db_next(&rows) && db_get_int(&rows, 0) > 0;
+    return db_end(&rows, err);
 }
 
 /* A fork's first turns answer turns of its parents. */
@@ -97,10 +119,12 @@ static enum clew_status load_turns(struct turn_work *work,
     enum clew_status status;
 
     desk->n_turns = 0;
-    desk->may_be_corrected = true; /* unless a turn before says otherwise */
     desk->is_fork = !uuid_is_nil(&chat->parent_id);
     desk->has_turns = !desk->is_fork;
     status = read_turns(work, desk, &chat->id, work->turn->seq, err);
+    if (status == CLEW_OK && !desk->has_asked) {
+        status = ask_corrected(work, desk, err);
+    }
     if (status != CLEW_OK || !desk->is_fork ||
         desk->n_turns == OBSERVE_PREVIOUS) {
         return status;

@@ -54,7 +54,8 @@ struct desk_chat {
     struct uuid chat_id;
     bool is_fork; /* reads its parents too: never kept */
     bool has_turns;
-    bool may_be_corrected; /* the tenant has corrections, or it is unknown */
+    bool may_be_corrected; /* the tenant has corrections */
+    bool has_asked;        /* … which the turns before told */
     struct desk_turn turns[OBSERVE_PREVIOUS]; /* most recent first */
     size_t n_turns;
     bool has_efforts;
