@@ -15,7 +15,7 @@
 #define OPENER_BELIEF 0.9
 #define OPENER_RIVAL 0.6
 #define OPENER_MS (120 * CLOCK_MINUTE_MS)
-/* Belief is lent with a little credit: what is sure fills the signals. */
+/* Half a belief is lent with so much credit. */
 #define CREDIT 0.1
 /* Sure of itself this far from the threshold, with no second opinion. */
 #define SURE_MARGIN 0.1
@@ -336,12 +336,19 @@ static void group(const struct chat_profile *chat,
     }
 }
 
+/* What a belief fills the signals with: a little more where it is half, never
+ * past what is sure, so that the order of beliefs is kept up to the top. */
+static double lend(double belief)
+{
+    return belief + 4 * CREDIT * belief * (1 - belief);
+}
+
 static void signal(const struct chat_profile *chat,
                    const struct chatlink_weights *weights,
                    struct chatlink_candidate *item)
 {
     double age = (double)(chat->created_at_ms - item->profile->last_at_ms);
-    double lent = fmin(1, item->belief + CREDIT);
+    double lent = lend(item->belief);
 
     item->signals[0] = lent;
     item->signals[1] = lent;

@@ -410,6 +410,25 @@ static void the_seeds_formula_can_be_chosen(void **state)
     talk_close(&talk);
 }
 
+static void vectors_can_be_left_out(void **state)
+{
+    struct chain *chains = NULL;
+    struct talk talk;
+
+    (void)state;
+    talk_open(&talk);
+    talk_say(&talk, 'u', "Anna flew to Berlin.");
+    assert_int_equal(list(&talk, NULL, &chains), 1);
+    assert_true(chains[0].state.has_vectors);
+    talk_close(&talk);
+    talk_open(&talk);
+    configure(&talk, "chains.use_embedding", "false");
+    talk_say(&talk, 'u', "Anna flew to Berlin.");
+    assert_int_equal(list(&talk, NULL, &chains), 1);
+    assert_false(chains[0].state.has_vectors);
+    talk_close(&talk);
+}
+
 static void topics_are_refined_as_the_chain_grows(void **state)
 {
     struct talk talk;
@@ -778,6 +797,7 @@ int main(void)
         cmocka_unit_test(a_sentence_may_open_a_topic_within_a_turn),
         cmocka_unit_test(a_chain_made_by_a_turn_is_seen_by_its_next_claim),
         cmocka_unit_test(the_seeds_formula_can_be_chosen),
+        cmocka_unit_test(vectors_can_be_left_out),
         cmocka_unit_test(topics_are_refined_as_the_chain_grows),
         cmocka_unit_test(chains_that_meet_become_one),
         cmocka_unit_test(chains_far_from_each_other_do_not_merge),
