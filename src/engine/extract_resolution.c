@@ -139,6 +139,16 @@ static const struct intent_piece *said_by_user(const struct intent_pieces *own)
     return NULL;
 }
 
+/* "Here's a song about ...", "Below are some ways:" */
+static bool announces(const struct intent_piece *piece)
+{
+    const struct intent_word *word = &piece->words[piece->body];
+
+    return word_any(word, "here here's below following") ||
+           (word_is(word, "the") && piece->body + 1 < piece->n_words &&
+            word_is(word + 1, "following"));
+}
+
 static double sentence_score(const struct intent_pieces *title,
                              const struct intent_piece *piece)
 {
@@ -157,10 +167,12 @@ static double sentence_score(const struct intent_pieces *title,
                    "solution")) {
         score += 1.0;
     }
-    if (word_any(&words[piece->body], "it this that great glad sure you're "
-                                      "let here there if these i i'm")) {
+    if (word_any(&words[piece->body],
+                 "it it's this that that's great glad sure you're let there "
+                 "there's if these i i'm i've as sorry certainly note")) {
         score -= 1.0;
     }
+
     if (piece->end == '?' || n < 3 || n > 40) {
         score -= 2.0;
     }
@@ -205,7 +217,8 @@ static enum clew_status said_by_other(struct arena *arena,
                 top = score;
             }
         }
-        if (best) {
+        /* what it announces is the answer: nothing to quote */
+        if (best && !announces(best)) {
             out->text = bytes_of(turn->text, best, &out->cite, b + 1);
         }
         return CLEW_OK;
