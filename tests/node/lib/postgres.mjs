@@ -42,7 +42,8 @@ function childrenOf(pid) {
     .filter((name) => {
       try {
         const stat = fs.readFileSync(`/proc/${name}/stat`, "utf8");
-        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === pid;
+        const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return Number(parent) === pid && state !== "Z";
       } catch {
         return false; /* it has just ended */
       }
@@ -114,7 +115,10 @@ class Server {
     const { pid } = this.child;
     const lock = fs.readFileSync(`${this.data}/postmaster.pid`, "utf8");
     kill(pid, "SIGSTOP"); /* it starts no more */
-    for (const child of childrenOf(pid)) kill(child, "SIGKILL");
+    for (let left = childrenOf(pid); left.length > 0; left = childrenOf(pid)) {
+      for (const child of left) kill(child, "SIGKILL");
+      await sleep(1); /* one that is busy ends a little later */
+    }
     await this.stop("SIGKILL");
     /* What only a machine's end would free; without it a start may have to
      * wait for it. */
