@@ -672,7 +672,7 @@ static void run_size(uint64_t n_turns)
     struct index_view *view = NULL;
     struct clew_error err;
 
-    must(embed_static_centre(centre, &err) == CLEW_OK, "out of memory");
+    must(embed_centre(embed_static(), centre), "no centre");
     must(mkdtemp(bench.folder) != NULL, "could not make a folder");
     bench.vectors = calloc(n_turns * bench.dim, sizeof(*bench.vectors));
     must(bench.vectors != NULL &&

@@ -14,6 +14,7 @@
 #include "engine/work.h"
 #include "index/doc.h"
 #include "model/embed.h"
+#include "model/model_store.h"
 #include "store/db.h"
 
 #include <stdio.h>
@@ -596,20 +597,6 @@ static enum clew_status open_set(struct feed_source *source, const char *dir,
     return index_set_open(&options, out_set, err);
 }
 
-/* The index of the shipped model. */
-static enum clew_status open_shipped(struct engine *engine, const char *dir,
-                                     struct clew_error *err)
-{
-    float *centre = alloc_array(NULL, engine->embedder->dim, sizeof(*centre));
-    enum clew_status status =
-        centre ? embed_static_centre(centre, err) : clew_no_memory(err);
-
-    engine->feed->centre = centre; /* feed_close() frees it */
-    return status == CLEW_OK
-               ? open_set(engine->feed, dir, &engine->indexes, err)
-               : status;
-}
-
 enum clew_status feed_open(struct engine *engine, struct clew_error *err)
 {
     char path[4096];
@@ -620,17 +607,17 @@ enum clew_status feed_open(struct engine *engine, struct clew_error *err)
     }
     engine->feed->engine = engine;
     engine->feed->dim = engine->embedder->dim;
+    if (embed_centre(engine->embedder, engine->feed->own_centre)) {
+        engine->feed->centre = engine->feed->own_centre;
+    }
     (void)snprintf(path, sizeof(path), "%s/index", engine->data_dir);
-    return open_shipped(engine, path, err);
+    return open_set(engine->feed, path, &engine->indexes, err);
 }
 
 void feed_close(struct engine *engine)
 {
     index_set_close(engine->indexes);
     engine->indexes = NULL;
-    if (engine->feed) {
-        alloc_free((void *)(uintptr_t)engine->feed->centre);
-    }
     alloc_free(engine->feed);
     engine->feed = NULL;
 }
@@ -642,12 +629,45 @@ void feed_model_dir(const struct engine *engine, const char *model, char *out,
                    (unsigned long long)index_term_hash(str_of(model)));
 }
 
+/* The centre that was found when the model was added to the data folder. A
+ * model that is not there, or came without, is kept about the origin. */
+static void find_centre(struct feed_source *source)
+{
+    const char *dir = source->engine->data_dir;
+    struct embedder model = {.dim = source->dim};
+    int16_t centre[EMBED_MAX_DIM];
+    json_t *list = NULL;
+    const json_t *row;
+    size_t i;
+
+    source->centre = NULL;
+    if (source->dim > EMBED_MAX_DIM ||
+        model_store_list(dir, &list, NULL) != CLEW_OK) {
+        return;
+    }
+    json_array_foreach (list, i, row) {
+        const char *id = json_string_value(json_object_get(row, "id"));
+        const char *name = json_string_value(json_object_get(row, "name"));
+
+        if (id && name && strcmp(id, source->model) == 0 &&
+            model_store_centre(dir, name, source->dim, centre, NULL) ==
+                CLEW_OK) {
+            model.centre = centre;
+        }
+    }
+    json_decref(list);
+    if (embed_centre(&model, source->own_centre)) {
+        source->centre = source->own_centre;
+    }
+}
+
 enum clew_status feed_open_model(struct feed_source *source,
                                  struct index_set **out_set,
                                  struct clew_error *err)
 {
     char path[4096];
 
+    find_centre(source);
     feed_model_dir(source->engine, source->model, path, sizeof(path));
     return open_set(source, path, out_set, err);
 }

@@ -15,6 +15,7 @@
 #include "clew/status.h"
 #include "engine/turn.h"
 #include "index/index.h"
+#include "model/embed.h"
 #include "store/store.h"
 #include "text/analysis.h"
 
@@ -77,7 +78,8 @@ struct feed_source {
     struct engine *engine;
     const char *model; /* its id; NULL = the shipped one */
     size_t dim;
-    const float *centre; /* of its vectors; NULL = the origin */
+    const float *centre; /* of its vectors; NULL = the origin. Set by opening */
+    float own_centre[EMBED_MAX_DIM];
 };
 /* The source's documents and tombstones after a change number, as struct
  * index_source has it. */

@@ -16,6 +16,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,13 +47,16 @@ struct embedder {
  * immutable object that is never freed. */
 struct embedder *embed_static(void);
 
+/* The model's centre as dim floats: cosines are told apart better, and kept in
+ * fewer bits, by what is left without it. False, and 0, if it has none. */
+bool embed_centre(const struct embedder *embedder, float *out);
 /*
- * About where the shipped model's vectors of everyday talk lie: `out` gets dim
- * floats, the same on every machine. Cosines are told apart better, and kept
- * in fewer bits, by what is left without it.
+ * A centre for a model that came without: the middle of its vectors of a few
+ * dozen everyday sentences, dim values as in `centre`. Keep it with the model:
+ * elsewhere one of them may be rounded otherwise.
  */
-enum clew_status embed_static_centre(float *out,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
                            size_t count, float *out,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed_centre.c - the middle of the shipped model's vectors.
+ * embed_centre.c - the middle of a model's vectors.
  *
- * Vectors of talk lean one way: what they share is three quarters of their
- * length and tells nothing apart. The middle of a few dozen everyday sentences
- * is near enough; changing one of them makes every index be built again.
+ * Vectors of talk lean one way: what they share can be most of their length
+ * and tells nothing apart. The middle of a few dozen everyday sentences is near
+ * enough for a model that is added; the shipped one has that of a whole corpus
+ * (models/static_centre.inc).
  */
 #include "model/embed.h"
 
 #include "base/alloc.h"
 
-#include <string.h>
+#include <math.h>
 
 static const char *const sentences[] = {
     "Good morning! How did you sleep?",
@@ -47,24 +48,38 @@ static const char *const sentences[] = {
     "To sum up, there are costs and benefits on both sides.",
 };
 #define N_SENTENCES (sizeof(sentences) / sizeof(sentences[0]))
-_Static_assert(N_SENTENCES == 32, "a power of two, for equal rounding");
 
-enum clew_status embed_static_centre(float *out, struct clew_error *err)
+bool embed_centre(const struct embedder *embedder, float *out)
 {
-    struct embedder *embedder = embed_static();
-    float *vector = alloc_array(NULL, embedder->dim, sizeof(*vector));
-    enum clew_status status = vector ? CLEW_OK : CLEW_NO_MEMORY;
-
-    memset(out, 0, embedder->dim * sizeof(*out));
-    for (size_t i = 0; i < N_SENTENCES && status == CLEW_OK; i++) {
-        struct str text = str_of(sentences[i]);
-
-        status = embed_run(embedder, &text, 1, vector, err);
-        for (size_t d = 0; d < embedder->dim && status == CLEW_OK; d++) {
-            /* a product with a power of two: no rounding to differ in */
-            out[d] += vector[d] * (1.0f / N_SENTENCES);
-        }
+    for (size_t i = 0; i < embedder->dim; i++) {
+        out[i] = embedder->centre ? (float)embedder->centre[i] * 1e-4f : 0;
     }
-    alloc_free(vector);
-    return status == CLEW_NO_MEMORY ? clew_no_memory(err) : status;
+    return embedder->centre != NULL;
+}
+
+enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
+                                   struct clew_error *err)
+{
+    size_t dim = embedder->dim;
+    struct str texts[N_SENTENCES];
+    float *vectors = alloc_array(NULL, N_SENTENCES * dim, sizeof(*vectors));
+    enum clew_status status;
+
+    if (!vectors) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < N_SENTENCES; i++) {
+        texts[i] = str_of(sentences[i]);
+    }
+    status = embed_run(embedder, texts, N_SENTENCES, vectors, err);
+    for (size_t d = 0; d < dim && status == CLEW_OK; d++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < N_SENTENCES; i++) {
+            sum += (double)vectors[i * dim + d];
+        }
+        out[d] = (int16_t)lrint(sum * 10000 / (double)N_SENTENCES);
+    }
+    alloc_free(vectors);
+    return status;
 }

@@ -196,9 +196,28 @@ static enum clew_status copy_file(const char *source, const char *target,
     return status;
 }
 
+/* The model's centre as numbers; NULL on failure. */
+static json_t *find_centre(struct embedder *embedder, struct clew_error *err)
+{
+    int16_t *centre = alloc_array(NULL, embedder->dim, sizeof(*centre));
+    json_t *list = json_array();
+    bool is_ok =
+        centre && list && embed_find_centre(embedder, centre, err) == CLEW_OK;
+
+    for (size_t i = 0; i < embedder->dim && is_ok; i++) {
+        is_ok = json_array_append_new(list, json_integer(centre[i])) == 0;
+    }
+    alloc_free(centre);
+    if (!is_ok) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 static enum clew_status write_manifest(const char *target, const char *name,
                                        json_t *hashes,
-                                       const struct embedder *embedder,
+                                       struct embedder *embedder,
                                        struct clew_error *err)
 {
     json_t *manifest = json_object();
@@ -210,6 +229,7 @@ static enum clew_status write_manifest(const char *target, const char *name,
     if (manifest && json_set_cstr(manifest, "name", name) &&
         json_set_cstr(manifest, "id", embedder->id) &&
         json_set_int(manifest, "dim", (int64_t)embedder->dim) &&
+        json_set(manifest, "centre", find_centre(embedder, err)) &&
         json_set(manifest, "sha256", json_incref(hashes))) {
         status = json_write(&text, manifest);
     }
@@ -448,6 +468,31 @@ static enum clew_status check_hashes(const char *dir, const json_t *manifest,
         }
     }
     return CLEW_OK;
+}
+
+enum clew_status model_store_centre(const char *data_dir, const char *name,
+                                    size_t dim, int16_t *out,
+                                    struct clew_error *err)
+{
+    char dir[MODEL_PATH_SIZE];
+    json_t *manifest = NULL;
+    const json_t *list;
+    enum clew_status status =
+        read_manifest(data_dir, name, dir, &manifest, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    list = json_object_get(manifest, "centre");
+    if (json_array_size(list) != dim) {
+        status = clew_fail(err, CLEW_NOT_FOUND,
+                           "the model \"%s\" has no centre", name);
+    }
+    for (size_t i = 0; i < dim && status == CLEW_OK; i++) {
+        out[i] = (int16_t)json_integer_value(json_array_get(list, i));
+    }
+    json_decref(manifest);
+    return status;
 }
 
 enum clew_status model_store_open(const char *data_dir, const char *name,

@@ -44,6 +44,11 @@ enum clew_status model_store_use(const char *data_dir, const char *name,
 /* CLEW_CONFLICT while it is in use. */
 enum clew_status model_store_remove(const char *data_dir, const char *name,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The centre of a model (embed.h), found when it was added: dim values.
+ * CLEW_NOT_FOUND for one that was added without. */
+enum clew_status model_store_centre(const char *data_dir, const char *name,
+                                    size_t dim, int16_t *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Open a model by name after checking its files against the manifest
  * (CLEW_CORRUPT if one changed); NULL opens the one in use. Freed by

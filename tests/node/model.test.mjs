@@ -68,6 +68,14 @@ test('a real encoder agrees with onnxruntime', () => {
     assert.ok(worst >= 0.9999, `worst cosine ${worst}`);
 });
 
+test('what its vectors have in common is kept with it', () => {
+    const { centre } = JSON.parse(readFileSync(
+        join(data, 'models/minilm/clew-model.json'), 'utf8'));
+    assert.equal(centre.length, DIM);
+    const length = Math.hypot(...centre) / 10000;
+    assert.ok(length > 0.1 && length < 0.9, `length ${length}`);
+});
+
 test('the model in use can be chosen, listed and taken away', () => {
     const hash = createHash('sha256')
         .update(readFileSync(join(source, 'model.safetensors'))).digest('hex');

@@ -234,9 +234,34 @@ static void lines_come_out_as_json(void **state)
     free(out_text);
 }
 
+static void a_centre_is_found_by_a_few_sentences(void **state)
+{
+    struct embedder *embedder = embed_static();
+    static int16_t found[EMBED_MAX_DIM];
+    static float centre[EMBED_MAX_DIM];
+    double dot = 0;
+    double mine = 0;
+    double theirs = 0;
+
+    (void)state;
+    assert_int_equal(embed_find_centre(embedder, found, NULL), CLEW_OK);
+    assert_true(embed_centre(embedder, centre));
+    for (size_t i = 0; i < embedder->dim; i++) {
+        dot += (double)centre[i] * found[i];
+        mine += (double)found[i] * found[i];
+        theirs += (double)centre[i] * (double)centre[i];
+    }
+    assert_true(dot / sqrt(mine * theirs) > 0.8); /* of a whole corpus */
+    struct embedder without = {.dim = 3};
+
+    assert_false(embed_centre(&without, centre));
+    assert_true(centre[2] >= 0 && centre[2] <= 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_centre_is_found_by_a_few_sentences),
         cmocka_unit_test(vectors_have_unit_length),
         cmocka_unit_test(every_processor_gives_the_same_bits),
         cmocka_unit_test(a_vector_is_the_same_on_every_machine),

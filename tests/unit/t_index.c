@@ -342,12 +342,13 @@ static void check_vectors(struct index_set *set, int64_t far)
 
         for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
             int8_t values[FAKE_DIM];
+            struct vec_form form;
 
             if (segment_is_bare(s)) {
                 assert_true(s->docs[doc].change_seq <= far);
             } else if (!segment_is_removed(s, doc)) {
-                (void)vec_quantise(row_of(&s->docs[doc].id)->vector, FAKE_DIM,
-                                   values);
+                vec_quantise_about(row_of(&s->docs[doc].id)->vector, NULL,
+                                   FAKE_DIM, values, &form);
                 assert_memory_equal(s->vectors + doc * FAKE_DIM, values,
                                     FAKE_DIM);
             }

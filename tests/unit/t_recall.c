@@ -74,7 +74,7 @@ static int set_up(void **state)
     n_docs = 0;
     arena_init(&docs_arena, (size_t)1 << 30);
     arena_init(&arena, (size_t)1 << 30);
-    if (embed_static_centre(centre, NULL) != CLEW_OK) {
+    if (!embed_centre(embed_static(), centre)) {
         return -1;
     }
     return index_set_open(&options, &set, NULL) == CLEW_OK ? 0 : -1;
