@@ -345,6 +345,7 @@ int main(int argc, char **argv)
     start = clock_mono_ns();
     add_turns(0, n_turns);
     line("turns stored", (double)n_turns / seconds_since(start), "a second");
+    (void)ask(0, 0); /* reads the index */
     for (int i = 0; i < 3; i++) {
         ask_all(i, "in the process", before[i]);
     }

@@ -24,6 +24,7 @@
 #include "vec/vec.h"
 
 struct embedder;
+struct segment_half;
 
 enum recall_kinds {
     RECALL_TURN = 1 << 0,
@@ -68,6 +69,8 @@ struct recall_far_vector {
     const int8_t *values;
     size_t dim; /* that of the query */
     struct vec_form form;
+    const struct segment_half *half; /* of a longer text, or NULL */
+    const int8_t *first;             /* the first half's values */
 };
 
 /*

@@ -20,6 +20,7 @@ struct far_entry {
     struct uuid id; /* nil: free */
     int64_t change_seq;
     float cosine;
+    float nearest; /* the cosine, or that of a half that is nearer */
 };
 
 /* What was read, by id: open addressing. */
@@ -91,12 +92,14 @@ static enum clew_status add_vectors(struct population *pop,
         entry->change_seq = vectors[i].change_seq;
         entry->cosine =
             recall_cosine_by(pop->query, vectors[i].values, &vectors[i].form);
+        entry->nearest = recall_nearest(pop->query, vectors[i].half,
+                                        vectors[i].first, entry->cosine);
     }
     return status;
 }
 
 bool recall_far_cosine(const struct population *pop, const struct segment *s,
-                       uint32_t doc, float *out_cosine)
+                       uint32_t doc, float *out_cosine, float *out_nearest)
 {
     const struct far_entry *entry =
         pop->far ? entry_of(pop->far, &s->docs[doc].id) : NULL;
@@ -106,6 +109,9 @@ bool recall_far_cosine(const struct population *pop, const struct segment *s,
         return false;
     }
     *out_cosine = entry->cosine;
+    if (out_nearest) {
+        *out_nearest = entry->nearest;
+    }
     return true;
 }
 
@@ -181,7 +187,7 @@ enum clew_status recall_read_far(struct population *pop, struct clew_error *err)
         const struct segment *s = pop->slices[slot->slice].segment;
 
         if (segment_is_bare(s) &&
-            !recall_far_cosine(pop, s, slot->doc, &unused)) {
+            !recall_far_cosine(pop, s, slot->doc, &unused, NULL)) {
             status = want_doc(pop, &wanted, s, slot->doc, err);
         }
     }
@@ -207,7 +213,7 @@ static void compare_slice(const struct population *pop,
         float cosine;
 
         if (!is_asked(pop, slice, doc, is_strict) ||
-            !recall_far_cosine(pop, slice->segment, doc, &cosine)) {
+            !recall_far_cosine(pop, slice->segment, doc, &cosine, NULL)) {
             continue;
         }
         moments_add(m, cosine);
@@ -292,7 +298,7 @@ static enum clew_status add_drawn(struct population *pop,
 
     (void)err;
     if (segment_is_bare(s)) {
-        if (recall_far_cosine(pop, s, doc, &cosine)) {
+        if (recall_far_cosine(pop, s, doc, &cosine, NULL)) {
             moments_add(arg, cosine);
         }
     } else if (s->forms[doc].scale > 0) {
@@ -351,7 +357,7 @@ static void add_found(const struct population *pop,
             segment_find_id(slice->segment, &found->id, &doc) &&
             doc >= slice->first && doc < slice->end &&
             population_allows(pop, slice, doc) &&
-            recall_far_cosine(pop, slice->segment, doc, &cosine)) {
+            recall_far_cosine(pop, slice->segment, doc, &cosine, NULL)) {
             best_add(best, cosine, slice->base + doc - slice->first);
             return;
         }

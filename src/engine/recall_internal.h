@@ -183,6 +183,11 @@ static inline float recall_cosine_by(const struct recall_query *query,
            ((float)dot * query->scale + (float)fine * query->fine) *
                form->scale;
 }
+/* The nearest of a text, whose cosine is known, and of its halves (NULL if it
+ * has none). */
+float recall_nearest(const struct recall_query *query,
+                     const struct segment_half *half, const int8_t *first,
+                     float cosine);
 /* Compare all of a slice whose vectors are in the index. */
 void recall_scan_full(const struct population *pop, const struct slice *slice,
                       struct best *best, struct moments *m);
@@ -199,9 +204,10 @@ enum clew_status recall_find_far(struct population *pop, struct best *best,
 /* Read the vectors that the slots still lack. */
 enum clew_status recall_read_far(struct population *pop,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* The cosine of a document whose vector was read; false if it has none. */
+/* The cosine of a document whose vector was read, and the nearest of it and its
+ * halves (may be NULL); false if it has no vector. */
 bool recall_far_cosine(const struct population *pop, const struct segment *s,
-                       uint32_t doc, float *out_cosine);
+                       uint32_t doc, float *out_cosine, float *out_nearest);
 /* recall_terms.c: mark `want` by terms, and what is around `n_spread`. */
 enum clew_status recall_find_by_terms(struct population *pop, size_t want,
                                       size_t n_spread,

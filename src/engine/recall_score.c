@@ -179,22 +179,30 @@ static void fill_slots(struct population *pop)
     }
 }
 
-/* The nearest of a text, whose cosine is known, and of its halves. */
+float recall_nearest(const struct recall_query *query,
+                     const struct segment_half *half, const int8_t *first,
+                     float cosine)
+{
+    float nearest = cosine;
+    float own;
+    float second;
+
+    if (half && half->form.scale > 0) {
+        own = recall_cosine_by(query, first, &half->form);
+        second = half->whole * cosine - half->first * own;
+        nearest = own > nearest ? own : nearest;
+        nearest = second > nearest ? second : nearest;
+    }
+    return nearest;
+}
+
 static float nearest_of(const struct recall_query *query,
                         const struct segment *s, uint32_t doc, float cosine)
 {
-    const int8_t *vector = NULL;
-    const struct segment_half *half = segment_half_of(s, doc, &vector);
-    float first;
-    float second;
+    const int8_t *first = NULL;
+    const struct segment_half *half = segment_half_of(s, doc, &first);
 
-    if (!half || half->form.scale <= 0) {
-        return cosine;
-    }
-    first = recall_cosine_by(query, vector, &half->form);
-    second = half->whole * cosine - half->first * first;
-    first = first > cosine ? first : cosine;
-    return second > first ? second : first;
+    return recall_nearest(query, half, first, cosine);
 }
 
 /* The vectors of the slots lie far apart: each is asked for ahead. */
@@ -207,7 +215,11 @@ static void fill_cosines(struct population *pop)
         const struct segment *s = pop->slices[slot->slice].segment;
 
         if (segment_is_bare(s)) {
-            (void)recall_far_cosine(pop, s, slot->doc, &slot->cosine);
+            if (recall_far_cosine(pop, s, slot->doc, &slot->cosine,
+                                  &slot->nearest) &&
+                !slot->is_candidate) {
+                slot->nearest = slot->cosine;
+            }
             continue;
         }
         if (i + AHEAD < pop->n_slots) {

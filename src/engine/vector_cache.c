@@ -6,6 +6,7 @@
 #include "engine/vector_cache.h"
 
 #include "base/alloc.h"
+#include "index/segment.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -18,6 +19,8 @@ struct place {
     struct uuid id;
     int64_t change_seq;
     struct vec_form form;
+    struct segment_half half;
+    bool has_half;
     uint32_t used_at;
 };
 
@@ -25,7 +28,7 @@ struct vector_cache {
     size_t dim;
     size_t n_rows; /* of WAYS places */
     struct place *places;
-    int8_t *values;       /* dim of each place */
+    int8_t *values;       /* dim of each place, and dim of its first half */
     uint32_t clock;       /* counts uses */
     pthread_mutex_t lock; /* guards all but dim and n_rows */
 };
@@ -33,7 +36,7 @@ struct vector_cache {
 struct vector_cache *vector_cache_new(size_t dim, size_t bytes)
 {
     struct vector_cache *cache = alloc_zero(1, sizeof(*cache));
-    size_t row = WAYS * (sizeof(struct place) + dim);
+    size_t row = WAYS * (sizeof(struct place) + 2 * dim);
 
     if (!cache) {
         return NULL;
@@ -42,7 +45,7 @@ struct vector_cache *vector_cache_new(size_t dim, size_t bytes)
     cache->dim = dim;
     cache->n_rows = bytes / row > 0 ? bytes / row : 1;
     cache->places = alloc_zero(cache->n_rows * WAYS, sizeof(*cache->places));
-    cache->values = alloc_zero(cache->n_rows * WAYS, dim);
+    cache->values = alloc_zero(cache->n_rows * WAYS, 2 * dim);
     if (!cache->places || !cache->values) {
         vector_cache_free(cache);
         return NULL;
@@ -88,6 +91,33 @@ static size_t find(const struct vector_cache *cache,
     return SIZE_MAX;
 }
 
+/* Room for what is copied out. */
+struct copies {
+    int8_t *values; /* 2 * dim for each */
+    struct segment_half *halves;
+};
+
+static void copy_out(const struct vector_cache *cache, size_t at,
+                     const struct copies *copies, size_t n,
+                     struct recall_far_vector *out)
+{
+    const struct place *place = &cache->places[at];
+    size_t size = 2 * cache->dim;
+    int8_t *values = copies->values + n * size;
+
+    memcpy(values, cache->values + at * size, size);
+    *out = (struct recall_far_vector){.id = place->id,
+                                      .change_seq = place->change_seq,
+                                      .values = values,
+                                      .dim = cache->dim,
+                                      .form = place->form};
+    if (place->has_half) {
+        copies->halves[n] = place->half;
+        out->half = &copies->halves[n];
+        out->first = values + cache->dim;
+    }
+}
+
 enum clew_status vector_cache_get(struct vector_cache *cache,
                                   const struct vector_owner *owner,
                                   const struct recall_far_key *keys,
@@ -95,10 +125,12 @@ enum clew_status vector_cache_get(struct vector_cache *cache,
                                   struct recall_far_vector *out,
                                   size_t *out_found, struct uuid *out_missing)
 {
-    int8_t *values = arena_alloc(arena, count * cache->dim + 1);
+    struct copies copies = {
+        .values = arena_alloc(arena, count * 2 * cache->dim + 1),
+        .halves = arena_alloc(arena, (count + 1) * sizeof(*copies.halves))};
     size_t found = 0;
 
-    if (!values) {
+    if (!copies.values || !copies.halves) {
         return CLEW_NO_MEMORY;
     }
     (void)pthread_mutex_lock(&cache->lock);
@@ -110,14 +142,7 @@ enum clew_status vector_cache_get(struct vector_cache *cache,
             continue;
         }
         cache->places[at].used_at = ++cache->clock;
-        memcpy(values + found * cache->dim, cache->values + at * cache->dim,
-               cache->dim);
-        out[found] =
-            (struct recall_far_vector){.id = keys[i].id,
-                                       .change_seq = keys[i].change_seq,
-                                       .values = values + found * cache->dim,
-                                       .dim = cache->dim,
-                                       .form = cache->places[at].form};
+        copy_out(cache, at, &copies, found, &out[found]);
         found++;
     }
     (void)pthread_mutex_unlock(&cache->lock);
@@ -143,6 +168,19 @@ static size_t make_room(const struct vector_cache *cache, size_t first)
     return oldest;
 }
 
+static void copy_in(struct vector_cache *cache, size_t at,
+                    const struct recall_far_vector *vector)
+{
+    int8_t *values = cache->values + at * 2 * cache->dim;
+
+    memcpy(values, vector->values, cache->dim);
+    if (vector->half) {
+        cache->places[at].has_half = true;
+        cache->places[at].half = *vector->half;
+        memcpy(values + cache->dim, vector->first, cache->dim);
+    }
+}
+
 void vector_cache_put(struct vector_cache *cache,
                       const struct vector_owner *owner,
                       const struct recall_far_vector *vectors, size_t count)
@@ -159,7 +197,7 @@ void vector_cache_put(struct vector_cache *cache,
                                                .change_seq = vector->change_seq,
                                                .form = vector->form,
                                                .used_at = ++cache->clock};
-            memcpy(cache->values + at * cache->dim, vector->values, cache->dim);
+            copy_in(cache, at, vector);
         }
     }
     (void)pthread_mutex_unlock(&cache->lock);

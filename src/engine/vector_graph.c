@@ -373,28 +373,57 @@ static float float_of(const char *bytes)
     return value;
 }
 
-/* A row without a vector has no bytes; what is damaged is as good as that. */
+/* The bytes as they are; decode() makes a vector of them. */
 static bool vector_of(struct arena *arena, const struct db_rows *rows,
                       void *item)
 {
     struct recall_far_vector *out = item;
     struct str bytes = db_get_bytes(rows, 2);
-    int8_t *values;
+    int8_t *values = arena_alloc(arena, bytes.len + 1);
 
-    out->id = db_get_uuid(rows, 0);
-    out->change_seq = db_get_int(rows, 1);
-    if (bytes.len <= VECTOR_GRAPH_HEAD) {
-        return true;
-    }
-    values = arena_alloc(arena, bytes.len - VECTOR_GRAPH_HEAD);
     if (!values) {
         return false;
     }
-    memcpy(values, bytes.s + VECTOR_GRAPH_HEAD, bytes.len - VECTOR_GRAPH_HEAD);
+    if (bytes.len > 0) {
+        memcpy(values, bytes.s, bytes.len);
+    }
+    out->id = db_get_uuid(rows, 0);
+    out->change_seq = db_get_int(rows, 1);
     out->values = values;
-    out->dim = bytes.len - VECTOR_GRAPH_HEAD;
-    out->form.scale = float_of(bytes.s);
-    out->form.bias = float_of(bytes.s + 4);
+    out->dim = bytes.len;
+    return true;
+}
+
+/* False for a row without a vector; what is damaged is as good as that. */
+static bool decode(struct arena *arena, size_t dim,
+                   struct recall_far_vector *vector)
+{
+    const char *bytes = (const char *)vector->values;
+    size_t len = vector->dim;
+    struct segment_half *half;
+
+    if (len != VECTOR_GRAPH_HEAD + dim &&
+        len != VECTOR_GRAPH_HEAD + VECTOR_GRAPH_HALF + 2 * dim) {
+        return false;
+    }
+    vector->form = (struct vec_form){.scale = float_of(bytes),
+                                     .bias = float_of(bytes + 4)};
+    vector->values += VECTOR_GRAPH_HEAD;
+    vector->dim = dim;
+    if (len == VECTOR_GRAPH_HEAD + dim) {
+        return true;
+    }
+    bytes += VECTOR_GRAPH_HEAD + dim;
+    half = arena_zero(arena, 1, sizeof(*half));
+    if (!half) {
+        return false; /* found by its words */
+    }
+    half->form = (struct vec_form){.scale = float_of(bytes),
+                                   .bias = float_of(bytes + 4)};
+    half->whole = float_of(bytes + 8);
+    half->first = float_of(bytes + 12);
+    vector->half = half;
+    vector->first = vector->values + dim + VECTOR_GRAPH_HALF;
     return true;
 }
 
@@ -581,7 +610,7 @@ static enum clew_status ask_table(const struct source *source, store_fn fn,
     }
     *out_vectors = ask->found.items;
     for (size_t i = 0; i < ask->found.count; i++) {
-        if ((*out_vectors)[i].dim == source->dim) {
+        if (decode(arena, source->dim, &(*out_vectors)[i])) {
             (*out_vectors)[n++] = (*out_vectors)[i];
         }
     }

@@ -20,7 +20,7 @@
 #include "engine/model_use.h"
 #include "engine/task.h"
 #include "engine/vector_graph_internal.h"
-#include "index/segment.h"
+#include "index/build.h"
 #include "model/embed.h"
 
 #include <inttypes.h>
@@ -200,41 +200,62 @@ static enum clew_status format_vector(const float *vector, size_t dim,
     return buf_status(out);
 }
 
+/* The row's bytes; 0 if the document has no vector. */
+static size_t encode(const struct part *part, const struct index_doc *doc,
+                     unsigned char out[VECTOR_GRAPH_MAX_BYTES])
+{
+    struct segment_kind kind = {.dim = (uint32_t)part->source->dim,
+                                .centre = part->source->centre};
+    size_t len = VECTOR_GRAPH_HEAD + kind.dim;
+    struct vec_form form = {0};
+    struct segment_half half;
+
+    if (doc->vector) {
+        vec_quantise_about(doc->vector, kind.centre, kind.dim,
+                           (int8_t *)out + VECTOR_GRAPH_HEAD, &form);
+    }
+    if (form.scale <= 0) {
+        return 0;
+    }
+    float_to(form.scale, out);
+    float_to(form.bias, out + 4);
+    if (!doc->halves) {
+        return len;
+    }
+    build_half(&kind, doc, &half, (int8_t *)out + len + VECTOR_GRAPH_HALF);
+    float_to(half.form.scale, out + len);
+    float_to(half.form.bias, out + len + 4);
+    float_to(half.whole, out + len + 8);
+    float_to(half.first, out + len + 12);
+    return len + VECTOR_GRAPH_HALF + kind.dim;
+}
+
 /* A document without a vector has a row too: it is known that it has none. */
 static enum clew_status put(struct store_tx *tx, const struct part *part,
                             const struct index_doc *doc, struct buf *text,
                             struct clew_error *err)
 {
-    unsigned char bytes[VECTOR_GRAPH_HEAD + VECTOR_GRAPH_MAX_DIM];
+    unsigned char bytes[VECTOR_GRAPH_MAX_BYTES];
     struct user_key key = user_key_of(doc->user);
-    size_t dim = part->source->dim;
-    struct vec_form form = {0};
-    bool has_vector;
+    size_t len = encode(part, doc, bytes);
     enum clew_status status = CLEW_OK;
 
-    if (doc->vector) {
-        vec_quantise_about(doc->vector, part->source->centre, dim,
-                           (int8_t *)bytes + VECTOR_GRAPH_HEAD, &form);
-    }
-    has_vector = form.scale > 0;
     buf_clear(text);
-    if (has_vector) {
-        float_to(form.scale, bytes);
-        float_to(form.bias, bytes + 4);
-        status = format_vector(doc->vector, dim, text);
+    if (len > 0) {
+        status = format_vector(doc->vector, part->source->dim, text);
     }
     if (status != CLEW_OK) {
         return clew_no_memory(err);
     }
-    return db_exec(
-        tx, &PUT,
-        DB_ARGS(db_uuid(&doc->id), db_int(part->number), db_int(doc->kind),
-                db_bytes(key.b, sizeof(key.b)), db_uuid(&doc->chat),
-                db_int(doc->created_at_ms), db_int(doc->change_seq),
-                db_bytes(bytes, has_vector ? VECTOR_GRAPH_HEAD + dim : 0),
-                has_vector ? db_text((struct str){text->data, text->len})
-                           : db_text((struct str){NULL, 0})),
-        err);
+    return db_exec(tx, &PUT,
+                   DB_ARGS(db_uuid(&doc->id), db_int(part->number),
+                           db_int(doc->kind), db_bytes(key.b, sizeof(key.b)),
+                           db_uuid(&doc->chat), db_int(doc->created_at_ms),
+                           db_int(doc->change_seq), db_bytes(bytes, len),
+                           len > 0
+                               ? db_text((struct str){text->data, text->len})
+                               : db_text((struct str){NULL, 0})),
+                   err);
 }
 
 static enum clew_status count_of(struct store_tx *tx, const struct db_sql *sql,

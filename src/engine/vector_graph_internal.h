@@ -14,8 +14,15 @@
 #define VECTOR_GRAPH_MAX_DIM 4000u
 /* Dimensions in use at one time. */
 #define VECTOR_GRAPH_DIMS 16
-/* Before a vector's values: scale and bias, little-endian floats. */
+/*
+ * A row's bytes: scale and bias as little-endian floats, the values; of a
+ * longer text then scale, bias, whole and first of its first half, and its
+ * values (struct segment_half).
+ */
 #define VECTOR_GRAPH_HEAD 8u
+#define VECTOR_GRAPH_HALF 16u
+#define VECTOR_GRAPH_MAX_BYTES                                                 \
+    (VECTOR_GRAPH_HEAD + VECTOR_GRAPH_HALF + 2 * VECTOR_GRAPH_MAX_DIM)
 
 enum graph_mode { GRAPH_OFF, GRAPH_AUTO, GRAPH_ON };
 

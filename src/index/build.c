@@ -66,7 +66,8 @@ static bool has_halves(const struct build *b, const struct row *row)
 
         return b->kind->dim && doc->vector && doc->halves;
     }
-    return segment_half_of(b->in.segments[row->source], row->doc, &unused);
+    return b->kind->dim &&
+           segment_half_of(b->in.segments[row->source], row->doc, &unused);
 }
 
 static void count_rows(struct build *b)
@@ -126,16 +127,16 @@ static double dot_of(const float *x, const float *y, size_t dim)
 
 /* The first half as it is, the second by the whole and the first: the nearest
  * to it that the two can make. */
-static void fill_half(const struct build *b, const struct index_doc *doc,
-                      struct segment_half *out, int8_t *first)
+void build_half(const struct segment_kind *kind, const struct index_doc *doc,
+                struct segment_half *out, int8_t *first)
 {
-    size_t dim = b->kind->dim;
+    size_t dim = kind->dim;
     double both = dot_of(doc->vector, doc->halves, dim);
     double whole = dot_of(doc->vector, doc->halves + dim, dim);
     double other = dot_of(doc->halves, doc->halves + dim, dim);
     double rest = 1 - both * both;
 
-    vec_quantise_about(doc->halves, b->kind->centre, dim, first, &out->form);
+    vec_quantise_about(doc->halves, kind->centre, dim, first, &out->form);
     out->whole = 1; /* the first is all there is to it */
     out->first = 0;
     if (rest > 1e-3) {
@@ -153,7 +154,7 @@ static void copy_halves(struct build *b, const struct row *row, uint32_t half)
     const int8_t *from = NULL;
 
     if (b->in.docs) {
-        fill_half(b, b->in.docs[row->doc], out, first);
+        build_half(b->kind, b->in.docs[row->doc], out, first);
     } else {
         *out = *segment_half_of(b->in.segments[row->source], row->doc, &from);
         memcpy(first, from, b->kind->dim);

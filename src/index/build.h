@@ -20,6 +20,11 @@ enum clew_status build_docs(const struct segment_kind *kind,
                             struct segment **out_segment,
                             struct clew_error *err) CLEW_MUST_CHECK;
 
+/* A document's halves (it has some) as a segment holds them; `first` gets the
+ * dim values of the first. */
+void build_half(const struct segment_kind *kind, const struct index_doc *doc,
+                struct segment_half *out, int8_t *first);
+
 /*
  * One segment of the live documents of several: in memory (path NULL), or in a
  * new file `path`, synced before this returns. `*out_segment` is NULL, and no

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "engine/vector_cache.h"
+#include "index/segment.h"
 
 #define DIM 16
 
@@ -46,9 +47,14 @@ static void put(struct vector_cache *cache, const struct vector_owner *owner,
                                        .values = values,
                                        .dim = DIM,
                                        .form = {.scale = (float)n + 1}};
+    struct segment_half half = {.whole = (float)n};
 
     for (int i = 0; i < DIM; i++) {
         values[i] = (int8_t)(n + (unsigned)i);
+    }
+    if (n % 2) { /* a longer text */
+        vector.half = &half;
+        vector.first = values;
     }
     vector_cache_put(cache, owner, &vector, 1);
 }
@@ -69,6 +75,11 @@ static bool has(struct vector_cache *cache, const struct vector_owner *owner,
         return false;
     }
     assert_true(vector.form.scale == (float)n + 1);
+    assert_int_equal(vector.half != NULL, n % 2);
+    if (vector.half) {
+        assert_true(vector.half->whole == (float)n);
+        assert_memory_equal(vector.first, vector.values, DIM);
+    }
     for (int i = 0; i < DIM; i++) {
         assert_int_equal(vector.values[i], (int8_t)(n + (unsigned)i));
     }

@@ -167,9 +167,17 @@ static void sentence(unsigned n, char *out, size_t size)
 {
     unsigned mix = n * 2654435761u;
 
-    (void)snprintf(out, size, "%s %s %s %s, item %u.", PICK(who, mix >> 3),
-                   PICK(does, mix >> 9), PICK(what, mix >> 15),
-                   PICK(where, mix >> 21), n);
+    int len = snprintf(out, size, "%s %s %s %s, item %u.", PICK(who, mix >> 3),
+                       PICK(does, mix >> 9), PICK(what, mix >> 15),
+                       PICK(where, mix >> 21), n);
+
+    if (n % 4 == 0) { /* long enough to be found by either half */
+        (void)snprintf(out + len, size - (size_t)len,
+                       " Nobody expected that, but nobody minded either. Later"
+                       " the same day %s %s %s %s, and that was the end of it.",
+                       PICK(who, mix >> 5), PICK(does, mix >> 11),
+                       PICK(what, mix >> 17), PICK(where, mix >> 23));
+    }
 }
 
 /* Turns of two users in several chats; every twentieth is Ben's. */
@@ -177,7 +185,7 @@ static void say_many(unsigned first, unsigned count)
 {
     enum { BATCH = 100 };
     static struct capture_result results[BATCH];
-    static char texts[BATCH][160];
+    static char texts[BATCH][400];
     struct capture_input inputs[BATCH];
     struct clew_error err = {0};
 
