@@ -45,7 +45,8 @@ struct str context_fit(struct arena *arena, struct str text, size_t max_tokens);
  */
 struct str context_flat(struct arena *arena, struct str text);
 struct str context_inset(struct arena *arena, struct str text);
-/* Append a line; false without memory. `tokens` is set here. */
+/* Append a line; false without memory. `tokens` is set here; where it is set
+ * already, it is what context_tokens() said of the text. */
 bool context_add(struct builder *b, enum context_section section,
                  const struct context_line *line);
 /* Sum of the section, heading included. */

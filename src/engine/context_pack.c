@@ -19,6 +19,8 @@
 #define CUT_MARK " […] "
 /* What a message form costs beyond the text, per message. */
 #define MESSAGE_TOKENS 8
+/* text_token_bound() never counts more. */
+#define MOST_TOKENS_A_BYTE 3
 
 static const char *const names[] = {"memory", "continuity", "effort", "recent",
                                     "recall"};
@@ -40,7 +42,9 @@ struct str context_fit(struct arena *arena, struct str text, size_t max_tokens)
 {
     size_t bytes = max_tokens * BYTES_PER_TOKEN;
 
-    if (text.len <= bytes && text_token_bound(text) <= max_tokens) {
+    /* of a short text it is known without counting */
+    if (text.len <= max_tokens / MOST_TOKENS_A_BYTE ||
+        (text.len <= bytes && text_token_bound(text) <= max_tokens)) {
         return text;
     }
     bytes = text.len < bytes ? text.len : bytes;
@@ -122,7 +126,7 @@ bool context_add(struct builder *b, enum context_section section,
     part->lines[part->count] = *line;
     part->lines[part->count].text = text;
     part->lines[part->count++].tokens =
-        context_tokens(line->text) +
+        (line->tokens ? line->tokens : context_tokens(line->text)) +
         (b->request->for_messages && line->is_turn ? MESSAGE_TOKENS : 0);
     return true;
 }
@@ -247,10 +251,8 @@ enum clew_status context_assemble(struct builder *b, struct clew_error *err)
     }
     status = write_text(b, err);
     while (status == CLEW_OK) {
-        out->tokens = text_token_bound(out->text);
-        if (b->request->for_messages) {
-            out->tokens = total(out);
-        }
+        out->tokens =
+            b->request->for_messages ? total(out) : text_token_bound(out->text);
         if (out->tokens <= budget || !drop_line(out)) {
             break;
         }

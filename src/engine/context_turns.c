@@ -163,8 +163,17 @@ static bool is_hidden(const struct range *ranges, size_t count, int64_t seq)
     return false;
 }
 
+/* Counted once. */
+static size_t line_tokens(struct context_line *line)
+{
+    if (line->tokens == 0) {
+        line->tokens = context_tokens(line->text);
+    }
+    return line->tokens;
+}
+
 /* How many of the newest lines fit; at a step if one is in reach. */
-static size_t fitting(const struct context_line *lines, const struct said *said,
+static size_t fitting(struct context_line *lines, const struct said *said,
                       size_t count, size_t max_tokens)
 {
     size_t sum = 0;
@@ -172,7 +181,7 @@ static size_t fitting(const struct context_line *lines, const struct said *said,
     size_t at_step = 0;
 
     for (size_t i = 0; i < count; i++) { /* the newest first */
-        sum += context_tokens(lines[i].text) + 8;
+        sum += line_tokens(&lines[i]) + 8;
         if (sum > max_tokens) {
             return at_step > 0 ? at_step : fit;
         }
@@ -347,7 +356,7 @@ static enum clew_status add_effort_turns(struct builder *b,
 
     for (size_t i = 0; is_ok && i < count; i++) {
         is_ok = turn_line(b, &said[i], share / 3, &lines[i]);
-        sum += is_ok ? context_tokens(lines[i].text) + 8 : 0;
+        sum += is_ok ? line_tokens(&lines[i]) + 8 : 0;
         if (sum > share * 7 / 10) {
             break;
         }
@@ -358,12 +367,12 @@ static enum clew_status add_effort_turns(struct builder *b,
     }
     sum = 0;
     for (size_t i = 0; is_ok && i < n_whole; i++) {
-        sum += context_tokens(lines[i].text) + 8;
+        sum += line_tokens(&lines[i]) + 8;
     }
     n_lines = n_whole;
     for (size_t i = n_whole; is_ok && i < count; i++) {
         is_ok = checkpoint_line(b, &said[i], &lines[i]);
-        sum += is_ok ? context_tokens(lines[i].text) : 0;
+        sum += is_ok ? line_tokens(&lines[i]) : 0;
         if (sum > share * 9 / 10) {
             break; /* forced: what is older stays in the log only */
         }
