@@ -20,6 +20,7 @@ struct far_entry {
     struct uuid id; /* nil: free */
     int64_t change_seq;
     float cosine;
+    float rough;   /* as a scan has it: without the query's finer half */
     float nearest; /* the cosine, or that of a half that is nearer */
 };
 
@@ -78,6 +79,15 @@ static enum clew_status reserve(struct population *pop, size_t more,
     return CLEW_OK;
 }
 
+static float rough_of(const struct recall_query *query,
+                      const struct recall_far_vector *vector)
+{
+    int32_t dot = query->ops->dot_i8(query->vector, vector->values, query->dim);
+
+    return query->bias + vector->form.bias +
+           (float)dot * query->scale * vector->form.scale;
+}
+
 static enum clew_status add_vectors(struct population *pop,
                                     const struct recall_far_vector *vectors,
                                     size_t count, struct clew_error *err)
@@ -92,20 +102,33 @@ static enum clew_status add_vectors(struct population *pop,
         entry->change_seq = vectors[i].change_seq;
         entry->cosine =
             recall_cosine_by(pop->query, vectors[i].values, &vectors[i].form);
+        entry->rough = rough_of(pop->query, &vectors[i]);
         entry->nearest = recall_nearest(pop->query, vectors[i].half,
                                         vectors[i].first, entry->cosine);
     }
     return status;
 }
 
-bool recall_far_cosine(const struct population *pop, const struct segment *s,
-                       uint32_t doc, float *out_cosine, float *out_nearest)
+/* What was read of a document, or NULL. */
+static const struct far_entry *entry_of_doc(const struct population *pop,
+                                            const struct segment *s,
+                                            uint32_t doc)
 {
     const struct far_entry *entry =
         pop->far ? entry_of(pop->far, &s->docs[doc].id) : NULL;
 
-    if (!entry || uuid_is_nil(&entry->id) ||
-        entry->change_seq != s->docs[doc].change_seq) {
+    return entry && !uuid_is_nil(&entry->id) &&
+                   entry->change_seq == s->docs[doc].change_seq
+               ? entry
+               : NULL;
+}
+
+bool recall_far_cosine(const struct population *pop, const struct segment *s,
+                       uint32_t doc, float *out_cosine, float *out_nearest)
+{
+    const struct far_entry *entry = entry_of_doc(pop, s, doc);
+
+    if (!entry) {
         return false;
     }
     *out_cosine = entry->cosine;
@@ -205,20 +228,23 @@ static bool is_asked(const struct population *pop, const struct slice *slice,
                      : !segment_is_removed(slice->segment, doc);
 }
 
+/* As recall_scan_full() does. */
 static void compare_slice(const struct population *pop,
                           const struct slice *slice, bool is_strict,
                           struct best *best, struct moments *m)
 {
     for (uint32_t doc = slice->first; doc < slice->end; doc++) {
-        float cosine;
+        const struct far_entry *entry =
+            is_asked(pop, slice, doc, is_strict)
+                ? entry_of_doc(pop, slice->segment, doc)
+                : NULL;
 
-        if (!is_asked(pop, slice, doc, is_strict) ||
-            !recall_far_cosine(pop, slice->segment, doc, &cosine, NULL)) {
+        if (!entry) {
             continue;
         }
-        moments_add(m, cosine);
-        if (cosine > best->floor && population_allows(pop, slice, doc)) {
-            best_add(best, cosine, slice->base + doc - slice->first);
+        moments_add(m, entry->rough);
+        if (entry->rough > best->floor && population_allows(pop, slice, doc)) {
+            best_add(best, entry->rough, slice->base + doc - slice->first);
         }
     }
 }

@@ -210,6 +210,14 @@ const char *vector_graph_version(const struct engine *engine)
                : "";
 }
 
+int64_t vector_graph_number(const char *model, size_t dim)
+{
+    uint64_t hash = index_term_hash(str_of(model));
+
+    hash ^= dim + SEGMENT_VERSION * VECTOR_GRAPH_MAX_DIM * 2u;
+    return (int64_t)(hash & 0x7fffffff) + 1;
+}
+
 /* --- state --------------------------------------------------------------- */
 
 enum clew_status vector_graph_get(struct store_tx *tx, const char *model,
@@ -702,6 +710,7 @@ vector_graph_view(struct engine *engine, const struct scope *scope,
     }
     source->owner = (struct vector_owner){scope->tenant, source->state.number};
     if (status == CLEW_OK && source->state.graph_at != 0 &&
+        source->state.number == vector_graph_number(id, dim) &&
         source->state.through >= bare) {
         *out_far = &source->far;
         return CLEW_OK;

@@ -389,6 +389,14 @@ static enum clew_status step(struct part *part, struct arena *arena,
 
 /* --- the task ------------------------------------------------------------ */
 
+static enum clew_status do_clear(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    const struct part *part = arg;
+
+    return vector_graph_remove(tx, part->model, err);
+}
+
 static enum clew_status do_begin(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -446,6 +454,12 @@ static enum clew_status fill(struct part *part, struct arena *arena,
     struct arena scratch;
     enum clew_status status = look_at(part, &part->state, err);
 
+    if (status == CLEW_OK && part->state.number != 0 &&
+        part->state.number != part->number) { /* of an older form */
+        status =
+            store_write(engine->store, &part->task->scope, do_clear, part, err);
+        part->state.number = 0;
+    }
     if (status == CLEW_OK && part->state.number == 0) {
         status = make_schema(part, err);
         if (status == CLEW_OK) {
@@ -468,14 +482,6 @@ static enum clew_status fill(struct part *part, struct arena *arena,
     return status == CLEW_OK ? store_write(engine->store, &part->task->scope,
                                            do_end, &end, err)
                              : status;
-}
-
-/* A number that stays the same for a model, so that its graphs can. */
-static int64_t number_of(const char *model, size_t dim)
-{
-    uint64_t hash = index_term_hash(str_of(model)) ^ dim;
-
-    return (int64_t)(hash & 0x7fffffff) + 1;
 }
 
 enum clew_status vector_graph_task(struct engine *engine,
@@ -504,7 +510,7 @@ enum clew_status vector_graph_task(struct engine *engine,
     }
     /* a model that is no longer open needs no graph */
     if (part.source && vector_graph_is_on(engine, part.source->dim)) {
-        part.number = number_of(part.model, part.source->dim);
+        part.number = vector_graph_number(part.model, part.source->dim);
         status = fill(&part, arena, err);
     }
     for (size_t i = 0; i < n; i++) {
@@ -590,6 +596,9 @@ enum clew_status vector_graph_keep(struct engine *engine,
     arena_init(&arena, 1u << 20);
     work.now_ms = clock_now_ms(engine->clock);
     status = store_read(engine->store, &scope, do_keep, &work, err);
+    if (state->number != vector_graph_number(model, dim)) {
+        work.look.state.graph_at = 0; /* made anew */
+    }
     if (status == CLEW_OK && state->graph_at != 0) {
         index_set_far(indexes, tenant, state->through);
     }

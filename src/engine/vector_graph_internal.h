@@ -50,4 +50,10 @@ struct vector_graph {
     size_t cache_bytes; /* of each */
 };
 
+/*
+ * Stands for a model, its dimension and the form vectors are kept in, so that
+ * rows of another form are never taken for these.
+ */
+int64_t vector_graph_number(const char *model, size_t dim);
+
 #endif
