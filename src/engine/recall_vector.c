@@ -24,6 +24,8 @@
 #define PASS_LEAST 4096u
 /* What the sign bits let through to the int8 comparison. */
 #define N_SHORTLIST 1024u
+/* ... and one in so many of more: the nearest lie closer together. */
+#define SHORTLIST_PART 512u
 /* Fewer than this say nothing about all. */
 #define SAMPLE_LEAST 64u
 #define SCAN_ROWS 1024u
@@ -319,15 +321,22 @@ static void rerank(const struct population *pop, struct best *shortlist,
     }
 }
 
+static size_t n_shortlist(const struct population *pop, size_t want)
+{
+    size_t n = pop->n_live / SHORTLIST_PART;
+
+    n = n > N_SHORTLIST ? n : N_SHORTLIST;
+    return want * 2 > n ? want * 2 : n;
+}
+
 static enum clew_status find_sieved(struct population *pop, struct best *best,
                                     struct clew_error *err)
 {
     size_t words = VEC_BIT_BYTES(pop->query->dim) / 8;
     struct sieve sieve = {.pop = pop, .words = words};
     struct best shortlist;
-    enum clew_status status = best_init(
-        &shortlist, pop->arena,
-        best->want > N_SHORTLIST / 2 ? best->want * 2 : N_SHORTLIST, err);
+    enum clew_status status =
+        best_init(&shortlist, pop->arena, n_shortlist(pop, best->want), err);
 
     if (status == CLEW_OK) {
         status = read_sample(pop, &sieve.bound, err);
