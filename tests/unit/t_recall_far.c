@@ -204,7 +204,7 @@ static int set_up(void **state)
     n_found = 0;
     n_read = 0;
     (void)snprintf(dir, sizeof(dir), "/tmp/clew-far-XXXXXX");
-    assert_int_equal(embed_static_centre(centre, NULL), CLEW_OK);
+    assert_true(embed_centre(embed_static(), centre));
     return mkdtemp(dir) ? 0 : -1;
 }
 
