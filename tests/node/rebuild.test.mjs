@@ -14,7 +14,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { bin, cleanEnv, fullDisk } from "./lib/server.mjs";
+import { bin, cleanEnv, fullDisk, tempFolder } from "./lib/server.mjs";
 
 const other = ["--set", "chains.continue=0.95", "--json"];
 const talk = [
@@ -30,9 +30,12 @@ const talk = [
   ["user", "I will buy the lentils tomorrow."],
 ];
 
-/* A server with some chats; run(words, env) is a command on its store. */
-async function withTalk(open) {
-  const server = await open();
+/* A store with some chats, and nobody else at work on it: a server's tasks would
+ * go on changing it. run(words, env) is a command on it. */
+async function withTalk(open, t) {
+  const data = tempFolder();
+  t.after(() => fs.rmSync(data, { recursive: true, force: true }));
+  const server = await open({ data });
   for (let i = 0; i < 12; i++) {
     const { status } = await server.api().post("/api/v1/turns", {
       turns: talk.map(([role, content], k) => ({
@@ -42,6 +45,7 @@ async function withTalk(open) {
     });
     assert.equal(status, 201);
   }
+  await server.stop();
   const where = ["--data", server.data,
     ...server.store ? ["--store", server.store] : []];
   const options = (env) => ({ env: cleanEnv(server.data, env) });
@@ -58,8 +62,8 @@ async function withTalk(open) {
 }
 
 onEachBackend("rebuild", (open) => {
-  test("two at once both end well", { timeout: 120000 }, async () => {
-    const store = await withTalk(open);
+  test("two at once both end well", { timeout: 120000 }, async (t) => {
+    const store = await withTalk(open, t);
     const both = await Promise.all([1, 2].map(() =>
       store.run(["rebuild", ...other])));
     assert.ok(Math.max(...both.map((report) => report.differences)) > 0);
@@ -69,7 +73,7 @@ onEachBackend("rebuild", (open) => {
   });
 
   test("a full disk leaves all as it was", { timeout: 120000 }, async (t) => {
-    const store = await withTalk(open);
+    const store = await withTalk(open, t);
     const disk = fullDisk(store.data);
     t.after(() => disk.remove());
     const before = await store.dump();
@@ -86,8 +90,8 @@ onEachBackend("rebuild", (open) => {
   });
 
   test("one that was killed leaves all as it was", { timeout: 120000 },
-    async () => {
-      const store = await withTalk(open);
+    async (t) => {
+      const store = await withTalk(open, t);
       const before = await store.dump();
       const child = store.start(["rebuild", ...other]);
       const ended = once(child, "exit");
