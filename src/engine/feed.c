@@ -631,7 +631,7 @@ void feed_model_dir(const struct engine *engine, const char *model, char *out,
 
 /* The centre that was found when the model was added to the data folder. A
  * model that is not there, or came without, is kept about the origin. */
-static void find_centre(struct feed_source *source)
+void feed_find_centre(struct feed_source *source)
 {
     const char *dir = source->engine->data_dir;
     struct embedder model = {.dim = source->dim};
@@ -667,7 +667,7 @@ enum clew_status feed_open_model(struct feed_source *source,
 {
     char path[4096];
 
-    find_centre(source);
+    feed_find_centre(source);
     feed_model_dir(source->engine, source->model, path, sizeof(path));
     return open_set(source, path, out_set, err);
 }

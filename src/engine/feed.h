@@ -81,6 +81,8 @@ struct feed_source {
     const float *centre; /* of its vectors; NULL = the origin. Set by opening */
     float own_centre[EMBED_MAX_DIM];
 };
+/* Set the centre of another model's source; opening its indexes does so. */
+void feed_find_centre(struct feed_source *source);
 /* The source's documents and tombstones after a change number, as struct
  * index_source has it. */
 enum clew_status feed_load(const struct feed_source *source, int64_t tenant,

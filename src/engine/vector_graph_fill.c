@@ -504,6 +504,7 @@ enum clew_status vector_graph_task(struct engine *engine,
         if (str_eq(model, str_of(open[i].id))) {
             other = (struct feed_source){
                 .engine = engine, .model = open[i].id, .dim = open[i].dim};
+            feed_find_centre(&other);
             part.source = &other;
             part.model = open[i].id;
         }

@@ -397,6 +397,7 @@ static void answers_agree_with_those_of_the_process(void **state)
     struct answer before_ben[N_QUESTIONS];
     struct answer before_early[N_QUESTIONS];
     size_t n_shared = 0;
+    size_t n_shared_early = 0;
     size_t n_all = 0;
     char text[96];
 
@@ -426,12 +427,14 @@ static void answers_agree_with_those_of_the_process(void **state)
         assert_same(&before_ben[i], &after);
         assert_int_equal(after.count, TOP);
         after = ask(text, &early);
-        assert_same(&before_early[i], &after);
+        /* compared one by one here, by a sieve of signs in the process */
+        n_shared_early += shared(&before_early[i], &after);
         assert_int_equal(after.count, TOP);
     }
     print_message("top %d agreement: %.3f\n", TOP,
                   (double)n_shared / (double)n_all);
     assert_true((double)n_shared >= 0.95 * (double)n_all);
+    assert_true((double)n_shared_early >= 0.95 * (double)n_all);
     assert_sound();
 }
 
