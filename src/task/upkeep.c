@@ -13,6 +13,7 @@
 #include "engine/vector_graph.h"
 #include "index/index.h"
 #include "model/embed.h"
+#include "store/store.h"
 #include "task/worker.h"
 
 #include <pthread.h>
@@ -119,6 +120,17 @@ static void prune(struct engine *engine)
     }
 }
 
+/* What was brought in at once must not be looked up by old statistics. */
+static void refresh(struct engine *engine)
+{
+    enum clew_status status = store_refresh(engine->store, NULL);
+
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "upkeep", "refresh_failed", "code=%s",
+                  clew_status_code(status));
+    }
+}
+
 void upkeep_round(struct engine *engine, struct worker_pool *pool,
                   bool is_idle_round)
 {
@@ -128,6 +140,7 @@ void upkeep_round(struct engine *engine, struct worker_pool *pool,
     struct model_lease open[MODEL_USE_SLOTS];
     size_t n;
 
+    refresh(engine);
     plan(engine, pool);
     if (is_idle_round) {
         prune(engine);
