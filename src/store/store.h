@@ -99,9 +99,9 @@ enum clew_status store_extend(struct store *store, const char *const *scripts,
                               size_t count,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * PostgreSQL plans by what it knew of a table when it last looked, which it does
- * once a minute at best: what is brought in at once is then looked up by the
- * wrong index. If the turns have doubled since, it is made to look again.
+ * PostgreSQL plans by what it knew of a table when it last looked, which it
+ * does once a minute at best: what is brought in at once is then looked up by
+ * the wrong index. If the turns have doubled since, it is made to look again.
  * Nothing to do on SQLite, which plans without statistics.
  */
 enum clew_status store_refresh(struct store *store,
