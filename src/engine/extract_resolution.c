@@ -149,6 +149,13 @@ static bool announces(const struct intent_piece *piece)
             word_is(word + 1, "following"));
 }
 
+/* "No problem at all" is about no problem. */
+static bool is_courtesy(const struct intent_piece *piece)
+{
+    return piece->n_words > 1 && word_is(&piece->words[0], "no") &&
+           word_any(&piece->words[1], "problem problems worries trouble");
+}
+
 static double sentence_score(const struct intent_pieces *title,
                              const struct intent_piece *piece)
 {
@@ -156,6 +163,9 @@ static double sentence_score(const struct intent_pieces *title,
     size_t n = piece->n_words;
     double score = 0.7 * (double)shared_words(title, piece);
 
+    if (piece->end == '?' || is_courtesy(piece)) {
+        return -1.0; /* whatever it mentions */
+    }
     if (words_have(words, 0, n,
                    "try use set change add remove update should "
                    "need because run make check refresh restart "
@@ -172,8 +182,7 @@ static double sentence_score(const struct intent_pieces *title,
                  "there's if these i i'm i've as sorry certainly note")) {
         score -= 1.0;
     }
-
-    if (piece->end == '?' || n < 3 || n > 40) {
+    if (n < 3 || n > 40) {
         score -= 2.0;
     }
     return score;
