@@ -178,8 +178,9 @@ static double sentence_score(const struct intent_pieces *title,
         score += 1.0;
     }
     if (word_any(&words[piece->body],
-                 "it it's this that that's great glad sure you're let there "
-                 "there's if these i i'm i've as sorry certainly note")) {
+                 "it it's its this that that's they their he his she her great "
+                 "glad sure you're let there there's if these i i'm i've as "
+                 "sorry certainly note")) {
         score -= 1.0;
     }
     if (n < 3 || n > 40) {
