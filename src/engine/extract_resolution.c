@@ -149,11 +149,17 @@ static bool announces(const struct intent_piece *piece)
             word_is(word + 1, "following"));
 }
 
-/* "No problem at all" is about no problem. */
+/* "No problem at all", "that's no trouble": about no problem. */
 static bool is_courtesy(const struct intent_piece *piece)
 {
-    return piece->n_words > 1 && word_is(&piece->words[0], "no") &&
-           word_any(&piece->words[1], "problem problems worries trouble");
+    for (size_t i = 0; i <= piece->body && i + 1 < piece->n_words; i++) {
+        if (word_is(&piece->words[i], "no") &&
+            word_any(&piece->words[i + 1],
+                     "problem problems worries trouble")) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static double sentence_score(const struct intent_pieces *title,

@@ -609,6 +609,7 @@ static void endings_resolve_as_far_as_they_say_so(void **state)
         {"Here's a script that should fix the 401 error in auth.",
          "that fixed it, thanks!", 0, .8f, 1, ""},
         {"No problem at all.", "that fixed it, thanks!", 0, .8f, 1, ""},
+        {"Sure, no problem at all.", "that fixed it, thanks!", 0, .8f, 1, ""},
         {"Which auth error do you need to fix, the 401 error?",
          "that fixed it, thanks!", 0, .8f, 1, ""},
         {"Refresh it.", "/resolve cleared the cache", 5, 1, 1,
