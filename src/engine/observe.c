@@ -284,19 +284,29 @@ static enum clew_status understand(struct observation *o,
     return status;
 }
 
-static enum clew_status observe_talk(struct turn_work *work,
-                                     struct clew_error *err)
+/* NULL on OOM. */
+static struct observation *observation_of(struct turn_work *work)
 {
     struct observation *o =
         arena_zero(work->batch->arena, 1, sizeof(struct observation));
+
+    if (o) {
+        o->work = work;
+        o->arena = work->batch->arena;
+        o->tx = work->batch->tx;
+    }
+    return o;
+}
+
+static enum clew_status observe_talk(struct turn_work *work,
+                                     struct clew_error *err)
+{
+    struct observation *o = observation_of(work);
     enum clew_status status;
 
     if (!o) {
         return clew_no_memory(err);
     }
-    o->work = work;
-    o->arena = work->batch->arena;
-    o->tx = work->batch->tx;
     status = understand(o, err);
     if (status == CLEW_OK) {
         trace_intent(o);
@@ -398,16 +408,12 @@ enum clew_status observe_later(struct turn_work *work,
                                struct observe_word *word,
                                struct clew_error *err)
 {
-    struct observation *o =
-        arena_zero(work->batch->arena, 1, sizeof(struct observation));
+    struct observation *o = observation_of(work);
     enum clew_status status;
 
     if (!o) {
         return clew_no_memory(err);
     }
-    o->work = work;
-    o->arena = work->batch->arena;
-    o->tx = work->batch->tx;
     o->is_later = true;
     o->n_made = LATER_MADE;
     status = understand(o, err);
