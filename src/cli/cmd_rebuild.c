@@ -253,6 +253,12 @@ static enum clew_status show_verify(struct cli *cli,
                       report->faults[i].rule);
     }
     show_differences(cli, report->shown, report->n_shown);
+    if (report->n_shown > 0) {
+        (void)fprintf(cli->out.file,
+                      "what was said is kept as it was; `clew rebuild` derives "
+                      "the rest again, as after an upgrade or another "
+                      "setting\n");
+    }
     if (report->n_due > 0) {
         (void)fprintf(cli->out.file,
                       "%lld rows wait for the rebuild that a forget or an "
@@ -270,7 +276,7 @@ static enum clew_status show_verify(struct cli *cli,
                   "memories: %s\n",
                   (long long)report->n_tenants, (long long)report->n_chats,
                   (long long)report->n_turns, (long long)report->n_memories,
-                  report->n_faults ? "damaged" : "sound");
+                  report->n_faults ? "not sound" : "sound");
     return CLEW_OK;
 }
 
