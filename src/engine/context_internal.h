@@ -2,9 +2,9 @@
 /*
  * context_internal.h - what the files of the context builder share.
  *
- * context_block.c makes the stable block and keeps it, context_effort.c the
- * turns (effort and recent), context_pack.c counts and cuts, context.c runs
- * them in order.
+ * context_block.c makes the stable block and keeps it, context_continuity.c
+ * tells of linked chats, context_turns.c has the turns (effort and recent),
+ * context_pack.c counts and cuts, context.c runs them in order.
  */
 #ifndef ENGINE_CONTEXT_INTERNAL_H
 #define ENGINE_CONTEXT_INTERNAL_H
@@ -67,7 +67,7 @@ enum clew_status context_block(struct store_tx *tx, struct builder *b,
                                struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status context_turns(struct store_tx *tx, struct builder *b,
                                struct clew_error *err) CLEW_MUST_CHECK;
-/* Lines from chats linked to this one; see continuity.c. */
+/* Lines from chats linked to this one; see context_continuity.c. */
 enum clew_status context_continuity(struct store_tx *tx, struct builder *b,
                                     struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status context_recall(struct builder *b,
