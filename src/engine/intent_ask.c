@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "engine/action.h"
 #include "engine/advice.h"
+#include "engine/chain.h"
 #include "engine/engine.h"
 #include "engine/feed.h"
 #include "engine/observe.h"
@@ -290,6 +291,9 @@ static enum clew_status move_efforts(struct work *work, struct store_tx *tx,
     }
     if (status == CLEW_OK && (double)word.confidence >= MOVE_FLOOR) {
         status = observe_later(&turn, &word, err);
+    }
+    if (status == CLEW_OK) {
+        status = chain_finish(&work->batch, err); /* it may end a chain */
     }
     if (status == CLEW_OK) {
         status = place_end(&place, err);
