@@ -1,0 +1,166 @@
+"""Write a reader's file: what src/model/reader_load.c maps and runs.
+
+    import reader_file
+    reader_file.write("reader.bin", arrays, vocab, heads=12, read_layer=3)
+
+`arrays` maps names to numpy arrays:
+
+    embed.words        int8 [tokens, dim]    embed.words.scale   float32 [tokens]
+    embed.positions    float32 [>= 256, dim] embed.types         float32 [2, dim]
+    embed.norm.weight, embed.norm.bias       float32 [dim]
+    layer.N.qkv        int8 [3 dim, dim]     (rows: query, key, value)
+    layer.N.attention  int8 [dim, dim]
+    layer.N.inner      int8 [inner, dim]
+    layer.N.outer      int8 [dim, inner]     each with .scale and .bias [rows]
+    layer.N.attention_norm.{weight,bias}, layer.N.outer_norm.{weight,bias}
+    head.NAME          float32 [outcomes, dim], head.NAME.bias [outcomes]
+
+`vocab` is the list of tokens in the order of the rows of embed.words. Every
+name, type, shape and range the loader checks is checked here too, so that a
+file that was written also opens. quantise_rows() makes a matrix int8.
+
+Needs the standard library and numpy.
+"""
+import hashlib
+import json
+import os
+import struct
+
+import numpy
+
+ID = "clew-reader-1"
+HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6,
+         "answer": 1, "note": 5, "ending": 5, "matter": 1}
+LANES = 16
+MAX_DIM = 1024
+MAX_INNER = 4096
+MAX_LAYERS = 24
+MAX_VALUE = 1e4
+MIN_POSITIONS = 256
+MAX_POSITIONS = 8192
+ALIGNMENT = 64
+
+
+def quantise_rows(matrix):
+    """int8 rows of a float matrix and the scale of each: w = q * scale."""
+    matrix = numpy.asarray(matrix, dtype=numpy.float32)
+    scale = (numpy.abs(matrix).max(axis=1) / 127).astype(numpy.float32)
+    safe = numpy.where(scale > 0, scale, 1).astype(numpy.float32)
+    rounded = numpy.rint(matrix / safe[:, None])
+    return numpy.clip(rounded, -127, 127).astype(numpy.int8), scale
+
+
+def _shapes(arrays):
+    """The name, type and shape of every tensor, from those that are there."""
+    tokens, dim = arrays["embed.words"].shape
+    inner = arrays["layer.0.inner"].shape[0]
+    layers = 0
+    while f"layer.{layers}.qkv" in arrays:
+        layers += 1
+    positions = arrays["embed.positions"].shape[0]
+    for name, size, limit in (("dim", dim, MAX_DIM),
+                              ("inner", inner, MAX_INNER)):
+        if size % LANES or not 0 < size <= limit:
+            raise ValueError(f"{name} is {size}: a multiple of {LANES} "
+                             f"up to {limit} is wanted")
+    if not 1 <= layers <= MAX_LAYERS:
+        raise ValueError(f"{layers} layers")
+    if not MIN_POSITIONS <= positions <= MAX_POSITIONS:
+        raise ValueError(f"{positions} positions")
+
+    shapes = {"embed.words": ("I8", (tokens, dim)),
+              "embed.words.scale": ("F32", (tokens,)),
+              "embed.positions": ("F32", (positions, dim)),
+              "embed.types": ("F32", (2, dim)),
+              "embed.norm.weight": ("F32", (dim,)),
+              "embed.norm.bias": ("F32", (dim,))}
+    for n in range(layers):
+        for part, rows, cols in (("qkv", 3 * dim, dim),
+                                 ("attention", dim, dim),
+                                 ("inner", inner, dim),
+                                 ("outer", dim, inner)):
+            shapes[f"layer.{n}.{part}"] = ("I8", (rows, cols))
+            shapes[f"layer.{n}.{part}.scale"] = ("F32", (rows,))
+            shapes[f"layer.{n}.{part}.bias"] = ("F32", (rows,))
+        for part in ("attention_norm", "outer_norm"):
+            shapes[f"layer.{n}.{part}.weight"] = ("F32", (dim,))
+            shapes[f"layer.{n}.{part}.bias"] = ("F32", (dim,))
+    for head, outcomes in HEADS.items():
+        shapes[f"head.{head}"] = ("F32", (outcomes, dim))
+        shapes[f"head.{head}.bias"] = ("F32", (outcomes,))
+    return shapes, layers
+
+
+def _bytes_of(name, array, kind, shape):
+    wanted = numpy.int8 if kind == "I8" else numpy.float32
+    if array.dtype != wanted:
+        raise ValueError(f"{name} is {array.dtype}, not {wanted.__name__}")
+    if array.shape != shape:
+        raise ValueError(f"{name} is {array.shape}, not {shape}")
+    if kind == "F32" and not (numpy.abs(array) <= MAX_VALUE).all():
+        raise ValueError(f"{name} has a value that is not finite or too large")
+    little = array.astype(array.dtype.newbyteorder("<"))
+    return numpy.ascontiguousarray(little).tobytes()
+
+
+def _vocab_bytes(vocab, n_tokens):
+    if len(vocab) != n_tokens:
+        raise ValueError(f"{len(vocab)} tokens, {n_tokens} rows of words")
+    for special in ("[UNK]", "[CLS]", "[SEP]"):
+        if special not in vocab:
+            raise ValueError(f"the vocabulary has no {special}")
+    if any("\n" in token or token.endswith("\r") for token in vocab):
+        raise ValueError("a token holds the end of a line")
+    return "".join(token + "\n" for token in vocab).encode("utf-8")
+
+
+def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12):
+    """Write the file in one step: a reader sees the old one or the new."""
+    shapes, layers = _shapes(arrays)
+    dim = arrays["embed.words"].shape[1]
+    unknown = sorted(set(arrays) - set(shapes))
+    missing = sorted(set(shapes) - set(arrays))
+    if unknown or missing:
+        raise ValueError(f"unknown: {unknown}; missing: {missing}")
+    if dim % heads or dim // heads % LANES:
+        raise ValueError(f"{heads} heads do not fit dim {dim}")
+    if not 1 <= read_layer <= layers:
+        raise ValueError(f"read_layer is {read_layer} of {layers}")
+
+    header = {"__metadata__": {"id": ID, "heads": str(heads),
+                               "read_layer": str(read_layer),
+                               "epsilon": repr(float(epsilon))}}
+    blobs = []
+    at = 0
+
+    def add(name, kind, shape, data):
+        nonlocal at
+        header[name] = {"dtype": kind, "shape": list(shape),
+                        "data_offsets": [at, at + len(data)]}
+        blobs.append(data)
+        at += len(data)
+
+    # floats first, each a multiple of 4 bytes: all of them are aligned
+    for kind in ("F32", "I8"):
+        for name, (its_kind, shape) in shapes.items():
+            if its_kind == kind:
+                add(name, kind, shape,
+                    _bytes_of(name, arrays[name], kind, shape))
+    text = _vocab_bytes(vocab, arrays["embed.words"].shape[0])
+    add("vocab", "U8", (len(text),), text)
+
+    digest = hashlib.sha256()
+    for blob in blobs:
+        digest.update(blob)
+    header["__metadata__"]["sum"] = digest.hexdigest()
+    head = json.dumps(header, separators=(",", ":")).encode("utf-8")
+    head += b" " * (-(8 + len(head)) % ALIGNMENT)
+    partial = f"{path}.part"
+    with open(partial, "wb") as file:
+        file.write(struct.pack("<Q", len(head)))
+        file.write(head)
+        for blob in blobs:
+            file.write(blob)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
