@@ -6,8 +6,8 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all build run test asan tsan bench eval fuzz cov format tidy check-style \
-	install deb fresh crash crash-tasks soak clean help
+.PHONY: all build run test flaky asan tsan races bench eval fuzz cov format tidy check-style \
+	install deb tarball fresh train crash crash-tasks kills endurance memory soak clean help
 
 all: build
 
@@ -27,6 +27,13 @@ test:                  ## every test; ends with "N passed, N failed"
 	@cmake --build build --target all api-tests
 	@tools/run-tests build-asan:unit build:api
 
+flaky:                 ## every test FLAKY_RUNS (20) times, under load too
+	@tools/setup build test
+	@$(MAKE) --no-print-directory asan
+	@cmake --preset release >/dev/null
+	@cmake --build build --target all api-tests
+	@tools/run-flaky build-asan:unit build:api
+
 asan:                  ## build with AddressSanitizer and UBSan in build-asan
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan --target all tests
@@ -35,6 +42,12 @@ tsan:                  ## unit tests under ThreadSanitizer
 	@cmake --preset tsan >/dev/null
 	@cmake --build build-tsan --target all tests
 	@tools/run-tests build-tsan:unit
+
+races:                 ## ThreadSanitizer over the store, its writer and tasks
+	@cmake --preset tsan >/dev/null
+	@cmake --build build-tsan --target t_store t_task
+	@build-tsan/tests/t_store
+	@build-tsan/tests/t_task
 
 bench:                 ## measure; prints ratios taken in one run
 	@tools/setup build test
@@ -47,7 +60,7 @@ eval:                  ## score it on the public sets in SETS (../shared/bench)
 	@$(MAKE) --no-print-directory build
 	@tools/eval build $${SETS:-../shared/bench}
 
-fuzz:                  ## run each fuzz target for FUZZ_SECONDS (60)
+fuzz:                  ## each target for FUZZ_SECONDS (60), or all for FUZZ_TOTAL
 	@tools/setup build dev
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz --target fuzzers
@@ -63,13 +76,10 @@ cov:                   ## line coverage of the unit tests
 format:                ## clang-format everything
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-tidy:                  ## clang-tidy everything
-	@CC=clang cmake -B build-tidy -G Ninja -DCMAKE_BUILD_TYPE=Debug >/dev/null
-	@cmake --build build-tidy --target generated >/dev/null
-	@git ls-files 'src/*.c' | xargs -P "$$(nproc)" -n 1 \
-		clang-tidy -p build-tidy --quiet
+tidy:                  ## clang-tidy over src/, as a gate
+	@tools/tidy
 
-check-style:           ## layers, banned calls, widths, licence lines
+check-style:           ## layers and rooms, banned calls, widths, lengths
 	@tools/check-style
 
 install: build         ## into PREFIX (/usr/local), under DESTDIR
@@ -78,9 +88,16 @@ install: build         ## into PREFIX (/usr/local), under DESTDIR
 deb: build             ## build/clew_VERSION_ARCH.deb
 	@tools/make-deb build
 
+tarball: build         ## build/clew-VERSION-ARCH.tar.gz: unpack and run
+	@cmake --build build --target clew-portable >/dev/null
+	@tools/make-tarball build
+
 fresh:                 ## prove run and test in a bare Debian 12 (root)
 	@tools/setup build dev
 	@tools/fresh
+
+train:                 ## train models/reader.bin anew in DATA (a GPU, PyTorch)
+	@tools/train-reader $(DATA)
 
 clean:                 ## remove every build folder
 	rm -rf build build-*
@@ -92,6 +109,22 @@ crash:                 ## kill the server 100 times under load, on both stores
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CRASH_KILLS=$${CRASH_KILLS:-100} node --test crash.test.mjs
+
+kills:                 ## kill two processes KILLS (1000) times, each store 11 min
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew KILLS=$${KILLS:-1000} KILLS_MINUTES=$${KILLS_MINUTES:-11} node --test kills.test.mjs
+
+endurance:             ## mixed load for ENDURE_MINUTES (30) on each store
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew ENDURE_MINUTES=$${ENDURE_MINUTES:-30} node --test endurance.test.mjs
+
+memory:                ## fail every allocation of every call in turn, both stores
+	@tools/setup build test
+	@cmake --preset asan >/dev/null
+	@cmake --build build-asan --target t_api_memory
+	@CLEW_TEST_EVERY_ALLOCATION=yes build-asan/tests/t_api_memory 2>&1 | grep -v ' error api failed '
 
 soak:                  ## 10,000 hostile texts into contexts, counted for real
 	@tools/setup build test

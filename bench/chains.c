@@ -12,9 +12,12 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/config.h"
-#include "engine/chain.h"
-#include "engine/engine.h"
-#include "engine/work.h"
+#include "engine/chat/place.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/core/work.h"
+#include "engine/read/reading.h"
+#include "engine/topic/chain.h"
 #include "store/store.h"
 
 #include <stdio.h>

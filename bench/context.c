@@ -14,12 +14,14 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/json.h"
-#include "engine/capture.h"
-#include "engine/context.h"
-#include "engine/engine.h"
-#include "engine/feed.h"
-#include "engine/memory.h"
-#include "engine/work.h"
+#include "engine/ask/context.h"
+#include "engine/capture/capture.h"
+#include "engine/core/commit.h"
+#include "engine/core/engine.h"
+#include "engine/core/work.h"
+#include "engine/key/tenant.h"
+#include "engine/memory/memory.h"
+#include "engine/open.h"
 #include "store/db.h"
 
 #include <ftw.h>
@@ -233,7 +235,7 @@ int main(void)
             arena_init(&arena, (size_t)4 << 30);
             check(store_write(engine->store, &scope, make, &making, &err),
                   &err);
-            feed_offer(engine, &scope, &making.batch);
+            commit_offer(engine, &scope, &making.batch);
             arena_release(&arena);
             made += PER_WRITE;
         }

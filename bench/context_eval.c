@@ -12,10 +12,12 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/json.h"
-#include "engine/capture.h"
-#include "engine/chat.h"
-#include "engine/context.h"
-#include "engine/engine.h"
+#include "engine/ask/context.h"
+#include "engine/capture/capture.h"
+#include "engine/chat/chat.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
+#include "engine/open.h"
 
 #include <ftw.h>
 #include <stdio.h>

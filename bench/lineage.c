@@ -13,13 +13,15 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/config.h"
-#include "engine/engine.h"
-#include "engine/feed.h"
-#include "engine/lineage.h"
-#include "engine/memory.h"
-#include "engine/search.h"
-#include "engine/thought.h"
-#include "engine/work.h"
+#include "engine/ask/search.h"
+#include "engine/core/commit.h"
+#include "engine/core/engine.h"
+#include "engine/core/work.h"
+#include "engine/key/tenant.h"
+#include "engine/memory/lineage.h"
+#include "engine/memory/memory.h"
+#include "engine/open.h"
+#include "engine/thought/thought.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ static void load_memories(size_t total)
         load.from = n;
         load.count = total - n < BATCH ? total - n : BATCH;
         must(store_write(engine->store, &scope, do_load, &load, &err), &err);
-        feed_offer(engine, &scope, &load.batch);
+        commit_offer(engine, &scope, &load.batch);
         arena_clear(&arena);
     }
     arena_release(&arena);
@@ -276,7 +278,7 @@ static void time_long(bool is_fan)
 
     arena_init(&arena, (size_t)1 << 32);
     must(store_write(engine->store, &scope, do_chain, &chain, &err), &err);
-    feed_offer(engine, &scope, &chain.batch);
+    commit_offer(engine, &scope, &chain.batch);
     for (size_t i = 0; i < N_QUERIES; i++) {
         int64_t began;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - what it costs to link one more call into a large store.
+ * call.c - what it costs to link one more call into a large store.
  *
  *   bench_link [CALLS]        default 1,000,000
  *
@@ -17,12 +17,14 @@
 #include "base/config.h"
 #include "base/json.h"
 #include "base/rand.h"
-#include "engine/chat.h"
-#include "engine/engine.h"
-#include "engine/link.h"
-#include "engine/link_plan.h"
-#include "engine/request_trail.h"
-#include "engine/turn.h"
+#include "engine/call/call.h"
+#include "engine/call/call_plan.h"
+#include "engine/call/request_trail.h"
+#include "engine/chat/chat.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
+#include "engine/open.h"
 #include "store/store.h"
 
 #include <ftw.h>
@@ -79,9 +81,9 @@ static json_t *message_of(int64_t c, int i)
 }
 
 /* Call `n` of conversation `c`: its messages and its reply. */
-static struct link_input call_of(int64_t c, int n)
+static struct call_input call_of(int64_t c, int n)
 {
-    struct link_input input = {.created_at_ms = time_ms += STEP_MS};
+    struct call_input input = {.created_at_ms = time_ms += STEP_MS};
     json_t *list = json_array();
 
     for (int i = 0; i <= 2 * n; i++) {
@@ -92,7 +94,7 @@ static struct link_input call_of(int64_t c, int n)
     return input;
 }
 
-static void release(const struct link_input *input)
+static void release(const struct call_input *input)
 {
     json_decref((json_t *)(uintptr_t)input->messages);
     json_decref((json_t *)(uintptr_t)input->reply);
@@ -116,7 +118,7 @@ static enum clew_status add_turn(struct store_tx *tx, struct arena *arena,
                         .channel = STR("llm"),
                         .created_at_ms = request->created_at_ms,
                         .stored_at_ms = request->created_at_ms};
-    enum clew_status status = link_plan_content(
+    enum clew_status status = call_plan_content(
         arena, json_object_get(message, "content"), &content, err);
 
     turn.id = uuid_new(request->created_at_ms);
@@ -127,7 +129,7 @@ static enum clew_status add_turn(struct store_tx *tx, struct arena *arena,
 
 /* The rows of a call whose parent is known. */
 static enum clew_status add_call(struct store_tx *tx, struct arena *arena,
-                                 struct link_plan *plan, struct chat *chat,
+                                 struct call_plan *plan, struct chat *chat,
                                  struct request *parent, struct clew_error *err)
 {
     struct request *r = &plan->request;
@@ -183,10 +185,10 @@ static enum clew_status add_conversation(struct store_tx *tx, int64_t c,
     chat.id = chat.conversation_id = uuid_new(time_ms);
     status = chat_insert(tx, &chat, err);
     for (int n = 0; n < CALLS_EACH && status == CLEW_OK; n++) {
-        struct link_input input = call_of(c, n);
-        struct link_plan plan;
+        struct call_input input = call_of(c, n);
+        struct call_plan plan;
 
-        status = link_plan_make(&arena, &input, &plan, err);
+        status = call_plan_make(&arena, &input, &plan, err);
         plan.request.created_at_ms = input.created_at_ms;
         plan.request.stored_at_ms = input.created_at_ms;
         if (status == CLEW_OK) {
@@ -234,9 +236,9 @@ static int64_t cpu_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void link_batch(struct link_input *inputs, struct cost *cost)
+static void link_batch(struct call_input *inputs, struct cost *cost)
 {
-    static struct link_result results[BATCH];
+    static struct call_result results[BATCH];
     static enum clew_status statuses[BATCH];
     struct clew_error err = {0};
     struct arena arena;
@@ -245,15 +247,15 @@ static void link_batch(struct link_input *inputs, struct cost *cost)
     arena_init(&arena, 1u << 30);
     began = clock_mono_ns();
     for (size_t i = 0; i < BATCH; i++) {
-        struct link_plan plan;
+        struct call_plan plan;
 
-        must(link_plan_make(&arena, &inputs[i], &plan, &err), &err);
+        must(call_plan_make(&arena, &inputs[i], &plan, &err), &err);
     }
     cost->plan_ns += clock_mono_ns() - began;
     began = clock_mono_ns();
     cost->cpu_ns -= cpu_ns();
-    must(link_requests(engine, &scope, &arena, inputs, BATCH, results, statuses,
-                       &err),
+    must(call_link_many(engine, &scope, &arena, inputs, BATCH, results,
+                        statuses, &err),
          &err);
     cost->total_ns += clock_mono_ns() - began;
     cost->cpu_ns += cpu_ns();
@@ -268,7 +270,7 @@ static void link_batch(struct link_input *inputs, struct cost *cost)
 
 static void measure(int64_t n_conversations)
 {
-    static struct link_input inputs[BATCH];
+    static struct call_input inputs[BATCH];
     struct cost cost = {0};
     double n = (double)ROUNDS * BATCH * 1e3;
 

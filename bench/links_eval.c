@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/chatlink_score.h"
+#include "engine/chatlink/chatlink_score.h"
 #include "model/embed.h"
 
 #include <stdio.h>

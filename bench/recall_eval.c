@@ -12,9 +12,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/recall.h"
 #include "index/doc.h"
 #include "model/embed.h"
+#include "recall/recall.h"
 
 #include <stdio.h>
 #include <string.h>

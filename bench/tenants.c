@@ -11,10 +11,10 @@
  */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/recall.h"
 #include "index/doc.h"
 #include "index/index.h"
 #include "model/embed.h"
+#include "recall/recall.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -14,8 +14,10 @@
 #include "base/config.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "engine/capture.h"
-#include "engine/engine.h"
+#include "engine/capture/capture.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
+#include "engine/open.h"
 
 #include <ftw.h>
 #include <stdio.h>

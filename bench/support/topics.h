@@ -11,7 +11,7 @@
 #define BENCH_SUPPORT_TOPICS_H
 
 #include "base/str.h"
-#include "engine/chain_decide.h"
+#include "engine/topic/chain_decide.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,11 +5,11 @@
  * Files are named without their folder: where the server keeps its settings is
  * nobody's business.
  */
-#include "engine/agents.h"
+#include "engine/keep/agents.h"
 
 #include "api/handlers.h"
-#include "engine/agents_live.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
+#include "engine/keep/agents_live.h"
 
 /* The part behind the last slash before the file's own name. */
 static struct str file_name(struct str path)
@@ -106,5 +106,5 @@ enum clew_status agents_list(struct api_call *call, struct clew_error *err)
 
     call->out = form_agents(set);
     agents_unref(set);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return call->out ? CLEW_OK : clew_no_memory(err);
 }

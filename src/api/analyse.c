@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "engine/correction.h"
-#include "engine/engine.h"
-#include "engine/intent_ask.h"
+#include "engine/capture/intent_ask.h"
+#include "engine/core/engine.h"
+#include "engine/understand/correction.h"
 #include "text/analysis.h"
 
 #include <math.h>
@@ -242,7 +242,7 @@ enum clew_status analyse_post(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK && !is_corrected &&
         intent_ask_now(call->engine, &call->scope, call->arena, request.text,
                        request.previous, &intent) != CLEW_OK) {
-        status = api_no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -250,7 +250,7 @@ enum clew_status analyse_post(struct api_call *call, struct clew_error *err)
     call->out = json_object();
     if (!call->out || !set_act(call->out, &intent, is_corrected) ||
         !set_lists(call->out, &analysis, &intent)) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -281,7 +281,7 @@ enum clew_status analyse_feedback(struct api_call *call, struct clew_error *err)
     }
     call->out = json_object();
     if (!call->out || !json_set_cstr(call->out, "act", intent_act_name(act))) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }

@@ -8,8 +8,8 @@
  * knows how the request came nor how the answer leaves.
  *
  * To add an endpoint: write the handler in the file of its resource, declare
- * it in handlers.h, add its row in routes.c. If it answers with a new kind of
- * object, describe that in openapi_schemas.c.
+ * it in handlers.h, add its row in routes.c. What is new among its fields and
+ * answers gets a row in openapi_fields.c and openapi_{talk,keep,server}.c.
  * Thread-safety: the table is immutable; a call belongs to one thread.
  */
 #ifndef API_API_H
@@ -38,6 +38,7 @@ struct api_call {
     struct arena *arena;
     const struct http_request *request;
     struct http_response *response; /* for headers, streams and raw bodies */
+    const struct api_route *routes; /* all there are */
     const struct api_route *route;
     struct scope scope; /* from the key, never from the body */
     enum api_role role;
@@ -64,7 +65,11 @@ enum api_flags {
     API_ANY_QUERY = 1 << 1,
     /* Authorization and x-api-key belong to a provider: the key is in
      * x-clew-key, or in the path parameter {key} where the pattern has one. */
-    API_PROXY_KEY = 1 << 2
+    API_PROXY_KEY = 1 << 2,
+    /* While the store is down, a key it confirmed shortly before will do. */
+    API_KNOWN_KEY = 1 << 3,
+    /* server.metrics says who needs no key, or that it is not there. */
+    API_METRICS = 1 << 4
 };
 
 struct api_route {
@@ -76,9 +81,10 @@ struct api_route {
     const char *const *query;       /* NULL-terminated; NULL = none allowed */
     const char *summary;            /* one sentence for the OpenAPI document */
     /*
-     * "required,fields > STATUS Answer": which body fields must be there, and
-     * what comes back: the name of a schema of openapi_schemas.c, "[Name]" for
-     * a list page of it, or nothing. NULL = not described.
+     * "operationId: required,fields > STATUS media/type Answer": which body
+     * fields or parameters must be there, and what comes back: the name of an
+     * object of openapi.h's tables, "[Name]" for a list page of it, or nothing.
+     * 200 and JSON need not be said.
      */
     const char *schema;
     unsigned flags; /* enum api_flags */
@@ -110,6 +116,20 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
                                 int64_t *out_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* A text of the body that people write, its secrets starred (redact.h). */
+enum clew_status api_body_text(struct api_call *call, const char *field,
+                               enum json_need need, size_t max_bytes,
+                               struct str *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The turns as they may be shown: with secrets starred, or as they were sent if
+ * the query says secrets=show and the key may (admin; CLEW_FORBIDDEN).
+ */
+struct turn;
+enum clew_status api_show_turns(struct api_call *call, struct turn *turns,
+                                size_t count,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
 /* `limit` and `cursor` of a list. The cursor is an opaque, tenant-bound text
  * that fits only the route that gave it. */
 struct api_page {
@@ -122,6 +142,14 @@ enum clew_status api_page_of(const struct api_call *call, struct api_page *out,
  * later: lists go on answering when the disk is full. */
 enum clew_status api_pages_open(struct engine *engine,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for a call whose body has a "cursor": only that is filled. */
+enum clew_status api_cursor_of(const struct api_call *call,
+                               struct api_page *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* The text of a payload (api_mark()), for answers that are not lists. */
+enum clew_status api_cursor_make(struct api_call *call, struct str payload,
+                                 struct str *out,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Rows of one type that make a list. */
 struct api_rows {
     const void *first;
@@ -165,7 +193,8 @@ enum clew_status api_mark_parse(const struct api_page *page,
                                 int64_t *out_number, struct uuid *out_id,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
-/* CLEW_NO_MEMORY with its words, for builders that returned false. */
-enum clew_status api_no_memory(struct clew_error *err);
+/* Answer with `out` (taken); NULL: there was no memory to make it. */
+enum clew_status api_answer(struct api_call *call, json_t *out,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -4,10 +4,16 @@
  */
 #include "api/auth.h"
 
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "base/limits.h"
-#include "engine/engine.h"
-#include "engine/key.h"
+#include "engine/core/engine.h"
+#include "engine/key/key.h"
+#include "engine/key/tenant.h"
+#include "http/ratelimit.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_TENANT "default"
@@ -66,7 +72,7 @@ static enum clew_status as_operator(struct api_call *call,
         return clew_fail_field(err, "tenant", "the tenant's name is too long");
     }
     name = arena_copy(call->arena, tenant.s, tenant.len);
-    return name ? as_default(call, name, err) : api_no_memory(err);
+    return name ? as_default(call, name, err) : clew_no_memory(err);
 }
 
 static enum api_role role_of(enum key_role role)
@@ -82,6 +88,35 @@ static enum api_role role_of(enum key_role role)
     return API_ROLE_NONE;
 }
 
+/* The store is away, and will be back; what it said last may do. */
+static bool may_recall(const struct api_call *call, enum clew_status status)
+{
+    return (call->route->flags & API_KNOWN_KEY) &&
+           (status == CLEW_UNAVAILABLE || status == CLEW_BUSY ||
+            status == CLEW_TIMEOUT);
+}
+
+static enum clew_status has_keys(const struct api_call *call, bool *out_any,
+                                 struct clew_error *err)
+{
+    enum clew_status status = key_any(call->engine, out_any, err);
+
+    return may_recall(call, status) ? key_any_known(call->engine, out_any, err)
+                                    : status;
+}
+
+static enum clew_status check_key(const struct api_call *call, struct str text,
+                                  struct key_grant *out_grant,
+                                  struct clew_error *err)
+{
+    enum clew_status status =
+        key_authenticate(call->engine, text, out_grant, err);
+
+    return may_recall(call, status)
+               ? key_known(call->engine, text, out_grant, err)
+               : status;
+}
+
 enum clew_status auth_call(struct api_call *call, struct clew_error *err)
 {
     struct str text = presented_key(call);
@@ -92,25 +127,103 @@ enum clew_status auth_call(struct api_call *call, struct clew_error *err)
         return as_operator(call, err);
     }
     if (call->request->is_loopback) {
-        bool has_keys = true;
+        bool any = true;
 
-        status = key_any(call->engine, &has_keys, err);
+        status = has_keys(call, &any, err);
         if (status != CLEW_OK) {
             return status;
         }
-        if (!has_keys) {
+        if (!any) {
             return as_default(call, DEFAULT_TENANT, err);
         }
     }
     if (!text.s || text.len == 0) {
         return clew_fail(err, CLEW_UNAUTHORIZED, "a key is required");
     }
-    status = key_authenticate(call->engine, text, &grant, err);
+    status = check_key(call, text, &grant, err);
     if (status != CLEW_OK) {
         return status;
     }
     call->scope = grant.scope;
     call->role = role_of(grant.role);
     call->key_id = arena_string(call->arena, grant.id);
-    return call->key_id ? CLEW_OK : api_no_memory(err);
+    return call->key_id ? CLEW_OK : clew_no_memory(err);
+}
+
+/* --- the gate --- */
+
+struct auth_gate {
+    struct ratelimit *wrong; /* keys, by address */
+};
+
+enum clew_status auth_gate_new(struct auth_gate **out_gate)
+{
+    struct auth_gate *gate = alloc_zero(1, sizeof(*gate));
+    enum clew_status status = CLEW_NO_MEMORY;
+
+    if (gate) {
+        status = ratelimit_new(LIMIT_BAD_KEYS_PER_MINUTE,
+                               LIMIT_BAD_KEYS_PER_MINUTE / 2, &gate->wrong);
+    }
+    if (status != CLEW_OK) {
+        auth_gate_free(gate);
+        return status;
+    }
+    *out_gate = gate;
+    return CLEW_OK;
+}
+
+void auth_gate_free(struct auth_gate *gate)
+{
+    if (gate) {
+        ratelimit_free(gate->wrong);
+        alloc_free(gate);
+    }
+}
+
+static void add_header(const struct api_call *call, const char *name,
+                       const char *value)
+{
+    if (call->response &&
+        http_response_header(call->request, call->response, name, value)) {
+        return; /* a courtesy: without memory the status says enough */
+    }
+}
+
+enum clew_status auth_slow_down(const struct api_call *call, int64_t wait_ms,
+                                struct clew_error *err)
+{
+    char seconds[24];
+
+    (void)snprintf(seconds, sizeof(seconds), "%" PRId64,
+                   (wait_ms + 999) / 1000);
+    add_header(call, "retry-after", seconds);
+    return clew_fail(err, CLEW_RATE_LIMITED,
+                     "too many requests; try again in %s s", seconds);
+}
+
+enum clew_status auth_enter(struct auth_gate *gate, struct api_call *call,
+                            struct clew_error *err)
+{
+    struct str peer = str_of(call->request->peer);
+    int64_t now_ns = clock_mono_ns();
+    struct key_grant grant;
+    int64_t wait_ms = 0;
+    enum clew_status status;
+
+    if (!gate) {
+        return auth_call(call, err);
+    }
+    if (ratelimit_is_empty(gate->wrong, peer, now_ns, &wait_ms) &&
+        key_known(call->engine, presented_key(call), &grant, NULL) != CLEW_OK) {
+        return auth_slow_down(call, wait_ms, err);
+    }
+    status = auth_call(call, err);
+    if (status == CLEW_UNAUTHORIZED) {
+        add_header(call, "www-authenticate", "Bearer realm=\"clew\"");
+        if (!ratelimit_take(gate->wrong, peer, now_ns, &wait_ms)) {
+            return auth_slow_down(call, wait_ms, err);
+        }
+    }
+    return status;
 }

@@ -6,7 +6,7 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/chain.h"
+#include "engine/topic/chain.h"
 
 /* The nil id is null on the wire. */
 static bool set_id(json_t *out, const char *field, const struct uuid *id)
@@ -187,7 +187,7 @@ enum clew_status chains_get(struct api_call *call, struct clew_error *err)
     /* json_set() takes its value in any case, so each call must happen. */
     is_ok = json_set(call->out, "claims", claims) && is_ok;
     is_ok = json_set(call->out, "updates", updates) && is_ok;
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 typedef enum clew_status (*action_fn)(
@@ -208,8 +208,7 @@ static enum clew_status act(struct api_call *call, action_fn action,
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_chain(&chain);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_chain(&chain), err);
 }
 
 enum clew_status chains_conclude(struct api_call *call, struct clew_error *err)

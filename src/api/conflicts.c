@@ -6,8 +6,8 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/conflict.h"
-#include "engine/undo.h"
+#include "engine/thought/conflict.h"
+#include "engine/thought/undo.h"
 
 /* --- conflicts -------------------------------------------------------------
  */
@@ -124,5 +124,5 @@ enum clew_status memories_undo(struct api_call *call, struct clew_error *err)
     is_ok = json_set(call->out, "retracted", list) && is_ok &&
             json_set_bool(call->out, "more", has_more) &&
             json_set_bool(call->out, "dry_run", input.is_dry_run);
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }

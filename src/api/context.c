@@ -6,7 +6,7 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/context.h"
+#include "engine/ask/context.h"
 
 #include <string.h>
 
@@ -212,7 +212,7 @@ enum clew_status context_post(struct api_call *call, struct clew_error *err)
     enum clew_status status = api_param_id(call, 0, &request.chat_id, err);
 
     if (!context) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status = json_get_int(call->body, "budget_tokens", JSON_OPTIONAL,
@@ -234,7 +234,8 @@ enum clew_status context_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form == FORM_TEXT ? form_context(context)
-                                  : form_messages(context, form);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call,
+                      form == FORM_TEXT ? form_context(context)
+                                        : form_messages(context, form),
+                      err);
 }

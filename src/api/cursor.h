@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #define CURSOR_KEY_SIZE 32
-/* Largest payload; lists need a number and an id. */
-#define CURSOR_MAX_PAYLOAD 256
+/* Largest payload; lists need a number and an id, or a name. */
+#define CURSOR_MAX_PAYLOAD 512
 
 struct cursor_scope {
     const unsigned char *key; /* CURSOR_KEY_SIZE bytes */

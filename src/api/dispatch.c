@@ -11,7 +11,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "http/ratelimit.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 struct api_front {
     struct engine *engine;
     struct ratelimit *by_key;
-    struct ratelimit *bad_keys; /* by address */
+    struct auth_gate *gate;
 };
 
 static struct router_row row_at(const void *table, size_t i)
@@ -52,6 +52,7 @@ static enum clew_status find_route(struct api_call *call,
     if (status != CLEW_OK) {
         return status;
     }
+    call->routes = api_routes;
     call->route = &api_routes[match.row];
     call->response->route = call->route->path;
     memcpy(call->params, match.params, sizeof(call->params));
@@ -65,49 +66,63 @@ static enum clew_status take_rate(const struct api_call *call,
                                   struct clew_error *err)
 {
     int64_t wait_ms = 0;
-    char seconds[24];
 
-    if (ratelimit_take(limit, key, clock_mono_ns(), &wait_ms)) {
+    return ratelimit_take(limit, key, clock_mono_ns(), &wait_ms)
+               ? CLEW_OK
+               : auth_slow_down(call, wait_ms, err);
+}
+
+/* Does this call need no key, by the table or by the configuration? */
+static bool is_open(const struct api_call *call)
+{
+    const struct config *config = call->engine->config;
+    const char *mode = config ? config_str(config, "server.metrics") : "local";
+
+    if (!(call->route->flags & API_METRICS)) {
+        return call->route->role == API_ROLE_NONE;
+    }
+    return strcmp(mode, "open") == 0 ||
+           (strcmp(mode, "local") == 0 && call->request->is_loopback);
+}
+
+static bool is_off(const struct api_call *call)
+{
+    const struct config *config = call->engine->config;
+
+    return (call->route->flags & API_METRICS) && config &&
+           strcmp(config_str(config, "server.metrics"), "off") == 0;
+}
+
+/* Key and role. */
+static enum clew_status check_caller(struct api_call *call,
+                                     const struct api_front *front,
+                                     struct clew_error *err)
+{
+    enum clew_status status;
+
+    if (is_off(call)) {
+        return clew_fail(err, CLEW_NOT_FOUND, "no such address");
+    }
+    if (is_open(call)) {
         return CLEW_OK;
     }
-    (void)snprintf(seconds, sizeof(seconds), "%" PRId64,
-                   (wait_ms + 999) / 1000);
-    add_header(call, "retry-after", seconds);
-    return clew_fail(err, CLEW_RATE_LIMITED,
-                     "too many requests; try again in %s s", seconds);
+    status = auth_enter(front ? front->gate : NULL, call, err);
+    if (status == CLEW_OK && call->role < call->route->role) {
+        return clew_fail(err, CLEW_FORBIDDEN,
+                         "this key's role does not permit that");
+    }
+    return status;
 }
 
 static enum clew_status authenticate(struct api_call *call,
                                      const struct api_front *front,
                                      struct clew_error *err)
 {
-    enum clew_status status;
+    enum clew_status status = check_caller(call, front, err);
 
-    if (call->route->role == API_ROLE_NONE) {
-        return CLEW_OK;
-    }
-    status = auth_call(call, err);
-    if (status == CLEW_UNAUTHORIZED) {
-        add_header(call, "www-authenticate", "Bearer realm=\"clew\"");
-        if (front) {
-            struct clew_error slow = {0};
-
-            if (take_rate(call, front->bad_keys, str_of(call->request->peer),
-                          &slow) != CLEW_OK) {
-                *err = slow;
-                return slow.status;
-            }
-        }
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (call->role < call->route->role) {
-        return clew_fail(err, CLEW_FORBIDDEN,
-                         "this key's role does not permit that");
-    }
-    return front ? take_rate(call, front->by_key, str_of(call->key_id), err)
-                 : CLEW_OK;
+    return status == CLEW_OK && front && call->role != API_ROLE_NONE
+               ? take_rate(call, front->by_key, str_of(call->key_id), err)
+               : status;
 }
 
 /* --- input --- */
@@ -144,7 +159,7 @@ static enum clew_status read_body(struct api_call *call, struct clew_error *err)
     }
     if (text.len == 0) {
         call->body = json_object();
-        return call->body ? CLEW_OK : api_no_memory(err);
+        return call->body ? CLEW_OK : clew_no_memory(err);
     }
     if (type.s && !is_json_type(type)) {
         return clew_fail(err, CLEW_UNSUPPORTED,
@@ -241,6 +256,10 @@ static void dispatch(struct engine *engine, const struct api_front *front,
     } else if (status != CLEW_OK) {
         bool is_ours = status == CLEW_INTERNAL || status == CLEW_CORRUPT;
 
+        if (status == CLEW_NO_MEMORY) {
+            clew_ignore(
+                clew_no_memory(&err)); /* no words of what went before */
+        }
         log_failure(&call, status, &err);
         /* What broke inside is for the log; the request id leads there. */
         http_response_error(request, response, status, is_ours ? NULL : &err);
@@ -271,8 +290,7 @@ enum clew_status api_front_new(struct engine *engine,
         status = ratelimit_new(rate, rate / 10 + 1, &front->by_key);
     }
     if (status == CLEW_OK) {
-        status = ratelimit_new(LIMIT_BAD_KEYS_PER_MINUTE,
-                               LIMIT_BAD_KEYS_PER_MINUTE / 2, &front->bad_keys);
+        status = auth_gate_new(&front->gate);
     }
     if (status != CLEW_OK) {
         api_front_free(front);
@@ -293,8 +311,43 @@ void api_front_free(struct api_front *front)
         return;
     }
     ratelimit_free(front->by_key);
-    ratelimit_free(front->bad_keys);
+    auth_gate_free(front->gate);
     alloc_free(front);
+}
+
+struct auth_gate *api_front_gate(struct api_front *front)
+{
+    return front->gate;
+}
+
+bool api_front_admit(void *arg, const struct http_request *request,
+                     struct http_response *response)
+{
+    const struct api_front *front = arg;
+    struct clew_error err = {0};
+    struct api_call call = {.engine = front->engine,
+                            .arena = request->arena,
+                            .request = request,
+                            .response = response,
+                            .key_id = ""};
+    enum clew_status status = find_route(&call, &err);
+
+    if (status == CLEW_OK) {
+        status = check_caller(&call, front, &err);
+    }
+    if (status != CLEW_OK) {
+        log_failure(&call, status, &err);
+        http_response_error(request, response, status, &err);
+    }
+    return status == CLEW_OK;
+}
+
+bool api_is_public(const struct http_request *request)
+{
+    struct router_match match;
+
+    return router_find(row_at, api_routes, request, &match, NULL) == CLEW_OK &&
+           api_routes[match.row].role == API_ROLE_NONE;
 }
 
 void api_front_handle(void *arg, const struct http_request *request,

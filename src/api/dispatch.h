@@ -14,8 +14,11 @@
 #include "clew/status.h"
 #include "http/http.h"
 
+#include <stdbool.h>
+
 struct engine;
 struct api_front;
+struct auth_gate;
 
 /*
  * Answer one request. For in-process callers: with request->is_trusted they act
@@ -34,5 +37,13 @@ void api_front_free(struct api_front *front);
 /* An http_handler; `arg` is the struct api_front. */
 void api_front_handle(void *arg, const struct http_request *request,
                       struct http_response *response);
+
+/* An http_admit: the route, the key and its role, before the body is read. */
+bool api_front_admit(void *arg, const struct http_request *request,
+                     struct http_response *response);
+/* The gate that other doors share, so that wrong keys count together. */
+struct auth_gate *api_front_gate(struct api_front *front);
+/* Is this address open to all by the table, keys or not? */
+bool api_is_public(const struct http_request *request);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/context.h"
-#include "engine/effort_thread.h"
+#include "engine/ask/context.h"
+#include "engine/effort/effort_thread.h"
 
 #include <string.h>
 
@@ -37,8 +37,7 @@ static enum clew_status answer(struct api_call *call,
                                const struct effort *effort,
                                struct clew_error *err)
 {
-    call->out = form_effort(effort);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_effort(effort), err);
 }
 
 enum clew_status efforts_post(struct api_call *call, struct clew_error *err)
@@ -50,8 +49,8 @@ enum clew_status efforts_post(struct api_call *call, struct clew_error *err)
                      &input.user_id, err);
 
     if (status == CLEW_OK) {
-        status = json_get_str(call->body, "goal", JSON_REQUIRED,
-                              LIMIT_TITLE_BYTES, &input.goal, err);
+        status = api_body_text(call, "goal", JSON_REQUIRED, LIMIT_TITLE_BYTES,
+                               &input.goal, err);
     }
     if (status == CLEW_OK && str_trim(input.goal).len == 0) {
         status = clew_fail_field(err, "goal", "\"goal\" must not be empty");
@@ -108,7 +107,7 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
     }
     if (!is_ok) {
         json_decref(items);
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return api_list(call, items, NULL, err);
 }
@@ -129,17 +128,21 @@ enum clew_status efforts_get(struct api_call *call, struct clew_error *err)
 enum clew_status efforts_collapse(struct api_call *call, struct clew_error *err)
 {
     struct effort effort;
-    struct str resolution = {0};
+    struct effort_ending ending = {0};
     struct uuid id;
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (status == CLEW_OK) {
-        status = json_get_str(call->body, "resolution", JSON_OPTIONAL,
-                              LIMIT_CONTENT_BYTES, &resolution, err);
+        status = api_body_text(call, "resolution", JSON_OPTIONAL,
+                               LIMIT_CONTENT_BYTES, &ending.resolution, err);
     }
     if (status == CLEW_OK) {
-        status = effort_collapse(call->engine, &call->scope, call->arena, &id,
-                                 resolution, &effort, err);
+        status = json_get_str(call->body, "outcome", JSON_OPTIONAL,
+                              LIMIT_NAME_BYTES, &ending.outcome, err);
+    }
+    if (status == CLEW_OK) {
+        status = effort_collapse_as(call->engine, &call->scope, call->arena,
+                                    &id, &ending, &effort, err);
     }
     return status == CLEW_OK ? answer(call, &effort, err) : status;
 }
@@ -170,7 +173,7 @@ enum clew_status efforts_turns(struct api_call *call, struct clew_error *err)
     }
     if (status == CLEW_OK && !json_object_get(call->body, "user_id") &&
         !json_set_str(call->body, "user_id", effort.user_id)) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return status == CLEW_OK ? turns_post_to(call, &effort.thread_id, err)
                              : status;
@@ -185,7 +188,7 @@ enum clew_status efforts_context(struct api_call *call, struct clew_error *err)
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (!context) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status = effort_get(call->engine, &call->scope, call->arena, &id,
@@ -205,7 +208,7 @@ enum clew_status efforts_context(struct api_call *call, struct clew_error *err)
     }
     call->out = form_context(context);
     if (!call->out || !json_set(call->out, "effort", form_effort(&effort))) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }

@@ -5,8 +5,9 @@
 #include "api/handlers.h"
 
 #include "api/forms.h"
-#include "engine/compact.h"
-#include "engine/episode.h"
+#include "base/limits.h"
+#include "engine/episode/compact.h"
+#include "engine/episode/episode.h"
 
 static const struct uuid *id_or_null(const struct uuid *id)
 {
@@ -77,6 +78,7 @@ enum clew_status episodes_list(struct api_call *call, struct clew_error *err)
     struct episode_view *views = NULL;
     struct uuid chat_id = {{0}};
     struct uuid before_id = {{0}};
+    struct str user_id = STR("");
     int64_t before_ms = 0;
     struct api_page page;
     size_t count = 0;
@@ -86,12 +88,20 @@ enum clew_status episodes_list(struct api_call *call, struct clew_error *err)
         status = api_query_uuid(call, "chat_id", &chat_id, err);
     }
     if (status == CLEW_OK) {
-        status = api_mark_parse(&page, &before_ms, &before_id, err);
+        status =
+            api_query_str(call, "user_id", LIMIT_NAME_BYTES, &user_id, err);
     }
     if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &before_ms, &before_id, err);
+    }
+    if (status == CLEW_OK && !uuid_is_nil(&chat_id)) {
         status = episode_list(call->engine, &call->scope, call->arena, &chat_id,
                               before_ms, &before_id, page.limit + 1, &views,
                               &count, err);
+    } else if (status == CLEW_OK) {
+        status = episode_list_of(call->engine, &call->scope, call->arena,
+                                 user_id, before_ms, &before_id, page.limit + 1,
+                                 &views, &count, err);
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
@@ -115,8 +125,7 @@ enum clew_status episodes_get(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_episode(&view);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_episode(&view), err);
 }
 
 enum clew_status episodes_compact(struct api_call *call, struct clew_error *err)

@@ -8,9 +8,9 @@
 #include "api/handlers.h"
 
 #include "base/alloc.h"
-#include "engine/engine.h"
-#include "engine/export.h"
-#include "engine/restore.h"
+#include "engine/core/engine.h"
+#include "engine/proof/export.h"
+#include "engine/proof/restore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static enum clew_status open_spool(struct engine *engine,
     char path[4096];
 
     if (!spool) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     (void)snprintf(path, sizeof(path), "%s/export-XXXXXX", engine->data_dir);
     spool->fd = mkostemp(path, O_CLOEXEC);
@@ -112,7 +112,7 @@ enum clew_status import_post(struct api_call *call, struct clew_error *err)
     call->out = json_object();
     if (!call->out || !json_set_int(call->out, "rows", report.n_rows) ||
         !json_set_int(call->out, "added", report.n_added)) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }

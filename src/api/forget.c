@@ -6,7 +6,7 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/forget.h"
+#include "engine/proof/forget.h"
 
 /* Things named in one call; more takes several calls, or a chat or user. */
 #define MAX_NAMED 10000
@@ -27,7 +27,7 @@ static enum clew_status read_ids(struct api_call *call, const char *field,
     }
     ids = arena_zero(call->arena, json_array_size(list), sizeof(*ids));
     if (!ids) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     json_array_foreach (list, i, item) {
         if (!json_is_string(item) ||
@@ -57,7 +57,7 @@ static enum clew_status read_names(struct api_call *call,
     }
     names = arena_zero(call->arena, json_array_size(list), sizeof(*names));
     if (!names) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     json_array_foreach (list, i, item) {
         names[i] =
@@ -103,7 +103,7 @@ static enum clew_status read_input(struct api_call *call,
 enum clew_status forget_post(struct api_call *call, struct clew_error *err)
 {
     struct forget_input input = {0};
-    struct forget_receipt receipt;
+    struct forget_receipt receipt = {0};
     json_t *counts;
     bool is_ok;
     enum clew_status status = read_input(call, &input, err);
@@ -127,6 +127,8 @@ enum clew_status forget_post(struct api_call *call, struct clew_error *err)
                           uuid_is_nil(&receipt.id) ? NULL : &receipt.id) &&
             json_set_cstr(call->out, "sha256", receipt.sha256) &&
             json_set_bool(call->out, "scrubbed", receipt.is_scrubbed) &&
+            (!receipt.remains ||
+             json_set_cstr(call->out, "remains", receipt.remains)) &&
             json_set_bool(call->out, "dry_run", input.is_dry_run);
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }

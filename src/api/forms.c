@@ -4,11 +4,12 @@
  */
 #include "api/forms.h"
 
+#include "base/clock.h"
 #include "base/json.h"
-#include "engine/channel.h"
-#include "engine/chat.h"
-#include "engine/memory_view.h"
-#include "engine/session.h"
+#include "engine/chat/chat.h"
+#include "engine/chat/session.h"
+#include "engine/chat/timeout.h"
+#include "engine/thought/memory_view.h"
 
 #include <stdio.h>
 
@@ -45,17 +46,6 @@ static json_t *form_names(struct str names)
     return form_finish(list, is_ok);
 }
 
-/* The silence that ends it; the channel's where it has none of its own. */
-static int64_t timeout_of(const struct engine *engine, const struct chat *chat)
-{
-    struct str rest = chat->channels;
-    struct str first = {0};
-
-    (void)str_split(&rest, ',', &first); /* none: the general default */
-    return chat->inactivity_minutes ? chat->inactivity_minutes
-                                    : channel_inactivity_minutes(engine, first);
-}
-
 json_t *form_chat(const struct engine *engine, const struct chat *chat)
 {
     json_t *out = json_object();
@@ -76,7 +66,7 @@ json_t *form_chat(const struct engine *engine, const struct chat *chat)
              ? json_set_int(out, "inactivity_minutes", chat->inactivity_minutes)
              : json_set(out, "inactivity_minutes", json_null())) &&
         json_set_int(out, "inactivity_timeout_minutes",
-                     timeout_of(engine, chat)) &&
+                     timeout_of_chat_ms(engine, chat) / CLOCK_MINUTE_MS) &&
         json_set_bool(out, "explicit_channel", chat->is_explicit) &&
         set_id(out, "primary_episode_id", &chat->primary_episode_id) &&
         json_set(out, "cross_chat_episodes",
@@ -174,6 +164,9 @@ json_t *form_memory(const struct memory_view *view)
                  set_id(out, "parent_id", &memory->parent_id) &&
                  json_set_str(out, "agent_id", memory->agent_id) &&
                  json_set_str(out, "agent_name", memory->agent_name) &&
+                 json_set(out, "source_ids",
+                          form_ids(view->source_ids, view->n_source_ids)) &&
+                 json_set_bool(out, "pinned", memory->pinned_at_ms != 0) &&
                  json_set_bool(out, "is_instruction", memory->is_instruction) &&
                  json_set_int(out, "token_count", memory->token_count) &&
                  json_set_real(out, "weight", memory->weight) &&

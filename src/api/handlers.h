@@ -12,7 +12,8 @@
 #define API_HANDLER(name)                                                      \
     enum clew_status name(struct api_call *call, struct clew_error *err)
 
-/* meta.c */
+/* meta.c, meters.c */
+API_HANDLER(meta_index);
 API_HANDLER(meta_health);
 API_HANDLER(meta_metrics);
 API_HANDLER(meta_openapi);
@@ -62,6 +63,9 @@ API_HANDLER(chats_fork);
 API_HANDLER(chats_tree);
 API_HANDLER(chats_close);
 
+/* marks.c */
+API_HANDLER(chats_marks);
+
 /* chains.c */
 API_HANDLER(chains_list);
 API_HANDLER(chains_get);
@@ -84,6 +88,7 @@ API_HANDLER(tasks_list);
 API_HANDLER(traces_get);
 
 /* sessions.c */
+API_HANDLER(sessions_list);
 API_HANDLER(sessions_end);
 
 /* thoughts.c */
@@ -93,6 +98,7 @@ API_HANDLER(thoughts_get);
 /* memories.c */
 API_HANDLER(conflicts_list);
 API_HANDLER(memories_list);
+API_HANDLER(memories_post);
 API_HANDLER(memories_undo);
 API_HANDLER(memories_get);
 API_HANDLER(memories_patch);
@@ -119,7 +125,25 @@ API_HANDLER(import_post);
 /* link.c */
 API_HANDLER(link_post);
 API_HANDLER(requests_list);
+API_HANDLER(requests_get);
 API_HANDLER(conversations_get);
+
+/* stats.c */
+API_HANDLER(stats_get);
+API_HANDLER(users_list);
+API_HANDLER(users_patch);
+
+/* ids.c */
+API_HANDLER(ids_get);
+
+/* events.c */
+API_HANDLER(events_get);
+
+/* admin.c */
+API_HANDLER(keys_list);
+API_HANDLER(keys_post);
+API_HANDLER(keys_delete);
+API_HANDLER(settings_get);
 
 /* analyse.c */
 API_HANDLER(analyse_post);

@@ -2,18 +2,21 @@
 /*
  * link.c - place a call in its conversation; list calls; read the tree.
  */
-#include "engine/link.h"
+#include "engine/call/call.h"
 
 #include "api/forms.h"
 #include "api/handlers.h"
+#include "api/turn_out.h"
+#include "base/buf.h"
 #include "base/limits.h"
-#include "engine/canon.h"
-#include "engine/chat.h"
+#include "engine/call/canon.h"
+#include "engine/chat/chat.h"
+#include "engine/chat/turn.h"
 
 #include <string.h>
 
 static bool set_hash(json_t *object, const char *field,
-                     const struct link_digest *digest, bool has)
+                     const struct call_digest *digest, bool has)
 {
     char hex[SHA256_HEX_SIZE];
 
@@ -101,13 +104,13 @@ static bool is_chat_form(const json_t *messages)
 }
 
 static enum clew_status read_input(const struct api_call *call,
-                                   struct link_input *input,
+                                   struct call_input *input,
                                    struct clew_error *err)
 {
     const json_t *body = call->body;
     const json_t *system = json_object_get(body, "system");
     enum clew_status status =
-        json_get_array(body, "messages", JSON_REQUIRED, LINK_MAX_MESSAGES,
+        json_get_array(body, "messages", JSON_REQUIRED, CALL_MAX_MESSAGES,
                        &input->messages, err);
 
     if (status == CLEW_OK) {
@@ -142,7 +145,7 @@ static enum clew_status read_input(const struct api_call *call,
     return CLEW_OK;
 }
 
-static void take_reply(struct link_input *input,
+static void take_reply(struct call_input *input,
                        const struct canon_reply *reply)
 {
     input->reply = reply->message;
@@ -158,7 +161,7 @@ static void take_reply(struct link_input *input,
 
 enum clew_status link_post(struct api_call *call, struct clew_error *err)
 {
-    struct link_input input = {.created_at_ms = LINK_NOW,
+    struct call_input input = {.created_at_ms = CALL_NOW,
                                .call = {.api = STR("link"),
                                         .input_tokens = -1,
                                         .output_tokens = -1,
@@ -166,7 +169,7 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
                                         .first_byte_ms = -1}};
     struct canon_request canon = {0};
     struct canon_reply reply = {0};
-    struct link_result result;
+    struct call_result result;
     const json_t *response = json_object_get(call->body, "response");
     enum clew_status status = read_input(call, &input, err);
 
@@ -177,7 +180,7 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK && response && !json_is_null(response)) {
         status = canon_reply_of(response, &reply);
         if (status != CLEW_OK) {
-            status = api_no_memory(err);
+            status = clew_no_memory(err);
         } else if (!reply.message) {
             status = clew_fail_field(err, "response",
                                      "\"response\" is no reply of a known API");
@@ -185,8 +188,8 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
         take_reply(&input, &reply);
     }
     if (status == CLEW_OK) {
-        status = link_request(call->engine, &call->scope, call->arena, &input,
-                              &result, err);
+        status = call_link(call->engine, &call->scope, call->arena, &input,
+                           &result, err);
     }
     if (status == CLEW_OK) {
         call->out = form_link(&result.request);
@@ -195,7 +198,7 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
             !json_set_int(call->out, "new_turns",
                           (int64_t)result.n_new_turns) ||
             !json_set_cstr(call->out, "note", result.note)) {
-            status = api_no_memory(err);
+            status = clew_no_memory(err);
         }
     }
     canon_request_release(&canon);
@@ -206,22 +209,95 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
 /* --- GET /api/v1/requests --------------------------------------------------
  */
 
+/* A call with what it says. */
+struct previewed {
+    struct request request;
+    struct str preview;
+};
+
 static json_t *form_row(const struct api_call *call, const void *row)
 {
+    const struct previewed *item = row;
+    json_t *out = form_request(&item->request);
+
     (void)call;
-    return form_request(row);
+    return form_finish(out, out && json_set_str(out, "preview", item->preview));
 }
 
 static struct str mark_row(struct api_call *call, const void *row)
 {
-    const struct request *request = row;
+    const struct previewed *item = row;
 
-    return api_mark(call, request->created_at_ms, &request->id);
+    return api_mark(call, item->request.created_at_ms, &item->request.id);
+}
+
+static enum clew_status add_previews(struct api_call *call,
+                                     const struct request *rows, size_t count,
+                                     struct previewed **out,
+                                     struct clew_error *err)
+{
+    struct previewed *items = arena_zero(call->arena, count, sizeof(*items));
+    struct str *texts = NULL;
+    enum clew_status status = request_previews(
+        call->engine, &call->scope, call->arena, rows, count, &texts, err);
+
+    if (status == CLEW_OK && count > 0 && !items) {
+        status = clew_no_memory(err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        items[i] = (struct previewed){rows[i], texts[i]};
+    }
+    *out = items;
+    return status;
+}
+
+/* "failed", or an HTTP status. */
+static enum clew_status read_status(const struct api_call *call,
+                                    int64_t *out_status, struct clew_error *err)
+{
+    struct str text = {0};
+    enum clew_status status =
+        api_query_str(call, "status", LIMIT_NAME_BYTES, &text, err);
+
+    if (status == CLEW_OK && str_eq(text, STR("failed"))) {
+        *out_status = REQUEST_FAILED;
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK && text.s &&
+        (!str_parse_int(text, out_status) || *out_status < 100 ||
+         *out_status > 599)) {
+        return clew_fail_field(err, "status",
+                               "\"status\" must be failed or an HTTP status");
+    }
+    return status;
+}
+
+static enum clew_status read_filters(const struct api_call *call,
+                                     struct request_filter *filter,
+                                     struct clew_error *err)
+{
+    enum clew_status status =
+        api_query_str(call, "user_id", LIMIT_NAME_BYTES, &filter->user_id, err);
+
+    if (status == CLEW_OK) {
+        status =
+            api_query_str(call, "model", LIMIT_NAME_BYTES, &filter->model, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_status(call, &filter->status, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_query_time(call, "since", &filter->since_ms, err);
+    }
+    return status == CLEW_OK
+               ? api_query_time(call, "until", &filter->before_ms, err)
+               : status;
 }
 
 enum clew_status requests_list(struct api_call *call, struct clew_error *err)
 {
     struct request_filter filter = {.before_ms = INT64_MAX};
+    struct previewed *items = NULL;
     struct request *rows = NULL;
     struct api_page page;
     size_t count = 0;
@@ -232,6 +308,9 @@ enum clew_status requests_list(struct api_call *call, struct clew_error *err)
                                 &filter.conversation_id, err);
     }
     if (status == CLEW_OK) {
+        status = read_filters(call, &filter, err);
+    }
+    if (status == CLEW_OK) {
         status =
             api_mark_parse(&page, &filter.before_ms, &filter.before_id, err);
     }
@@ -240,13 +319,88 @@ enum clew_status requests_list(struct api_call *call, struct clew_error *err)
         status = request_list(call->engine, &call->scope, call->arena, &filter,
                               &rows, &count, err);
     }
+    if (status == CLEW_OK) {
+        status = add_previews(call, rows, count, &items, err);
+    }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){rows, count,
-                                                    sizeof(rows[0]), form_row,
+                                 &(struct api_rows){items, count,
+                                                    sizeof(items[0]), form_row,
                                                     mark_row},
                                  err)
                : status;
+}
+
+/* --- GET /api/v1/requests/{id} ---------------------------------------------
+ */
+
+/* A turn as a tree; NULL without memory. */
+static json_t *form_turn(const struct turn *turn)
+{
+    struct json_out out;
+    struct buf text;
+    json_t *json = NULL;
+
+    buf_init(&text, LIMIT_BODY_BYTES);
+    json_out_init(&out, &text);
+    turn_out(&out, turn);
+    if (buf_status(&text) != CLEW_OK ||
+        json_parse(buf_str(&text), &json, NULL) != CLEW_OK) {
+        json = NULL;
+    }
+    buf_release(&text);
+    return json;
+}
+
+/* The turns that a call brought, and those it was answered with. */
+static enum clew_status add_turns(struct api_call *call,
+                                  const struct request *request,
+                                  struct clew_error *err)
+{
+    int64_t last = request->reply_seq > request->last_seq ? request->reply_seq
+                                                          : request->last_seq;
+    int64_t first = request->first_seq > 0 ? request->first_seq : 1;
+    int64_t want = last - first + 1;
+    json_t *list = json_array();
+    struct turn *turns = NULL;
+    size_t count = 0;
+    bool is_ok = list != NULL;
+    enum clew_status status = CLEW_OK;
+
+    if (want > 0) {
+        status = turn_list(call->engine, &call->scope, call->arena,
+                           &request->chat_id, first - 1,
+                           want < LIMIT_PAGE_MAX ? want : LIMIT_PAGE_MAX,
+                           &turns, &count, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_show_turns(call, turns, count, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && is_ok && i < count; i++) {
+        is_ok = turns[i].seq > last ||
+                json_array_append_new(list, form_turn(&turns[i])) == 0;
+    }
+    if (!json_set(call->out, "turns", list) || !is_ok) {
+        return clew_no_memory(err);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+enum clew_status requests_get(struct api_call *call, struct clew_error *err)
+{
+    struct request request;
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = request_get(call->engine, &call->scope, call->arena, &id,
+                             &request, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->out = form_request(&request);
+    return call->out ? add_turns(call, &request, err) : clew_no_memory(err);
 }
 
 /* --- GET /api/v1/conversations/{id} ----------------------------------------
@@ -320,5 +474,5 @@ enum clew_status conversations_get(struct api_call *call,
     if (status != CLEW_OK) {
         return status;
     }
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }

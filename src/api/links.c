@@ -6,8 +6,8 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/link_decision.h"
-#include "engine/link_tuning.h"
+#include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_tuning.h"
 
 #define HISTORY 100
 
@@ -19,7 +19,7 @@ static bool set_json(json_t *out, const char *field, struct str text)
            json_set(out, field, value);
 }
 
-static json_t *form_link(const struct link_decision *link)
+static json_t *form_link(const struct chatlink_decision *link)
 {
     json_t *out = json_object();
     bool is_ok = out && json_set_uuid(out, "id", &link->id) &&
@@ -52,15 +52,15 @@ static json_t *form_row(const struct api_call *call, const void *row)
 
 static struct str mark_row(struct api_call *call, const void *row)
 {
-    const struct link_decision *link = row;
+    const struct chatlink_decision *link = row;
 
     return api_mark(call, link->created_at_ms, &link->id);
 }
 
 enum clew_status links_list(struct api_call *call, struct clew_error *err)
 {
-    struct link_filter filter = {0};
-    struct link_decision *links = NULL;
+    struct chatlink_filter filter = {0};
+    struct chatlink_decision *links = NULL;
     struct api_page page;
     size_t count = 0;
     enum clew_status status = api_page_of(call, &page, err);
@@ -72,6 +72,16 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
         status = api_query_str(call, "decision", LIMIT_NAME_BYTES,
                                &filter.decision, err);
     }
+    if (status == CLEW_OK && filter.decision.s &&
+        !str_eq(filter.decision, STR("link")) &&
+        !str_eq(filter.decision, STR("no_link"))) {
+        return clew_fail_field(err, "decision",
+                               "\"decision\" is link or no_link");
+    }
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "user_id", LIMIT_NAME_BYTES,
+                               &filter.user_id, err);
+    }
     if (status == CLEW_OK) {
         status = api_mark_parse(&page, &filter.before_time_ms,
                                 &filter.before_id, err);
@@ -80,8 +90,8 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
         return status;
     }
     filter.limit = page.limit + 1;
-    status = link_decision_list(call->engine, &call->scope, call->arena,
-                                &filter, &links, &count, err);
+    status = chatlink_decision_list(call->engine, &call->scope, call->arena,
+                                    &filter, &links, &count, err);
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
                                  &(struct api_rows){links, count,
@@ -94,7 +104,7 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
 enum clew_status links_feedback(struct api_call *call, struct clew_error *err)
 {
     struct str outcome = {0};
-    struct link_decision link;
+    struct chatlink_decision link;
     struct uuid id;
     bool is_correct;
     enum clew_status status = api_param_id(call, 0, &id, err);
@@ -111,13 +121,12 @@ enum clew_status links_feedback(struct api_call *call, struct clew_error *err)
         return clew_fail_field(err, "outcome",
                                "\"outcome\" must be correct or incorrect");
     }
-    status = link_decision_feedback(call->engine, &call->scope, call->arena,
-                                    &id, is_correct, &link, err);
+    status = chatlink_decision_feedback(call->engine, &call->scope, call->arena,
+                                        &id, is_correct, &link, err);
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_link(&link);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_link(&link), err);
 }
 
 static json_t *form_weights(const struct chatlink_weights *weights)
@@ -131,7 +140,7 @@ static json_t *form_weights(const struct chatlink_weights *weights)
                            json_set_real(out, "recency", weights->recency));
 }
 
-static json_t *form_tuning(const struct link_tuning *tuning)
+static json_t *form_tuning(const struct chatlink_tuning *tuning)
 {
     json_t *out = json_object();
     bool has_id = !uuid_is_nil(&tuning->id);
@@ -153,14 +162,14 @@ static json_t *form_tuning(const struct link_tuning *tuning)
 
 enum clew_status tuning_get(struct api_call *call, struct clew_error *err)
 {
-    struct link_tuning current;
-    struct link_tuning *history = NULL;
+    struct chatlink_tuning current;
+    struct chatlink_tuning *history = NULL;
     size_t count = 0;
     json_t *items;
     bool is_ok;
     enum clew_status status =
-        link_tuning_list(call->engine, &call->scope, call->arena, HISTORY,
-                         &current, &history, &count, err);
+        chatlink_tuning_list(call->engine, &call->scope, call->arena, HISTORY,
+                             &current, &history, &count, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -173,18 +182,17 @@ enum clew_status tuning_get(struct api_call *call, struct clew_error *err)
         is_ok = json_array_append_new(items, form_tuning(&history[i])) == 0;
     }
     is_ok = json_set(call->out, "history", items) && is_ok;
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status tuning_revert(struct api_call *call, struct clew_error *err)
 {
-    struct link_tuning tuning;
-    enum clew_status status = link_tuning_revert(call->engine, &call->scope,
-                                                 call->arena, &tuning, err);
+    struct chatlink_tuning tuning;
+    enum clew_status status = chatlink_tuning_revert(call->engine, &call->scope,
+                                                     call->arena, &tuning, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_tuning(&tuning);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_tuning(&tuning), err);
 }

@@ -10,18 +10,36 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "engine/lineage.h"
-#include "engine/memory_view.h"
+#include "engine/memory/lineage.h"
+#include "engine/thought/memory_hand.h"
+#include "engine/thought/memory_view.h"
 
 #define MAX_TAGS 50
 #define PREVIEW_CHARS 80
+#define MAX_TYPE_BYTES 64
 
 static enum clew_status answer_view(struct api_call *call,
                                     const struct memory_view *view,
                                     struct clew_error *err)
 {
-    call->out = form_memory(view);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_memory(view), err);
+}
+
+static enum clew_status read_flag(const struct api_call *call, const char *name,
+                                  bool *out, struct clew_error *err)
+{
+    struct str text = {0};
+    enum clew_status status =
+        api_query_str(call, name, LIMIT_NAME_BYTES, &text, err);
+
+    if (status != CLEW_OK || !text.s) {
+        return status;
+    }
+    *out = str_eq(text, STR("true"));
+    return *out || str_eq(text, STR("false"))
+               ? CLEW_OK
+               : clew_fail_field(err, name, "\"%s\" must be true or false",
+                                 name);
 }
 
 static enum clew_status read_filter(struct api_call *call,
@@ -42,6 +60,24 @@ static enum clew_status read_filter(struct api_call *call,
     if (status == CLEW_OK) {
         status =
             api_query_str(call, "tag", LIMIT_NAME_BYTES, &filter->tag, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            api_query_str(call, "q", LIMIT_TITLE_BYTES, &filter->query, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "origin", LIMIT_NAME_BYTES,
+                               &filter->origin, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "agent_id", LIMIT_NAME_BYTES,
+                               &filter->agent_id, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_flag(call, "pinned", &filter->is_pinned, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_flag(call, "retracted", &filter->with_retracted, err);
     }
     return status == CLEW_OK
                ? api_query_uuid(call, "chat_id", &filter->chat_id, err)
@@ -146,28 +182,141 @@ static enum clew_status read_tags(struct api_call *call, const json_t *list,
     }
     *out = arena_str(call->arena, buf_str(&tags));
     buf_release(&tags);
-    return out->s ? CLEW_OK : api_no_memory(err);
+    return out->s ? CLEW_OK : clew_no_memory(err);
+}
+
+/* What a memory is called: a short word in lower case. */
+static enum clew_status read_type(const struct api_call *call, struct str *out,
+                                  struct clew_error *err)
+{
+    struct str type = {0};
+    enum clew_status status = json_get_str(call->body, "type", JSON_OPTIONAL,
+                                           MAX_TYPE_BYTES, &type, err);
+
+    if (status != CLEW_OK || !type.s) {
+        return status;
+    }
+    for (size_t i = 0; i < type.len; i++) {
+        char c = type.s[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
+            c != '-') {
+            type.len = 0;
+        }
+    }
+    if (type.len == 0) {
+        return clew_fail_field(err, "type",
+                               "\"type\" must be a word of a-z, 0-9, _ and -");
+    }
+    *out = type;
+    return CLEW_OK;
+}
+
+static enum clew_status read_summary(struct api_call *call,
+                                     enum json_need need, struct str *out,
+                                     struct clew_error *err)
+{
+    struct str text = {0};
+    enum clew_status status =
+        api_body_text(call, "summary", need, LIMIT_CONTENT_BYTES, &text, err);
+
+    if (status != CLEW_OK || !text.s) {
+        return status;
+    }
+    text = str_trim(text);
+    if (text.len == 0) {
+        return clew_fail_field(err, "summary", "\"summary\" must not be empty");
+    }
+    *out = text;
+    return CLEW_OK;
+}
+
+/* What POST and PATCH share; `*has_pin` if the body says. */
+static enum clew_status read_labels(struct api_call *call,
+                                    struct memory_hand *hand, bool *pin,
+                                    struct clew_error *err)
+{
+    const json_t *list = NULL;
+    enum clew_status status = read_type(call, &hand->type, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_array(call->body, "tags", JSON_OPTIONAL, MAX_TAGS,
+                                &list, err);
+    }
+    if (status == CLEW_OK && list) {
+        status = read_tags(call, list, &hand->tags, err);
+    }
+    if (status == CLEW_OK && json_object_get(call->body, "pinned")) {
+        status = json_get_bool(call->body, "pinned", JSON_OPTIONAL, pin, err);
+        hand->is_pinned = pin;
+    }
+    hand->key_id = str_of(call->key_id);
+    return status;
+}
+
+static enum clew_status write_hand(struct api_call *call,
+                                   const struct memory_hand *hand,
+                                   struct clew_error *err)
+{
+    struct memory_view view;
+    enum clew_status status = memory_hand_write(call->engine, &call->scope,
+                                                call->arena, hand, &view, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->http_status = 201;
+    return answer_view(call, &view, err);
+}
+
+enum clew_status memories_post(struct api_call *call, struct clew_error *err)
+{
+    struct memory_hand hand = {.user_id = STR("")};
+    bool pin = false;
+    enum clew_status status =
+        json_get_str(call->body, "user_id", JSON_OPTIONAL, LIMIT_NAME_BYTES,
+                     &hand.user_id, err);
+
+    if (status == CLEW_OK) {
+        status = read_summary(call, JSON_REQUIRED, &hand.summary, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_labels(call, &hand, &pin, err);
+    }
+    return status == CLEW_OK ? write_hand(call, &hand, err) : status;
 }
 
 enum clew_status memories_patch(struct api_call *call, struct clew_error *err)
 {
+    struct memory_hand hand = {0};
     struct memory_action action = {0};
-    const json_t *list = NULL;
-    struct str tags = {0};
     int64_t expires_at_ms = 0;
-    enum clew_status status =
-        json_get_array(call->body, "tags", JSON_OPTIONAL, MAX_TAGS, &list, err);
+    bool pin = false;
+    enum clew_status status = read_labels(call, &hand, &pin, err);
 
-    if (status == CLEW_OK && list) {
-        status = read_tags(call, list, &tags, err);
-        action.tags = &tags;
-    }
     if (status == CLEW_OK && json_object_get(call->body, "expires_at")) {
         status = json_get_time(call->body, "expires_at", JSON_OPTIONAL,
                                &expires_at_ms, err);
         action.expires_at_ms = &expires_at_ms;
     }
-    return status == CLEW_OK ? act(call, &action, err) : status;
+    if (status == CLEW_OK) {
+        status = read_summary(call, JSON_OPTIONAL, &hand.summary, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (hand.summary.s) { /* other words are another memory */
+        if (action.expires_at_ms) {
+            return clew_fail_field(err, "expires_at",
+                                   "\"expires_at\" is set on its own");
+        }
+        status = api_param_id(call, 0, &hand.corrects, err);
+        return status == CLEW_OK ? write_hand(call, &hand, err) : status;
+    }
+    action.tags = hand.tags.s ? &hand.tags : NULL;
+    action.type = hand.type.s ? &hand.type : NULL;
+    action.is_pinned = hand.is_pinned;
+    return act(call, &action, err);
 }
 
 enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
@@ -175,8 +324,8 @@ enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
     struct memory_action action = {.status = "resolved"};
     struct str resolution = {0};
     enum clew_status status =
-        json_get_str(call->body, "resolution", JSON_OPTIONAL,
-                     LIMIT_CONTENT_BYTES, &resolution, err);
+        api_body_text(call, "resolution", JSON_OPTIONAL, LIMIT_CONTENT_BYTES,
+                      &resolution, err);
 
     if (resolution.s) {
         action.resolution = &resolution;
@@ -285,7 +434,7 @@ enum clew_status memories_lineage(struct api_call *call, struct clew_error *err)
     is_ok = json_set(call->out, "chain", chain) && is_ok &&
             json_set_uuid(call->out, "thought_id", &id) &&
             json_set_bool(call->out, "truncated", lineage.is_truncated);
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status memories_source(struct api_call *call, struct clew_error *err)
@@ -298,6 +447,9 @@ enum clew_status memories_source(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = memory_view_source(call->engine, &call->scope, call->arena,
                                     &id, LIMIT_PAGE_MAX, &turns, &count, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_show_turns(call, turns, count, err);
     }
     return status == CLEW_OK
                ? api_write_rows(call, NULL,

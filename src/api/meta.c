@@ -5,13 +5,74 @@
 #include "api/handlers.h"
 
 #include "api/openapi.h"
-#include "engine/link_stats.h"
-#include "engine/engine.h"
-#include "engine/model_use.h"
-#include "engine/reembed.h"
-#include "engine/vector_graph.h"
-#include "http/metrics.h"
+#include "engine/capture/read_task.h"
+#include "engine/core/engine.h"
+#include "model/reader.h"
 #include "store/store.h"
+
+enum clew_status meta_index(struct api_call *call, struct clew_error *err)
+{
+    static const char *const places[][2] = {
+        {"page", "/"},
+        {"api", "/api/v1"},
+        {"openapi", "/openapi.json"},
+        {"mcp", "/mcp"},
+        {"anthropic", "/v1/messages"},
+        {"openai", "/v1"},
+        {"health", "/healthz"},
+        {"metrics", "/metrics"},
+    };
+    bool is_ok;
+
+    call->out = json_object();
+    is_ok = call->out && json_set_cstr(call->out, "name", "clew") &&
+            json_set_cstr(call->out, "version", CLEW_VERSION);
+    for (size_t i = 0; is_ok && i < sizeof(places) / sizeof(places[0]); i++) {
+        is_ok = json_set_cstr(call->out, places[i][0], places[i][1]);
+    }
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+/* What an operator should know of reading; false if that cannot be told. */
+static bool set_trouble(json_t *reading, const char *reader, int64_t n_given_up)
+{
+    char text[512];
+
+    if (n_given_up == 0) {
+        return !reader || json_set_cstr(reading, "trouble", reader);
+    }
+    (void)snprintf(text, sizeof(text),
+                   "%s%s%lld turn%s could not be read and %s given up: see "
+                   "the failed tasks; clew rebuild reads them anew",
+                   reader ? reader : "", reader ? "; " : "",
+                   (long long)n_given_up, n_given_up == 1 ? "" : "s",
+                   n_given_up == 1 ? "was" : "were");
+    return json_set_cstr(reading, "trouble", text);
+}
+
+/* Who reads turns, how many wait, and what is wrong. */
+static json_t *form_reading(struct engine *engine)
+{
+    json_t *reading = json_object();
+    struct read_task_counts counts = {0};
+    bool is_ok =
+        reading &&
+        json_set_cstr(reading, "by",
+                      engine->reader ? reader_id(engine->reader) : "rules");
+
+    if (is_ok && read_task_count(engine, &counts, NULL) == CLEW_OK) {
+        is_ok = json_set_int(reading, "waiting", counts.n_waiting) &&
+                json_set_int(reading, "given_up", counts.n_given_up);
+    }
+    if (is_ok) {
+        is_ok = set_trouble(reading, engine->reader_trouble, counts.n_given_up);
+    }
+    if (!is_ok) {
+        json_decref(reading);
+        return NULL;
+    }
+    return reading;
+}
 
 enum clew_status meta_health(struct api_call *call, struct clew_error *err)
 {
@@ -24,98 +85,15 @@ enum clew_status meta_health(struct api_call *call, struct clew_error *err)
                        is_healthy ? "ok" : "unavailable") ||
         !json_set_cstr(call->out, "version", CLEW_VERSION) ||
         !json_set_cstr(call->out, "store",
-                       store_backend(call->engine->store))) {
-        return api_no_memory(err);
+                       store_backend(call->engine->store)) ||
+        !json_set(call->out, "reading",
+                  is_healthy ? form_reading(call->engine) : json_object())) {
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
 
-/* How far the chosen embedding model has come; nothing about the shipped one,
- * which is never behind. */
-static void write_model(struct engine *engine, struct buf *body)
-{
-    char failure[MODEL_USE_TEXT];
-    int64_t all;
-    int64_t done;
-
-    if (reembed_changes(engine, &all, &done, NULL) != CLEW_OK || all == 0) {
-        return;
-    }
-    model_use_failure(engine, failure);
-    (void)buf_printf(body,
-                     "# TYPE clew_embed_changes gauge\n"
-                     "clew_embed_changes %lld\n"
-                     "# TYPE clew_embed_changes_done gauge\n"
-                     "clew_embed_changes_done %lld\n"
-                     "# TYPE clew_embed_model_up gauge\n"
-                     "clew_embed_model_up %d\n",
-                     (long long)all, (long long)done, failure[0] == '\0');
-}
-
-/* Vectors that are kept in the database; nothing where none may be. */
-static void write_graphs(struct engine *engine, struct buf *body)
-{
-    struct vector_graph_counts counts;
-    const char *version = vector_graph_version(engine);
-
-    if (version[0] == '\0' ||
-        vector_graph_count(engine, &counts, NULL) != CLEW_OK) {
-        return;
-    }
-    (void)buf_printf(body,
-                     "# TYPE clew_pgvector_info gauge\n"
-                     "clew_pgvector_info{version=\"%s\"} 1\n"
-                     "# TYPE clew_pgvector_graphs gauge\n"
-                     "clew_pgvector_graphs %lld\n"
-                     "# TYPE clew_pgvector_changes_behind gauge\n"
-                     "clew_pgvector_changes_behind %lld\n",
-                     version, (long long)counts.n_graphs,
-                     (long long)counts.n_behind);
-}
-
-/* How captured calls found what they continue. */
-static void write_links(struct buf *body)
-{
-    struct link_stats stats;
-
-    link_stats_get(&stats);
-    (void)buf_append_cstr(body, "# HELP clew_links_total Calls linked, by what "
-                                "decided.\n"
-                                "# TYPE clew_links_total counter\n");
-    for (size_t i = 0; i < LINK_STRATEGIES; i++) {
-        (void)buf_printf(body, "clew_links_total{strategy=\"%s\"} %lld\n",
-                         link_strategy_name((enum link_strategy)i),
-                         (long long)stats.n_by[i]);
-    }
-    (void)buf_printf(body,
-                     "# TYPE clew_link_retries_total counter\n"
-                     "clew_link_retries_total %lld\n"
-                     "# TYPE clew_link_seconds_total counter\n"
-                     "clew_link_seconds_total %.6f\n",
-                     (long long)stats.n_retries, (double)stats.link_ns / 1e9);
-}
-
-enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
-{
-    struct buf *body = &call->response->body;
-    enum clew_status status =
-        http_response_header(call->request, call->response, "content-type",
-                             "text/plain; version=0.0.4; charset=utf-8");
-
-    if (status == CLEW_OK) {
-        (void)buf_printf(body, "# TYPE clew_store_up gauge\nclew_store_up %d\n",
-                         store_is_healthy(call->engine->store));
-        write_model(call->engine, body);
-        write_graphs(call->engine, body);
-        write_links(body);
-        status = metrics_write(body);
-    }
-    return status == CLEW_OK ? CLEW_OK
-                             : clew_fail(err, status, "out of memory");
-}
-
 enum clew_status meta_openapi(struct api_call *call, struct clew_error *err)
 {
-    call->out = openapi_document(api_routes);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, openapi_document(call->routes), err);
 }

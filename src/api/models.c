@@ -4,7 +4,7 @@
  */
 #include "api/handlers.h"
 
-#include "engine/model_list.h"
+#include "engine/feed/model_list.h"
 
 enum clew_status models_list(struct api_call *call, struct clew_error *err)
 {

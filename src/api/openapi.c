@@ -9,142 +9,71 @@
 #include "api/openapi.h"
 
 #include "api/api.h"
+#include "api/mounts.h"
+#include "api/openapi_route.h"
+#include "api/openapi_schemas.h"
+#include "api/openapi_type.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_NAME 64
-
 static const char *role_names[] = {"none", "read", "write", "admin"};
 
-/* The parsed schema of a name, or {} (anything) if the table lacks it. */
-static json_t *schema_of(const struct openapi_schema *table, struct str name)
+/* --- tags: what belongs together --- */
+
+static const struct {
+    const char *name;
+    const char *about;
+    const char *parts; /* first words of paths, each between spaces */
+} tags[] = {
+    {"turns", "Store what was said", " turns "},
+    {"recall", "Find what was said", " recall start analyse "},
+    {"chats", "Chats, their forks and contexts", " chats sessions "},
+    {"memories", "What is worth keeping, with its lineage",
+     " memory memories conflicts "},
+    {"efforts", "What is worked on", " efforts "},
+    {"topics", "Chains of thought, episodes and links between chats",
+     " chains episodes links tuning "},
+    {"calls", "Captured LLM calls and their conversations",
+     " link requests conversations usage "},
+    {"system", "How much there is, what happens, and why",
+     " stats users events tasks traces agents models "},
+    {"admin", "Keys, settings, export and forgetting",
+     " keys settings export import forget "},
+    {"proxy", "LLM calls passed on to their provider, and captured", " v1 "},
+    {"mcp", "The Model Context Protocol", " mcp "},
+    {"server", "The server itself", ""},
+};
+#define N_TAGS (sizeof(tags) / sizeof(tags[0]))
+
+static const char *tag_of(const char *path)
 {
-    for (size_t i = 0; table[i].name; i++) {
-        if (str_eq(name, str_of(table[i].name))) {
-            return json_loads(table[i].json, 0, NULL);
+    char word[32];
+    size_t at = strncmp(path, "/api/v1/", 8) == 0 ? 8 : 1;
+
+    if (strncmp(path, "/key/{key}/", 11) == 0) {
+        at = 11;
+    }
+    (void)snprintf(word, sizeof(word), " %.*s ", (int)strcspn(path + at, "/"),
+                   path + at);
+    for (size_t i = 0; i < N_TAGS; i++) {
+        if (strstr(tags[i].parts, word)) {
+            return tags[i].name;
         }
     }
-    return json_object();
+    return tags[N_TAGS - 1].name;
 }
 
-static json_t *reference(const char *name)
+static json_t *tag_list(void)
 {
-    return json_pack("{s:o}", "$ref",
-                     json_sprintf("#/components/schemas/%s", name));
-}
+    json_t *out = json_array();
+    bool is_ok = out != NULL;
 
-/* Is `name` one of the comma-separated words before '>' in the schema text? */
-static bool is_required(const char *schema, const char *name)
-{
-    struct str rest = str_of(schema);
-    struct str part;
-    size_t end = str_find(rest, STR(">"), 0);
-
-    rest = str_sub(rest, 0, end);
-    while (str_split(&rest, ',', &part)) {
-        if (str_eq(str_trim(part), str_of(name))) {
-            return true;
-        }
+    for (size_t i = 0; is_ok && i < N_TAGS; i++) {
+        is_ok = json_array_append_new(
+                    out, json_pack("{s:s, s:s}", "name", tags[i].name,
+                                   "description", tags[i].about)) == 0;
     }
-    return false;
-}
-
-static json_t *request_body(const struct api_route *route)
-{
-    json_t *properties = json_object();
-    json_t *required = json_array();
-    json_t *schema = NULL;
-    bool is_ok = properties && required;
-
-    for (size_t i = 0; is_ok && route->body_fields[i]; i++) {
-        const char *name = route->body_fields[i];
-
-        is_ok =
-            json_set(properties, name, schema_of(openapi_fields, str_of(name)));
-        if (is_ok && route->schema && is_required(route->schema, name)) {
-            is_ok = json_array_append_new(required, json_string(name)) == 0;
-        }
-    }
-    schema = json_pack("{s:s, s:b, s:o, s:o}", "type", "object",
-                       "additionalProperties", 0, "required", required,
-                       "properties", properties);
-    if (!is_ok) {
-        json_decref(schema);
-        return NULL;
-    }
-    return json_pack("{s:b, s:{s:{s:o}}}", "required",
-                     json_array_size(required) > 0, "content",
-                     "application/json", "schema", schema);
-}
-
-/* The answer's schema: "Name", "[Name]" for a page of them, or anything. */
-static json_t *answer_schema(struct str name)
-{
-    char text[MAX_NAME];
-    bool is_list = name.len > 2 && name.s[0] == '[';
-
-    if (name.len == 0) {
-        return json_object();
-    }
-    if (is_list) {
-        name = str_sub(name, 1, name.len - 1);
-    }
-    (void)snprintf(text, sizeof(text), "%.*s", (int)name.len, name.s);
-    if (!is_list) {
-        return reference(text);
-    }
-    return json_pack("{s:s, s:[s,s], s:{s:{s:s, s:o}, s:{s:[s,s]}}}", "type",
-                     "object", "required", "items", "next_cursor", "properties",
-                     "items", "type", "array", "items", reference(text),
-                     "next_cursor", "type", "string", "null");
-}
-
-/* Status and schema from "… > 201 Chat". */
-static void split_answer(const char *schema, char status[8], struct str *name)
-{
-    struct str text = str_of(schema);
-    size_t mark = str_find(text, STR(">"), 0);
-    struct str word;
-
-    (void)snprintf(status, 8, "200");
-    *name = (struct str){0};
-    if (mark == SIZE_MAX) {
-        return;
-    }
-    text = str_trim(str_sub(text, mark + 1, text.len));
-    while (str_split(&text, ' ', &word)) {
-        if (word.len == 3 && word.s[0] >= '1' && word.s[0] <= '5') {
-            (void)snprintf(status, 8, "%.3s", word.s);
-        } else if (word.len > 0) {
-            *name = word;
-        }
-    }
-}
-
-static json_t *responses(const struct api_route *route)
-{
-    json_t *out = json_object();
-    char status[8];
-    struct str name;
-    bool is_raw = !route->schema;
-    bool is_ok;
-
-    split_answer(route->schema, status, &name);
-    if (is_raw) {
-        is_ok = json_set(out, status,
-                         json_pack("{s:s}", "description", "the answer"));
-    } else {
-        is_ok = json_set(out, status,
-                         json_pack("{s:s, s:{s:{s:o}}}", "description",
-                                   "the answer", "content", "application/json",
-                                   "schema", answer_schema(name)));
-    }
-    is_ok = is_ok &&
-            json_set(out, "default",
-                     json_pack("{s:s, s:{s:{s:o}}}", "description",
-                               "what went wrong", "content", "application/json",
-                               "schema", reference("Error")));
     if (!is_ok) {
         json_decref(out);
         return NULL;
@@ -152,22 +81,77 @@ static json_t *responses(const struct api_route *route)
     return out;
 }
 
-static bool add_parameter(json_t *list, const char *where, struct str name)
+/* --- an operation --- */
+
+static json_t *answer_content(const struct openapi_answer *answer)
 {
     json_t *schema;
 
-    if (strcmp(where, "path") == 0) {
-        /* An id unless the name says otherwise; text in any case. */
-        schema = str_eq(name, STR("id")) ? schema_of(openapi_fields, name)
-                                         : json_pack("{s:s}", "type", "string");
+    if (answer->name.len == 0) {
+        schema = openapi_type(STR("text"));
+    } else if (answer->is_page) {
+        schema = json_pack("{s:o}", "$ref",
+                           json_sprintf("#/components/schemas/%.*sPage",
+                                        (int)answer->name.len, answer->name.s));
     } else {
-        schema = schema_of(openapi_fields, name);
+        schema = openapi_reference(answer->name);
     }
-    return json_array_append_new(
-               list, json_pack("{s:s%, s:s, s:b, s:o}", "name", name.s,
-                               name.len, "in", where, "required",
-                               strcmp(where, "path") == 0, "schema", schema)) ==
-           0;
+    return json_pack("{s%:{s:o}}", answer->media.s, answer->media.len, "schema",
+                     schema);
+}
+
+static bool has_field(const struct api_route *route, const char *name)
+{
+    for (size_t i = 0; route->body_fields && route->body_fields[i]; i++) {
+        if (strcmp(route->body_fields[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static json_t *responses(const struct api_route *route)
+{
+    json_t *out = json_object();
+    struct openapi_answer answer;
+    char status[4];
+    bool is_ok;
+
+    openapi_answer_of(route, &answer);
+    (void)snprintf(status, sizeof(status), "%.3s", answer.status.s);
+    is_ok = json_set(out, status,
+                     json_pack("{s:s, s:o}", "description", "Done", "content",
+                               answer_content(&answer)));
+    if (is_ok && has_field(route, "external_id")) {
+        is_ok = json_set(out, "200",
+                         json_pack("{s:s, s:o}", "description",
+                                   "Stored before, by its external_id",
+                                   "content", answer_content(&answer)));
+    }
+    if (!is_ok || !openapi_add_errors(out, route)) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* The description of a parameter stands beside its schema. */
+static bool add_parameter(json_t *list, const struct api_route *route,
+                          const char *where, const char *name)
+{
+    json_t *schema = openapi_field_of(route, name);
+    json_t *about = json_object_get(schema, "description");
+    bool is_path = strcmp(where, "path") == 0;
+    json_t *parameter =
+        json_pack("{s:s, s:s, s:b, s:O*, s:O}", "name", name, "in", where,
+                  "required", is_path || openapi_is_required(route, name),
+                  "description", about, "schema", schema);
+
+    if (schema) {
+        (void)json_object_del(schema, "description");
+    }
+    json_decref(schema);
+    return json_array_append_new(list, parameter) == 0;
 }
 
 static json_t *parameters(const struct api_route *route)
@@ -177,13 +161,15 @@ static json_t *parameters(const struct api_route *route)
     bool is_ok = list != NULL;
 
     while (is_ok && (at = strchr(at, '{')) != NULL) {
-        size_t len = strcspn(at + 1, "}*");
+        char name[32];
 
-        is_ok = add_parameter(list, "path", (struct str){at + 1, len});
+        (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "}"),
+                       at + 1);
+        is_ok = add_parameter(list, route, "path", name);
         at++;
     }
     for (size_t i = 0; is_ok && route->query && route->query[i]; i++) {
-        is_ok = add_parameter(list, "query", str_of(route->query[i]));
+        is_ok = add_parameter(list, route, "query", route->query[i]);
     }
     if (!is_ok) {
         json_decref(list);
@@ -192,40 +178,34 @@ static json_t *parameters(const struct api_route *route)
     return list;
 }
 
-/* "chats_fork"-like: the path's words joined, with the method in front. */
-static json_t *operation_id(const struct api_route *route)
+static json_t *request_body(const struct api_route *route)
 {
-    char text[128];
-    size_t len = 0;
+    json_t *name = openapi_body_name(route);
+    struct str required;
+    json_t *out;
+    bool is_needed = false;
 
-    len += (size_t)snprintf(text, sizeof(text), "%s",
-                            http_method_name(route->method));
-    for (const char *at = route->path; *at && len + 1 < sizeof(text); at++) {
-        bool is_word = (*at >= 'a' && *at <= 'z') ||
-                       (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9');
-
-        if (is_word) {
-            text[len++] = *at;
-        } else if (text[len - 1] != '_') {
-            text[len++] = '_';
-        }
+    for (size_t i = 0; route->body_fields[i]; i++) {
+        is_needed |= openapi_is_required(route, route->body_fields[i]);
     }
-    while (len > 0 && text[len - 1] == '_') {
-        len--;
+    if (!name) {
+        return NULL;
     }
-    for (size_t i = 0; i < len; i++) {
-        text[i] =
-            (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
-    }
-    return json_stringn(text, len);
+    required = str_of(json_string_value(name));
+    out = json_pack("{s:b, s:{s:{s:o}}}", "required", is_needed, "content",
+                    "application/json", "schema", openapi_reference(required));
+    json_decref(name);
+    return out;
 }
 
 static json_t *operation(const struct api_route *route)
 {
+    struct str id = openapi_operation_id(route);
     json_t *out = json_object();
     bool is_ok =
-        json_set(out, "operationId", operation_id(route)) &&
+        json_set(out, "operationId", json_stringn(id.s, id.len)) &&
         json_set(out, "summary", json_string(route->summary)) &&
+        json_set(out, "tags", json_pack("[s]", tag_of(route->path))) &&
         json_set(out, "parameters", parameters(route)) &&
         json_set(out, "responses", responses(route)) &&
         json_set(out, "x-clew-role", json_string(role_names[route->role]));
@@ -243,59 +223,137 @@ static json_t *operation(const struct api_route *route)
     return out;
 }
 
-/* OpenAPI knows no "{name*}": the rest of a path is written as "{name}". */
-static void plain_path(const char *path, char *out, size_t size)
+/* The object of a path, made when it is first asked for. */
+static json_t *path_item(json_t *paths, const char *path)
 {
-    size_t len = 0;
+    json_t *item = json_object_get(paths, path);
 
-    for (; *path && len + 1 < size; path++) {
-        if (*path != '*') {
-            out[len++] = *path;
+    if (!item) {
+        item = json_object();
+        if (!json_set(paths, path, item)) {
+            return NULL;
         }
     }
-    out[len] = '\0';
+    return item;
 }
 
 static bool add_route(json_t *paths, const struct api_route *route)
 {
-    char path[160];
+    json_t *item = path_item(paths, route->path);
     char method[16];
-    json_t *item;
-    size_t len;
+    size_t len = (size_t)snprintf(method, sizeof(method), "%s",
+                                  http_method_name(route->method));
 
-    plain_path(route->path, path, sizeof(path));
-    item = json_object_get(paths, path);
-    if (!item) {
-        item = json_object();
-        if (!json_set(paths, path, item)) {
-            return false;
-        }
-    }
-    len = (size_t)snprintf(method, sizeof(method), "%s",
-                           http_method_name(route->method));
     for (size_t i = 0; i < len; i++) {
         method[i] = (char)(method[i] + 32);
     }
-    return json_set(item, method, operation(route));
+    return item && json_set(item, method, operation(route));
 }
 
-static json_t *components(void)
-{
-    json_t *schemas = json_object();
-    bool is_ok = schemas != NULL;
+/* --- mounts --- */
 
-    for (size_t i = 0; is_ok && openapi_objects[i].name; i++) {
-        is_ok = json_set(schemas, openapi_objects[i].name,
-                         json_loads(openapi_objects[i].json, 0, NULL));
+/* The paths of the mounts that are worth a description. */
+static const struct {
+    enum api_mount mount;
+    const char *path;
+    const char *id;
+    const char *body;
+    const char *about;
+} mounted[] = {
+    {API_MOUNT_MCP, "/mcp", "callMcp", "RpcMessage",
+     "The Model Context Protocol, over streamable HTTP"},
+    {API_MOUNT_PROXY, "/v1/messages", "createMessage", "ProviderBody",
+     "Anthropic's Messages, passed on and captured"},
+    {API_MOUNT_PROXY, "/v1/chat/completions", "createChatCompletion",
+     "ProviderBody", "OpenAI's Chat Completions, passed on and captured"},
+    {API_MOUNT_PROXY, "/v1/responses", "createResponse", "ProviderBody",
+     "OpenAI's Responses, passed on and captured"},
+    {API_MOUNT_PROXY_KEYED, "/key/{key}/v1/messages", "createMessageKeyed",
+     "ProviderBody", "As /v1/messages, with the clew key in the path"},
+    {API_MOUNT_PROXY_KEYED, "/key/{key}/v1/chat/completions",
+     "createChatCompletionKeyed", "ProviderBody",
+     "As /v1/chat/completions, with the clew key in the path"},
+    {API_MOUNT_PROXY_KEYED, "/key/{key}/v1/responses", "createResponseKeyed",
+     "ProviderBody", "As /v1/responses, with the clew key in the path"},
+};
+
+static json_t *mount_security(enum api_mount mount)
+{
+    switch (mount) {
+    case API_MOUNT_MCP:
+        return json_pack("[{s:[]}, {s:[]}]", "bearer", "apiKey");
+    case API_MOUNT_PROXY:
+        return json_pack("[{s:[]}]", "clewKey");
+    case API_MOUNT_PROXY_KEYED:
+    case API_N_MOUNTS:
+        break;
     }
-    if (!is_ok) {
-        json_decref(schemas);
-        return NULL;
+    return json_array();
+}
+
+static bool add_mounted(json_t *paths, size_t i)
+{
+    char schema[64];
+    struct api_route route = api_mounts[mounted[i].mount];
+    struct str body = str_of(mounted[i].body);
+    json_t *out;
+
+    (void)snprintf(schema, sizeof(schema), "%s: > %s", mounted[i].id,
+                   mounted[i].body);
+    route.path = mounted[i].path;
+    route.summary = mounted[i].about;
+    route.schema = schema;
+    if (!add_route(paths, &route)) {
+        return false;
     }
-    return json_pack("{s:o, s:{s:{s:s, s:s}, s:{s:s, s:s, s:s}}}", "schemas",
-                     schemas, "securitySchemes", "bearer", "type", "http",
-                     "scheme", "bearer", "apiKey", "type", "apiKey", "in",
-                     "header", "name", "x-api-key");
+    out = json_object_get(json_object_get(paths, route.path), "post");
+    return json_set(out, "requestBody",
+                    json_pack("{s:b, s:{s:{s:o}}}", "required", 1, "content",
+                              "application/json", "schema",
+                              openapi_reference(body))) &&
+           json_set(out, "security", mount_security(mounted[i].mount)) &&
+           json_set(out, "x-clew-mount", json_true());
+}
+
+/* [{"path","role","summary"}]: what is answered beside the routes. */
+static json_t *mounts(void)
+{
+    json_t *out = json_array();
+
+    for (size_t i = 0; out && api_mounts[i].path; i++) {
+        const struct api_route *mount = &api_mounts[i];
+
+        if (json_array_append_new(
+                out, json_pack("{s:s, s:s, s:s}", "path", mount->path, "role",
+                               role_names[mount->role], "summary",
+                               mount->summary)) != 0) {
+            json_decref(out);
+            return NULL;
+        }
+    }
+    return out;
+}
+
+/* --- the document --- */
+
+static json_t *info(void)
+{
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:{s:s, s:s}}", "title", "clew", "version",
+        CLEW_VERSION, "summary", "A memory engine for AI conversations",
+        "description",
+        "Store turns, find what was said, get the context of the next turn. "
+        "Lists come in pages: `next_cursor` asks for the next one. A turn with "
+        "an `external_id` is stored once, however often it is posted. Errors "
+        "have a stable `code`, and nothing was done.",
+        "license", "name", "Apache-2.0", "identifier", "Apache-2.0");
+}
+
+static json_t *servers(void)
+{
+    return json_pack("[{s:s, s:s}, {s:s, s:s}]", "url", "http://127.0.0.1:2539",
+                     "description", "The default address", "url", "/",
+                     "description", "Where this document came from");
 }
 
 json_t *openapi_document(const struct api_route *routes)
@@ -307,17 +365,18 @@ json_t *openapi_document(const struct api_route *routes)
     for (size_t i = 0; is_ok && routes[i].path; i++) {
         is_ok = add_route(paths, &routes[i]);
     }
-    is_ok =
-        is_ok && json_set(out, "openapi", json_string("3.1.0")) &&
-        json_set(out, "info",
-                 json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "clew",
-                           "version", CLEW_VERSION, "summary",
-                           "A memory engine for AI conversations", "license",
-                           "name", "Apache-2.0", "identifier", "Apache-2.0")) &&
-        json_set(out, "security",
-                 json_pack("[{s:[]}, {s:[]}]", "bearer", "apiKey"));
+    for (size_t i = 0; is_ok && i < sizeof(mounted) / sizeof(mounted[0]); i++) {
+        is_ok = add_mounted(paths, i);
+    }
+    is_ok = is_ok && json_set(out, "openapi", json_string("3.1.0")) &&
+            json_set(out, "info", info()) &&
+            json_set(out, "servers", servers()) &&
+            json_set(out, "tags", tag_list()) &&
+            json_set(out, "security",
+                     json_pack("[{s:[]}, {s:[]}]", "bearer", "apiKey"));
     is_ok = json_set(out, "paths", paths) && is_ok;
-    is_ok = is_ok && json_set(out, "components", components());
+    is_ok = is_ok && json_set(out, "components", openapi_components(routes)) &&
+            json_set(out, "x-clew-mounts", mounts());
     if (!is_ok) {
         json_decref(out);
         return NULL;

@@ -5,19 +5,21 @@
 #include "api/api.h"
 
 #include "api/cursor.h"
-#include "base/json_out.h"
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "base/limits.h"
-#include "engine/secret.h"
+#include "engine/key/secret.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define CURSOR_SECRET "cursor"
 
-enum clew_status api_no_memory(struct clew_error *err)
+enum clew_status api_answer(struct api_call *call, json_t *out,
+                            struct clew_error *err)
 {
-    return clew_no_memory(err);
+    call->out = out;
+    return out ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status api_param_id(const struct api_call *call, int i,
@@ -156,14 +158,40 @@ static enum clew_status format_next(struct api_call *call, struct str next,
     unsigned char key[CURSOR_KEY_SIZE];
     struct cursor_scope scope;
     enum clew_status status =
-        next.s ? scope_of(call, key, &scope, err) : api_no_memory(err);
+        next.s ? scope_of(call, key, &scope, err) : clew_no_memory(err);
 
     if (status != CLEW_OK) {
         return status;
     }
     *out = cursor_format(&scope, call->arena, next);
     explicit_bzero(key, sizeof(key));
-    return out->s ? CLEW_OK : api_no_memory(err);
+    return out->s ? CLEW_OK : clew_no_memory(err);
+}
+
+enum clew_status api_cursor_of(const struct api_call *call,
+                               struct api_page *out, struct clew_error *err)
+{
+    unsigned char key[CURSOR_KEY_SIZE];
+    struct cursor_scope scope;
+    struct str text = {0};
+    enum clew_status status =
+        json_get_str(call->body, "cursor", JSON_OPTIONAL,
+                     2 * (CURSOR_MAX_PAYLOAD + CURSOR_KEY_SIZE), &text, err);
+
+    if (status == CLEW_OK && text.s) {
+        status = scope_of(call, key, &scope, err);
+        if (status == CLEW_OK) {
+            status = cursor_parse(&scope, call->arena, text, &out->cursor, err);
+        }
+        explicit_bzero(key, sizeof(key));
+    }
+    return status;
+}
+
+enum clew_status api_cursor_make(struct api_call *call, struct str payload,
+                                 struct str *out, struct clew_error *err)
+{
+    return format_next(call, payload, out, err);
 }
 
 enum clew_status api_list(struct api_call *call, json_t *items,
@@ -176,12 +204,12 @@ enum clew_status api_list(struct api_call *call, json_t *items,
     call->out = status == CLEW_OK ? json_object() : NULL;
     if (!call->out) {
         json_decref(items);
-        return status == CLEW_OK ? api_no_memory(err) : status;
+        return status == CLEW_OK ? clew_no_memory(err) : status;
     }
     return json_set(call->out, "items", items) &&
                    json_set_str(call->out, "next_cursor", cursor)
                ? CLEW_OK
-               : api_no_memory(err);
+               : clew_no_memory(err);
 }
 
 struct str api_mark(struct api_call *call, int64_t number,
@@ -228,7 +256,7 @@ enum clew_status api_answer_rows(struct api_call *call,
     }
     if (!is_ok) {
         json_decref(items);
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return api_list(call, items, is_cut ? &next : NULL, err);
 }

@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/limits.h"
-#include "engine/engine.h"
-#include "engine/memory.h"
-#include "engine/search.h"
-#include "engine/turn.h"
+#include "engine/ask/search.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/memory/memory.h"
 
 static const struct {
     const char *name;
@@ -23,6 +23,13 @@ static const struct {
 
 #define DEFAULT_LIMIT 10
 
+/* What part of the ranking is answered with. */
+struct window {
+    size_t skip;
+    size_t take;
+    double min_score; /* < 0: none */
+};
+
 static const char *kind_name(uint32_t kind)
 {
     for (size_t i = 0; i < N_KINDS; i++) {
@@ -31,6 +38,19 @@ static const char *kind_name(uint32_t kind)
         }
     }
     return "turn";
+}
+
+static const char *answered_name(enum search_answered answered)
+{
+    switch (answered) {
+    case SEARCH_NO:
+        return "no";
+    case SEARCH_MAYBE:
+        return "maybe";
+    case SEARCH_YES:
+        return "yes";
+    }
+    return "no";
 }
 
 static uint32_t kind_of(const json_t *value)
@@ -86,8 +106,29 @@ static enum clew_status read_times(const json_t *body, struct search_query *out,
     return status;
 }
 
+/* How many were seen already, from the cursor of the page before. */
+static enum clew_status read_cursor(struct api_call *call,
+                                    struct window *window,
+                                    struct clew_error *err)
+{
+    struct api_page page = {0};
+    struct uuid none;
+    int64_t skip = 0;
+    enum clew_status status = api_cursor_of(call, &page, err);
+
+    if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &skip, &none, err);
+    }
+    if (status == CLEW_OK && skip > LIMIT_RECALL_DEPTH) {
+        skip = LIMIT_RECALL_DEPTH;
+    }
+    window->skip = (size_t)skip;
+    return status;
+}
+
 static enum clew_status read_query(struct api_call *call,
-                                   struct search_query *out, bool *out_explain,
+                                   struct search_query *out,
+                                   struct window *window, bool *out_explain,
                                    struct clew_error *err)
 {
     const json_t *body = call->body;
@@ -121,14 +162,30 @@ static enum clew_status read_query(struct api_call *call,
         status =
             json_get_bool(body, "explain", JSON_OPTIONAL, out_explain, err);
     }
-    out->limit = (size_t)limit;
+    if (status == CLEW_OK) {
+        status = json_get_bool(body, "fast", JSON_OPTIONAL, &out->is_fast, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_real(body, "min_score", JSON_OPTIONAL, 0, 1,
+                               &out->min_score, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_cursor(call, window, err);
+    }
+    window->take = (size_t)limit;
+    out->limit = window->skip + window->take + 1; /* is there more? */
     return status;
 }
 
 /* Where a score comes from. */
-static void write_why(struct json_out *out, const struct recall_parts *parts)
+static void write_why(struct json_out *out, const struct search_hit *hit)
 {
+    const struct recall_parts *parts = &hit->item.parts;
+
     json_out_object(out, "why");
+    if (hit->read >= 0) {
+        json_out_real(out, "read", (double)hit->read);
+    }
     json_out_real(out, "lexical", (double)parts->lexical);
     json_out_real(out, "neighbour", (double)parts->neighbour);
     json_out_real(out, "vector", (double)parts->vector);
@@ -142,6 +199,18 @@ static void write_why(struct json_out *out, const struct recall_parts *parts)
 static const struct uuid *id_or_null(const struct uuid *id)
 {
     return uuid_is_nil(id) ? NULL : id;
+}
+
+/* The same answer in another coat. */
+static void write_coat(struct json_out *out, const struct search_coat *coat)
+{
+    json_out_object(out, NULL);
+    json_out_str(out, "kind", str_of(kind_name(coat->kind)));
+    json_out_uuid(out, "id", &coat->id);
+    json_out_str(out, "type", coat->type);
+    json_out_str(out, "text", coat->text);
+    json_out_bool(out, "superseded", coat->is_superseded);
+    json_out_end_object(out);
 }
 
 static void write_hit(struct json_out *out, const struct search_hit *hit,
@@ -163,10 +232,24 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_bool(out, "superseded", hit->is_superseded);
     json_out_uuid(out, "refined_by", id_or_null(&hit->refined_by));
     json_out_bool(out, "is_instruction",
-                  hit->memory && hit->memory->is_instruction);
+                  hit->memory
+                      ? hit->memory->is_instruction
+                      : turn && memory_reads_like_instruction(turn->text));
     json_out_str(out, "source_ref", hit->source_ref);
+    json_out_str(out, "speaker", hit->speaker);
+    if (turn) {
+        json_out_object(out, "passage");
+        json_out_int(out, "from", (int64_t)hit->passage_from);
+        json_out_int(out, "to", (int64_t)hit->passage_to);
+        json_out_end_object(out);
+    }
+    json_out_array(out, "also");
+    for (size_t i = 0; i < hit->n_also; i++) {
+        write_coat(out, &hit->also[i]);
+    }
+    json_out_end_array(out);
     if (has_why) {
-        write_why(out, &item->parts);
+        write_why(out, hit);
     }
     json_out_end_object(out);
 }
@@ -187,19 +270,35 @@ static void write_trace(struct json_out *out,
 
 /* Written at once: the answer is long and asked for often. */
 static void write_answer(struct buf *body, const struct search_result *result,
+                         const struct window *window, struct str next,
                          bool has_why)
 {
     struct json_out out;
+    size_t to = window->skip + window->take;
 
     json_out_init(&out, body);
     json_out_object(&out, NULL);
     json_out_array(&out, "items");
-    for (size_t i = 0; i < result->count; i++) {
-        write_hit(&out, &result->hits[i], has_why);
+    for (size_t i = window->skip; i < result->count && i < to; i++) {
+        if (result->hits[i].item.score >= window->min_score) {
+            write_hit(&out, &result->hits[i], has_why);
+        }
     }
     json_out_end_array(&out);
+    json_out_str(&out, "answered", str_of(answered_name(result->answered)));
+    json_out_str(&out, "next_cursor", next);
     write_trace(&out, &result->ranking);
     json_out_end_object(&out);
+}
+
+/* Is there another page, and could anything on it be good enough? */
+static bool has_more(const struct search_result *result,
+                     const struct window *window)
+{
+    size_t to = window->skip + window->take;
+
+    return result->count > to && to <= LIMIT_RECALL_DEPTH &&
+           result->hits[to].item.score >= window->min_score;
 }
 
 enum clew_status recall_post(struct api_call *call, struct clew_error *err)
@@ -208,8 +307,10 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
                                  .until_ms = INT64_MAX,
                                  .at_ms = clock_now_ms(call->engine->clock)};
     struct search_result result = {0};
+    struct window window = {.min_score = -1};
+    struct str next = {0};
     bool has_why = false;
-    enum clew_status status = read_query(call, &query, &has_why, err);
+    enum clew_status status = read_query(call, &query, &window, &has_why, err);
 
     if (status == CLEW_OK) {
         status = search_run(call->engine, &call->scope, call->arena, &query,
@@ -218,6 +319,16 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    write_answer(&call->response->body, &result, has_why);
+    if (has_more(&result, &window)) {
+        static const struct uuid none = {{0}};
+
+        status = api_cursor_make(
+            call, api_mark(call, (int64_t)(window.skip + window.take), &none),
+            &next, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+    }
+    write_answer(&call->response->body, &result, &window, next, has_why);
     return CLEW_OK; /* a full buffer is found by whoever sends it */
 }

@@ -6,7 +6,7 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/start.h"
+#include "engine/ask/start.h"
 
 static json_t *form_start_chat(const struct engine *engine,
                                const struct start_chat *chat)
@@ -101,7 +101,7 @@ enum clew_status start_post(struct api_call *call, struct clew_error *err)
                               LIMIT_QUERY_BYTES, &intent, err);
     }
     if (status == CLEW_OK && !start) {
-        status = api_no_memory(err);
+        status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
         status = start_begin(call->engine, &call->scope, call->arena, user_id,
@@ -110,8 +110,7 @@ enum clew_status start_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_start(call->engine, start);
-    return call->out ? CLEW_OK : api_no_memory(err);
+    return api_answer(call, form_start(call->engine, start), err);
 }
 
 enum clew_status start_choose_post(struct api_call *call,
@@ -150,5 +149,5 @@ enum clew_status start_choose_post(struct api_call *call,
         json_set_str(call->out, "text", choice.text) &&
         (uuid_is_nil(&choice.chat_id) ||
          json_set_uuid(call->out, "chat_id", &choice.chat_id));
-    return is_ok ? CLEW_OK : api_no_memory(err);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
 }

@@ -6,8 +6,8 @@
 
 #include "api/forms.h"
 #include "base/limits.h"
-#include "engine/task.h"
-#include "engine/trace.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
 
 static json_t *form_task(const struct task *task)
 {
@@ -101,7 +101,7 @@ enum clew_status traces_get(struct api_call *call, struct clew_error *err)
         !json_set_uuid(call->out, "id", &trace.id) ||
         !json_set_uuid(call->out, "chat_id", &trace.chat_id) ||
         !json_set_time(call->out, "created_at", &trace.created_at_ms)) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }

@@ -10,7 +10,7 @@
 #include "api/forms.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "engine/thought.h"
+#include "engine/thought/thought.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static enum clew_status read_ids(struct api_call *call, const json_t *list,
     json_t *item;
 
     if (!ids) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     json_array_foreach (list, i, item) {
         struct str text = str_of(json_string_value(item));
@@ -137,7 +137,7 @@ static enum clew_status body_of_query(struct api_call *call, json_t **out_body,
         is_ok = is_ok && json_set_bool(body, "read_only", is_true);
     }
     if (status == CLEW_OK && !is_ok) {
-        status = api_no_memory(err);
+        status = clew_no_memory(err);
     }
     *out_body = body;
     return status;
@@ -330,7 +330,7 @@ static enum clew_status answer(struct api_call *call,
     call->out = json_object();
     if (!call->out || !set_result(call, call->out, &result) ||
         !set_trace(call->out, &result)) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     return CLEW_OK;
 }
@@ -351,5 +351,6 @@ enum clew_status thoughts_get(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = read_body(call, &input, err);
     }
+    input.is_read_only = true; /* a GET, which any link can make, only asks */
     return status == CLEW_OK ? answer(call, &input, err) : status;
 }

@@ -5,9 +5,9 @@
 #include "api/turn_out.h"
 
 #include "base/json.h"
-#include "engine/capture.h"
-#include "engine/turn.h"
-#include "engine/updates.h"
+#include "engine/capture/capture.h"
+#include "engine/chat/turn.h"
+#include "engine/core/updates.h"
 
 /* Blocks as they were sent; a plain string is `text` itself and is left out. */
 static void content_out(struct json_out *out, struct str content)
@@ -81,7 +81,7 @@ static void chain_out(struct json_out *out, const struct chain_update *entry)
     json_out_end_object(out);
 }
 
-static void link_out(struct json_out *out, const struct link_update *entry)
+static void link_out(struct json_out *out, const struct chatlink_update *entry)
 {
     json_out_object(out, NULL);
     json_out_uuid(out, "id", &entry->id);

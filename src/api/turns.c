@@ -9,9 +9,9 @@
 #include "api/turn_out.h"
 #include "base/config.h"
 #include "base/limits.h"
-#include "engine/capture.h"
-#include "engine/engine.h"
-#include "engine/turn.h"
+#include "engine/capture/capture.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static enum clew_status write_chat(const struct engine *engine,
 
 /* {"items":[…]} for a batch, else the one result itself. */
 static enum clew_status write_captures(struct api_call *call,
-                                       const struct capture_result *results,
+                                       struct capture_result *results,
                                        size_t count, bool is_batch,
                                        struct clew_error *err)
 {
@@ -152,6 +152,9 @@ static enum clew_status write_captures(struct api_call *call,
         if (i == 0 || !uuid_eq(&results[i].chat.id, &results[i - 1].chat.id)) {
             status = write_chat(call->engine, &results[i].chat, &chat);
         }
+        if (status == CLEW_OK) {
+            status = api_show_turns(call, &results[i].turn, 1, err);
+        }
         capture_out(&out, &results[i], buf_str(&chat));
     }
     if (is_batch) {
@@ -159,7 +162,7 @@ static enum clew_status write_captures(struct api_call *call,
         json_out_end_object(&out);
     }
     buf_release(&chat);
-    return status == CLEW_OK ? CLEW_OK : api_no_memory(err);
+    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
 }
 
 /* `chat_id` NULL: where the body says. */
@@ -187,7 +190,7 @@ static enum clew_status post_one(struct api_call *call,
 
 /* 200 only if every turn was known already. */
 static enum clew_status answer_batch(struct api_call *call,
-                                     const struct capture_result *results,
+                                     struct capture_result *results,
                                      size_t count, struct clew_error *err)
 {
     call->http_status = 200;
@@ -245,7 +248,7 @@ static enum clew_status post_batch(struct api_call *call,
     inputs = arena_zero(call->arena, count, sizeof(*inputs));
     results = arena_zero(call->arena, count, sizeof(*results));
     if (!inputs || !results) {
-        return api_no_memory(err);
+        return clew_no_memory(err);
     }
     status = read_batch(call, turns, inputs, err);
     if (status == CLEW_OK) {
@@ -285,6 +288,9 @@ enum clew_status turns_find(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = turn_by_external_id(call->engine, &call->scope, call->arena,
                                      external_id, &turns, &count, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_show_turns(call, turns, count, err);
     }
     return status == CLEW_OK
                ? api_write_rows(call, NULL,

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/limits.h"
-#include "engine/advice.h"
-#include "engine/engine.h"
+#include "engine/core/advice.h"
+#include "engine/core/engine.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ enum clew_status usage_list(struct api_call *call, struct clew_error *err)
     for (size_t i = 0; i < count; i++) {
         if (json_array_append_new(items, form_usage(&usages[i])) != 0) {
             json_decref(items);
-            return api_no_memory(err);
+            return clew_no_memory(err);
         }
     }
     return api_list(call, items, NULL, err);
@@ -134,5 +134,5 @@ enum clew_status usage_post(struct api_call *call, struct clew_error *err)
                        call->out, "daily_tokens",
                        config_int(call->engine->config, "llm.daily_tokens"))
                ? CLEW_OK
-               : api_no_memory(err);
+               : clew_no_memory(err);
 }

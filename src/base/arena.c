@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -183,6 +184,7 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *cap,
     size_t total;
     void *grown;
 
+    assert(count <= *cap && size > 0);
     if (count < *cap) {
         return items;
     }

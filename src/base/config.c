@@ -319,7 +319,7 @@ static enum clew_status set_from_file(struct config *config, const char *path,
     if (!config->dir) {
         return clew_no_memory(err);
     }
-    status = config_read_file(config, path, err);
+    status = config_read_file(config, path, config_set, err);
     return status == CLEW_NOT_FOUND && !named ? CLEW_OK : status;
 }
 
@@ -352,7 +352,7 @@ static enum clew_status load(struct config *config, const char *path,
     qsort(config->entries, config->n_entries, sizeof(struct entry), by_name);
     data = find_entry(config, STR("data.dir"));
     config->data_dir =
-        data->value[0]
+        data && data->value[0]
             ? data->value
             : xdg_path(&config->arena, "XDG_DATA_HOME", ".local/share", "clew");
     return config->data_dir ? CLEW_OK : clew_no_memory(err);

@@ -20,6 +20,7 @@
 
 struct reader {
     struct config *config;
+    config_set_fn set;
     const char *path;
     yaml_parser_t yaml;
     struct buf key;              /* dotted path of where we are */
@@ -122,7 +123,7 @@ static enum clew_status read_scalar(struct reader *reader,
     (void)snprintf(from, sizeof(from), "%s:%zu", reader->path,
                    event->start_mark.line + 1);
     status =
-        config_set(reader->config, buf_str(&reader->key), value, from, err);
+        reader->set(reader->config, buf_str(&reader->key), value, from, err);
     leave_value(reader);
     return status;
 }
@@ -215,9 +216,9 @@ static enum clew_status read_bytes(const char *path, struct buf *out,
 }
 
 enum clew_status config_read_file(struct config *config, const char *path,
-                                  struct clew_error *err)
+                                  config_set_fn set, struct clew_error *err)
 {
-    struct reader reader = {.config = config, .path = path};
+    struct reader reader = {.config = config, .set = set, .path = path};
     enum clew_status status;
     struct buf text;
 

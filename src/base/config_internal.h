@@ -28,10 +28,14 @@ enum clew_status config_set(struct config *config, struct str key,
                             struct str value, const char *from,
                             struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * Read the YAML file at `path` and config_set() each value. A missing file is
- * CLEW_NOT_FOUND.
+ * Read the YAML file at `path` and `set` each value (config_set). A missing
+ * file is CLEW_NOT_FOUND.
  */
+typedef enum clew_status (*config_set_fn)(struct config *config, struct str key,
+                                          struct str value, const char *from,
+                                          struct clew_error *err);
 enum clew_status config_read_file(struct config *config, const char *path,
+                                  config_set_fn set,
                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

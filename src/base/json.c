@@ -4,8 +4,8 @@
  */
 #include "base/json.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json_digits.h"
 #include "base/json_out.h"
 #include "base/limits.h"
 
@@ -17,19 +17,31 @@
 
 void json_setup(void)
 {
-    json_set_alloc_funcs(alloc_bytes, alloc_free);
+    json_digits_setup();
+}
+
+/* Does the number that ends before `at` begin like one whose digits matter?
+ * A mark of a fraction or an exponent follows a digit. */
+static bool is_odd(struct str text, size_t at, size_t n_digits)
+{
+    char c = text.s[at];
+
+    return n_digits > 0 && (c == '.' || (c | 0x20) == 'e');
 }
 
 /*
  * Depth and node count from the bytes alone, so that a hostile document is
  * refused before it costs memory. Counts separators outside strings: an upper
- * bound that valid documents reach within one.
+ * bound that valid documents reach within one. Sees on the way whether there
+ * are numbers whose digits say more than their value.
  */
-static enum clew_status scan_shape(struct str text, struct clew_error *err)
+static enum clew_status scan_shape(struct str text, bool *out_has_odd,
+                                   struct clew_error *err)
 {
     bool in_string = false;
     size_t depth = 0;
     size_t nodes = 1;
+    size_t n_digits = 0; /* right before here */
 
     for (size_t i = 0; i < text.len; i++) {
         char c = text.s[i];
@@ -42,6 +54,14 @@ static enum clew_status scan_shape(struct str text, struct clew_error *err)
             }
             continue;
         }
+        if (c >= '0' && c <= '9') {
+            /* -0, and what is longer than a double is exact */
+            *out_has_odd = *out_has_odd || ++n_digits > 15 ||
+                           (c == '0' && i > 0 && text.s[i - 1] == '-');
+            continue;
+        }
+        *out_has_odd = *out_has_odd || is_odd(text, i, n_digits);
+        n_digits = 0;
         if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
@@ -62,40 +82,90 @@ static enum clew_status scan_shape(struct str text, struct clew_error *err)
     return CLEW_OK;
 }
 
-enum clew_status json_parse(struct str text, json_t **out_json,
-                            struct clew_error *err)
+/* What jansson says, without what it quotes of the input after " near ". */
+static enum clew_status syntax_error(json_error_t *where,
+                                     struct clew_error *err)
+{
+    char *near = strstr(where->text, " near ");
+
+    /* without memory it often has no words at all */
+    if (json_error_code(where) == json_error_out_of_memory ||
+        where->text[0] == '\0') {
+        return clew_no_memory(err);
+    }
+    if (near) {
+        *near = '\0';
+    }
+    return clew_fail(err, CLEW_INVALID,
+                     "not valid JSON at line %d column %d: %s", where->line,
+                     where->column, where->text);
+}
+
+static enum clew_status parse(struct str text, bool keeps_digits,
+                              json_t **out_json, struct clew_error *err)
 {
     const size_t flags =
         JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+    bool has_odd = false;
+    bool is_wide = false;
     json_error_t where;
     json_t *json;
-    enum clew_status status = scan_shape(text, err);
+    enum clew_status status = scan_shape(text, &has_odd, err);
 
     if (status != CLEW_OK) {
         return status;
     }
+    (void)json_ran_out(); /* what was before does not count */
     json = json_loadb(text.s, text.len, flags, &where);
     if (!json && json_error_code(&where) == json_error_numeric_overflow) {
         /* a whole number past 64 bits: read numbers as JavaScript does */
+        is_wide = true;
         json = json_loadb(text.s, text.len, flags | JSON_DECODE_INT_AS_REAL,
                           &where);
     }
+    if (json_ran_out()) {
+        json_decref(json);
+        return clew_no_memory(err);
+    }
     if (!json) {
-        if (json_error_code(&where) == json_error_out_of_memory) {
-            return clew_no_memory(err);
-        }
-        /* jansson quotes the input after " near "; content stays out. */
-        char *near = strstr(where.text, " near ");
-
-        if (near) {
-            *near = '\0';
-        }
-        return clew_fail(err, CLEW_INVALID,
-                         "not valid JSON at line %d column %d: %s", where.line,
-                         where.column, where.text);
+        return syntax_error(&where, err);
+    }
+    if (keeps_digits && (has_odd || is_wide)) {
+        status = json_digits_keep(text, is_wide, &json, err);
+    }
+    if (status != CLEW_OK) {
+        json_decref(json);
+        return status;
     }
     *out_json = json;
     return CLEW_OK;
+}
+
+enum clew_status json_parse(struct str text, json_t **out_json,
+                            struct clew_error *err)
+{
+    return parse(text, true, out_json, err);
+}
+
+enum clew_status json_parse_values(struct str text, json_t **out_json,
+                                   struct clew_error *err)
+{
+    return parse(text, false, out_json, err);
+}
+
+/* A number as it was written, or as its value is. */
+static void number_out(struct json_out *out, const char *field,
+                       const json_t *number)
+{
+    struct str digits = json_digits_of(number);
+
+    if (digits.s && !out->is_by_value) {
+        json_out_raw(out, field, digits);
+    } else if (json_is_integer(number)) {
+        json_out_int(out, field, (int64_t)json_integer_value(number));
+    } else {
+        json_out_real(out, field, json_real_value(number));
+    }
 }
 
 void json_out_tree(struct json_out *out, const char *field, const json_t *json)
@@ -122,14 +192,12 @@ void json_out_tree(struct json_out *out, const char *field, const json_t *json)
         break;
     case JSON_STRING:
         json_out_str(
-            out, NULL,
+            out, field,
             (struct str){json_string_value(json), json_string_length(json)});
         break;
     case JSON_INTEGER:
-        json_out_int(out, field, (int64_t)json_integer_value(json));
-        break;
     case JSON_REAL:
-        json_out_real(out, field, json_real_value(json));
+        number_out(out, field, json);
         break;
     case JSON_TRUE:
     case JSON_FALSE:
@@ -148,6 +216,21 @@ enum clew_status json_write(struct buf *out, const json_t *json)
     json_out_init(&writer, out);
     json_out_tree(&writer, NULL, json);
     return buf_status(out);
+}
+
+enum clew_status json_write_values(struct buf *out, const json_t *json)
+{
+    struct json_out writer;
+
+    json_out_init(&writer, out);
+    writer.is_by_value = true;
+    json_out_tree(&writer, NULL, json);
+    return buf_status(out);
+}
+
+json_t *json_copy_tree(const json_t *json)
+{
+    return json_digits_copy(json);
 }
 
 enum clew_status json_check_fields(const json_t *object,

@@ -25,17 +25,29 @@ void json_setup(void);
 /*
  * Parse one document. The caller json_decref()s the tree. CLEW_INVALID for bad
  * syntax or UTF-8 (with line and column), CLEW_TOO_LARGE over a limit. If a
- * whole number does not fit 64 bits, all numbers are read as reals.
+ * whole number does not fit 64 bits, all numbers are read as reals. Numbers
+ * keep the digits they were written with (json_digits.h).
  */
 enum clew_status json_parse(struct str text, json_t **out_json,
                             struct clew_error *err) CLEW_MUST_CHECK;
 
+/* The same where only the values of numbers are of use: vectors. */
+enum clew_status json_parse_values(struct str text, json_t **out_json,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
 /*
- * Append the compact form: key order kept, no spaces, numbers as the shortest
- * text that reads back the same (what JSON.stringify gives).
+ * Append the compact form: key order kept, no spaces, numbers in the digits
+ * they were parsed from, others as the shortest text that reads back the same
+ * (what JSON.stringify gives).
  */
 enum clew_status json_write(struct buf *out,
                             const json_t *json) CLEW_MUST_CHECK;
+/* The same with every number as the shortest text: equal values, equal bytes,
+ * whoever wrote them last. For digests. */
+enum clew_status json_write_values(struct buf *out,
+                                   const json_t *json) CLEW_MUST_CHECK;
+/* json_deep_copy() that keeps digits; NULL without memory. */
+json_t *json_copy_tree(const json_t *json);
 
 /* A tree as a value of a writer (json_out.h). */
 struct json_out;

@@ -304,8 +304,7 @@ static void begin(struct json_out *out, const char *field)
 
 void json_out_init(struct json_out *out, struct buf *buf)
 {
-    out->buf = buf;
-    out->has_item = false;
+    *out = (struct json_out){.buf = buf};
 }
 
 void json_out_object(struct json_out *out, const char *field)

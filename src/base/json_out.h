@@ -22,7 +22,8 @@
 
 struct json_out {
     struct buf *buf;
-    bool has_item; /* the next value needs a comma before it */
+    bool has_item;    /* the next value needs a comma before it */
+    bool is_by_value; /* trees: numbers as their values, see json.h */
 };
 
 /* `buf` is appended to. */

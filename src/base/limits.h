@@ -22,6 +22,10 @@
 /* Rows of one page of a list (spec), and the default. */
 #define LIMIT_PAGE_MAX 500
 #define LIMIT_PAGE_DEFAULT 50
+/* How far one may page into a ranking: nobody reads further. */
+#define LIMIT_RECALL_DEPTH 2000
+/* Streams of events at once: each holds a connection and its thread. */
+#define LIMIT_EVENT_STREAMS 64
 /* Identifiers given by callers: user_id, external_id, name, channel. */
 #define LIMIT_NAME_BYTES 512
 /* Title of a chat. */
@@ -55,14 +59,27 @@
 #define LIMIT_IDLE_MS (60 * 1000)
 /* Time to send a whole body: 64 MB at 2 Mbit/s. */
 #define LIMIT_BODY_MS (300 * 1000)
-/* Bodies held in memory by all requests together. */
+/* Bodies held in memory by all requests together (limits.bodies_bytes). */
 #define LIMIT_BODIES_BYTES (1024u * 1024 * 1024)
 /* A refused body is read to its end up to here, so that the client reads the
  * answer instead of a broken connection. */
 #define LIMIT_DISCARD_BYTES (256u * 1024 * 1024)
+/* After an answer that did not wait for the body, what is still on its way is
+ * read and dropped for so long. */
+#define LIMIT_LINGER_MS 2000
+/* An upload that brings less than this a second, for this long, is parked: its
+ * place goes to others when places or memory are short. */
+#define LIMIT_UPLOAD_BYTES_PER_S (16 * 1024)
+#define LIMIT_PARKED_MS 2000
+/* Connections above the limit that are still listened to, for /healthz; the
+ * rest are told that it is full without being listened to. */
+#define LIMIT_SPARE_CONNECTIONS 8
 /* How long what a key allows is believed without asking the store, where the
  * change was made on another machine; on this one it counts at once. */
 #define LIMIT_KEY_CACHE_MS 1000
+/* How long the proxy believes what the store last said of a key while the store
+ * cannot be asked: an outage that is being worked on. */
+#define LIMIT_KEY_OUTAGE_MS (15 * 60 * 1000)
 /* Requests a minute of one address whose key is wrong. */
 #define LIMIT_BAD_KEYS_PER_MINUTE 1200
 

@@ -12,6 +12,7 @@ const struct arg_option args_common[] = {
     {"json", 'j', NULL, NULL, "print the answer as JSON"},
     {"url", 'u', "URL", NULL, "talk to this server (CLEW_URL)"},
     {"key", 'k', "KEY", NULL, "with this key (CLEW_KEY)"},
+    {"ca-file", 0, "FILE", NULL, "trust this CA of it (SSL_CERT_FILE)"},
     {"data", 'd', "DIR", "data.dir", "work on this data folder"},
     {"store", 0, "URL", "store.url", "work on this PostgreSQL"},
     {"tenant", 't', "NAME", NULL, "act in this tenant of the data folder"},
@@ -127,6 +128,23 @@ enum clew_status args_parse(const struct arg_option *own, int argc,
         }
     }
     return CLEW_OK;
+}
+
+int args_before(int argc, char *const *argv)
+{
+    int n = 0;
+
+    while (n < argc && argv[n][0] == '-' && argv[n][1] &&
+           strcmp(argv[n], "--") != 0) {
+        const char *value = NULL;
+        const struct arg_option *option = option_of(NULL, argv[n], &value);
+
+        if (!option) {
+            return n;
+        }
+        n += option->value && !value ? 2 : 1;
+    }
+    return n > argc ? argc : n;
 }
 
 const char *args_nth(const struct args *args, const char *name, size_t i)

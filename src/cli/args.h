@@ -49,6 +49,9 @@ extern const struct arg_option args_common[];
 enum clew_status args_parse(const struct arg_option *own, int argc,
                             char *const *argv, struct args *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* How many words of `argv` are options of every command that stand before the
+ * command itself: "--url URL recall" has two. */
+int args_before(int argc, char *const *argv);
 bool args_has(const struct args *args, const char *name);
 /* The last value given, or NULL. */
 const char *args_str(const struct args *args, const char *name);

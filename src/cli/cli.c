@@ -4,157 +4,72 @@
  */
 #include "cli/cli.h"
 
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "cli/client.h"
+#include "cli/typed.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP(title)
 #define COMMAND(name) extern const struct command command_##name;
 #include "cli/commands.def"
 #undef COMMAND
-
-static const struct command *const commands[] = {
-#define COMMAND(name) &command_##name,
-#include "cli/commands.def"
-#undef COMMAND
-};
 #undef GROUP
 
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+static const struct cli_row rows[] = {
+#define GROUP(title) {title, NULL},
+#define COMMAND(name) {NULL, &command_##name},
+#include "cli/commands.def"
+#undef COMMAND
+#undef GROUP
+    {NULL, NULL},
+};
 
-const struct command *const *cli_commands(size_t *out_n)
+const struct cli_row *cli_rows(void)
 {
-    *out_n = N_COMMANDS;
-    return commands;
+    return rows;
 }
 
-/* How many of the words name this command: all of its own, or 0. */
-static int words_of(const struct command *command, int argc, char *const *argv)
+static bool has_flag(const struct config_flag *flags, size_t n_flags,
+                     const char *key)
 {
-    struct str rest = str_of(command->name);
-    struct str word;
-    int n = 0;
-
-    while (str_split(&rest, ' ', &word)) {
-        if (n >= argc || !str_eq(word, str_of(argv[n]))) {
-            return 0;
-        }
-        n++;
-    }
-    return n;
-}
-
-const struct command *cli_find(int argc, char *const *argv, int *out_words)
-{
-    const struct command *best = NULL;
-
-    *out_words = 0;
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        int n = words_of(commands[i], argc, argv);
-
-        if (n > *out_words) {
-            *out_words = n;
-            best = commands[i];
+    for (size_t i = 0; i < n_flags; i++) {
+        if (strcmp(flags[i].key, key) == 0) {
+            return true;
         }
     }
-    return best;
+    return false;
 }
 
-enum clew_status cli_client(struct cli *cli, struct client **out_client,
-                            struct clew_error *err)
+/*
+ * A demo has a folder of its own beside the user's, whatever the settings and
+ * the environment say: only who names a place with it gets that place.
+ */
+static enum clew_status move_to_demo(struct cli *cli, struct config_flag *flags,
+                                     size_t n_flags, struct clew_error *err)
 {
-    struct client_options options = {
-        .config = cli->config,
-        .url = args_str(&cli->args, "url"),
-        .key = args_str(&cli->args, "key"),
-        .tenant = args_str(&cli->args, "tenant"),
-    };
-    enum clew_status status = CLEW_OK;
+    const char *folder =
+        arena_printf(&cli->arena, "%s-demo", config_data_dir(cli->config));
 
-    if (!options.url && !args_has(&cli->args, "data") &&
-        !args_has(&cli->args, "store")) {
-        options.url = getenv("CLEW_URL");
+    if (!folder) {
+        return clew_no_memory(err);
     }
-    if (options.url && !options.url[0]) {
-        options.url = NULL;
-    }
-    if (!options.key) {
-        options.key = getenv("CLEW_KEY");
-    }
-    if (!cli->client) {
-        status = client_open(&options, &cli->client, err);
-    }
-    if (status == CLEW_OK) {
-        *out_client = cli->client;
-    }
-    return status;
-}
-
-enum clew_status cli_engine(struct cli *cli, struct engine **out_engine,
-                            struct clew_error *err)
-{
-    struct client *client;
-    enum clew_status status = cli_client(cli, &client, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (!client_engine(client)) {
-        return clew_fail(err, CLEW_UNSUPPORTED,
-                         "\"%s\" works on the data folder: run it where the "
-                         "data is, without --url and CLEW_URL",
-                         cli->command->name);
-    }
-    *out_engine = client_engine(client);
-    return CLEW_OK;
-}
-
-enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
-                          json_t *body, json_t **out_json,
-                          struct clew_error *err)
-{
-    struct client *client;
-    enum clew_status status;
-
-    if (!path) {
-        status = clew_no_memory(err);
-    } else {
-        status = cli_client(cli, &client, err);
-    }
-    if (status == CLEW_OK) {
-        status = client_call(client, method, path, body, out_json, err);
-    }
-    json_decref(body);
-    return status;
-}
-
-enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
-                          json_t *body, cli_show_fn show,
-                          struct clew_error *err)
-{
-    json_t *answer = NULL;
-    enum clew_status status = cli_call(cli, method, path, body, &answer, err);
-
-    if (status == CLEW_OK && cli->as_json) {
-        output_json(&cli->out, answer);
-    } else if (status == CLEW_OK) {
-        status = show(cli, answer, err);
-    }
-    json_decref(answer);
-    return status;
+    config_free(cli->config);
+    cli->config = NULL;
+    flags[n_flags++] = (struct config_flag){"data.dir", folder};
+    flags[n_flags++] = (struct config_flag){"store.url", ""};
+    return config_load(args_str(&cli->args, "config"), flags, n_flags,
+                       &cli->config, err);
 }
 
 static enum clew_status load_config(struct cli *cli, struct clew_error *err)
 {
-    struct config_flag flags[ARGS_MAX];
+    struct config_flag flags[ARGS_MAX + 2];
     size_t n_flags = 0;
     enum clew_status status =
         args_config(&cli->args, &cli->arena, flags, &n_flags, err);
@@ -163,10 +78,31 @@ static enum clew_status load_config(struct cli *cli, struct clew_error *err)
         status = config_load(args_str(&cli->args, "config"), flags, n_flags,
                              &cli->config, err);
     }
+    if (status == CLEW_OK && args_has(&cli->args, "demo") &&
+        !has_flag(flags, n_flags, "data.dir") &&
+        !has_flag(flags, n_flags, "store.url")) {
+        status = move_to_demo(cli, flags, n_flags, err);
+    }
     if (status == CLEW_OK) {
         status = log_setup(config_str(cli->config, "log.level"), err);
     }
     return status;
+}
+
+/* Without the file; with the options, unless it is they that are wrong. */
+static enum clew_status load_defaults(struct cli *cli, struct clew_error *err)
+{
+    struct config_flag flags[ARGS_MAX];
+    size_t n_flags = 0;
+
+    config_free(cli->config);
+    cli->config = NULL;
+    if (args_config(&cli->args, &cli->arena, flags, &n_flags, err) == CLEW_OK &&
+        config_load("/dev/null", flags, n_flags, &cli->config, err) ==
+            CLEW_OK) {
+        return CLEW_OK;
+    }
+    return config_load("/dev/null", NULL, 0, &cli->config, err);
 }
 
 static enum clew_status check_operands(const struct cli *cli,
@@ -190,11 +126,19 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
 
     if (status == CLEW_OK) {
         status = load_config(cli, err);
+        if (status != CLEW_OK && cli->command->takes_bad_config) {
+            cli->config_error = *err;
+            status = load_defaults(cli, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        status = typed_resolve(cli, err);
     }
     if (status == CLEW_OK) {
         status = cli->command->run(cli, err);
     }
-    if (status == CLEW_OK && fflush(stdout) != 0) {
+    if (status == CLEW_OK &&
+        (fflush(cli->out.file) != 0 || fflush(stdout) != 0)) {
         /* Who closes the pipe has read enough: "clew chats | head". */
         status = errno == EPIPE ? CLEW_OK
                                 : clew_fail(err, CLEW_UNAVAILABLE,
@@ -218,7 +162,13 @@ static void add_hint(const struct cli *cli, struct clew_error *err)
         (void)snprintf(end, room, ": %.80s", cli->args.operands[0]);
     } else if (err->status == CLEW_UNAUTHORIZED) {
         (void)snprintf(end, room, " (--key KEY or CLEW_KEY)");
+    } else if (err->status == CLEW_NOT_FOUND &&
+               strncmp(err->message, "there is no store in ", 21) == 0) {
+        (void)snprintf(end, room,
+                       "; \"clew turn TEXT\" or \"clew import FILE\" makes "
+                       "one, --data DIR or --url URL names another");
     }
+    typed_blame(cli, err);
 }
 
 static void print_error(bool as_json, const struct clew_error *err)
@@ -248,8 +198,9 @@ static int unknown(int argc, char *const *argv)
     bool found = false;
 
     output_init(&out, stderr);
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        struct str name = str_of(commands[i]->name);
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
+        struct str name = str_of(row->command->name);
 
         if (argc > 0 && str_starts(name, str_of(argv[0])) && argv[0][0]) {
             (void)fprintf(stderr, "%s\n  %s", found ? "" : "clew: did you mean",
@@ -257,7 +208,13 @@ static int unknown(int argc, char *const *argv)
             found = true;
         }
     }
-    if (!found) {
+    if (!found && (argc == 0 || argv[0][0] == '-')) {
+        (void)fputs("clew: no command", stderr);
+        if (argc > 0) {
+            (void)fputs(", and before one there is no option ", stderr);
+            output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
+        }
+    } else if (!found) {
         (void)fputs("clew: no such command: ", stderr);
         output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
     }
@@ -265,31 +222,51 @@ static int unknown(int argc, char *const *argv)
     return clew_status_exit(CLEW_INVALID);
 }
 
-int cli_run(int argc, char *const *argv)
+/* Options that every command has may stand before it: put them behind. */
+static enum clew_status parse(struct cli *cli, int n_before, int words,
+                              int argc, char *const *argv,
+                              struct clew_error *err)
+{
+    char **line = arena_zero(&cli->arena, (size_t)argc + 1, sizeof(*line));
+    int n = 0;
+
+    if (!line) {
+        return clew_no_memory(err);
+    }
+    for (int i = 0; i < n_before; i++) {
+        line[n++] = argv[i];
+    }
+    for (int i = n_before + words; i < argc; i++) {
+        line[n++] = argv[i];
+    }
+    return args_parse(cli->command->options, n, line, &cli->args, err);
+}
+
+static int run_line(struct output *out, int argc, char *const *argv)
 {
     struct clew_error err = {0};
-    struct cli cli = {0};
+    struct cli cli = {.rows = rows, .out = *out};
     enum clew_status status;
+    int n_before = args_before(argc, argv);
     int words = 0;
 
-    output_init(&cli.out, stdout);
     if (argc == 0 || strcmp(argv[0], "--help") == 0 ||
         strcmp(argv[0], "-h") == 0) {
-        cli_help_all(&cli.out);
+        cli_help_all(&cli.out, rows);
         return 0;
     }
     if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0) {
         cli.command = &command_version;
+        n_before = 0;
         words = 1;
     } else {
-        cli.command = cli_find(argc, argv, &words);
+        cli.command = cli_find(rows, argc - n_before, argv + n_before, &words);
     }
     if (!cli.command) {
-        return unknown(argc, argv);
+        return unknown(argc - n_before, argv + n_before);
     }
     arena_init(&cli.arena, LIMIT_REQUEST_ARENA_BYTES);
-    status = args_parse(cli.command->options, argc - words, argv + words,
-                        &cli.args, &err);
+    status = parse(&cli, n_before, words, argc, argv, &err);
     cli.as_json = args_has(&cli.args, "json");
     if (status == CLEW_OK && args_has(&cli.args, "help")) {
         cli_help_command(&cli.out, cli.command);
@@ -298,6 +275,7 @@ int cli_run(int argc, char *const *argv)
     }
     if (status != CLEW_OK) {
         add_hint(&cli, &err);
+        (void)fflush(cli.out.file);
         (void)fflush(stdout); /* what was printed comes before the error */
         print_error(cli.as_json, &err);
     }
@@ -305,4 +283,15 @@ int cli_run(int argc, char *const *argv)
     config_free(cli.config);
     arena_release(&cli.arena);
     return clew_status_exit(status);
+}
+
+int cli_run(int argc, char *const *argv)
+{
+    struct output out;
+    int code;
+
+    output_open(&out, stdout);
+    code = run_line(&out, argc, argv);
+    output_close(&out);
+    return code;
 }

@@ -13,10 +13,10 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "cli/args.h"
-#include "cli/output.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "cli/args.h"
+#include "cli/output.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -41,14 +41,29 @@ struct command {
      * others: "POST /api/v1/links/{}/feedback outcome".
      */
     const char *call;
+    /* How such a command's answer is shown; NULL: a value a line. */
+    enum clew_status (*show)(struct cli *cli, const json_t *answer,
+                             struct clew_error *err);
+    bool takes_bad_config; /* runs with the defaults instead */
+    bool makes_store; /* where there is none; others only read what is there */
 };
 
-/* Every command, in the order of commands.def; `*out_n` of them. */
-const struct command *const *cli_commands(size_t *out_n);
+/* A row of commands.def: a heading or a command; neither in the last. */
+struct cli_row {
+    const char *heading;
+    const struct command *command;
+};
+/* Every command with its headings. */
+const struct cli_row *cli_rows(void);
+/* The row itself if it is a command, else the next that is; NULL after the
+ * last: for (r = cli_next(rows); r; r = cli_next(r + 1)). */
+const struct cli_row *cli_next(const struct cli_row *row);
 /* The command that argv names and how many words that took, or NULL. */
-const struct command *cli_find(int argc, char *const *argv, int *out_words);
+const struct command *cli_find(const struct cli_row *rows, int argc,
+                               char *const *argv, int *out_words);
 
 struct cli {
+    const struct cli_row *rows; /* cli_rows(), for commands about commands */
     const struct command *command;
     struct args args;
     struct arena arena; /* for whatever the command makes */
@@ -56,6 +71,8 @@ struct cli {
     struct client *client; /* NULL until the first call */
     struct output out;
     bool as_json; /* --json */
+    /* Why the settings could not be read; only commands that mend meet it. */
+    struct clew_error config_error;
 };
 
 /* Run one command line (without the program's name); the exit code. */
@@ -102,7 +119,7 @@ enum clew_status cli_text(struct cli *cli, size_t operand, size_t limit,
                           struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Help, for `clew help` and `--help`. */
-void cli_help_all(const struct output *out);
+void cli_help_all(const struct output *out, const struct cli_row *rows);
 void cli_help_command(const struct output *out, const struct command *command);
 
 #endif

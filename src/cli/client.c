@@ -30,16 +30,6 @@ struct engine *client_engine(const struct client *client)
     return client_local_engine(client);
 }
 
-bool exchange_take(struct exchange *exchange, const char *bytes, size_t len)
-{
-    bool is_error = exchange->http_status >= 400;
-
-    if (exchange->sink && !is_error) {
-        return exchange->sink(exchange->arg, bytes, len);
-    }
-    return buf_append(&exchange->answer, bytes, len) == CLEW_OK;
-}
-
 /* The status of an error answer: by its code, else by its HTTP status. */
 static enum clew_status status_of(const char *code, int http_status)
 {

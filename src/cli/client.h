@@ -26,7 +26,11 @@ struct client_options {
     const struct config *config; /* outlives the client */
     const char *url; /* "http://…", "https://…", "unix:PATH"; NULL = here */
     const char *key; /* for a server; may be NULL */
-    const char *tenant; /* on the data folder; NULL = "default" */
+    const char *ca_file; /* to trust a server by; NULL: SSL_CERT_FILE, else
+                            the system's */
+    long timeout_ms;     /* longest wait for an answer; 0: any */
+    const char *tenant;  /* on the data folder; NULL = "default" */
+    bool must_exist;     /* CLEW_NOT_FOUND where there is no store yet */
 };
 
 /* The caller client_close()s it. */

@@ -32,7 +32,16 @@ struct client {
 };
 
 /* A piece of the body has come; http_status is known. False: stop. */
-bool exchange_take(struct exchange *exchange, const char *bytes, size_t len);
+static inline bool exchange_take(struct exchange *exchange, const char *bytes,
+                                 size_t len)
+{
+    bool is_error = exchange->http_status >= 400;
+
+    if (exchange->sink && !is_error) {
+        return exchange->sink(exchange->arg, bytes, len);
+    }
+    return buf_append(&exchange->answer, bytes, len) == CLEW_OK;
+}
 
 enum clew_status client_local_open(const struct client_options *options,
                                    struct client **out_client,

@@ -12,7 +12,8 @@
 #include "base/limits.h"
 #include "cli/client_internal.h"
 #include "cli/owner.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
+#include "engine/open.h"
 #include "http/http.h"
 
 #include <string.h>
@@ -125,6 +126,7 @@ enum clew_status client_local_open(const struct client_options *options,
     struct engine_options engine = {
         .config = options->config,
         .store_url = url[0] ? url : NULL,
+        .must_exist = options->must_exist,
     };
     enum clew_status status;
     struct local *local = alloc_zero(1, sizeof(*local));

@@ -167,7 +167,8 @@ static bool set_address(struct remote *remote, const char *url)
     return remote->base_url != NULL;
 }
 
-static void set_options(struct remote *remote)
+static void set_options(struct remote *remote,
+                        const struct client_options *options)
 {
     CURL *curl = remote->curl;
 
@@ -176,6 +177,10 @@ static void set_options(struct remote *remote)
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, options->timeout_ms);
+    if (options->ca_file && options->ca_file[0]) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca_file);
+    }
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "clew/" CLEW_VERSION);
     if (remote->socket_path) {
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, remote->socket_path);
@@ -205,7 +210,7 @@ enum clew_status client_remote_open(const struct client_options *options,
         close_remote(&remote->base);
         return clew_no_memory(err);
     }
-    set_options(remote);
+    set_options(remote, options);
     *out_client = &remote->base;
     return CLEW_OK;
 }

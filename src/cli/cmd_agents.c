@@ -6,7 +6,7 @@
 #include "base/config.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "engine/agents.h"
+#include "engine/keep/agents.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * cmd_backup.c - copy the store while it is in use.
  */
 #include "cli/cli.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "store/store.h"
 
 #include <stdio.h>

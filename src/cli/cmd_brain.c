@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/lineage_tree.h"
-#include "engine/thought.h"
+#include "engine/thought/thought.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,19 +271,19 @@ const struct command command_brain_contribute = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "keep a thought for other agents and later sessions",
-    .example = "clew brain contribute \"Staging is deployed on Tuesdays, "
-               "because the load is lowest then.\"",
+    .example = "clew brain contribute \"Staging is deployed on Tuesdays.\"",
     .options = think_options,
     .run = run_contribute,
+    .makes_store = true,
 };
 
 const struct command command_brain_refine = {
     .name = "brain refine",
-    .operands = "ID TEXT|-",
+    .operands = "THOUGHT TEXT|-",
     .min_operands = 2,
     .max_operands = 2,
-    .summary = "replace a thought by a better one; the old one stays visible",
-    .example = "clew brain refine 0199c1d2-7a00-7000-8000-000000000001 "
+    .summary = "put a better thought in place of one; the old one stays",
+    .example = "clew brain refine 0199c1d2-7a00 "
                "\"Staging is deployed daily.\"",
     .options = think_options,
     .run = run_refine,
@@ -291,7 +291,7 @@ const struct command command_brain_refine = {
 
 const struct command command_brain_consolidate = {
     .name = "brain consolidate",
-    .operands = "ID,ID[,...] TEXT|-",
+    .operands = "THOUGHT,THOUGHT[,...] TEXT|-",
     .min_operands = 2,
     .max_operands = 2,
     .summary = "merge thoughts into one that supersedes them",
@@ -307,21 +307,21 @@ static const struct arg_option history_options[] = {
 
 const struct command command_brain_history = {
     .name = "brain history",
-    .operands = "ID",
+    .operands = "THOUGHT",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "draw how a thought came about and what replaced it",
-    .example = "clew brain history 0199c1d2-7a00-7000-8000-000000000001",
+    .example = "clew brain history 0199c1d2-7a00",
     .options = history_options,
     .run = run_history,
 };
 
 const struct command command_brain_retract = {
     .name = "brain retract",
-    .operands = "ID",
+    .operands = "THOUGHT",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "take a thought back; what it superseded is valid again",
-    .example = "clew brain retract 0199c1d2-7a00-7000-8000-000000000001",
+    .example = "clew brain retract 0199c1d2-7a00",
     .run = run_retract,
 };

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 static const struct arg_option options[] = {
     {"user", 'U', "ID", NULL, "only this user's"},
-    {"session", 'S', "ID", NULL, "only this session's"},
+    {"session", 'S', "SESSION", NULL, "only this session's"},
     {"state", 's', "STATE", NULL, "only active, dormant or concluded ones"},
     {NULL, 0, NULL, NULL, NULL},
 };
@@ -142,10 +143,13 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         draw(cli, line);
     }
     for (size_t i = 0; i < line->n_lanes && status == CLEW_OK; i++) {
-        output_text(&cli->out, OUTPUT_BOLD,
-                    str_of(cli_field(details[i], "topic")));
+        size_t width = show_id_columns(items, "id");
+
+        output_line(&cli->out, OUTPUT_BOLD,
+                    str_of(cli_field(details[i], "topic")),
+                    cli->out.width - width - 30);
         (void)fprintf(cli->out.file, "  %s, %s, %lld claims\n",
-                      cli_field(details[i], "id"),
+                      show_id(cli, cli_field(details[i], "id"), width),
                       cli_field(details[i], "state"),
                       (long long)json_integer_value(
                           json_object_get(details[i], "claim_count")));
@@ -173,7 +177,7 @@ const struct command command_chains = {
     .operands = "[CHAT]",
     .max_operands = 1,
     .summary = "draw what was talked about as a timeline of chains",
-    .example = "clew chains 0199c1d2-7a00-7000-8000-000000000001",
+    .example = "clew chains 0199c1d2-7a00",
     .options = options,
     .run = run_chains,
 };

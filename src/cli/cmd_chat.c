@@ -6,16 +6,18 @@
  * question. With `llm.url` set the model replies (chat_reply.h). Slash commands
  * look at and change the conversation; they are not part of it.
  */
+#include "base/config.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/chat_line.h"
 #include "cli/chat_reply.h"
 #include "cli/cli.h"
-#include "base/config.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RECALL_LINES 3
 #define RECALL_LIMIT 6
@@ -434,21 +436,36 @@ static enum clew_status slash_context(struct talk *talk, const char *rest,
 static enum clew_status slash_why(struct talk *talk, const char *rest,
                                   struct clew_error *err)
 {
-    json_t *answer = NULL;
-    enum clew_status status;
-
     (void)rest;
     if (!talk->trace_id[0]) {
-        return clew_fail(err, CLEW_NOT_FOUND, "there is no trace to show");
+        return clew_fail(err, CLEW_NOT_FOUND, "nothing has been said yet");
     }
-    status = cli_call(talk->cli, "GET",
-                      cli_path(talk->cli, "/api/v1/traces", talk->trace_id, ""),
-                      NULL, &answer, err);
-    if (status == CLEW_OK) {
-        output_json(&talk->cli->out, answer);
-    }
-    json_decref(answer);
-    return status;
+    return cli_show(talk->cli, "GET",
+                    cli_path(talk->cli, "/api/v1/traces", talk->trace_id, ""),
+                    NULL, show_why, err);
+}
+
+static enum clew_status slash_memories(struct talk *talk, const char *rest,
+                                       struct clew_error *err)
+{
+    char *path = arena_string(&talk->cli->arena, "/api/v1/memories?limit=20");
+
+    path = cli_query(talk->cli, path, "user_id", talk->user);
+    path = cli_query(talk->cli, path, "q", *rest ? rest : NULL);
+    return cli_show(talk->cli, "GET", path, NULL, show_memories, err);
+}
+
+static enum clew_status slash_tree(struct talk *talk, const char *rest,
+                                   struct clew_error *err)
+{
+    enum clew_status status = need_chat(talk, err);
+
+    (void)rest;
+    return status == CLEW_OK ? cli_show(talk->cli, "GET",
+                                        cli_path(talk->cli, "/api/v1/chats",
+                                                 talk->chat_id, "/tree"),
+                                        NULL, show_chat_tree, err)
+                             : status;
 }
 
 static enum clew_status slash_stats(struct talk *talk, const char *rest,
@@ -468,6 +485,8 @@ static const struct {
     const char *help;
 } slashes[] = {
     {"/start", slash_start, "TEXT: related chats and ways to begin"},
+    {"/memories", slash_memories, "[WORDS]: what was kept, newest first"},
+    {"/tree", slash_tree, "the forks of this chat"},
     {"/fork", slash_fork, "[SEQ]: go on in a fork"},
     {"/efforts", slash_efforts, "efforts of this chat, numbered"},
     {"/resolve", slash_resolve, "[N] [HOW]: resolve an effort"},
@@ -529,6 +548,33 @@ static enum clew_status one_line(struct talk *talk, const char *line,
     return say(talk, line, err);
 }
 
+/* For a person at a terminal: where they are, and who answers. */
+static void greet(const struct talk *talk)
+{
+    const struct cli *cli = talk->cli;
+    const char *url = config_str(cli->config, "llm.url");
+
+    if (!isatty(STDIN_FILENO)) {
+        return;
+    }
+    (void)fprintf(cli->out.file, "Hello, %s. Every line you type is kept.\n",
+                  talk->user);
+    if (talk->reply) {
+        (void)fprintf(cli->out.file, "%s at %s answers.\n",
+                      config_str(cli->config, "llm.model"), url);
+    } else {
+        (void)fputs("No model is set (llm.url, llm.model), so nobody answers; "
+                    "a line that ends\nin \"?\" shows what is remembered of "
+                    "it.\n",
+                    cli->out.file);
+    }
+    (void)fprintf(cli->out.file,
+                  "%s%s. /memories, /why and /help look around; /quit "
+                  "leaves.\n",
+                  talk->chat_id[0] ? "Going on with chat " : "A new chat",
+                  talk->chat_id);
+}
+
 static char *history_path(struct cli *cli)
 {
     const char *folder = config_data_dir(cli->config);
@@ -559,6 +605,8 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
         chat_reply_close(talk.reply);
         return status != CLEW_OK ? status : clew_no_memory(err);
     }
+    greet(&talk);
+    (void)fflush(cli->out.file);
     for (line = chat_line_read(input); line && !is_over;
          line = is_over ? NULL : chat_line_read(input)) {
         struct clew_error wrong = {0};
@@ -583,4 +631,5 @@ const struct command command_chat = {
     .example = "clew chat --user ada",
     .options = options,
     .run = run,
+    .makes_store = true,
 };

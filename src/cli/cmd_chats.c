@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/lineage_tree.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
     static const struct output_column columns[] = {
         {"CHAT", false}, {"TURNS", true}, {"LAST", false}, {"TITLE", false}};
     const json_t *items = json_object_get(answer, "items");
-    const char *next = cli_field(answer, "next_cursor");
+    size_t width = show_id_columns(items, "id");
     const char **cells;
     const json_t *chat;
     size_t i;
@@ -43,15 +44,16 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
         return clew_no_memory(err);
     }
     json_array_foreach (items, i, chat) {
-        cells[4 * i] = cli_field(chat, "id");
+        cells[4 * i] = show_id(cli, cli_field(chat, "id"), width);
         cells[4 * i + 1] = number_of(cli, chat, "last_seq");
         cells[4 * i + 2] = cli_when(cli, chat, "last_activity_at");
         cells[4 * i + 3] = cli_field(chat, "title");
     }
     output_table(&cli->out, columns, 4, cells, json_array_size(items));
-    if (next[0]) {
-        (void)fprintf(stderr, "more: --cursor %s\n", next);
+    if (json_array_size(items) == 0) {
+        (void)fputs("no chats\n", stderr);
     }
+    show_more(answer);
     return CLEW_OK;
 }
 
@@ -84,6 +86,7 @@ const struct command command_chats = {
 static const struct arg_option history_options[] = {
     {"after", 0, "SEQ", NULL, "from the turn after this one"},
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},
+    {"show-secrets", 0, NULL, NULL, "as they were said, not starred"},
     {NULL, 0, NULL, NULL, NULL},
 };
 
@@ -148,6 +151,8 @@ static enum clew_status run_history(struct cli *cli, struct clew_error *err)
                      arena_printf(&cli->arena, "%lld", (long long)limit));
     path = cli_query(cli, path, "after_seq",
                      arena_printf(&cli->arena, "%lld", (long long)after));
+    path = cli_query(cli, path, "secrets",
+                     args_has(&cli->args, "show-secrets") ? "show" : NULL);
     status = cli_show(cli, "GET", path, NULL, show_turns, err);
     return status == CLEW_NOT_FOUND ? show_lineage(cli, err) : status;
 }
@@ -158,7 +163,7 @@ const struct command command_history = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "read a chat through its forks, or draw a memory's lineage",
-    .example = "clew history 0199c1d2-7a00-7000-8000-000000000001 --after 40",
+    .example = "clew history 0199c1d2-7a00 --after 40",
     .options = history_options,
     .run = run_history,
 };

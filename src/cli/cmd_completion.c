@@ -5,7 +5,9 @@
  *
  * Made from the table of commands, so they never lag behind it.
  */
+#include "base/config.h"
 #include "cli/cli.h"
+#include "cli/clients.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,32 +24,133 @@ static void put_options(FILE *file, const struct command *command)
     }
 }
 
+/* Values that can be listed, by what the usage calls them. */
+static const struct {
+    const char *value;
+    const char *words; /* NULL: the settings' names */
+} value_words[] = {
+    {"ROLE", "user assistant system tool"},
+    {"KEY-ROLE", "read write admin"},
+    {"KIND", "turn memory episode chat"},
+    {"TYPE", "fact event decision effort thought skill preference"},
+    {"STATE", "active dormant concluded"},
+    {"FORM", "text openai anthropic"},
+    {"WHICH", "link no_link"},
+    {"TASK-STATUS", "pending running done failed"},
+    {"STATUS", "active open resolved reopened abandoned retracted"},
+    {"TIME", "today yesterday 1h 1d 1w"},
+    {"KEY=VALUE", NULL},
+};
+
+/* Files and folders are completed by the shell. */
+static bool is_path(const char *value)
+{
+    return strcmp(value, "FILE") == 0 || strcmp(value, "DIR") == 0 ||
+           strcmp(value, "FOLDER") == 0;
+}
+
+/* The words an option's value can be, each with a space before it; false if
+ * they are not known. */
+static bool put_values(FILE *file, const char *value)
+{
+    size_t n = 0;
+    const struct config_key *keys = config_keys(&n);
+
+    for (size_t i = 0; i < sizeof(value_words) / sizeof(value_words[0]); i++) {
+        if (strcmp(value_words[i].value, value) != 0) {
+            continue;
+        }
+        if (value_words[i].words) {
+            (void)fprintf(file, " %s", value_words[i].words);
+            return true;
+        }
+        for (size_t k = 0; k < n; k++) {
+            (void)fprintf(file, " %s=", keys[k].name);
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool has_values(const char *value)
+{
+    for (size_t i = 0;
+         value && i < sizeof(value_words) / sizeof(value_words[0]); i++) {
+        if (strcmp(value_words[i].value, value) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "claude-code|codex": the words an operand can be. */
+static void put_choices(FILE *file, const char *operands)
+{
+    struct str rest = str_of(operands);
+    struct str word;
+
+    while (str_split(&rest, ' ', &word)) {
+        struct str choice;
+
+        if (str_eq(word, STR("[CLIENT]"))) {
+            for (const struct clients_place *p = clients_places; p->client;
+                 p++) {
+                (void)fprintf(file, " %s", p->client);
+            }
+            continue;
+        }
+        if (word.len == 0 || str_find(word, STR("|"), 0) == SIZE_MAX ||
+            word.s[0] < 'a' || word.s[0] > 'z') {
+            continue; /* capitals stand for what the user makes up */
+        }
+        while (str_split(&word, '|', &choice)) {
+            (void)fprintf(file, " %.*s", (int)choice.len, choice.s);
+        }
+    }
+}
+
+/* After an option with known values, these and nothing else. */
+static void put_value_cases(FILE *file, const struct command *command,
+                            bool is_two)
+{
+    const struct arg_option *lists[] = {command->options, args_common};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct arg_option *o = lists[i]; o && o->name; o++) {
+            if (!has_values(o->value)) {
+                continue;
+            }
+            (void)fprintf(file, "            '%s%s --%s') words=\"",
+                          command->name, is_two ? "" : " '*'", o->name);
+            (void)put_values(file, o->value);
+            (void)fputs("\"; only=1 ;;\n", file);
+        }
+    }
+}
+
 /* The first word of each command, once: commands of a noun stand together. */
-static void put_first_words(FILE *file)
+static void put_first_words(FILE *file, const struct cli_row *rows)
 {
     struct str last = {"", 0};
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        struct str word = str_of(commands[i]->name);
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
+        struct str word = str_of(row->command->name);
 
         word.len = strcspn(word.s, " ");
         if (!str_eq(word, last)) {
-            (void)fprintf(file, "%s%.*s", i ? " " : "", (int)word.len, word.s);
+            (void)fprintf(file, "%s%.*s", last.len ? " " : "", (int)word.len,
+                          word.s);
         }
         last = word;
     }
 }
 
 /* "keys create" offers "create" after "keys". */
-static void put_second_words(FILE *file)
+static void put_second_words(FILE *file, const struct cli_row *rows)
 {
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        const char *name = commands[i]->name;
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
+        const char *name = row->command->name;
         const char *space = strchr(name, ' ');
 
         if (space) {
@@ -61,50 +164,64 @@ static void put_second_words(FILE *file)
 
 /* The options of the commands of one or of two words: the longer name comes
  * first, because the first pattern that fits wins. */
-static void put_cases(FILE *file, bool is_two)
+static void put_cases(FILE *file, const struct cli_row *rows, bool is_two)
 {
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        if ((strchr(commands[i]->name, ' ') != NULL) != is_two) {
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
+        if ((strchr(row->command->name, ' ') != NULL) != is_two) {
             continue;
         }
         (void)fprintf(file, "            '%s%s) words=\"$words",
-                      commands[i]->name, is_two ? "'" : " '*");
-        put_options(file, commands[i]);
+                      row->command->name, is_two ? "'" : " '*");
+        put_options(file, row->command);
+        put_choices(file, row->command->operands);
         (void)fputs("\" ;;\n", file);
     }
 }
 
+static void put_all_values(FILE *file, const struct cli_row *rows)
+{
+    for (int is_two = 1; is_two >= 0; is_two--) {
+        for (const struct cli_row *row = cli_next(rows); row;
+             row = cli_next(row + 1)) {
+            if ((strchr(row->command->name, ' ') != NULL) == is_two) {
+                put_value_cases(file, row->command, is_two);
+            }
+        }
+    }
+}
+
 /* Only what zsh reads as well: see put_zsh(). */
-static void put_bash(FILE *file)
+static void put_bash(FILE *file, const struct cli_row *rows)
 {
     (void)fputs("_clew() {\n"
                 "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-                "    local one=${COMP_WORDS[1]} two=${COMP_WORDS[2]}\n"
+                "    local one=${COMP_WORDS[1]} two=${COMP_WORDS[2]} only=\n"
+                "    local before=${COMP_WORDS[COMP_CWORD-1]}\n"
                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words='",
                 file);
-    put_first_words(file);
+    put_first_words(file, rows);
     (void)fputs("'\n    else\n", file);
-    put_second_words(file);
+    put_second_words(file, rows);
     (void)fputs("        case \"$one $two\" in\n", file);
-    put_cases(file, true);
-    put_cases(file, false);
+    put_cases(file, rows, true);
+    put_cases(file, rows, false);
+    (void)fputs("        esac\n        case \"$one $two $before\" in\n", file);
+    put_all_values(file, rows);
     (void)fputs("        esac\n    fi\n"
                 "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
                 "    case $cur in -*) ;; *) "
-                "[ \"$COMP_CWORD\" -gt 1 ] && "
+                "[ \"$COMP_CWORD\" -gt 1 ] && [ -z \"$only\" ] && "
                 "COMPREPLY+=($(compgen -f -- \"$cur\")) ;; esac\n"
                 "}\ncomplete -F _clew clew\n",
                 file);
 }
 
-static void put_zsh(FILE *file)
+static void put_zsh(FILE *file, const struct cli_row *rows)
 {
     (void)fputs("#compdef clew\nautoload -U +X bashcompinit && bashcompinit\n",
                 file);
-    put_bash(file);
+    put_bash(file, rows);
 }
 
 /* Text inside single quotes of a fish script. */
@@ -127,20 +244,27 @@ static void put_fish_options(FILE *file, const char *condition,
         if (options->letter) {
             (void)fprintf(file, " -s %c", options->letter);
         }
-        (void)fprintf(file, "%s -d '", options->value ? " -r" : "");
+        if (options->value && is_path(options->value)) {
+            (void)fputs(" -F", file);
+        }
+        if (has_values(options->value)) {
+            (void)fputs(" -x -a '", file);
+            (void)put_values(file, options->value);
+            (void)fputs("' -d '", file);
+        } else {
+            (void)fprintf(file, "%s -d '", options->value ? " -r" : "");
+        }
         put_quoted(file, options->help);
         (void)fputs("'\n", file);
     }
 }
 
-static void put_fish(FILE *file)
+static void put_fish(FILE *file, const struct cli_row *rows)
 {
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
-
     put_fish_options(file, "not __fish_use_subcommand", args_common);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = commands[i]->name;
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
+        const char *name = row->command->name;
         const char *space = strchr(name, ' ');
         char condition[96];
 
@@ -160,9 +284,12 @@ static void put_fish(FILE *file)
                 file, "complete -c clew -f -n __fish_use_subcommand -a %s -d '",
                 name);
         }
-        put_quoted(file, commands[i]->summary);
+        put_quoted(file, row->command->summary);
         (void)fputs("'\n", file);
-        put_fish_options(file, condition, commands[i]->options);
+        put_fish_options(file, condition, row->command->options);
+        (void)fprintf(file, "complete -c clew -f -n '%s' -a '", condition);
+        put_choices(file, row->command->operands);
+        (void)fputs("'\n", file);
     }
 }
 
@@ -202,23 +329,21 @@ static void put_man_options(FILE *file, const struct arg_option *options)
 }
 
 /* The sections that hang on the table; packaging/ has the rest of the page. */
-static void put_man(FILE *file)
+static void put_man(FILE *file, const struct cli_row *rows)
 {
-    size_t n;
-    const struct command *const *commands = cli_commands(&n);
-
     (void)fputs(".SH COMMANDS\n", file);
-    for (size_t i = 0; i < n; i++) {
+    for (const struct cli_row *row = cli_next(rows); row;
+         row = cli_next(row + 1)) {
         (void)fputs(".TP\n\\fB", file);
-        put_roff(file, commands[i]->name);
+        put_roff(file, row->command->name);
         (void)fputs("\\fR \\fI", file);
-        put_roff(file, commands[i]->operands);
+        put_roff(file, row->command->operands);
         (void)fputs("\\fR\n", file);
-        put_roff(file, commands[i]->summary);
+        put_roff(file, row->command->summary);
         (void)fputs("\n", file);
-        if (commands[i]->options) {
+        if (row->command->options) {
             (void)fputs(".RS\n", file);
-            put_man_options(file, commands[i]->options);
+            put_man_options(file, row->command->options);
             (void)fputs(".RE\n", file);
         }
     }
@@ -231,13 +356,13 @@ static enum clew_status run_completion(struct cli *cli, struct clew_error *err)
     const char *shell = cli->args.operands[0];
 
     if (strcmp(shell, "bash") == 0) {
-        put_bash(cli->out.file);
+        put_bash(cli->out.file, cli->rows);
     } else if (strcmp(shell, "zsh") == 0) {
-        put_zsh(cli->out.file);
+        put_zsh(cli->out.file, cli->rows);
     } else if (strcmp(shell, "fish") == 0) {
-        put_fish(cli->out.file);
+        put_fish(cli->out.file, cli->rows);
     } else if (strcmp(shell, "man") == 0) {
-        put_man(cli->out.file);
+        put_man(cli->out.file, cli->rows);
     } else {
         return clew_fail_field(err, "shell",
                                "\"%.40s\" is none of bash, zsh, fish", shell);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 
@@ -39,14 +40,19 @@ static enum clew_status run_keys(struct cli *cli, struct clew_error *err)
     size_t n;
     const struct config_key *keys = config_keys(&n);
 
-    (void)err;
     for (size_t i = 0; i < n; i++) {
+        const char *text = arena_printf(
+            &cli->arena, "%s%s%s%s%s%s", keys[i].help,
+            keys[i].allowed[0] ? " (" : "", keys[i].allowed,
+            keys[i].allowed[0] ? ")" : "",
+            keys[i].fallback[0] ? "; default " : "", keys[i].fallback);
+
+        if (!text) {
+            return clew_no_memory(err);
+        }
         output_text(&cli->out, OUTPUT_NAME, str_of(keys[i].name));
-        (void)fprintf(cli->out.file, ": %s%s%s%s%s%s\n", keys[i].help,
-                      keys[i].allowed[0] ? " (" : "", keys[i].allowed,
-                      keys[i].allowed[0] ? ")" : "",
-                      keys[i].fallback[0] ? "; default " : "",
-                      keys[i].fallback);
+        (void)fputc('\n', cli->out.file);
+        show_paragraph(cli, "    ", str_of(text));
     }
     return CLEW_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 
@@ -22,31 +23,32 @@ static void show_side(struct cli *cli, const json_t *side)
 {
     (void)fputs("   ", cli->out.file);
     output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(side, "id")));
-    (void)fprintf(cli->out.file, "  %s  ", cli_when(cli, side, "created_at"));
-    output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(side, "summary")), 0);
-    (void)fputc('\n', cli->out.file);
+    (void)fprintf(cli->out.file, ", %s\n", cli_when(cli, side, "created_at"));
+    show_paragraph(cli, "      ", str_of(cli_field(side, "summary")));
 }
 
 static void show_conflict(struct cli *cli, const json_t *item)
 {
     const json_t *suggestion = json_object_get(item, "suggestion");
+    const char *subject = cli_field(item, "subject");
+    const char *attribute = cli_field(item, "attribute");
     FILE *file = cli->out.file;
 
     output_text(&cli->out, OUTPUT_BOLD, str_of(cli_field(item, "user_id")));
-    (void)fputs(": ", file);
-    output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(item, "subject")));
-    (void)fputs(", ", file);
-    output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(item, "attribute")));
+    if (subject[0]) {
+        (void)fprintf(file, ": %s%s%s", subject, attribute[0] ? ", " : "",
+                      attribute);
+    }
     (void)fputc('\n', file);
     show_side(cli, json_object_get(item, "older"));
     show_side(cli, json_object_get(item, "newer"));
-    (void)fputs("   if the newer holds: clew brain refine ", file);
+    (void)fputs("   if the newer holds:\n      clew brain refine ", file);
     output_text(&cli->out, OUTPUT_PLAIN,
                 str_of(cli_field(suggestion, "refines")));
-    (void)fputs(" \"", file);
-    output_line(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(suggestion, "prompt")), 0);
-    (void)fputs("\"\n", file);
+    (void)fputs(" \\\n", file);
+    show_paragraph(cli, "        ",
+                   str_of(arena_printf(&cli->arena, "\"%s\"",
+                                       cli_field(suggestion, "prompt"))));
 }
 
 static enum clew_status show_conflicts(struct cli *cli, const json_t *answer,

@@ -83,7 +83,7 @@ const struct command command_context = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "show what the next turn of a chat needs to know",
-    .example = "clew context 0199c1d2-7a00-7000-8000-000000000001 --explain",
+    .example = "clew context 0199c1d2-7a00 --explain",
     .options = options,
     .run = run,
 };

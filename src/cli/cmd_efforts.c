@@ -4,6 +4,8 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/show.h"
+#include "cli/typed.h"
 
 #include <stdio.h>
 
@@ -14,35 +16,40 @@ static const struct arg_option list_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static void show(struct cli *cli, const json_t *effort)
+static void show(struct cli *cli, const json_t *effort, size_t width)
 {
     const char *resolution = cli_field(effort, "resolution");
     bool is_attempt = json_is_string(json_object_get(effort, "parent_id"));
 
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(effort, "id")));
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(show_id(cli, cli_field(effort, "id"), width)));
     (void)fprintf(cli->out.file, "  %s[%s:%s] ", is_attempt ? "  " : "",
                   is_attempt ? "attempt" : "effort",
                   is_attempt && *cli_field(effort, "outcome")
                       ? cli_field(effort, "outcome")
                       : cli_field(effort, "status"));
     output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(effort, "summary")),
-                0);
-    if (*resolution) {
-        (void)fputs(" => ", cli->out.file);
-        output_line(&cli->out, OUTPUT_PLAIN, str_of(resolution), 0);
-    }
+                cli->out.is_terminal ? cli->out.width - width - 22 : 0);
     (void)fputc('\n', cli->out.file);
+    if (*resolution) {
+        show_paragraph(cli, "    => ", str_of(resolution));
+    }
 }
 
 static enum clew_status show_list(struct cli *cli, const json_t *answer,
                                   struct clew_error *err)
 {
+    const json_t *items = json_object_get(answer, "items");
+    size_t width = show_id_columns(items, "id");
     const json_t *effort;
     size_t i;
 
     (void)err;
-    json_array_foreach (json_object_get(answer, "items"), i, effort) {
-        show(cli, effort);
+    json_array_foreach (items, i, effort) {
+        show(cli, effort, width);
+    }
+    if (json_array_size(items) == 0) {
+        (void)fputs("no efforts\n", stderr);
     }
     return CLEW_OK;
 }
@@ -66,7 +73,7 @@ const struct command command_efforts = {
     .min_operands = 0,
     .max_operands = 0,
     .summary = "list efforts",
-    .example = "clew efforts --chat 0199c1d2-7a00-7000-8000-000000000001 --all",
+    .example = "clew efforts --chat 0199c1d2-7a00 --all",
     .options = list_options,
     .run = run_list,
 };
@@ -75,7 +82,7 @@ static enum clew_status show_one(struct cli *cli, const json_t *answer,
                                  struct clew_error *err)
 {
     (void)err;
-    show(cli, answer);
+    show(cli, answer, TYPED_ID_COLUMNS);
     return CLEW_OK;
 }
 
@@ -113,7 +120,7 @@ static enum clew_status run_on_effort(struct cli *cli, struct clew_error *err)
     return act(cli, "/api/v1/efforts", err);
 }
 
-#define ID "0199c1d2-7a00-7000-8000-000000000001"
+#define ID "0199c1d2-7a00"
 
 const struct command command_resolve = {
     .name = "resolve",

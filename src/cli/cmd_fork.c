@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,26 +56,27 @@ const struct command command_fork = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "start a chat that shares another's history up to a turn",
-    .example = "clew fork 0199c1d2-7a00-7000-8000-000000000001 --at 12",
+    .example = "clew fork 0199c1d2-7a00 --at 12",
     .options = fork_options,
     .run = run_fork,
 };
 
 static void show_node(struct cli *cli, const json_t *chat, const char *indent,
-                      const char *joint)
+                      const char *joint, size_t width)
 {
     json_int_t last = json_integer_value(json_object_get(chat, "last_seq"));
     json_int_t fork = json_integer_value(json_object_get(chat, "fork_seq"));
 
     (void)fprintf(cli->out.file, "%s%s", indent, joint);
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(chat, "id")));
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(show_id(cli, cli_field(chat, "id"), width)));
     if (last > fork) {
         (void)fprintf(cli->out.file, "  %lld-%lld  ", (long long)(fork + 1),
                       (long long)last);
     } else {
         (void)fprintf(cli->out.file, "  at %lld  ", (long long)fork);
     }
-    output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(chat, "title")), 60);
+    output_line(&cli->out, OUTPUT_PLAIN, str_of(cli_field(chat, "title")), 50);
     (void)fputc('\n', cli->out.file);
 }
 
@@ -99,7 +101,8 @@ static void show_children(struct cli *cli, const json_t *items,
             continue;
         }
         show_node(cli, chat, indent,
-                  is_root ? "" : (chat == last ? "└─ " : "├─ "));
+                  is_root ? "" : (chat == last ? "└─ " : "├─ "),
+                  show_id_columns(items, "id"));
         deeper = arena_printf(&cli->arena, "%s%s", indent,
                               is_root ? "" : (chat == last ? "   " : "│  "));
         if (deeper && depth < LIMIT_FORK_DEPTH) {
@@ -108,8 +111,8 @@ static void show_children(struct cli *cli, const json_t *items,
     }
 }
 
-static enum clew_status show_tree(struct cli *cli, const json_t *answer,
-                                  struct clew_error *err)
+enum clew_status show_chat_tree(struct cli *cli, const json_t *answer,
+                                struct clew_error *err)
 {
     (void)err;
     show_children(cli, json_object_get(answer, "items"), "", "", 0);
@@ -120,7 +123,7 @@ static enum clew_status run_tree(struct cli *cli, struct clew_error *err)
 {
     char *path = cli_path(cli, "/api/v1/chats", cli->args.operands[0], "/tree");
 
-    return cli_show(cli, "GET", path, NULL, show_tree, err);
+    return cli_show(cli, "GET", path, NULL, show_chat_tree, err);
 }
 
 const struct command command_tree = {
@@ -129,6 +132,6 @@ const struct command command_tree = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "show the chats that share history with one",
-    .example = "clew tree 0199c1d2-7a00-7000-8000-000000000001",
+    .example = "clew tree 0199c1d2-7a00",
     .run = run_tree,
 };

@@ -7,14 +7,14 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "engine/engine.h"
-#include "engine/key.h"
+#include "engine/core/engine.h"
+#include "engine/key/key.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct arg_option create_options[] = {
-    {"role", 'r', "ROLE", NULL, "read, write (default) or admin"},
+    {"role", 'r', "KEY-ROLE", NULL, "read, write (default) or admin"},
     {"label", 0, "TEXT", NULL, "what it is for"},
     {NULL, 0, NULL, NULL, NULL},
 };
@@ -75,6 +75,7 @@ const struct command command_keys_create = {
     .example = "clew keys create --tenant acme --role write --label bot",
     .options = create_options,
     .run = run_create,
+    .makes_store = true,
 };
 
 static json_t *form_of(const struct key *key)

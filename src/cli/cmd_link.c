@@ -5,8 +5,10 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "engine/engine.h"
-#include "engine/link_rebuild.h"
+#include "cli/show.h"
+#include "engine/call/call_rebuild.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,26 +46,20 @@ static enum clew_status read_file(const char *path, struct buf *out,
     return CLEW_OK;
 }
 
-static void show_link(struct cli *cli, const json_t *link)
-{
-    (void)fprintf(cli->out.file, "%-13s %-22s ", cli_field(link, "strategy"),
-                  cli_field(link, "branch_id"));
-    output_text(&cli->out, OUTPUT_NAME,
-                str_of(cli_field(link, "conversation_id")));
-    (void)fprintf(
-        cli->out.file, "  %lld messages",
-        (long long)json_integer_value(json_object_get(link, "message_count")));
-    if (cli_field(link, "model")[0]) {
-        (void)fprintf(cli->out.file, "  %s", cli_field(link, "model"));
-    }
-    (void)fputc('\n', cli->out.file);
-}
-
 static enum clew_status show_one(struct cli *cli, const json_t *answer,
                                  struct clew_error *err)
 {
+    const char *parent = cli_field(answer, "parent_request_id");
+
     (void)err;
-    show_link(cli, answer);
+    (void)fprintf(
+        cli->out.file, "%s, %lld new turns, conversation ",
+        parent[0] ? "goes on an earlier call" : "a new conversation",
+        (long long)json_integer_value(json_object_get(answer, "new_turns")));
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(cli_field(answer, "conversation_id")));
+    (void)fprintf(cli->out.file, ", %s by %s\n", cli_field(answer, "branch_id"),
+                  cli_field(answer, "strategy"));
     return CLEW_OK;
 }
 
@@ -92,30 +88,17 @@ const struct command command_link = {
     .summary = "place a call to an LLM in its conversation ({\"messages\":…})",
     .example = "clew link call.json",
     .run = run_link,
+    .makes_store = true,
 };
 
 /* --- clew requests ---------------------------------------------------------
  */
 
 static const struct arg_option requests_options[] = {
-    {"conversation", 0, "ID", NULL, "only this conversation's"},
+    {"conversation", 0, "CONVERSATION", NULL, "only this conversation's"},
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},
     {NULL, 0, NULL, NULL, NULL},
 };
-
-static enum clew_status show_requests(struct cli *cli, const json_t *answer,
-                                      struct clew_error *err)
-{
-    const json_t *item;
-    size_t i;
-
-    (void)err;
-    json_array_foreach (json_object_get(answer, "items"), i, item) {
-        (void)fprintf(cli->out.file, "%s  ", cli_when(cli, item, "created_at"));
-        show_link(cli, item);
-    }
-    return CLEW_OK;
-}
 
 static enum clew_status run_requests(struct cli *cli, struct clew_error *err)
 {
@@ -124,7 +107,7 @@ static enum clew_status run_requests(struct cli *cli, struct clew_error *err)
     path = cli_query(cli, path, "conversation_id",
                      args_str(&cli->args, "conversation"));
     path = cli_query(cli, path, "limit", args_str(&cli->args, "limit"));
-    return cli_show(cli, "GET", path, NULL, show_requests, err);
+    return cli_show(cli, "GET", path, NULL, show_calls, err);
 }
 
 const struct command command_requests = {
@@ -139,7 +122,7 @@ const struct command command_requests = {
 /* --- clew rebuild links ----------------------------------------------------
  */
 
-static bool show_progress(void *arg, const struct link_rebuild_report *report)
+static bool show_progress(void *arg, const struct call_rebuild_report *report)
 {
     (void)arg;
     if (isatty(STDERR_FILENO)) {
@@ -154,12 +137,12 @@ static bool show_progress(void *arg, const struct link_rebuild_report *report)
     return true;
 }
 
-static json_t *report_json(const struct link_rebuild_report *report)
+static json_t *report_json(const struct call_rebuild_report *report)
 {
     json_t *by = json_object();
 
-    for (size_t i = 0; i < LINK_STRATEGIES; i++) {
-        (void)json_set_int(by, link_strategy_name((enum link_strategy)i),
+    for (size_t i = 0; i < CALL_STRATEGIES; i++) {
+        (void)json_set_int(by, call_strategy_name((enum call_strategy)i),
                            report->n_by[i]);
     }
     return json_pack("{s:I,s:I,s:b,s:o}", "requests",
@@ -171,7 +154,7 @@ static json_t *report_json(const struct link_rebuild_report *report)
 static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
 {
     const char *tenant = args_str(&cli->args, "tenant");
-    struct link_rebuild_report report;
+    struct call_rebuild_report report;
     struct engine *engine;
     struct scope scope;
     enum clew_status status = cli_engine(cli, &engine, err);
@@ -182,7 +165,7 @@ static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         status =
-            link_rebuild(engine, &scope, show_progress, NULL, &report, err);
+            call_rebuild(engine, &scope, show_progress, NULL, &report, err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -197,9 +180,9 @@ static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
         json_decref(out);
         return CLEW_OK;
     }
-    for (size_t i = 0; i < LINK_STRATEGIES; i++) {
+    for (size_t i = 0; i < CALL_STRATEGIES; i++) {
         (void)fprintf(cli->out.file, "%-13s %lld\n",
-                      link_strategy_name((enum link_strategy)i),
+                      call_strategy_name((enum call_strategy)i),
                       (long long)report.n_by[i]);
     }
     (void)fprintf(cli->out.file, "%lld requests, %lld changed%s\n",

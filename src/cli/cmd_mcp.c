@@ -73,4 +73,5 @@ const struct command command_mcp = {
     .example = "clew mcp --url http://127.0.0.1:2539",
     .options = options,
     .run = run,
+    .makes_store = true,
 };

@@ -6,7 +6,7 @@
  */
 #include "base/config.h"
 #include "cli/cli.h"
-#include "engine/model_list.h"
+#include "engine/feed/model_list.h"
 #include "model/embed.h"
 #include "model/model_store.h"
 
@@ -60,6 +60,7 @@ const struct command command_model_add = {
     .example = "clew model add ./all-MiniLM-L6-v2 --name minilm",
     .options = add_options,
     .run = run_add,
+    .makes_store = true,
 };
 
 /* "1,200 of 3,000 40 %", and what went wrong. */
@@ -105,8 +106,7 @@ static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 const struct command command_model_list = {
     .name = "model list",
     .operands = "",
-    .summary =
-        "list the models, how far each has come; a star marks the one in use",
+    .summary = "list the models and how far each has come; * is in use",
     .example = "clew model list",
     .run = run_list,
 };
@@ -131,6 +131,7 @@ const struct command command_model_use = {
     .summary = "embed with this model from now on; static is clew's own",
     .example = "clew model use minilm",
     .run = run_use,
+    .makes_store = true,
 };
 
 static enum clew_status run_remove(struct cli *cli, struct clew_error *err)

@@ -8,6 +8,7 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,46 +115,11 @@ static char *query_of(struct cli *cli, char *path)
 /* --- showing ---------------------------------------------------------------
  */
 
-/* The first of these that an item has says what it is about. */
-static const char *const texts[] = {"summary", "text",     "topic",
-                                    "micro",   "decision", "statement"};
-static const char *const kinds[] = {"type", "kind", "role", "cause"};
-static const char *const states[] = {"status", "state", "outcome"};
-
-static const char *first_of(const json_t *item, const char *const *names,
-                            size_t n)
-{
-    const char *text = "";
-
-    for (size_t i = 0; i < n && !text[0]; i++) {
-        text = cli_field(item, names[i]);
-    }
-    return text;
-}
-
-#define FIRST_OF(item, names)                                                  \
-    first_of(item, names, sizeof(names) / sizeof((names)[0]))
-
-static void show_item(struct cli *cli, const json_t *item)
-{
-    const char *kind = FIRST_OF(item, kinds);
-    const char *state = FIRST_OF(item, states);
-
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "id")));
-    if (kind[0] || state[0]) {
-        (void)fprintf(cli->out.file, "  %s%s%s", kind,
-                      kind[0] && state[0] ? ":" : "", state);
-    }
-    (void)fputs("  ", cli->out.file);
-    output_line(&cli->out, OUTPUT_PLAIN, str_of(FIRST_OF(item, texts)), 0);
-    (void)fputc('\n', cli->out.file);
-}
-
+/* Turns, one a paragraph; anything else a value a line. */
 static enum clew_status show(struct cli *cli, const json_t *answer,
                              struct clew_error *err)
 {
     const json_t *items = json_object_get(answer, "items");
-    const char *next = cli_field(answer, "next_cursor");
     const json_t *item;
     size_t i;
 
@@ -163,14 +129,20 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         return CLEW_OK;
     }
     json_array_foreach (items, i, item) {
-        show_item(cli, item);
+        const char *name = cli_field(item, "name");
+
+        output_text(&cli->out, OUTPUT_BOLD,
+                    str_of(name[0] ? name : cli_field(item, "role")));
+        (void)fprintf(cli->out.file, ", %s, turn ",
+                      cli_when(cli, item, "created_at"));
+        output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "id")));
+        (void)fputc('\n', cli->out.file);
+        show_paragraph(cli, "  ", str_of(cli_field(item, "text")));
     }
     if (json_array_size(items) == 0) {
         (void)fputs("nothing found\n", stderr);
     }
-    if (next[0]) {
-        (void)fprintf(stderr, "more: --cursor %s\n", next);
-    }
+    show_more(answer);
     return CLEW_OK;
 }
 
@@ -183,21 +155,23 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
     char *path = path_of(cli, pattern, &n_used);
     json_t *body;
 
+    cli_show_fn shower = cli->command->show ? cli->command->show : show;
+
     if (str_eq(method, STR("GET"))) {
-        return cli_show(cli, "GET", query_of(cli, path), NULL, show, err);
+        return cli_show(cli, "GET", query_of(cli, path), NULL, shower, err);
     }
     body = body_of(cli, rest, n_used);
     if (!body) {
         return clew_fail(err, CLEW_INVALID, "the text must be valid UTF-8");
     }
     return cli_show(cli, str_eq(method, STR("PATCH")) ? "PATCH" : "POST", path,
-                    body, show, err);
+                    body, shower, err);
 }
 
 /* --- the commands ----------------------------------------------------------
  */
 
-#define ID "0199c1d2-7a00-7000-8000-000000000001"
+#define ID "0199c1d2-7a00"
 #define PAGE_OPTIONS                                                           \
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},               \
     {                                                                          \
@@ -209,7 +183,7 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
     }
 
 /* clang-format off: a table */
-#define PLAIN(id, words, takes, least, most, does, shows, own, route)          \
+#define PLAIN(id, words, takes, least, most, does, shows, own, route, ...)     \
     const struct command command_##id = {.name = words,                        \
                                          .operands = takes,                    \
                                          .min_operands = least,                \
@@ -218,7 +192,8 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
                                          .example = "clew " shows,             \
                                          .options = own,                       \
                                          .run = run_plain,                     \
-                                         .call = route}
+                                         .call = route,                        \
+                                         __VA_ARGS__}
 
 static const struct arg_option memory_options[] = {
     {"user", 'U', "ID", NULL, "whose"},
@@ -241,61 +216,66 @@ static const struct arg_option analyse_options[] = {
     {"previous", 0, "TEXT", NULL, "what was said before it"}, END_OF_OPTIONS};
 
 PLAIN(memories, "memories", "", 0, 0, "list what was kept, newest first",
-      "memories --user ada --type fact", memory_options,
-      "GET /api/v1/memories");
+      "memories --user ada --type fact", memory_options, "GET /api/v1/memories",
+      .show = show_memories);
 PLAIN(memories_show, "memories show", "MEMORY", 1, 1,
       "show one memory and where it came from", "memories show " ID, NULL,
-      "GET /api/v1/memories/{}");
+      "GET /api/v1/memories/{}", .show = show_memory);
 PLAIN(memories_source, "memories source", "MEMORY", 1, 1,
       "read the turns a memory was drawn from", "memories source " ID, NULL,
-      "GET /api/v1/memories/{}/source");
+      "GET /api/v1/memories/{}/source", .show = NULL);
 PLAIN(efforts_new, "efforts new", "USER GOAL", 2, 2, "open an effort by hand",
       "efforts new ada \"move to the new flat\"", effort_options,
-      "POST /api/v1/efforts user_id goal");
+      "POST /api/v1/efforts user_id goal", .makes_store = true);
 PLAIN(episodes, "episodes", "", 0, 0, "list stretches of talk and their sums",
-      "episodes --chat " ID, episode_options, "GET /api/v1/episodes");
+      "episodes --chat " ID, episode_options, "GET /api/v1/episodes",
+      .show = show_episodes);
 PLAIN(episodes_show, "episodes show", "EPISODE", 1, 1, "show one episode",
-      "episodes show " ID, NULL, "GET /api/v1/episodes/{}");
+      "episodes show " ID, NULL, "GET /api/v1/episodes/{}",
+      .show = show_episode);
 PLAIN(links, "links", "", 0, 0, "list which chats were joined, and which not",
-      "links --decision link", link_options, "GET /api/v1/links");
+      "links --decision link", link_options, "GET /api/v1/links",
+      .show = show_links);
 PLAIN(links_feedback, "links feedback", "LINK correct|incorrect", 2, 2,
       "say whether two chats were rightly joined",
       "links feedback " ID " incorrect", NULL,
-      "POST /api/v1/links/{}/feedback outcome");
+      "POST /api/v1/links/{}/feedback outcome", .show = NULL);
 PLAIN(tuning, "tuning", "", 0, 0, "show how links are weighed, and since when",
-      "tuning", NULL, "GET /api/v1/tuning");
+      "tuning", NULL, "GET /api/v1/tuning", .show = NULL);
 PLAIN(tuning_revert, "tuning revert", "", 0, 0, "take the last tuning back",
-      "tuning revert", NULL, "POST /api/v1/tuning/revert");
+      "tuning revert", NULL, "POST /api/v1/tuning/revert", .show = NULL);
 PLAIN(chains_show, "chains show", "CHAIN", 1, 1, "show a chain's claims",
-      "chains show " ID, NULL, "GET /api/v1/chains/{}");
+      "chains show " ID, NULL, "GET /api/v1/chains/{}", .show = NULL);
 PLAIN(chains_conclude, "chains conclude", "CHAIN", 1, 1, "end a topic",
-      "chains conclude " ID, NULL, "POST /api/v1/chains/{}/conclude");
+      "chains conclude " ID, NULL, "POST /api/v1/chains/{}/conclude",
+      .show = NULL);
 PLAIN(chains_reopen, "chains reopen", "CHAIN", 1, 1, "take a topic up again",
-      "chains reopen " ID, NULL, "POST /api/v1/chains/{}/reopen");
+      "chains reopen " ID, NULL, "POST /api/v1/chains/{}/reopen", .show = NULL);
 PLAIN(chats_title, "chats title", "CHAT TITLE", 2, 2, "give a chat a title",
-      "chats title " ID " \"the move\"", NULL, "PATCH /api/v1/chats/{} title");
+      "chats title " ID " \"the move\"", NULL, "PATCH /api/v1/chats/{} title",
+      .show = NULL);
 PLAIN(chats_close, "chats close", "CHAT", 1, 1,
       "close a chat: the next message opens another", "chats close " ID, NULL,
-      "POST /api/v1/chats/{}/close");
+      "POST /api/v1/chats/{}/close", .show = NULL);
 PLAIN(chats_compact, "chats compact", "CHAT", 1, 1,
       "sum up a chat's episodes now", "chats compact " ID, NULL,
-      "POST /api/v1/chats/{}/compact");
+      "POST /api/v1/chats/{}/compact", .show = show_episodes);
 PLAIN(sessions_end, "sessions end", "SESSION", 1, 1, "end a work period",
-      "sessions end " ID, NULL, "POST /api/v1/sessions/{}/end");
-PLAIN(conversation, "conversation", "ID", 1, 1,
+      "sessions end " ID, NULL, "POST /api/v1/sessions/{}/end", .show = NULL);
+PLAIN(conversation, "conversation", "CONVERSATION", 1, 1,
       "show the tree of captured calls", "conversation " ID, NULL,
-      "GET /api/v1/conversations/{}");
+      "GET /api/v1/conversations/{}", .show = show_conversation);
 PLAIN(analyse, "analyse", "TEXT", 1, 1, "say what a sentence does",
       "analyse \"could you send me the report by Friday?\"", analyse_options,
-      "POST /api/v1/analyse text");
+      "POST /api/v1/analyse text", .show = NULL);
 /* clang-format on */
 
 /* --- clew forget -----------------------------------------------------------
  */
 
 static const struct arg_option forget_options[] = {
-    {"turn", 0, "ID", NULL, "this turn; may be repeated"},
-    {"memory", 0, "ID", NULL, "this memory; may be repeated"},
+    {"turn", 0, "TURN", NULL, "this turn; may be repeated"},
+    {"memory", 0, "MEMORY", NULL, "this memory; may be repeated"},
     {"external-id", 0, "ID", NULL, "the turn with your id; may be repeated"},
     {"chat", 'C', "CHAT", NULL, "this chat"},
     {"user", 'U', "ID", NULL, "everything of this user"},

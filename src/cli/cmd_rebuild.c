@@ -4,9 +4,11 @@
  * so.
  */
 #include "cli/cli.h"
-#include "engine/engine.h"
-#include "engine/rebuild.h"
-#include "engine/verify.h"
+#include "engine/capture/read_task.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
+#include "engine/proof/rebuild.h"
+#include "engine/proof/verify.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -86,7 +88,8 @@ static const struct arg_option rebuild_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static json_t *rebuild_json(const struct rebuild_report *report, bool is_dry)
+static json_t *rebuild_json(const struct rebuild_report *report,
+                            const struct read_task_again *again, bool is_dry)
 {
     json_t *kinds = json_object();
 
@@ -103,22 +106,24 @@ static json_t *rebuild_json(const struct rebuild_report *report, bool is_dry)
         }
     }
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "turns",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "turns",
         (json_int_t)report->n_turns, "actions", (json_int_t)report->n_actions,
         "skipped", (json_int_t)report->n_skipped, "differences",
         (json_int_t)report->n_differences, "tasks", (json_int_t)report->n_tasks,
-        "dry_run", is_dry, "kinds", kinds, "shown",
+        "read_anew", (json_int_t)again->n_read, "unreadable",
+        (json_int_t)again->n_left, "dry_run", is_dry, "kinds", kinds, "shown",
         differences_json(report->shown, report->n_shown));
 }
 
 static enum clew_status show_rebuild(struct cli *cli,
                                      const struct rebuild_report *report,
+                                     const struct read_task_again *again,
                                      bool is_dry, struct clew_error *err)
 {
     json_t *json;
 
     if (cli->as_json) {
-        json = rebuild_json(report, is_dry);
+        json = rebuild_json(report, again, is_dry);
         if (!json) {
             return clew_no_memory(err);
         }
@@ -158,6 +163,12 @@ static enum clew_status show_rebuild(struct cli *cli,
                   report->n_differences == 0 ? ""
                   : is_dry                   ? ", nothing was written"
                                              : ", mended");
+    if (again->n_read + again->n_left > 0) {
+        (void)fprintf(cli->out.file,
+                      "of turns that had been given up %lld could be read, "
+                      "%lld could not\n",
+                      (long long)again->n_read, (long long)again->n_left);
+    }
     return CLEW_OK;
 }
 
@@ -170,6 +181,7 @@ static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
                                       .progress = show_progress,
                                       .arg = &bar};
     struct rebuild_report report = {0};
+    struct read_task_again again = {0};
     struct engine *engine;
     struct scope scope;
     enum clew_status status = cli_engine(cli, &engine, err);
@@ -183,8 +195,11 @@ static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
             rebuild_run(engine, &scope, &cli->arena, &options, &report, err);
     }
     end_bar(&bar);
+    if (status == CLEW_OK && !options.is_dry_run) {
+        status = read_task_anew(engine, &scope, &again, err);
+    }
     return status == CLEW_OK
-               ? show_rebuild(cli, &report, options.is_dry_run, err)
+               ? show_rebuild(cli, &report, &again, options.is_dry_run, err)
                : status;
 }
 
@@ -220,8 +235,9 @@ static json_t *verify_json(const struct verify_report *report)
     for (size_t i = 0; json && i < report->n_faults; i++) {
         const struct verify_fault *fault = &report->faults[i];
         json_t *item =
-            json_pack("{s:s, s:s, s:I}", "tenant", fault->tenant, "rule",
-                      fault->rule, "count", (json_int_t)fault->count);
+            json_pack("{s:s, s:s, s:I, s:s*}", "tenant", fault->tenant, "rule",
+                      fault->rule, "count", (json_int_t)fault->count, "detail",
+                      fault->detail);
 
         if (json_array_append_new(json_object_get(json, "faults"), item) != 0) {
             json_decref(json);
@@ -247,10 +263,12 @@ static enum clew_status show_verify(struct cli *cli,
         return CLEW_OK;
     }
     for (size_t i = 0; i < report->n_faults; i++) {
-        (void)fprintf(cli->out.file, "tenant %s: not true for %lld: %s\n",
-                      report->faults[i].tenant,
-                      (long long)report->faults[i].count,
-                      report->faults[i].rule);
+        const struct verify_fault *fault = &report->faults[i];
+
+        (void)fprintf(cli->out.file, "tenant %s: not true for %lld: %s%s%s\n",
+                      fault->tenant, (long long)fault->count, fault->rule,
+                      fault->detail ? ": " : "",
+                      fault->detail ? fault->detail : "");
     }
     show_differences(cli, report->shown, report->n_shown);
     if (report->n_shown > 0) {

@@ -7,14 +7,23 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli.h"
-#include "engine/recall.h"
+#include "cli/typed.h"
+#include "recall/recall.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Matches shown in one text. */
 #define MAX_SPANS 200
 /* Of a long text, so much before its first match. */
 #define LEAD_BYTES 80
+/* Of an answer: columns, lines of its passage, of what was kept of it. */
+#define MAX_COLUMNS 80
+#define MAX_LINES 6
+#define MAX_ALSO 3
+#define SPEAKER_COLUMNS 24
+#define INDENT "   "
 
 static const struct arg_option options[] = {
     {"user", 'U', "ID", NULL, "only this user's"},
@@ -24,6 +33,8 @@ static const struct arg_option options[] = {
     {"since", 0, "TIME", NULL, "not before"},
     {"until", 0, "TIME", NULL, "not after"},
     {"at", 0, "TIME", NULL, "as of that moment"},
+    {"min-score", 0, "P", NULL, "only what is at least so sure, 0 to 1"},
+    {"fast", 0, NULL, NULL, "do not read candidates with the question"},
     {"explain", 'e', NULL, NULL, "say why each line is there"},
     {NULL, 0, NULL, NULL, NULL},
 };
@@ -46,6 +57,21 @@ static bool set_kinds(const struct cli *cli, json_t *body)
     return json_set(body, "kinds", kinds);
 }
 
+/* As given: the server says what is wrong with it. */
+static bool set_score(const struct cli *cli, json_t *body)
+{
+    const char *text = args_nth(&cli->args, "min-score", 0);
+    char *end;
+    double score;
+
+    if (!text) {
+        return true;
+    }
+    score = strtod(text, &end);
+    return json_set(body, "min_score",
+                    *end || end == text ? json_string(text) : json_real(score));
+}
+
 static json_t *body_of(const struct cli *cli, struct str query, int64_t limit)
 {
     json_t *body = json_object();
@@ -56,7 +82,8 @@ static json_t *body_of(const struct cli *cli, struct str query, int64_t limit)
         cli_set_option(cli, body, "since", "since") &&
         cli_set_option(cli, body, "until", "until") &&
         cli_set_option(cli, body, "at", "at") &&
-        json_set_int(body, "limit", limit) &&
+        json_set_int(body, "limit", limit) && set_score(cli, body) &&
+        (!args_has(&cli->args, "fast") || json_set_bool(body, "fast", true)) &&
         (!args_has(&cli->args, "explain") ||
          json_set_bool(body, "explain", true))) {
         return body;
@@ -71,10 +98,10 @@ static void show_why(struct cli *cli, const json_t *why)
     static const struct {
         const char *name;
         const char *words;
-    } parts[] = {{"lexical", "words"},  {"neighbour", "words around"},
-                 {"vector", "meaning"}, {"window", "meaning around"},
-                 {"time", "time"},      {"prior", "kind of turn"},
-                 {"chat", "its chat"}};
+    } parts[] = {{"read", "reading"},           {"lexical", "words"},
+                 {"neighbour", "words around"}, {"vector", "meaning"},
+                 {"window", "meaning around"},  {"time", "time"},
+                 {"prior", "kind of turn"},     {"chat", "its chat"}};
     const char *between = "   why: ";
     struct buf text;
 
@@ -91,6 +118,41 @@ static void show_why(struct cli *cli, const json_t *why)
     output_line(&cli->out, OUTPUT_DIM, buf_str(&text), 0);
     (void)fputc('\n', cli->out.file);
     buf_release(&text);
+}
+
+/* Where a line of at most `columns` ends: at a space if there is one. */
+static size_t line_end(struct str text, size_t at, size_t columns)
+{
+    struct str rest = str_sub(text, at, text.len);
+    size_t len = output_fit(rest, columns).len;
+
+    if (len == rest.len) {
+        return text.len;
+    }
+    for (size_t i = len; i > 0; i--) {
+        if (rest.s[i] == ' ') {
+            return at + i;
+        }
+    }
+    return at + (len > 0 ? len : 1);
+}
+
+/* [at, end) of the text, with the matches in it in bold. */
+static void show_stretch(const struct output *out, struct str text, size_t at,
+                         size_t end, const struct recall_span *spans,
+                         size_t n_spans)
+{
+    for (size_t i = 0; i < n_spans && spans[i].from < end; i++) {
+        size_t from = spans[i].from > at ? spans[i].from : at;
+        size_t to = spans[i].to < end ? spans[i].to : end;
+
+        if (to > from) {
+            output_line(out, OUTPUT_PLAIN, str_sub(text, at, from), 0);
+            output_line(out, OUTPUT_BOLD, str_sub(text, from, to), 0);
+            at = to;
+        }
+    }
+    output_line(out, OUTPUT_PLAIN, str_sub(text, at, end), 0);
 }
 
 /* From where a long text is shown: a little before its first match. */
@@ -110,54 +172,91 @@ static size_t start_of(struct str text, const struct recall_span *spans,
     return at;
 }
 
-/* The text, cut to three lines around what was searched by, which is bold. */
+/* The passage in lines, cut to a few around what was searched by, which is
+ * bold. */
 static void show_text(struct cli *cli, struct arena *arena,
                       const struct recall_result *found, struct str text)
 {
     const struct output *out = &cli->out;
-    size_t columns = 3 * out->width;
+    size_t columns =
+        (out->width < MAX_COLUMNS ? out->width : MAX_COLUMNS) - sizeof(INDENT);
     struct recall_span *spans = NULL;
     size_t n_spans = 0;
-    size_t end;
     size_t at;
 
     if (recall_highlight(arena, found, text, MAX_SPANS, &spans, &n_spans) !=
         CLEW_OK) {
         n_spans = 0; /* plain, then */
     }
-    at = start_of(text, spans, n_spans, columns);
-    end = at + output_fit(str_sub(text, at, text.len), columns).len;
-    (void)fputs(at > 0 ? "   …" : "   ", out->file);
-    for (size_t i = 0; i < n_spans && spans[i].from < end; i++) {
-        size_t to = spans[i].to < end ? spans[i].to : end;
+    at = start_of(text, spans, n_spans, MAX_LINES * columns);
+    for (size_t line = 0; line < MAX_LINES && at < text.len; line++) {
+        size_t end = line_end(text, at, columns - 2);
 
-        if (spans[i].from >= at) {
-            output_line(out, OUTPUT_PLAIN, str_sub(text, at, spans[i].from), 0);
-            output_line(out, OUTPUT_BOLD, str_sub(text, spans[i].from, to), 0);
-            at = to;
+        (void)fputs(line == 0 && at > 0 ? INDENT "…" : INDENT, out->file);
+        show_stretch(out, text, at, end, spans, n_spans);
+        at = end;
+        while (at < text.len && text.s[at] == ' ') {
+            at++;
+        }
+        (void)fputs(line + 1 == MAX_LINES && at < text.len ? "…\n" : "\n",
+                    out->file);
+    }
+}
+
+/* "user, 3 h ago, chat 9398ac, 83 % sure" */
+static void show_head(struct cli *cli, size_t number, const json_t *item)
+{
+    struct str chat = str_of(cli_field(item, "chat_id"));
+    const char *speaker = cli_field(item, "speaker");
+    double score = json_number_value(json_object_get(item, "score"));
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "%zu. ", number);
+    output_text(&cli->out, OUTPUT_BOLD, str_of(text));
+    output_line(&cli->out, OUTPUT_NAME,
+                str_of(speaker[0] ? speaker : cli_field(item, "kind")),
+                SPEAKER_COLUMNS);
+    (void)fprintf(cli->out.file, ", %s", cli_when(cli, item, "created_at"));
+    if (chat.len > 0) {
+        (void)fprintf(cli->out.file, ", chat %.*s", TYPED_ID_COLUMNS, chat.s);
+    }
+    (void)fprintf(cli->out.file, ", %.0f %% sure", 100 * score);
+    if (json_is_true(json_object_get(item, "superseded"))) {
+        output_text(&cli->out, OUTPUT_DIM, STR(", no longer holds"));
+    }
+    (void)fputc('\n', cli->out.file);
+}
+
+/* What was kept of it. */
+static void show_also(struct cli *cli, const json_t *item)
+{
+    const json_t *coat;
+    size_t i;
+    size_t columns =
+        cli->out.width < MAX_COLUMNS ? cli->out.width : MAX_COLUMNS;
+
+    json_array_foreach (json_object_get(item, "also"), i, coat) {
+        const char *type = cli_field(coat, "type");
+        char *line = arena_printf(&cli->arena, INDENT "[%s] %s",
+                                  type[0] ? type : cli_field(coat, "kind"),
+                                  cli_field(coat, "text"));
+
+        if (line && i < MAX_ALSO) {
+            output_line(&cli->out, OUTPUT_DIM, str_of(line), columns);
+            (void)fputc('\n', cli->out.file);
         }
     }
-    output_line(out, OUTPUT_PLAIN, str_sub(text, at, end), 0);
-    (void)fputs(end < text.len ? "…\n" : "\n", out->file);
 }
 
 static void show_item(struct cli *cli, struct arena *arena,
-                      const struct recall_result *found, const json_t *item)
+                      const struct recall_result *found, size_t number,
+                      const json_t *item)
 {
     const json_t *why = json_object_get(item, "why");
-    char score[32];
 
-    (void)snprintf(score, sizeof(score), "%.3f",
-                   json_number_value(json_object_get(item, "score")));
-    output_text(&cli->out, OUTPUT_BOLD, str_of(score));
-    (void)fprintf(cli->out.file, "  %s  %s  ", cli_field(item, "kind"),
-                  cli_when(cli, item, "created_at"));
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "chat_id")));
-    if (json_is_true(json_object_get(item, "superseded"))) {
-        output_text(&cli->out, OUTPUT_DIM, STR("  superseded"));
-    }
-    (void)fputc('\n', cli->out.file);
+    show_head(cli, number, item);
     show_text(cli, arena, found, str_of(cli_field(item, "text")));
+    show_also(cli, item);
     if (why && !json_is_null(why)) {
         show_why(cli, why);
     }
@@ -191,13 +290,15 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
     size_t i;
 
     (void)err;
-    if (json_array_size(items) == 0) {
-        (void)fputs("nothing found\n", stderr);
+    if (json_array_size(items) == 0 ||
+        strcmp(cli_field(answer, "answered"), "no") == 0) {
+        (void)fputs("nothing fits\n", stderr);
+        return CLEW_OK;
     }
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     take_terms(&arena, answer, &found);
     json_array_foreach (items, i, item) {
-        show_item(cli, &arena, &found, item);
+        show_item(cli, &arena, &found, i + 1, item);
     }
     arena_release(&arena);
     return CLEW_OK;

@@ -8,22 +8,30 @@
  * their folder, within a few seconds.
  */
 #include "api/dispatch.h"
+#include "api/mounts.h"
+#include "base/arena.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/notify.h"
 #include "cli/owner.h"
-#include "engine/agents.h"
-#include "engine/agents_live.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
+#include "engine/keep/agents.h"
+#include "engine/keep/agents_live.h"
+#include "engine/capture/read_task.h"
+#include "engine/chat/session.h"
+#include "engine/open.h"
+#include "http/mount.h"
 #include "http/server.h"
 #include "mcp/door.h"
 #include "proxy/context.h"
 #include "proxy/proxy.h"
 #include "task/upkeep.h"
 #include "task/worker.h"
+#include "web/web.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -40,16 +48,20 @@
 #define LOOK_MS 2000
 /* Threads that do later work. */
 #define WORKERS 2
+/* For the list of tenants whose turns wait to be read. */
+#define RESUME_BYTES ((size_t)64 << 20)
 
 struct serving {
     struct engine *engine;
     struct api_front *front;
+    struct web web;
     struct door *door;
     struct proxy *proxy;
     struct worker_pool *workers;
     struct upkeep *upkeep;
     struct server *server;
-    int signals; /* signalfd */
+    struct mount mounts[API_N_MOUNTS + 2]; /* the API, and the end */
+    int signals;                           /* signalfd */
 };
 
 /* Secrets pass through this process: no one else reads its files or memory. */
@@ -96,25 +108,83 @@ static const char *text_or_null(const struct cli *cli, const char *key)
     return text && text[0] ? text : NULL;
 }
 
-static enum clew_status start(const struct cli *cli, struct serving *serving,
-                              struct clew_error *err)
+/* Who answers what: each row of api_mounts[], and the API the rest. */
+static void set_mounts(struct serving *serving)
 {
-    struct engine_options engine = {
-        .config = cli->config, .store_url = text_or_null(cli, "store.url")};
-    struct server_options server = {
+    const struct mount mounts[] = {
+        [API_MOUNT_MCP] = {NULL, door_handle, door_admit, serving->door},
+        [API_MOUNT_PROXY] = {NULL, proxy_handle, proxy_admit, serving->proxy},
+        [API_MOUNT_PROXY_KEYED] = {NULL, proxy_handle, proxy_admit,
+                                   serving->proxy},
+        /* the page; else the API */
+        [API_N_MOUNTS] = {"", web_handle, web_admit, &serving->web},
+        {NULL, NULL, NULL, NULL},
+    };
+
+    _Static_assert(sizeof(mounts) == sizeof(serving->mounts),
+                   "room for every row");
+    memcpy(serving->mounts, mounts, sizeof(mounts));
+    for (size_t i = 0; i < API_N_MOUNTS; i++) {
+        assert(mounts[i].handler); /* a new row of the table has one */
+        serving->mounts[i].path = api_mounts[i].path;
+    }
+}
+
+static struct server_options server_options_of(const struct cli *cli)
+{
+    return (struct server_options){
         .listen = config_str(cli->config, "server.listen"),
         .tls_cert = text_or_null(cli, "server.tls_cert"),
         .tls_key = text_or_null(cli, "server.tls_key"),
         .allowed_hosts = text_or_null(cli, "server.allowed_hosts"),
-        .handler = proxy_handle,
+        .trusted_proxies = text_or_null(cli, "server.trusted_proxies"),
+        .handler = mount_handle,
+        .admit = mount_admit,
+        .is_public = api_is_public,
         .max_connections =
             (int)config_int(cli->config, "server.max_connections"),
         .idle_ms =
             config_int(cli->config, "server.request_timeout_seconds") * 1000,
         .max_body_bytes = (size_t)config_int(cli->config, "limits.body_bytes"),
+        .max_bodies_bytes =
+            (size_t)config_int(cli->config, "limits.bodies_bytes"),
     };
-    struct door_options door = {.next = api_front_handle};
-    struct proxy_options proxy = {.next = door_handle,
+}
+
+/* What an earlier process left unread is read now, and sessions it left open
+ * are looked after. Tell who reads. */
+static void resume_work(struct engine *engine)
+{
+    struct arena arena;
+    enum clew_status status;
+
+    if (engine->reader_trouble) {
+        log_event(LOG_WARN, "serve", "reader", "by=rules problem=\"%s\"",
+                  engine->reader_trouble);
+    }
+    arena_init(&arena, RESUME_BYTES);
+    status = read_task_resume(engine, &arena, NULL);
+    if (status == CLEW_OK) {
+        status = session_resume(engine, &arena, NULL);
+    }
+    arena_release(&arena);
+    if (status != CLEW_OK) {
+        /* upkeep does it when the store has time */
+        log_event(LOG_WARN, "serve", "resume_later", "code=%s",
+                  clew_status_code(status));
+    }
+}
+
+static enum clew_status start(const struct cli *cli, struct serving *serving,
+                              struct clew_error *err)
+{
+    struct engine_options engine = {
+        .config = cli->config, .store_url = text_or_null(cli, "store.url")};
+    struct server_options server = server_options_of(cli);
+    struct door_options door = {.next = api_front_handle,
+                                .next_admit = api_front_admit};
+    struct proxy_options proxy = {.next = api_front_handle,
+                                  .next_admit = api_front_admit,
                                   .inject = proxy_context_recall};
     enum clew_status status = owner_become(config_data_dir(cli->config), err);
 
@@ -128,15 +198,19 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
         status = demo_load(serving->engine, err);
     }
     if (status == CLEW_OK) {
+        serving->web =
+            (struct web){api_front_handle, api_front_admit, serving->front};
         door.next_arg = serving->front;
+        door.gate = proxy.gate = api_front_gate(serving->front);
         status = door_open(serving->engine, &door, &serving->door, err);
     }
     if (status == CLEW_OK) {
-        proxy.next_arg = serving->door;
+        proxy.next_arg = serving->front;
         proxy.inject_arg = serving->engine;
         status = proxy_open(serving->engine, &proxy, &serving->proxy, err);
     }
     if (status == CLEW_OK) {
+        resume_work(serving->engine);
         status =
             worker_pool_open(serving->engine, WORKERS, &serving->workers, err);
     }
@@ -145,7 +219,8 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
                              &serving->upkeep, err);
     }
     if (status == CLEW_OK) {
-        server.arg = serving->proxy;
+        set_mounts(serving);
+        server.arg = serving->mounts;
         status = server_open(&server, &serving->server, err);
     }
     return status;
@@ -235,6 +310,24 @@ static void stop(struct serving *serving)
     }
 }
 
+/* Where it is, and for a person at a terminal how to look at it. */
+static void tell_address(const struct cli *cli, const char *url)
+{
+    if (args_has(&cli->args, "demo")) {
+        (void)fprintf(stderr, "demo data in %s\n",
+                      config_str(cli->config, "store.url")[0]
+                          ? "the database"
+                          : config_data_dir(cli->config));
+    }
+    (void)fprintf(stderr, "listening on %s\n", url);
+    if (isatty(STDERR_FILENO) && strncmp(url, "http", 4) == 0) {
+        (void)fprintf(stderr,
+                      "\n  open %s/ in a browser to see what is remembered\n"
+                      "  or: xdg-open %s/\n\n",
+                      url, url);
+    }
+}
+
 static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
 {
     struct serving serving = {.signals = -1};
@@ -249,7 +342,7 @@ static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
         if (serving.engine->agents) {
             tell_agents(serving.engine->agents, false);
         }
-        (void)fprintf(stderr, "listening on %s\n", server_url(serving.server));
+        tell_address(cli, server_url(serving.server));
         (void)notify("READY=1"); /* most have no manager to tell */
         wait_for_end(&serving);
         (void)notify("STOPPING=1");
@@ -261,12 +354,13 @@ static enum clew_status run_serve(struct cli *cli, struct clew_error *err)
 
 static const struct arg_option serve_options[] = {
     {"listen", 'l', "HOST:PORT", "server.listen",
-     "listen here, or on unix:PATH; port 0 picks a free one"},
+     "here, or on unix:PATH; port 0 picks a free one"},
     {"tls-cert", 0, "FILE", "server.tls_cert", "PEM certificate chain"},
     {"tls-key", 0, "FILE", "server.tls_key", "PEM private key"},
     {"upstream", 0, "NAME=URL", "proxy.upstreams.*",
-     "where the proxy sends what is for NAME; may be repeated"},
-    {"demo", 0, NULL, NULL, "load a few turns to look at; once only"},
+     "where the proxy sends what is for NAME; repeatable"},
+    {"demo", 0, NULL, NULL,
+     "with a few turns to look at, in a folder of its own"},
     {NULL, 0, NULL, NULL, NULL},
 };
 
@@ -277,4 +371,5 @@ const struct command command_serve = {
     .example = "clew serve --data ./data --listen 127.0.0.1:2539",
     .options = serve_options,
     .run = run_serve,
+    .makes_store = true,
 };

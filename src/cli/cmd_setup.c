@@ -8,8 +8,11 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/config.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/clients.h"
+#include "cli/clients_check.h"
 #include "cli/edit.h"
 #include "cli/file.h"
 
@@ -19,8 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FILE_BYTES (16u * 1024 * 1024)
-#define ENTRY "clew"
 #define MAX_WORDS 16
 
 /* skills/brain/SKILL.md, from its first byte to one past its last. */
@@ -36,28 +37,6 @@ __asm__(".section .rodata\n"
 extern const char skill_bytes[];
 extern const char skill_end[];
 
-/* How a client writes an MCP entry. */
-enum form { FORM_CLAUDE, FORM_CURSOR, FORM_OPENCODE, FORM_CODEX };
-
-static const struct place {
-    const char *client;
-    enum form form;
-    const char *variable; /* names the folder if it is set */
-    const char *folder;   /* else this one below HOME */
-    const char *file;     /* in that folder */
-    const char *skill;    /* below HOME, or in the folder with "./" */
-    const char *group;    /* where entries are */
-} places[] = {
-    {"claude-code", FORM_CLAUDE, "CLAUDE_CONFIG_DIR", "", ".claude.json",
-     ".claude/skills/brain/SKILL.md", "mcpServers"},
-    {"codex", FORM_CODEX, "CODEX_HOME", ".codex", "config.toml",
-     "./skills/brain/SKILL.md", "mcp_servers"},
-    {"cursor", FORM_CURSOR, NULL, ".cursor", "mcp.json",
-     "./skills/brain/SKILL.md", "mcpServers"},
-    {"opencode", FORM_OPENCODE, NULL, ".config/opencode", "opencode.json",
-     "./skills/brain/SKILL.md", "mcp"},
-};
-
 /* One file and what becomes of it. */
 struct change {
     const char *path;
@@ -70,12 +49,15 @@ struct change {
 
 struct setup {
     struct cli *cli;
-    const struct place *place;
+    const struct clients_place *place;
     const char *words[MAX_WORDS]; /* the program and its arguments */
     size_t n_words;
     struct change config;
     struct change skill;
+    struct change proxy; /* its base URL; no path: it is not asked for */
 };
+
+#define N_CHANGES 3
 
 /* --- what to start ---------------------------------------------------------
  */
@@ -139,15 +121,17 @@ static json_t *words_from(const struct setup *setup, size_t first)
 static json_t *entry_json(const struct setup *setup)
 {
     const char *key = args_str(&setup->cli->args, "key");
-    bool is_opencode = setup->place->form == FORM_OPENCODE;
+    bool is_opencode = setup->place->form == CLIENTS_OPENCODE;
     json_t *entry =
         is_opencode ? json_pack("{s:s, s:o, s:b}", "type", "local", "command",
                                 words_from(setup, 0), "enabled", 1)
                     : json_pack("{s:s, s:o}", "command", setup->words[0],
                                 "args", words_from(setup, 1));
 
-    if (entry && setup->place->form == FORM_CLAUDE &&
-        !json_set_cstr(entry, "type", "stdio")) {
+    if (entry && ((setup->place->form == CLIENTS_CLAUDE &&
+                   !json_set_cstr(entry, "type", "stdio")) ||
+                  (setup->place->form == CLIENTS_ZED &&
+                   !json_set_cstr(entry, "source", "custom")))) {
         json_decref(entry);
         return NULL;
     }
@@ -211,28 +195,29 @@ static enum clew_status write_toml(const struct setup *setup, struct buf *out)
 static enum clew_status plan_config(struct setup *setup, bool is_undo,
                                     struct clew_error *err)
 {
-    const struct place *place = setup->place;
+    const struct clients_place *place = setup->place;
     struct change *change = &setup->config;
     struct str before = buf_str(&change->before);
     struct buf entry;
     enum clew_status status;
 
-    buf_init(&entry, MAX_FILE_BYTES);
-    if (place->form == FORM_CODEX) {
+    buf_init(&entry, CLIENTS_MAX_BYTES);
+    if (place->form == CLIENTS_CODEX) {
         status = write_toml(setup, &entry);
         if (status == CLEW_OK) {
-            status = is_undo ? edit_toml_remove(before, place->group, ENTRY,
-                                                &change->after)
-                             : edit_toml_set(before, place->group, ENTRY,
-                                             buf_str(&entry), &change->after);
+            status = is_undo
+                         ? edit_toml_remove(before, place->group, CLIENTS_ENTRY,
+                                            &change->after)
+                         : edit_toml_set(before, place->group, CLIENTS_ENTRY,
+                                         buf_str(&entry), &change->after);
         }
     } else {
         status = write_entry(setup, &entry);
         if (status == CLEW_OK) {
             status = is_undo
-                         ? edit_json_remove(before, place->group, ENTRY,
+                         ? edit_json_remove(before, place->group, CLIENTS_ENTRY,
                                             &change->after, err)
-                         : edit_json_set(before, place->group, ENTRY,
+                         : edit_json_set(before, place->group, CLIENTS_ENTRY,
                                          buf_str(&entry), &change->after, err);
         }
     }
@@ -241,6 +226,80 @@ static enum clew_status plan_config(struct setup *setup, bool is_undo,
         return clew_fail(err, status, "could not change \"%.200s\"",
                          change->path);
     }
+    return status;
+}
+
+/* Whether the base URL in a client's file is this server's: another one was
+ * not set by us and stays. */
+static bool is_own_url(const struct setup *setup, struct str text)
+{
+    const char *given = args_str(&setup->cli->args, "proxy");
+    const char *own =
+        arena_printf(&setup->cli->arena, "http://%s",
+                     config_str(setup->cli->config, "server.listen"));
+    json_t *json = NULL;
+    const char *url = NULL;
+    bool is_own;
+
+    if (text.len > 0 && json_parse(text, &json, NULL) == CLEW_OK) {
+        url = json_string_value(json_object_get(json_object_get(json, "env"),
+                                                setup->place->url_name));
+    }
+    is_own = url && ((own && strcmp(url, own) == 0) ||
+                     (given && strcmp(url, given) == 0));
+    if (url && !is_own) {
+        (void)fprintf(stderr,
+                      "%s is %s, which stays (--proxy %s takes it "
+                      "out)\n",
+                      setup->place->url_name, url, url);
+    }
+    json_decref(json);
+    return is_own;
+}
+
+/* The variable that names the proxy, in the client's "env". */
+static enum clew_status plan_proxy(struct setup *setup, bool is_undo,
+                                   struct clew_error *err)
+{
+    const char *url = args_str(&setup->cli->args, "proxy");
+    struct change *change = &setup->proxy;
+    enum clew_status status;
+    struct buf value;
+    json_t *text;
+
+    if (!url && !is_undo) {
+        return CLEW_OK;
+    }
+    change->path = clients_proxy_path(&setup->cli->arena, setup->place);
+    if (!change->path) {
+        return is_undo ? CLEW_OK
+                       : clew_fail_field(
+                             err, "proxy",
+                             "--proxy: %s has no file for it; docs/proxy.md "
+                             "says how its base URL is set",
+                             setup->place->client);
+    }
+    status = file_read(change->path, &change->before, &change->had_file, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (is_undo && !is_own_url(setup, buf_str(&change->before))) {
+        return buf_append_str(&change->after, buf_str(&change->before));
+    }
+    if (is_undo) {
+        return edit_json_remove(buf_str(&change->before), "env",
+                                setup->place->url_name, &change->after, err);
+    }
+    text = json_string(url);
+    buf_init(&value, 4096);
+    status = text ? json_write(&value, text) : CLEW_NO_MEMORY;
+    if (status == CLEW_OK) {
+        status = edit_json_set(buf_str(&change->before), "env",
+                               setup->place->url_name, buf_str(&value),
+                               &change->after, err);
+    }
+    buf_release(&value);
+    json_decref(text);
     return status;
 }
 
@@ -253,6 +312,9 @@ static void plan_skill(struct setup *setup, bool is_undo)
     bool is_foreign = change->had_file && before.len > 0 &&
                       str_find(before, STR("clew brain"), 0) == SIZE_MAX;
 
+    if (!change->path) {
+        return; /* it knows no skills */
+    }
     if (!is_undo && is_foreign) {
         (void)fprintf(stderr, "%s is not clew's; it is left as it is\n",
                       change->path);
@@ -349,7 +411,7 @@ static enum clew_status apply(const struct change *change,
         return CLEW_OK;
     }
     /* clients write these files too, perhaps while the question stood */
-    buf_init(&now, MAX_FILE_BYTES);
+    buf_init(&now, CLIENTS_MAX_BYTES);
     status = file_read(change->path, &now, &has_file, err);
     is_same = has_file == change->had_file &&
               str_eq(buf_str(&now), buf_str(&change->before));
@@ -375,43 +437,11 @@ static enum clew_status find_place(struct setup *setup, struct clew_error *err)
 {
     const char *name = setup->cli->args.operands[0];
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        if (strcmp(places[i].client, name) == 0) {
-            setup->place = &places[i];
-            return CLEW_OK;
-        }
-    }
-    return clew_fail_field(err, "client",
-                           "\"%.40s\" is none of claude-code, codex, cursor, "
-                           "opencode",
-                           name);
-}
-
-static enum clew_status find_paths(struct setup *setup, struct clew_error *err)
-{
-    const struct place *place = setup->place;
-    struct arena *arena = &setup->cli->arena;
-    const char *home = getenv("HOME");
-    const char *folder = place->variable ? getenv(place->variable) : NULL;
-    bool is_inside = strncmp(place->skill, "./", 2) == 0;
-
-    if (!home || home[0] != '/') {
-        return clew_fail(err, CLEW_INVALID, "HOME is not set");
-    }
-    if (!folder || !folder[0]) {
-        folder = place->folder[0]
-                     ? arena_printf(arena, "%s/%s", home, place->folder)
-                     : home;
-    }
-    if (!folder) {
-        return clew_no_memory(err);
-    }
-    setup->config.path = arena_printf(arena, "%s/%s", folder, place->file);
-    setup->skill.path =
-        is_inside ? arena_printf(arena, "%s/%s", folder, place->skill + 2)
-                  : arena_printf(arena, "%s/%s", home, place->skill);
-    return setup->config.path && setup->skill.path ? CLEW_OK
-                                                   : clew_no_memory(err);
+    setup->place = clients_find(name);
+    return setup->place
+               ? CLEW_OK
+               : clew_fail_field(err, "client", "\"%.40s\" is none of %s", name,
+                                 clients_names(&setup->cli->arena));
 }
 
 static enum clew_status plan(struct setup *setup, struct clew_error *err)
@@ -420,7 +450,8 @@ static enum clew_status plan(struct setup *setup, struct clew_error *err)
     enum clew_status status = find_place(setup, err);
 
     if (status == CLEW_OK) {
-        status = find_paths(setup, err);
+        status = clients_paths(&setup->cli->arena, setup->place,
+                               &setup->config.path, &setup->skill.path, err);
     }
     if (status == CLEW_OK) {
         status = find_words(setup, err);
@@ -429,7 +460,7 @@ static enum clew_status plan(struct setup *setup, struct clew_error *err)
         status = file_read(setup->config.path, &setup->config.before,
                            &setup->config.had_file, err);
     }
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && setup->skill.path) {
         status = file_read(setup->skill.path, &setup->skill.before,
                            &setup->skill.had_file, err);
     }
@@ -438,17 +469,18 @@ static enum clew_status plan(struct setup *setup, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         plan_skill(setup, is_undo);
+        status = plan_proxy(setup, is_undo, err);
     }
     return status;
 }
 
 static enum clew_status carry_out(struct setup *setup, struct clew_error *err)
 {
-    struct change *changes[] = {&setup->config, &setup->skill};
+    struct change *changes[] = {&setup->config, &setup->skill, &setup->proxy};
     enum clew_status status;
     size_t count = 0;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < N_CHANGES; i++) {
         if (is_change(changes[i])) {
             show_change(setup->cli, changes[i]);
             count++;
@@ -460,7 +492,7 @@ static enum clew_status carry_out(struct setup *setup, struct clew_error *err)
     }
     (void)fflush(setup->cli->out.file); /* before the question */
     status = confirm(setup->cli, err);
-    for (size_t i = 0; status == CLEW_OK && i < 2; i++) {
+    for (size_t i = 0; status == CLEW_OK && i < N_CHANGES; i++) {
         status = apply(changes[i], err);
     }
     return status;
@@ -470,17 +502,29 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
     struct setup setup = {.cli = cli, .skill.is_whole = true};
     struct buf *bufs[] = {&setup.config.before, &setup.config.after,
-                          &setup.skill.before, &setup.skill.after};
+                          &setup.skill.before,  &setup.skill.after,
+                          &setup.proxy.before,  &setup.proxy.after};
     enum clew_status status;
 
-    for (size_t i = 0; i < 4; i++) {
-        buf_init(bufs[i], MAX_FILE_BYTES);
+    if (args_has(&cli->args, "list")) {
+        return clients_show_all(cli, err);
+    }
+    if (cli->args.n_operands == 0) {
+        return clew_fail(err, CLEW_INVALID,
+                         "name a client: %s; --list shows which are connected",
+                         clients_names(&cli->arena));
+    }
+    if (args_has(&cli->args, "check")) {
+        return clients_show_check(cli, err);
+    }
+    for (size_t i = 0; i < 2 * N_CHANGES; i++) {
+        buf_init(bufs[i], CLIENTS_MAX_BYTES);
     }
     status = plan(&setup, err);
     if (status == CLEW_OK) {
         status = carry_out(&setup, err);
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2 * N_CHANGES; i++) {
         buf_release(bufs[i]);
     }
     return status;
@@ -488,15 +532,17 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
 
 static const struct arg_option options[] = {
     {"user", 'U', "ID", NULL, "whom the client's calls are for"},
-    {"undo", 0, NULL, NULL, "take the entry and the skill out again"},
+    {"proxy", 0, "URL", NULL, "also let its calls pass through this server"},
+    {"list", 0, NULL, NULL, "which clients there are, and which are connected"},
+    {"check", 0, NULL, NULL, "start what the client would start, and ask it"},
+    {"undo", 0, NULL, NULL, "take all of it out again"},
     {"yes", 'y', NULL, NULL, "write without asking"},
     {NULL, 0, NULL, NULL, NULL},
 };
 
 const struct command command_setup = {
     .name = "setup",
-    .operands = "claude-code|codex|cursor|opencode",
-    .min_operands = 1,
+    .operands = "[CLIENT]",
     .max_operands = 1,
     .summary = "connect a client: add the MCP server and the brain skill",
     .example = "clew setup claude-code --url http://127.0.0.1:2539",

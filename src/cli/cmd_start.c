@@ -114,4 +114,5 @@ const struct command command_start = {
     .example = "clew start \"I want to work on the payment integration\"",
     .options = options,
     .run = run,
+    .makes_store = true,
 };

@@ -4,11 +4,12 @@
  */
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/show.h"
 
 #include <stdio.h>
 
 static const struct arg_option task_options[] = {
-    {"status", 's', "STATUS", NULL, "pending, running, done or failed"},
+    {"status", 's', "TASK-STATUS", NULL, "pending, running, done or failed"},
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},
     {"cursor", 0, "CURSOR", NULL, "go on after an earlier list"},
     {NULL, 0, NULL, NULL, NULL},
@@ -40,10 +41,11 @@ static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
         cells[5 * i] = cli_field(task, "kind");
         cells[5 * i + 1] = cli_field(task, "status");
         cells[5 * i + 2] = text ? text : "";
-        cells[5 * i + 3] = cli_field(task, "execute_at");
+        cells[5 * i + 3] = cli_when(cli, task, "execute_at");
         cells[5 * i + 4] = cli_field(task, "last_error");
     }
     output_table(&cli->out, columns, 5, cells, json_array_size(items));
+    show_more(answer);
     return CLEW_OK;
 }
 
@@ -72,14 +74,6 @@ const struct command command_tasks = {
     .run = run_tasks,
 };
 
-static enum clew_status show_why(struct cli *cli, const json_t *answer,
-                                 struct clew_error *err)
-{
-    (void)err;
-    cli_show_tree(cli, json_object_get(answer, "decisions"));
-    return CLEW_OK;
-}
-
 static enum clew_status run_why(struct cli *cli, struct clew_error *err)
 {
     char *path = cli_path(cli, "/api/v1/traces", cli->args.operands[0], "");
@@ -89,10 +83,10 @@ static enum clew_status run_why(struct cli *cli, struct clew_error *err)
 
 const struct command command_why = {
     .name = "why",
-    .operands = "ID",
+    .operands = "TURN|CALL",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "say what was decided about a turn or a call, and why",
-    .example = "clew why 01a1dd6e-2cfa-7aba-90d9-82b4d262405b",
+    .example = "clew why 0199c1d2-7a00:3",
     .run = run_why,
 };

@@ -89,4 +89,5 @@ const struct command command_turn = {
     .example = "clew turn --user ada \"the meeting moved to Friday\"",
     .options = options,
     .run = run,
+    .makes_store = true,
 };

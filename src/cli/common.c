@@ -6,9 +6,141 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/client.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* How many of the words name this command: all of its own, or 0. */
+static int words_of(const struct command *command, int argc, char *const *argv)
+{
+    struct str rest = str_of(command->name);
+    struct str word;
+    int n = 0;
+
+    while (str_split(&rest, ' ', &word)) {
+        if (n >= argc || !str_eq(word, str_of(argv[n]))) {
+            return 0;
+        }
+        n++;
+    }
+    return n;
+}
+
+const struct cli_row *cli_next(const struct cli_row *row)
+{
+    while (row->heading) {
+        row++;
+    }
+    return row->command ? row : NULL;
+}
+
+const struct command *cli_find(const struct cli_row *rows, int argc,
+                               char *const *argv, int *out_words)
+{
+    const struct command *best = NULL;
+
+    *out_words = 0;
+    for (rows = cli_next(rows); rows; rows = cli_next(rows + 1)) {
+        int n = words_of(rows->command, argc, argv);
+
+        if (n > *out_words) {
+            *out_words = n;
+            best = rows->command;
+        }
+    }
+    return best;
+}
+
+enum clew_status cli_client(struct cli *cli, struct client **out_client,
+                            struct clew_error *err)
+{
+    struct client_options options = {
+        .config = cli->config,
+        .url = args_str(&cli->args, "url"),
+        .key = args_str(&cli->args, "key"),
+        .ca_file = args_str(&cli->args, "ca-file"),
+        .tenant = args_str(&cli->args, "tenant"),
+        .must_exist = !cli->command->makes_store,
+    };
+    enum clew_status status = CLEW_OK;
+
+    if (!options.url && !args_has(&cli->args, "data") &&
+        !args_has(&cli->args, "store")) {
+        options.url = getenv("CLEW_URL");
+    }
+    if (options.url && !options.url[0]) {
+        options.url = NULL;
+    }
+    if (!options.key) {
+        options.key = getenv("CLEW_KEY");
+    }
+    if (!options.ca_file) {
+        options.ca_file = getenv("SSL_CERT_FILE");
+    }
+    if (!cli->client) {
+        status = client_open(&options, &cli->client, err);
+    }
+    if (status == CLEW_OK) {
+        *out_client = cli->client;
+    }
+    return status;
+}
+
+enum clew_status cli_engine(struct cli *cli, struct engine **out_engine,
+                            struct clew_error *err)
+{
+    struct client *client;
+    enum clew_status status = cli_client(cli, &client, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (!client_engine(client)) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "\"%s\" works on the data folder: run it where the "
+                         "data is, without --url and CLEW_URL",
+                         cli->command->name);
+    }
+    *out_engine = client_engine(client);
+    return CLEW_OK;
+}
+
+enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
+                          json_t *body, json_t **out_json,
+                          struct clew_error *err)
+{
+    struct client *client;
+    enum clew_status status;
+
+    if (!path) {
+        status = clew_no_memory(err);
+    } else {
+        status = cli_client(cli, &client, err);
+    }
+    if (status == CLEW_OK) {
+        status = client_call(client, method, path, body, out_json, err);
+    }
+    json_decref(body);
+    return status;
+}
+
+enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
+                          json_t *body, cli_show_fn show,
+                          struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status = cli_call(cli, method, path, body, &answer, err);
+
+    if (status == CLEW_OK && cli->as_json) {
+        output_json(&cli->out, answer);
+    } else if (status == CLEW_OK) {
+        status = show(cli, answer, err);
+    }
+    json_decref(answer);
+    return status;
+}
 
 /* Append with everything but letters, digits and "-_.~" as %XX. */
 static void append_encoded(struct buf *out, const char *text)

@@ -11,35 +11,16 @@
 /* Column in which the list of commands says what each does. */
 #define NAME_WIDTH 19
 
-#define GROUP(title)
-#define COMMAND(name) extern const struct command command_##name;
-#include "cli/commands.def"
-#undef COMMAND
-#undef GROUP
-
-/* Headings and commands, in the order of the table. */
-static const struct {
-    const char *heading;
-    const struct command *command;
-} rows[] = {
-#define GROUP(title) {title, NULL},
-#define COMMAND(name) {NULL, &command_##name},
-#include "cli/commands.def"
-#undef COMMAND
-#undef GROUP
-};
-
-void cli_help_all(const struct output *out)
+void cli_help_all(const struct output *out, const struct cli_row *rows)
 {
-
     output_text(out, OUTPUT_BOLD, STR("clew"));
     (void)fprintf(out->file, " - a memory for AI conversations\n\n"
                              "usage: clew COMMAND [OPTIONS] [ARGUMENTS]\n");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct command *command = rows[i].command;
+    for (; rows->heading || rows->command; rows++) {
+        const struct command *command = rows->command;
 
         if (!command) {
-            (void)fprintf(out->file, "\n%s\n", rows[i].heading);
+            (void)fprintf(out->file, "\n%s\n", rows->heading);
             continue;
         }
         (void)fputs("  ", out->file);
@@ -94,7 +75,7 @@ static enum clew_status run_help(struct cli *cli, struct clew_error *err)
     int n = 0;
 
     if (cli->args.n_operands == 0) {
-        cli_help_all(&cli->out);
+        cli_help_all(&cli->out, cli->rows);
         return CLEW_OK;
     }
     for (size_t i = 0; i < cli->args.n_operands; i++) {
@@ -103,7 +84,7 @@ static enum clew_status run_help(struct cli *cli, struct clew_error *err)
             return clew_no_memory(err);
         }
     }
-    command = cli_find((int)cli->args.n_operands, words, &n);
+    command = cli_find(cli->rows, (int)cli->args.n_operands, words, &n);
     if (!command) {
         return clew_fail(err, CLEW_NOT_FOUND, "no such command: \"%.80s\"",
                          cli->args.operands[0]);

@@ -4,6 +4,7 @@
  */
 #include "cli/output.h"
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #define PROGRESS_EVERY_NS (100LL * 1000 * 1000)
+/* Before that nobody knows how fast it goes. */
+#define PROGRESS_SURE_NS (2000LL * 1000 * 1000)
 
 void output_init(struct output *out, FILE *file)
 {
@@ -25,6 +28,7 @@ void output_init(struct output *out, FILE *file)
     struct winsize size;
 
     out->file = file;
+    out->raw = file;
     out->is_terminal = isatty(fileno(file)) == 1;
     out->has_colour = out->is_terminal && !(no_colour && no_colour[0]) &&
                       !(term && strcmp(term, "dumb") == 0);
@@ -50,10 +54,119 @@ static const char *code_of(enum output_style style)
     return "";
 }
 
-/* C0 and C1 controls would let stored text drive the terminal. */
+/* C0 and C1 controls would let stored text drive the terminal, and marks of
+ * direction let it read as something else. */
 static bool is_control(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0);
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E ||
+           c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+/* --- the filter --- */
+
+struct filter {
+    FILE *raw;
+    char held[4]; /* the beginning of a character that was cut */
+    size_t n_held;
+};
+
+/* Bytes of the character that begins so. */
+static size_t bytes_of(unsigned char c)
+{
+    return c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+}
+
+static void filter_put(struct filter *f, struct str text)
+{
+    for (size_t at = 0; at < text.len;) {
+        uint32_t c = utf8_next(text, &at);
+        char bytes[4];
+
+        if (c == '\n' || c == '\t') {
+            (void)fputc((int)c, f->raw); /* ferror() is looked at below */
+        } else if (is_control(c)) {
+            (void)fputc(' ', f->raw);
+        } else {
+            (void)fwrite(bytes, 1, utf8_put(c, bytes), f->raw);
+        }
+    }
+}
+
+static ssize_t filter_write(void *cookie, const char *bytes, size_t len)
+{
+    struct filter *f = cookie;
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+
+        if (f->n_held > 0 && (c & 0xC0) != 0x80) { /* it was never finished */
+            filter_put(f, (struct str){f->held, f->n_held});
+            f->n_held = 0;
+        }
+        f->held[f->n_held++] = (char)c;
+        if (f->n_held >= bytes_of((unsigned char)f->held[0])) {
+            filter_put(f, (struct str){f->held, f->n_held});
+            f->n_held = 0;
+        }
+    }
+    return fflush(f->raw) == 0 && !ferror(f->raw) ? (ssize_t)len : 0;
+}
+
+static int filter_close(void *cookie)
+{
+    struct filter *f = cookie;
+
+    filter_put(f, (struct str){f->held, f->n_held});
+    alloc_free(f);
+    return 0;
+}
+
+void output_open(struct output *out, FILE *file)
+{
+    static const cookie_io_functions_t functions = {.write = filter_write,
+                                                    .close = filter_close};
+    struct filter *f = alloc_zero(1, sizeof(*f));
+    FILE *filtered;
+
+    output_init(out, file);
+    if (!f) {
+        return;
+    }
+    f->raw = file;
+    filtered = fopencookie(f, "w", functions);
+    if (!filtered) {
+        alloc_free(f);
+        return;
+    }
+    if (out->is_terminal) {
+        (void)setvbuf(filtered, NULL, _IOLBF, 0); /* works without */
+    }
+    out->file = filtered;
+}
+
+void output_close(struct output *out)
+{
+    if (out->file != out->raw) {
+        (void)fclose(out->file); /* who cares has flushed it before */
+        out->file = out->raw;
+    }
+}
+
+FILE *output_verbatim(const struct output *out)
+{
+    return out->is_terminal ? out->file : out->raw;
+}
+
+/* --- texts --- */
+
+/* Past the filter, in its place. */
+static void put_code(const struct output *out, const char *code)
+{
+    if (code[0]) {
+        (void)fflush(out->file);
+        (void)fputs(code, out->raw);
+    }
 }
 
 static void put_clean(const struct output *out, struct str text, bool one_line)
@@ -75,14 +188,14 @@ static void put_clean(const struct output *out, struct str text, bool one_line)
 static void begin_style(const struct output *out, enum output_style style)
 {
     if (out->has_colour) {
-        (void)fputs(code_of(style), out->file);
+        put_code(out, code_of(style));
     }
 }
 
 static void end_style(const struct output *out, enum output_style style)
 {
     if (out->has_colour && style != OUTPUT_PLAIN) {
-        (void)fputs("\033[0m", out->file);
+        put_code(out, "\033[0m");
     }
 }
 
@@ -127,12 +240,14 @@ void output_line(const struct output *out, enum output_style style,
 
 void output_json(const struct output *out, const json_t *json)
 {
+    FILE *file = output_verbatim(out);
     struct buf text;
 
     buf_init(&text, LIMIT_REQUEST_ARENA_BYTES);
     if (json_write(&text, json) == CLEW_OK) {
-        (void)fwrite(text.data, 1, text.len, out->file);
-        (void)fputc('\n', out->file);
+        (void)fflush(out->file); /* what came before comes before */
+        (void)fwrite(text.data, 1, text.len, file);
+        (void)fputc('\n', file);
     }
     buf_release(&text);
 }
@@ -227,6 +342,26 @@ void output_table(const struct output *out, const struct output_column *columns,
     }
 }
 
+/* About how long it still takes, once that can be told. */
+static void draw_left(const struct progress *progress)
+{
+    int64_t spent = clock_mono_ns() - progress->begun_ns;
+    int64_t left;
+
+    if (progress->done <= 0 || progress->done >= progress->total ||
+        spent < PROGRESS_SURE_NS) {
+        return;
+    }
+    left = (int64_t)((double)spent / (double)progress->done *
+                     (double)(progress->total - progress->done) / 1e9) +
+           1;
+    if (left < 120) {
+        (void)fprintf(stderr, ", %" PRId64 " s left", left);
+    } else {
+        (void)fprintf(stderr, ", %" PRId64 " min left", left / 60 + 1);
+    }
+}
+
 static void draw(struct progress *progress)
 {
     enum { BAR = 30 };
@@ -240,9 +375,11 @@ static void draw(struct progress *progress)
     }
     filled = (int)((double)progress->done / (double)progress->total * BAR);
     filled = filled > BAR ? BAR : filled;
-    (void)fprintf(stderr, "\r%s [%.*s%*s] %" PRId64 "/%" PRId64 "\033[K",
+    (void)fprintf(stderr, "\r%s [%.*s%*s] %" PRId64 "/%" PRId64,
                   progress->label, filled, full, BAR - filled, "",
                   progress->done, progress->total);
+    draw_left(progress);
+    (void)fputs("\033[K", stderr);
 }
 
 void progress_begin(struct progress *progress, const char *label, int64_t total)
@@ -251,6 +388,7 @@ void progress_begin(struct progress *progress, const char *label, int64_t total)
     progress->total = total;
     progress->done = 0;
     progress->shown_ns = 0;
+    progress->begun_ns = clock_mono_ns();
     progress->is_shown = isatty(STDERR_FILENO) == 1;
 }
 

@@ -3,8 +3,10 @@
  * output.h - what people see: tables, colours, times, progress.
  *
  * Colour and progress bars appear only on a terminal, and no colour where
- * NO_COLOR is set. Text from outside is printed without control characters,
- * so that no stored message can drive the terminal.
+ * NO_COLOR is set. Whatever is written to `file` loses its control, C1 and
+ * bidi characters on the way, however it was formatted, so that no stored
+ * message can drive the terminal; only colours and what is meant for other
+ * programs (JSON, exports; not on a terminal) go to `raw`.
  * Thread-safety: none; the main thread prints.
  */
 #ifndef CLI_OUTPUT_H
@@ -20,13 +22,21 @@
 enum output_style { OUTPUT_PLAIN, OUTPUT_BOLD, OUTPUT_DIM, OUTPUT_NAME };
 
 struct output {
-    FILE *file;
+    FILE *file; /* filtered, after output_open(); else `raw` */
+    FILE *raw;
     bool has_colour;
     bool is_terminal;
     size_t width; /* columns of the terminal, 80 elsewhere */
 };
 
+/* Print to `file` through output_text() and its like only; no filter. */
 void output_init(struct output *out, FILE *file);
+/* Filter all that is printed. output_close() it, which does not close `file`.
+ * Without memory it is as output_init(). */
+void output_open(struct output *out, FILE *file);
+void output_close(struct output *out);
+/* Where text for other programs goes: as it is, but not to a terminal. */
+FILE *output_verbatim(const struct output *out);
 /* Print a slice without control characters (tabs and newlines stay). */
 void output_text(const struct output *out, enum output_style style,
                  struct str text);
@@ -58,6 +68,7 @@ struct progress {
     int64_t total; /* 0 if it is not known */
     int64_t done;
     int64_t shown_ns;
+    int64_t begun_ns;
     bool is_shown;
 };
 void progress_begin(struct progress *progress, const char *label,

@@ -5,9 +5,10 @@
  * libmicrohttpd calls exchange_begin() when it has the request line,
  * exchange_step() once with the headers, then for each piece of the body, then
  * once more to be answered, and exchange_end() when all is sent or broken off.
- * A request that is refused early still has its body read and dropped (up to a
- * ceiling): a client in the middle of sending would otherwise see a reset
- * connection instead of the reason.
+ * A request that is refused by its headers is answered before its body is read;
+ * what the client still sends is then dropped for a moment, as it would see a
+ * reset connection otherwise. One that is refused later has the rest of its
+ * body read and dropped, up to a ceiling.
  */
 #include "http/server_internal.h"
 
@@ -15,12 +16,15 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "http/framing.h"
 #include "http/gzip.h"
 #include "http/metrics.h"
 #include "http/peer.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define STREAM_BLOCK_BYTES (32 * 1024)
 
@@ -35,6 +39,7 @@ struct exchange {
     int refs;          /* the request and, while it lives, its stream */
     bool has_begun;    /* the headers were seen and counted */
     bool is_refused;   /* `response` holds the reason; the body is dropped */
+    bool is_early;     /* it was answered before its body was read */
     size_t n_dropped_bytes;
     int64_t began_ns;
 };
@@ -107,13 +112,22 @@ void *exchange_begin(void *cls, const char *uri,
     return ex;
 }
 
+/* What this body held is for others again. */
+static void give_back(struct exchange *ex)
+{
+    buf_release(&ex->body);
+    atomic_fetch_sub(&ex->door->server->body_bytes, ex->held_bytes);
+    metrics_add(METRICS_BODY_BYTES, -(int64_t)ex->held_bytes);
+    ex->held_bytes = 0;
+}
+
 /* Remember why; the answer is sent when the body has been read. */
 static void refuse(struct exchange *ex, enum clew_status status,
                    const struct clew_error *err)
 {
     ex->is_refused = true;
     http_response_error(&ex->request, &ex->response, status, err);
-    buf_release(&ex->body);
+    give_back(ex);
 }
 
 /* --- headers --- */
@@ -170,85 +184,6 @@ static enum clew_status read_headers(struct exchange *ex,
     return CLEW_OK;
 }
 
-/* Header names are tokens (RFC 9110): one with a space in it may be another
- * header to whoever passed it on. */
-static bool is_token(struct str name)
-{
-    static const char others[] = "!#$%&'*+-.^_`|~";
-
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.s[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-              (c >= 'A' && c <= 'Z') || (c && strchr(others, c)))) {
-            return false;
-        }
-    }
-    return name.len > 0;
-}
-
-static size_t count_headers(const struct http_request *request, struct str name)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < request->n_headers; i++) {
-        count += str_ieq(request->headers[i].name, name);
-    }
-    return count;
-}
-
-/* What says who asks whom must not be said twice: two readers might each
- * believe another one. */
-static enum clew_status check_headers(const struct exchange *ex,
-                                      struct clew_error *err)
-{
-    static const char *const once[] = {
-        "host",       "origin",       "authorization",   "x-api-key",
-        "x-clew-key", "content-type", "content-encoding"};
-    const struct http_request *request = &ex->request;
-
-    for (size_t i = 0; i < request->n_headers; i++) {
-        if (!is_token(request->headers[i].name)) {
-            return clew_fail(err, CLEW_INVALID, "a header's name is malformed");
-        }
-    }
-    for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
-        if (count_headers(request, str_of(once[i])) > 1) {
-            return clew_fail(err, CLEW_INVALID,
-                             "the header \"%s\" is given more than once",
-                             once[i]);
-        }
-    }
-    return CLEW_OK;
-}
-
-/* Two ways to tell the body's length let two readers disagree about it. */
-static enum clew_status check_framing(const struct exchange *ex,
-                                      struct clew_error *err)
-{
-    const struct http_request *request = &ex->request;
-    size_t n_lengths = count_headers(request, STR("content-length"));
-    size_t n_codings = count_headers(request, STR("transfer-encoding"));
-    struct str text = http_header_of(request, "content-length");
-    int64_t length = 0;
-
-    if (n_lengths + n_codings > 1) {
-        return clew_fail(err, CLEW_INVALID,
-                         "the body's length is given more than once");
-    }
-    if (n_lengths == 0) {
-        return CLEW_OK;
-    }
-    if (!str_parse_int(str_trim(text), &length) || length < 0) {
-        return clew_fail(err, CLEW_INVALID, "Content-Length is no number");
-    }
-    if ((uint64_t)length > ex->body.limit) {
-        return clew_fail(err, CLEW_TOO_LARGE,
-                         "the body has more than %zu bytes", ex->body.limit);
-    }
-    return CLEW_OK;
-}
-
 static void set_peer(struct exchange *ex, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -264,6 +199,52 @@ static void set_peer(struct exchange *ex, struct MHD_Connection *connection)
     (void)peer_format(addr, ex->request.peer); /* the port does not matter */
     ex->request.is_loopback =
         ex->door->listener.is_loopback && peer_is_loopback(addr);
+}
+
+static bool is_public(const struct exchange *ex)
+{
+    const struct server_options *options = &ex->door->server->options;
+
+    return options->is_public && options->is_public(&ex->request);
+}
+
+/* Only what is public, once there are more connections than there may be. */
+static enum clew_status check_room(struct exchange *ex,
+                                   struct MHD_Connection *connection,
+                                   struct clew_error *err)
+{
+    struct server *server = ex->door->server;
+    struct server_socket *context = socket_of(connection);
+
+    if (!context || !context->is_over || is_public(ex)) {
+        return CLEW_OK;
+    }
+    /* who asks for something goes before who only holds a place */
+    if (acceptor_has_room(&server->connections) ||
+        watch_cut_waiting(server->watch)) {
+        context->is_over = false;
+        return CLEW_OK;
+    }
+    acceptor_refused(&server->connections, "connections",
+                     "too many connections");
+    if (http_response_header(&ex->request, &ex->response, "retry-after", "1") ||
+        http_response_header(&ex->request, &ex->response, "connection",
+                             "close")) {
+        return clew_no_memory(err); /* says as much */
+    }
+    return clew_fail(err, CLEW_BUSY,
+                     "too many connections; try again in a moment");
+}
+
+/* The handler's word, before a byte of the body is read. */
+static void ask_leave(struct exchange *ex)
+{
+    const struct server_options *options = &ex->door->server->options;
+
+    if (options->admit && framing_has_body(&ex->request) &&
+        !options->admit(options->arg, &ex->request, &ex->response)) {
+        ex->is_refused = true;
+    }
 }
 
 /* Refuse what must not reach the handler. */
@@ -284,7 +265,8 @@ static void check_request(struct exchange *ex,
         }
         return;
     }
-    status = check_headers(ex, &err);
+    peer_apply_forwarding(&ex->request, door->server->options.trusted_proxies);
+    status = framing_check_headers(&ex->request, &err);
     if (status != CLEW_OK) {
         refuse(ex, status, &err);
         return;
@@ -293,11 +275,23 @@ static void check_request(struct exchange *ex,
         &ex->request, door->listener.is_loopback && !door->listener.is_unix,
         door->server->options.allowed_hosts, &err);
     if (status == CLEW_OK) {
-        status = check_framing(ex, &err);
+        status = peer_check_site(&ex->request,
+                                 door->server->options.allowed_hosts, &err);
+        if (status != CLEW_OK && is_public(ex)) {
+            status = CLEW_OK;
+        }
+    }
+    if (status == CLEW_OK) {
+        status = framing_check_length(&ex->request, ex->body.limit, &err);
+    }
+    if (status == CLEW_OK) {
+        status = check_room(ex, connection, &err);
     }
     if (status != CLEW_OK) {
         refuse(ex, status, &err);
+        return;
     }
+    ask_leave(ex);
 }
 
 /* The first call: the headers are there, the body is not. */
@@ -312,8 +306,8 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
     server->in_flight++;
     (void)pthread_mutex_unlock(&server->lock);
     metrics_add(METRICS_IN_FLIGHT, 1);
-    watch_busy(entry_of(connection),
-               ex->began_ns + server->options.body_ms * 1000000);
+    watch_upload(entry_of(connection),
+                 ex->began_ns + server->options.body_ms * 1000000);
     http_request_init(&ex->request, &ex->arena, http_method_of(method),
                       str_of(ex->target), (struct str){0});
     ex->request.stopping = &server->is_stopping;
@@ -326,14 +320,32 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
 /* Count `len` more bytes against the process' ceiling. */
 static bool hold(struct exchange *ex, size_t len)
 {
-    atomic_size_t *total = &ex->door->server->body_bytes;
+    struct server *server = ex->door->server;
+    atomic_size_t *total = &server->body_bytes;
 
-    if (atomic_fetch_add(total, len) + len > LIMIT_BODIES_BYTES) {
+    if (atomic_fetch_add(total, len) + len > server->options.max_bodies_bytes) {
         atomic_fetch_sub(total, len);
         return false;
     }
     ex->held_bytes += len;
+    metrics_add(METRICS_BODY_BYTES, (int64_t)len);
     return true;
+}
+
+/* The same, at the cost of uploads that have all but stopped: what they hold
+ * comes back when their threads have seen that they are cut off. */
+static bool hold_or_make_room(struct exchange *ex, size_t len)
+{
+    const struct timespec moment = {.tv_nsec = 5 * 1000000};
+    bool is_held = hold(ex, len);
+
+    while (!is_held && watch_cut_parked(ex->door->server->watch)) {
+        for (int i = 0; i < 40 && !is_held; i++) {
+            (void)nanosleep(&moment, NULL);
+            is_held = hold(ex, len);
+        }
+    }
+    return is_held;
 }
 
 static enum MHD_Result take_body(struct exchange *ex, const char *bytes,
@@ -346,7 +358,7 @@ static enum MHD_Result take_body(struct exchange *ex, const char *bytes,
         ex->n_dropped_bytes += len;
         return ex->n_dropped_bytes > LIMIT_DISCARD_BYTES ? MHD_NO : MHD_YES;
     }
-    if (!hold(ex, len)) {
+    if (!hold_or_make_room(ex, len)) {
         status = clew_fail(&err, CLEW_BUSY, "too many large requests at once");
     } else {
         status = buf_append(&ex->body, bytes, len);
@@ -356,6 +368,7 @@ static enum MHD_Result take_body(struct exchange *ex, const char *bytes,
         }
     }
     if (status != CLEW_OK) {
+        metrics_count(METRICS_REFUSED_UPLOAD);
         refuse(ex, status, &err);
     }
     return MHD_YES;
@@ -377,14 +390,17 @@ static enum clew_status unpack(struct exchange *ex, struct clew_error *err)
     }
     buf_init(&plain, ex->body.limit);
     status = gzip_unpack(buf_str(&ex->body), &plain, err);
-    if (status == CLEW_OK && !hold(ex, plain.len)) {
-        status = clew_fail(err, CLEW_BUSY, "too many large requests at once");
+    if (status == CLEW_OK) {
+        give_back(ex); /* the packed one */
+        if (!hold_or_make_room(ex, plain.len)) {
+            status =
+                clew_fail(err, CLEW_BUSY, "too many large requests at once");
+        }
     }
     if (status != CLEW_OK) {
         buf_release(&plain);
         return status;
     }
-    buf_release(&ex->body);
     ex->body = plain;
     return CLEW_OK;
 }
@@ -524,19 +540,6 @@ static enum MHD_Result answer(struct exchange *ex,
     return send_response(ex, connection);
 }
 
-/* May the answer go out before the body was read? Only where the client waits
- * for leave to send it, or where it is too long to be read for courtesy. */
-static bool must_answer_now(const struct exchange *ex)
-{
-    struct str length = http_header_of(&ex->request, "content-length");
-    int64_t bytes = 0;
-
-    return ex->is_refused &&
-           (http_header_of(&ex->request, "expect").s ||
-            (length.s && str_parse_int(str_trim(length), &bytes) &&
-             bytes > (int64_t)LIMIT_DISCARD_BYTES));
-}
-
 enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection,
                               const char *url, const char *method,
                               const char *version, const char *upload_data,
@@ -554,9 +557,12 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection,
     if (!ex->has_begun) {
         keep(ex, connection);
         begin(ex, connection, method);
-        return must_answer_now(ex) ? answer(ex, connection) : MHD_YES;
+        /* nobody has to send a body to be told that it is not wanted */
+        ex->is_early = ex->is_refused && framing_has_body(&ex->request);
+        return ex->is_early ? answer(ex, connection) : MHD_YES;
     }
     if (*upload_data_size > 0) {
+        watch_progress(entry_of(connection), *upload_data_size);
         result = take_body(ex, upload_data, *upload_data_size);
         *upload_data_size = 0;
         return result;
@@ -580,6 +586,35 @@ static void log_access(const struct exchange *ex, int64_t duration_ns)
     }
 }
 
+/* The answer is out, and the body was not read: closing now would make the
+ * kernel reset the connection, and take the answer from a client that is still
+ * sending. So drop what comes for a while. The library has said its last word
+ * (shutdown) before it calls exchange_end(). */
+static void linger(struct MHD_Connection *connection, int64_t now_ns)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int64_t until_ns = now_ns + LIMIT_LINGER_MS * 1000000LL;
+    size_t n_dropped = 0;
+    char rest[16 * 1024];
+
+    while (info && n_dropped < LIMIT_DISCARD_BYTES) {
+        struct pollfd ready = {.fd = info->connect_fd, .events = POLLIN};
+        int64_t left_ns = until_ns - clock_mono_ns();
+        ssize_t n;
+
+        if (left_ns <= 0 ||
+            poll(&ready, 1, (int)(left_ns / 1000000) + 1) <= 0) {
+            return;
+        }
+        n = recv(info->connect_fd, rest, sizeof(rest), MSG_DONTWAIT);
+        if (n <= 0) {
+            return; /* it has closed */
+        }
+        n_dropped += (size_t)n;
+    }
+}
+
 void exchange_end(void *cls, struct MHD_Connection *connection, void **con_cls,
                   enum MHD_RequestTerminationCode why)
 {
@@ -596,7 +631,7 @@ void exchange_end(void *cls, struct MHD_Connection *connection, void **con_cls,
     keep(ex, connection);
     watch_wait(entry_of(connection),
                now_ns + server->options.idle_ms * 1000000);
-    atomic_fetch_sub(&server->body_bytes, ex->held_bytes);
+    give_back(ex);
     if (ex->has_begun) {
         metrics_request(ex->response.route, ex->request.method,
                         ex->response.status, now_ns - ex->began_ns);
@@ -608,6 +643,9 @@ void exchange_end(void *cls, struct MHD_Connection *connection, void **con_cls,
             (void)pthread_cond_broadcast(&server->drained);
         }
         (void)pthread_mutex_unlock(&server->lock);
+    }
+    if (ex->is_early) {
+        linger(connection, now_ns);
     }
     unref(ex);
 }

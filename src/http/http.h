@@ -131,4 +131,12 @@ void http_response_error(const struct http_request *request,
 typedef void (*http_handler)(void *arg, const struct http_request *request,
                              struct http_response *response);
 
+/*
+ * May the body of this request be read? Asked when its headers are there. False
+ * if not, and `response` says why. The handler must not rely on it: it is asked
+ * only where there is a body, and things may change until that has come.
+ */
+typedef bool (*http_admit)(void *arg, const struct http_request *request,
+                           struct http_response *response);
+
 #endif

@@ -169,21 +169,39 @@ static void each_row(void (*write)(struct row *, const char *, struct buf *),
 
 static void write_totals(struct buf *out)
 {
-    static const char *const gauge_names[METRICS_N_GAUGES] = {
-        "clew_http_connections", "clew_http_in_flight"};
-    static const char *const counter_names[METRICS_N_COUNTERS] = {
-        "clew_http_refused_limit_total", "clew_http_refused_auth_total",
-        "clew_http_timed_out_total"};
+    static const struct {
+        const char *name;
+        const char *help;
+    } gauge_rows[METRICS_N_GAUGES] =
+        {
+            {"clew_http_connections", "Connections that are open."},
+            {"clew_http_in_flight", "Requests that are being answered."},
+            {"clew_http_body_bytes", "Request bodies held in memory."},
+        },
+      counter_rows[METRICS_N_COUNTERS] = {
+          {"clew_http_refused_limit_total",
+           "Requests over a limit of size or rate."},
+          {"clew_http_refused_auth_total",
+           "Requests without a key that may do it."},
+          {"clew_http_timed_out_total",
+           "Requests that did not arrive in time."},
+          {"clew_http_refused_uploads_total",
+           "Bodies refused because too many were in memory."},
+      };
 
     for (int i = 0; i < METRICS_N_GAUGES; i++) {
-        (void)buf_printf(out, "# TYPE %s gauge\n%s %" PRId64 "\n",
-                         gauge_names[i], gauge_names[i],
+        const char *name = gauge_rows[i].name;
+
+        (void)buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n%s %" PRId64 "\n",
+                         name, gauge_rows[i].help, name, name,
                          atomic_load(&gauges[i]));
     }
     for (int i = 0; i < METRICS_N_COUNTERS; i++) {
-        (void)buf_printf(out, "# TYPE %s counter\n%s %" PRIu64 "\n",
-                         counter_names[i], counter_names[i],
-                         atomic_load(&counters[i]));
+        const char *name = counter_rows[i].name;
+
+        (void)buf_printf(
+            out, "# HELP %s %s\n# TYPE %s counter\n%s %" PRIu64 "\n", name,
+            counter_rows[i].help, name, name, atomic_load(&counters[i]));
     }
 }
 

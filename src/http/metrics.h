@@ -24,6 +24,7 @@
 enum metrics_gauge {
     METRICS_CONNECTIONS, /* open now */
     METRICS_IN_FLIGHT,   /* requests being answered now */
+    METRICS_BODY_BYTES,  /* of request bodies held now */
     METRICS_N_GAUGES
 };
 
@@ -31,6 +32,7 @@ enum metrics_counter {
     METRICS_REFUSED_LIMIT, /* 413, 429, 431 and connections over the bound */
     METRICS_REFUSED_AUTH,  /* 401 and 403 */
     METRICS_TIMED_OUT,     /* connections cut off for being too slow */
+    METRICS_REFUSED_UPLOAD, /* bodies dropped while they came */
     METRICS_N_COUNTERS
 };
 

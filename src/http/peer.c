@@ -102,6 +102,13 @@ static struct str origin_host(struct str origin)
                             : str_sub(origin, mark + 3, origin.len);
 }
 
+static enum clew_status foreign_page(struct clew_error *err)
+{
+    return clew_fail_code(err, CLEW_FORBIDDEN, "ORIGIN_NOT_ALLOWED",
+                          "pages of another origin may not use this server; "
+                          "see server.allowed_hosts");
+}
+
 enum clew_status peer_check_host(const struct http_request *request,
                                  bool must_be_local, const char *allowed,
                                  struct clew_error *err)
@@ -125,7 +132,192 @@ enum clew_status peer_check_host(const struct http_request *request,
         (str_ieq(origin, host) || is_allowed(host_name(origin), allowed))) {
         return CLEW_OK;
     }
-    return clew_fail_code(err, CLEW_FORBIDDEN, "ORIGIN_NOT_ALLOWED",
-                          "pages of another origin may not use this server; "
-                          "see server.allowed_hosts");
+    return foreign_page(err);
+}
+
+enum clew_status peer_check_site(const struct http_request *request,
+                                 const char *allowed, struct clew_error *err)
+{
+    struct str site = http_header_of(request, "sec-fetch-site");
+    struct str origin = origin_host(http_header_of(request, "origin"));
+
+    if (!site.s || str_ieq(site, STR("none")) ||
+        str_ieq(site, STR("same-origin")) ||
+        (origin.s && is_allowed(host_name(origin), allowed))) {
+        return CLEW_OK;
+    }
+    return foreign_page(err);
+}
+
+/* --- proxies before this server --- */
+
+#define ADDRESS_BYTES 16
+
+/* An address as 16 bytes, IPv4 mapped into IPv6; false if it is none. */
+static bool read_address(struct str text, unsigned char out[ADDRESS_BYTES])
+{
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0,    0,
+                                             0, 0, 0, 0, 0xff, 0xff};
+    char copy[INET6_ADDRSTRLEN];
+
+    if (text.len == 0 || text.len >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, text.s, text.len);
+    copy[text.len] = '\0';
+    memcpy(out, mapped, sizeof(mapped));
+    return inet_pton(AF_INET, copy, out + sizeof(mapped)) == 1 ||
+           inet_pton(AF_INET6, copy, out) == 1;
+}
+
+/* "ADDRESS" or "ADDRESS/BITS"; the bits count from the 16 bytes' start. */
+static bool read_network(struct str text, unsigned char out[ADDRESS_BYTES],
+                         int *out_bits)
+{
+    size_t slash = str_find(text, STR("/"), 0);
+    struct str address = str_sub(text, 0, slash);
+    bool is_v6 = str_find(address, STR(":"), 0) != SIZE_MAX;
+    int64_t most = is_v6 ? 128 : 32;
+    int64_t bits = most;
+
+    if (!read_address(address, out) ||
+        (slash != SIZE_MAX &&
+         (!str_parse_int(str_sub(text, slash + 1, text.len), &bits) ||
+          bits < 0 || bits > most))) {
+        return false;
+    }
+    *out_bits = (int)(bits + 128 - most);
+    return true;
+}
+
+static bool is_inside(const unsigned char *address,
+                      const unsigned char *network, int bits)
+{
+    int whole = bits / 8;
+    int rest = bits % 8;
+
+    return memcmp(address, network, (size_t)whole) == 0 &&
+           (rest == 0 ||
+            (address[whole] ^ network[whole]) >> (8 - rest) == 0);
+}
+
+enum clew_status peer_list_check(const char *list, struct clew_error *err)
+{
+    struct str rest = str_of(list);
+    struct str part;
+
+    while (str_split(&rest, ',', &part)) {
+        unsigned char network[ADDRESS_BYTES];
+        int bits;
+
+        part = str_trim(part);
+        if (part.len > 0 && !str_eq(part, STR("unix")) &&
+            !read_network(part, network, &bits)) {
+            return clew_fail_field(err, "server.trusted_proxies",
+                                   "\"server.trusted_proxies\": \"%.*s\" is no "
+                                   "address or network",
+                                   (int)(part.len < 64 ? part.len : 64),
+                                   part.s);
+        }
+    }
+    return CLEW_OK;
+}
+
+bool peer_list_has(const char *list, struct str address)
+{
+    struct str rest = str_of(list);
+    struct str part;
+    unsigned char own[ADDRESS_BYTES];
+    bool is_address = read_address(address, own);
+
+    while (str_split(&rest, ',', &part)) {
+        unsigned char network[ADDRESS_BYTES];
+        int bits;
+
+        part = str_trim(part);
+        if (part.len == 0) {
+            continue;
+        }
+        if (str_eq(part, STR("unix"))
+                ? str_eq(address, part)
+                : is_address && read_network(part, network, &bits) &&
+                      is_inside(own, network, bits)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_forwarded(const struct http_request *request)
+{
+    static const char *const marks[] = {"forwarded", "x-forwarded-for",
+                                        "x-forwarded-host",
+                                        "x-forwarded-proto", "x-real-ip"};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (http_header_of(request, marks[i]).s) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cut the last part off a list; false if it is empty. */
+static bool take_last(struct str *list, struct str *out)
+{
+    size_t at = list->len;
+
+    if (!list->s || list->len == SIZE_MAX) {
+        return false;
+    }
+    while (at > 0 && list->s[at - 1] != ',') {
+        at--;
+    }
+    *out = str_trim(str_sub(*list, at, list->len));
+    list->len = at > 0 ? at - 1 : SIZE_MAX;
+    return true;
+}
+
+/* Who asked the first proxy that is trusted; s == NULL if nobody knows. */
+static struct str origin_of(const struct http_request *request,
+                            const char *trusted)
+{
+    for (size_t i = request->n_headers; i-- > 0;) {
+        struct str list = request->headers[i].value;
+        struct str last;
+
+        if (!str_ieq(request->headers[i].name, STR("x-forwarded-for"))) {
+            continue;
+        }
+        while (take_last(&list, &last)) {
+            unsigned char address[ADDRESS_BYTES];
+
+            if (!read_address(last, address)) {
+                return (struct str){NULL, 0};
+            }
+            /* this machine is whom it may be about, trusted or not */
+            if (!peer_list_has(trusted, last) || is_local_name(last)) {
+                return last;
+            }
+        }
+    }
+    return (struct str){NULL, 0};
+}
+
+void peer_apply_forwarding(struct http_request *request, const char *trusted)
+{
+    struct str origin;
+
+    if (!is_forwarded(request)) {
+        return;
+    }
+    origin = trusted && peer_list_has(trusted, str_of(request->peer))
+                 ? origin_of(request, trusted)
+                 : (struct str){NULL, 0};
+    request->is_loopback =
+        request->is_loopback && origin.s && is_local_name(origin);
+    if (origin.s && origin.len < sizeof(request->peer)) {
+        memcpy(request->peer, origin.s, origin.len);
+        request->peer[origin.len] = '\0';
+    }
 }

@@ -34,4 +34,30 @@ enum clew_status peer_check_host(const struct http_request *request,
                                  bool must_be_local, const char *allowed,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * CLEW_FORBIDDEN if a browser says that a page of another site, or of another
+ * host of this one, sent it (Sec-Fetch-Site): such a page may send a GET
+ * without an Origin. One whose Origin is in `allowed` may; programs that are no
+ * browsers do not send that header. For all that is not plainly public.
+ */
+enum clew_status peer_check_site(const struct http_request *request,
+                                 const char *allowed,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Comma-separated addresses and networks: "127.0.0.1, 10.0.0.0/8, ::1, unix".
+ * peer_list_check() says what is wrong with one, peer_list_has() whether an
+ * address as peer_format() writes it is in it (NULL: nobody is).
+ */
+enum clew_status peer_list_check(const char *list,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+bool peer_list_has(const char *list, struct str address);
+
+/*
+ * Did somebody pass this request on? Then it is local only if `request->peer`
+ * is one of `trusted` and X-Forwarded-For names this machine: the last address
+ * in it that is not trusted itself. That address becomes `request->peer`.
+ */
+void peer_apply_forwarding(struct http_request *request, const char *trusted);
+
 #endif

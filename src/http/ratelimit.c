@@ -89,8 +89,9 @@ static struct bucket *bucket_of(struct bucket *set, uint64_t key)
     return oldest;
 }
 
-bool ratelimit_take(struct ratelimit *limit, struct str key, int64_t now_ns,
-                    int64_t *out_wait_ms)
+/* Is there one left for `key`? It is taken then, unless `is_look`. */
+static bool try_take(struct ratelimit *limit, struct str key, int64_t now_ns,
+                     bool is_look, int64_t *out_wait_ms)
 {
     uint64_t hash;
     size_t set;
@@ -108,7 +109,7 @@ bool ratelimit_take(struct ratelimit *limit, struct str key, int64_t now_ns,
     next_ns = bucket->full_at_ns > now_ns ? bucket->full_at_ns : now_ns;
     next_ns += limit->interval_ns;
     over_ns = next_ns - now_ns - limit->ahead_ns;
-    if (over_ns <= 0) {
+    if (over_ns <= 0 && !is_look) {
         bucket->full_at_ns = next_ns;
     }
     (void)pthread_mutex_unlock(&limit->locks[set % N_LOCKS]);
@@ -116,4 +117,16 @@ bool ratelimit_take(struct ratelimit *limit, struct str key, int64_t now_ns,
         *out_wait_ms = over_ns / 1000000 + 1;
     }
     return over_ns <= 0;
+}
+
+bool ratelimit_take(struct ratelimit *limit, struct str key, int64_t now_ns,
+                    int64_t *out_wait_ms)
+{
+    return try_take(limit, key, now_ns, false, out_wait_ms);
+}
+
+bool ratelimit_is_empty(struct ratelimit *limit, struct str key, int64_t now_ns,
+                        int64_t *out_wait_ms)
+{
+    return !try_take(limit, key, now_ns, true, out_wait_ms);
 }

@@ -36,4 +36,8 @@ void ratelimit_free(struct ratelimit *limit);
 bool ratelimit_take(struct ratelimit *limit, struct str key, int64_t now_ns,
                     int64_t *out_wait_ms);
 
+/* Would ratelimit_take() say no? Nothing is taken. */
+bool ratelimit_is_empty(struct ratelimit *limit, struct str key, int64_t now_ns,
+                        int64_t *out_wait_ms);
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "http/metrics.h"
+#include "http/peer.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -23,8 +24,15 @@
 /* The daemon keeps headers, its read buffer and the answer's head here. */
 #define EXTRA_CONNECTION_BYTES (96 * 1024)
 #define MAX_PEM_BYTES (1024 * 1024)
+/* 1.2 and 1.3 only, and no key exchange with the certificate's own key: what
+ * was recorded must not be readable once that is lost. */
+#define TLS_PRIORITIES                                                         \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-SHA1:-CIPHER-ALL:"       \
+    "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
 /* Descriptors needed beside connections: store, logs, upstreams. */
 #define EXTRA_FDS 256
+/* The library's own complaints about threads and memory: so often at most. */
+#define TELL_EVERY_NS (10 * 1000000000LL)
 
 static void watch_connection(void *cls, struct MHD_Connection *connection,
                              void **socket_context,
@@ -34,9 +42,11 @@ static void watch_connection(void *cls, struct MHD_Connection *connection,
     struct server *server = door->server;
     struct server_socket *context = *socket_context;
     const union MHD_ConnectionInfo *info;
+    bool is_over;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         metrics_add(METRICS_CONNECTIONS, -1);
+        acceptor_ended(&server->connections);
         if (context) {
             watch_remove(server->watch, context->watched);
             exchange_abandon(context->begun);
@@ -46,9 +56,13 @@ static void watch_connection(void *cls, struct MHD_Connection *connection,
         return;
     }
     metrics_add(METRICS_CONNECTIONS, 1);
+    is_over = acceptor_begun(&server->connections);
     info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     context = alloc_zero(1, sizeof(*context));
+    if (context) {
+        context->is_over = is_over;
+    }
     if (context && info) {
         context->watched =
             watch_add(server->watch, info->connect_fd,
@@ -60,15 +74,24 @@ static void watch_connection(void *cls, struct MHD_Connection *connection,
 __attribute__((format(printf, 2, 0))) static void
 log_daemon(void *cls, const char *fmt, va_list args)
 {
+    static _Atomic int64_t told_ns;
     char line[256];
+    int64_t now_ns = clock_mono_ns();
+    enum log_level level = LOG_DEBUG;
 
     (void)cls;
-    if (!log_enabled(LOG_DEBUG, "http")) {
+    /* that threads or memory have run out concerns the operator */
+    if ((strstr(fmt, "create a") || strstr(fmt, "memory")) &&
+        now_ns - atomic_load(&told_ns) >= TELL_EVERY_NS) {
+        atomic_store(&told_ns, now_ns);
+        level = LOG_WARN;
+    }
+    if (!log_enabled(level, "http")) {
         return;
     }
     (void)vsnprintf(line, sizeof(line), fmt, args);
     line[strcspn(line, "\r\n")] = '\0';
-    log_event(LOG_DEBUG, "http", "daemon", "text=\"%s\"", line);
+    log_event(level, "http", "daemon", "text=\"%s\"", line);
 }
 
 static void fill_defaults(struct server_options *options)
@@ -88,18 +111,37 @@ static void fill_defaults(struct server_options *options)
     if (options->max_body_bytes == 0) {
         options->max_body_bytes = LIMIT_BODY_BYTES;
     }
+    if (options->max_bodies_bytes == 0) {
+        options->max_bodies_bytes = LIMIT_BODIES_BYTES;
+    }
 }
 
-/* As many descriptors as the connections may need, where that is allowed. */
-static void raise_fd_limit(int max_connections)
+/* As many descriptors as the connections may need or, where that is not
+ * allowed, as few connections as leave enough for the rest. */
+static void fit_descriptors(struct server_options *options)
 {
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)max_connections + EXTRA_FDS;
+    rlim_t wanted = (rlim_t)options->max_connections +
+                    LIMIT_SPARE_CONNECTIONS + EXTRA_FDS;
+    rlim_t most;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
-        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer then have to do */
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
     }
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* looked at next */
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
+    }
+    most = limit.rlim_cur >= 3 * (rlim_t)EXTRA_FDS
+               ? limit.rlim_cur - EXTRA_FDS - LIMIT_SPARE_CONNECTIONS
+               : limit.rlim_cur / 3;
+    most = most > 2 ? most : 2;
+    log_event(LOG_WARN, "http", "descriptors",
+              "limit=%llu max_connections=%d lowered_to=%llu",
+              (unsigned long long)limit.rlim_cur, options->max_connections,
+              (unsigned long long)most);
+    options->max_connections = (int)most;
 }
 
 static enum clew_status read_pem(const char *path, char **out_text,
@@ -177,6 +219,13 @@ static enum clew_status open_doors(struct server *server,
     return CLEW_OK;
 }
 
+static bool make_room(void *arg)
+{
+    struct server *server = arg;
+
+    return watch_cut_waiting(server->watch);
+}
+
 static enum clew_status start_door(struct server_door *door,
                                    struct clew_error *err)
 {
@@ -185,18 +234,26 @@ static enum clew_status start_door(struct server_door *door,
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls_cert},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls_key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     bool has_tls = server->tls_cert != NULL;
     unsigned flags = MHD_USE_THREAD_PER_CONNECTION |
                      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-                     MHD_USE_ITC | MHD_USE_ERROR_LOG;
+                     MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET;
+    struct acceptor_options accepts = {.fd = door->listener.fd,
+                                       .count = &server->connections,
+                                       .has_tls = has_tls,
+                                       .make_room = make_room,
+                                       .arg = server};
 
     door->daemon = MHD_start_daemon(
         flags | (has_tls ? MHD_USE_TLS : 0), 0, NULL, NULL, exchange_step, door,
-        MHD_OPTION_EXTERNAL_LOGGER, log_daemon, NULL, MHD_OPTION_LISTEN_SOCKET,
-        door->listener.fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)options->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        MHD_OPTION_EXTERNAL_LOGGER, log_daemon, NULL,
+        MHD_OPTION_CONNECTION_LIMIT,
+        /* the acceptor keeps the limit; this only has to be above it */
+        2u * (unsigned)options->max_connections + EXTRA_FDS,
+        MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)((options->idle_ms + 999) / 1000),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         options->max_header_bytes + EXTRA_CONNECTION_BYTES,
@@ -211,7 +268,8 @@ static enum clew_status start_door(struct server_door *door,
                                    "certificate and key a valid pair?"
                                  : "could not start the server");
     }
-    return CLEW_OK;
+    accepts.daemon = door->daemon;
+    return acceptor_open(&accepts, &door->acceptor, err);
 }
 
 static char *url_of(const struct server *server)
@@ -250,8 +308,12 @@ enum clew_status server_open(const struct server_options *options,
     server->options = *options;
     fill_defaults(&server->options);
     init_locks(server);
-    raise_fd_limit(server->options.max_connections);
-    status = load_tls(server, err);
+    fit_descriptors(&server->options);
+    server->connections.limit = server->options.max_connections;
+    status = peer_list_check(server->options.trusted_proxies, err);
+    if (status == CLEW_OK) {
+        status = load_tls(server, err);
+    }
     if (status == CLEW_OK) {
         size_t limit = (size_t)server->options.max_connections;
 
@@ -307,10 +369,7 @@ void server_close(struct server *server, int64_t drain_ms)
     }
     atomic_store(&server->is_stopping, true);
     for (int i = 0; i < server->n_doors; i++) {
-        if (server->doors[i].daemon) {
-            /* The socket comes back to us and is closed below. */
-            (void)MHD_quiesce_daemon(server->doors[i].daemon);
-        }
+        acceptor_close(server->doors[i].acceptor);
     }
     drain(server, drain_ms);
     for (int i = 0; i < server->n_doors; i++) {

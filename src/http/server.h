@@ -4,7 +4,7 @@
  *
  * Reads whole requests within limits, hands them to one handler, sends its
  * answer. A connection has a thread, so a handler may block; their number is
- * bounded, further connections wait in the kernel's queue. What is over a
+ * bounded, and who comes above it is told so (acceptor.h). What is over a
  * limit, comes too slowly or from a foreign web page never reaches the handler.
  * Thread-safety: open and close from one thread; the handler is called from
  * many.
@@ -27,14 +27,19 @@ struct server_options {
     const char *tls_cert; /* PEM files, both or neither */
     const char *tls_key;
     const char *allowed_hosts; /* comma-separated, see peer.h; may be NULL */
+    const char *trusted_proxies; /* the same */
     http_handler handler;
-    void *arg;
+    http_admit admit; /* NULL: every body is read */
+    void *arg;        /* of both */
+    /* May any web page ask for it? NULL: nothing is public. */
+    bool (*is_public)(const struct http_request *request);
     /* 0 = the default of limits.h */
     int max_connections;
     int64_t idle_ms; /* silence, and time to send the headers */
     int64_t body_ms; /* time to send the whole body */
     size_t max_header_bytes;
     size_t max_body_bytes; /* as sent, and once more when unpacked */
+    size_t max_bodies_bytes; /* of all requests together */
 };
 
 /* Bind, start the threads, answer. The caller server_close()s it. Strings in

@@ -5,6 +5,7 @@
 #ifndef HTTP_SERVER_INTERNAL_H
 #define HTTP_SERVER_INTERNAL_H
 
+#include "http/acceptor.h"
 #include "http/listener.h"
 #include "http/server.h"
 #include "http/watch.h"
@@ -18,6 +19,7 @@ struct server_door {
     struct server *server;
     struct listener listener;
     struct MHD_Daemon *daemon;
+    struct acceptor *acceptor;
 };
 
 struct server {
@@ -30,6 +32,7 @@ struct server {
     struct watch *watch;
     atomic_bool is_stopping;
     atomic_size_t body_bytes; /* held by all requests together */
+    struct acceptor_count connections;
     pthread_mutex_t lock;     /* guards in_flight */
     pthread_cond_t drained;   /* in_flight reached 0 */
     int64_t in_flight;        /* requests begun and not completed */
@@ -38,6 +41,7 @@ struct server {
 /* What belongs to one connection; MHD's "socket context". */
 struct server_socket {
     struct watch_entry *watched; /* NULL without memory: no deadline */
+    bool is_over; /* above the limit: only what is public is answered */
     /* A request that has only begun. The library forgets it without a word if
      * it cannot make sense of what follows, so it is kept here as well. */
     void *begun;

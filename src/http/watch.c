@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "http/metrics.h"
 
 #include <pthread.h>
@@ -14,11 +15,16 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#define PARKED_NS (LIMIT_PARKED_MS * 1000000LL)
+/* A newcomer may take so long to begin before its place is anybody's. */
+#define GREET_NS (150 * 1000000LL)
+
 struct watch_entry {
     int fd;
     bool is_cut; /* guarded by the watch's lock */
-    atomic_bool is_waiting;
+    atomic_bool is_uploading;
     _Atomic int64_t deadline_ns;
+    _Atomic int64_t due_ns; /* from then on others may have its place */
     struct watch_entry *prev;
     struct watch_entry *next;
 };
@@ -52,21 +58,23 @@ static void cut_off_late(struct watch *watch, int64_t now_ns)
     }
 }
 
-/* All wait equally long at most, so the first deadline is the oldest's. */
-static void cut_off_oldest(struct watch *watch)
+/* Cut off the one whose place is due for longest. */
+static bool cut_off_due(struct watch *watch, bool only_uploads, int64_t now_ns)
 {
     struct watch_entry *oldest = NULL;
 
     for (struct watch_entry *at = watch->first; at; at = at->next) {
-        if (!at->is_cut && atomic_load(&at->is_waiting) &&
-            (!oldest || atomic_load(&at->deadline_ns) <=
-                            atomic_load(&oldest->deadline_ns))) {
+        if (!at->is_cut && atomic_load(&at->due_ns) <= now_ns &&
+            (!only_uploads || atomic_load(&at->is_uploading)) &&
+            (!oldest ||
+             atomic_load(&at->due_ns) <= atomic_load(&oldest->due_ns))) {
             oldest = at;
         }
     }
     if (oldest) {
         cut_off(watch, oldest);
     }
+    return oldest != NULL;
 }
 
 static void *run(void *arg)
@@ -135,10 +143,11 @@ struct watch_entry *watch_add(struct watch *watch, int fd, int64_t deadline_ns)
     }
     entry->fd = fd;
     atomic_init(&entry->deadline_ns, deadline_ns);
-    atomic_init(&entry->is_waiting, true);
+    atomic_init(&entry->due_ns, clock_mono_ns() + GREET_NS);
     (void)pthread_mutex_lock(&watch->lock);
     if (++watch->n_open > watch->crowd) {
-        cut_off_oldest(watch); /* not this one: it is not in the list yet */
+        /* not this one: it is not in the list yet */
+        (void)cut_off_due(watch, false, clock_mono_ns());
     }
     entry->next = watch->first;
     if (watch->first) {
@@ -168,18 +177,66 @@ void watch_remove(struct watch *watch, struct watch_entry *entry)
     alloc_free(entry);
 }
 
-void watch_busy(struct watch_entry *entry, int64_t deadline_ns)
+static void set(struct watch_entry *entry, int64_t deadline_ns, int64_t due_ns,
+                bool is_uploading)
 {
     if (entry) {
-        atomic_store(&entry->is_waiting, false);
+        atomic_store(&entry->due_ns, due_ns);
         atomic_store(&entry->deadline_ns, deadline_ns);
+        atomic_store(&entry->is_uploading, is_uploading);
     }
+}
+
+void watch_busy(struct watch_entry *entry, int64_t deadline_ns)
+{
+    set(entry, deadline_ns, WATCH_NEVER, false);
 }
 
 void watch_wait(struct watch_entry *entry, int64_t deadline_ns)
 {
-    if (entry) {
-        atomic_store(&entry->deadline_ns, deadline_ns);
-        atomic_store(&entry->is_waiting, true);
+    set(entry, deadline_ns, clock_mono_ns(), false);
+}
+
+void watch_upload(struct watch_entry *entry, int64_t deadline_ns)
+{
+    set(entry, deadline_ns, clock_mono_ns() + PARKED_NS, true);
+}
+
+/* A leaky bucket: bytes buy time, but never more than PARKED_NS ahead. */
+void watch_progress(struct watch_entry *entry, size_t n_bytes)
+{
+    int64_t ahead_ns;
+    int64_t due_ns;
+
+    if (!entry) {
+        return;
     }
+    ahead_ns = clock_mono_ns() + PARKED_NS;
+    due_ns = atomic_load(&entry->due_ns);
+    if (n_bytes < LIMIT_UPLOAD_BYTES_PER_S * (size_t)LIMIT_PARKED_MS / 1000) {
+        due_ns += (int64_t)n_bytes * 1000000000 / LIMIT_UPLOAD_BYTES_PER_S;
+    } else {
+        due_ns = ahead_ns;
+    }
+    atomic_store(&entry->due_ns, due_ns < ahead_ns ? due_ns : ahead_ns);
+}
+
+static bool cut_one(struct watch *watch, bool only_uploads)
+{
+    bool is_cut;
+
+    (void)pthread_mutex_lock(&watch->lock);
+    is_cut = cut_off_due(watch, only_uploads, clock_mono_ns());
+    (void)pthread_mutex_unlock(&watch->lock);
+    return is_cut;
+}
+
+bool watch_cut_parked(struct watch *watch)
+{
+    return cut_one(watch, true);
+}
+
+bool watch_cut_waiting(struct watch *watch)
+{
+    return cut_one(watch, false);
 }

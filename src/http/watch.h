@@ -7,7 +7,8 @@
  * moved by the server as the request goes on; a thread looks once a second
  * and shuts down the sockets that are past theirs. When there are many, each
  * new connection costs the one that has been waiting longest its place, so
- * that whoever holds connections without a request keeps nobody else out.
+ * that whoever holds connections without a request keeps nobody else out. An
+ * upload that has all but stopped waits, too.
  * Thread-safety: internally locked.
  */
 #ifndef HTTP_WATCH_H
@@ -16,6 +17,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +41,12 @@ void watch_remove(struct watch *watch, struct watch_entry *entry);
  * a no-op. */
 void watch_busy(struct watch_entry *entry, int64_t deadline_ns);
 void watch_wait(struct watch_entry *entry, int64_t deadline_ns);
+/* Its body is on its way, and so many bytes of it have come. */
+void watch_upload(struct watch_entry *entry, int64_t deadline_ns);
+void watch_progress(struct watch_entry *entry, size_t n_bytes);
+/* Cut off the upload that is parked for longest, for what it holds; or whoever
+ * waits for longest, for its place. False if nobody does. */
+bool watch_cut_parked(struct watch *watch);
+bool watch_cut_waiting(struct watch *watch);
 
 #endif

@@ -10,6 +10,7 @@
  * goes first, so that it becomes the chat and the others its forks.
  */
 #include "import/import.h"
+#include "import/pieces.h"
 #include "import/reader.h"
 
 #include "base/buf.h"
@@ -61,25 +62,34 @@ static bool add_part(struct buf *out, const json_t *part)
     return text.len > 0;
 }
 
+/* People did not see it, or it is what the model thought. */
+static bool is_hidden(const json_t *message)
+{
+    const json_t *content = json_object_get(message, "content");
+    const json_t *meta = json_object_get(message, "metadata");
+    struct str type = import_text(content, "content_type");
+
+    return json_is_true(
+               json_object_get(meta, "is_visually_hidden_from_conversation")) ||
+           json_is_true(json_object_get(meta, "is_user_system_message")) ||
+           str_eq(type, STR("user_editable_context")) ||
+           str_eq(type, STR("model_editable_context")) ||
+           str_eq(type, STR("thoughts")) ||
+           str_eq(type, STR("reasoning_recap"));
+}
+
 /* What people saw of a message as one string; NULL if they saw nothing. */
 static json_t *content_of(const json_t *message, struct clew_error *err,
                           enum clew_status *out_status)
 {
     const json_t *content = json_object_get(message, "content");
-    const json_t *meta = json_object_get(message, "metadata");
-    struct str type = import_text(content, "content_type");
     struct buf text;
     const json_t *part;
     json_t *out = NULL;
     size_t i;
 
     *out_status = CLEW_OK;
-    if (json_is_true(
-            json_object_get(meta, "is_visually_hidden_from_conversation")) ||
-        json_is_true(json_object_get(meta, "is_user_system_message")) ||
-        str_eq(type, STR("user_editable_context")) ||
-        str_eq(type, STR("model_editable_context")) ||
-        str_eq(type, STR("thoughts")) || str_eq(type, STR("reasoning_recap"))) {
+    if (is_hidden(message)) {
         return NULL;
     }
     buf_init(&text, 64u << 20);
@@ -132,7 +142,9 @@ static enum clew_status take_node(struct walk *walk, struct str id,
         return status;
     }
     if (!out.content) {
-        return importer_skip(walk->importer, out.id, out.parent, err);
+        return importer_skip(walk->importer, out.id, out.parent,
+                             is_hidden(message) ? IMPORT_HIDDEN : IMPORT_EMPTY,
+                             err);
     }
     /* Some have no time of their own: that of the one before them. */
     if (json_is_number(time) && json_number_value(time) > 0) {
@@ -228,7 +240,7 @@ static bool push_roots(const struct walk *walk, json_t *stack)
 }
 
 enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
-                                struct clew_error *err)
+                                int64_t number, struct clew_error *err)
 {
     const json_t *time = json_object_get(piece, "create_time");
     struct walk walk = {.importer = importer,
@@ -239,6 +251,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
     json_t *stack = json_array();
     enum clew_status status = CLEW_OK;
 
+    (void)number;
     if (!walk.conversation.s) {
         walk.conversation = import_id(piece, "id");
     }

@@ -8,6 +8,7 @@
  * "parent_message_uuid"}]}. Without parents the messages are a line.
  */
 #include "import/import.h"
+#include "import/pieces.h"
 #include "import/reader.h"
 
 #include "base/buf.h"
@@ -103,14 +104,15 @@ static enum clew_status take_message(struct importer *importer,
     out.content = content_of(message, err, &status);
     if (status == CLEW_OK) {
         status = out.content ? importer_add(importer, &out, err)
-                             : importer_skip(importer, out.id, parent, err);
+                             : importer_skip(importer, out.id, parent,
+                                             IMPORT_EMPTY, err);
     }
     json_decref(out.content);
     return status;
 }
 
 enum clew_status import_claude_ai(struct importer *importer, json_t *piece,
-                                  struct clew_error *err)
+                                  int64_t number, struct clew_error *err)
 {
     const json_t *messages = json_object_get(piece, "chat_messages");
     struct str conversation = import_id(piece, "uuid");
@@ -121,6 +123,7 @@ enum clew_status import_claude_ai(struct importer *importer, json_t *piece,
     enum clew_status status;
     size_t i;
 
+    (void)number;
     if (!conversation.s || !json_is_array(messages)) {
         return clew_fail(err, CLEW_INVALID,
                          "it has no \"uuid\" or no \"chat_messages\"");

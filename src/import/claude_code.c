@@ -10,6 +10,7 @@
  * them and a file may go on where another ended.
  */
 #include "import/import.h"
+#include "import/pieces.h"
 #include "import/reader.h"
 
 #include "base/clock.h"
@@ -91,7 +92,7 @@ static json_t *content_of(json_t *content, struct clew_error *err,
 }
 
 enum clew_status import_claude_code(struct importer *importer, json_t *piece,
-                                    struct clew_error *err)
+                                    int64_t number, struct clew_error *err)
 {
     json_t *content =
         json_object_get(json_object_get(piece, "message"), "content");
@@ -105,6 +106,7 @@ enum clew_status import_claude_code(struct importer *importer, json_t *piece,
     struct import_message out = {0};
     enum clew_status status = CLEW_OK;
 
+    (void)number;
     if (str_eq(type, STR("summary"))) {
         return importer_title(importer, import_text(piece, "summary"), err);
     }
@@ -123,7 +125,11 @@ enum clew_status import_claude_code(struct importer *importer, json_t *piece,
     }
     if (status != CLEW_OK || !out.content) {
         return status == CLEW_OK
-                   ? importer_skip(importer, out.id, out.parent, err)
+                   ? importer_skip(importer, out.id, out.parent,
+                                   is_said && !is_plumbing(piece, content)
+                                       ? IMPORT_THINKING
+                                       : IMPORT_PLUMBING,
+                                   err)
                    : status;
     }
     out.role = !is_user                  ? "assistant"

@@ -56,12 +56,22 @@ struct import_ops {
                               struct clew_error *err);
 };
 
+/* Why messages are left out. */
+enum import_reason {
+    IMPORT_HIDDEN,   /* not shown to people by the other program */
+    IMPORT_PLUMBING, /* what the program notes for itself */
+    IMPORT_THINKING, /* a model's reasoning alone */
+    IMPORT_EMPTY,    /* no words in it */
+    IMPORT_REASONS
+};
+
 struct import_counts {
     int64_t n_conversations;
     int64_t n_messages; /* kept or known */
     int64_t n_new;
     int64_t n_forks;   /* new ones */
-    int64_t n_skipped; /* not shown to people by the other program */
+    int64_t n_skipped; /* all that were left out */
+    int64_t by_reason[IMPORT_REASONS];
 };
 
 struct importer;
@@ -71,6 +81,17 @@ enum clew_status importer_new(const struct import_ops *ops, void *arg,
                               struct clew_error *err) CLEW_MUST_CHECK;
 void importer_free(struct importer *importer);
 const struct import_counts *importer_counts(const struct importer *importer);
+
+/*
+ * Where what follows comes from: a path, as people see it. Readers make names
+ * of it. The memo is theirs: what they must know from one file of an export in
+ * the next; an object, empty at first.
+ */
+enum clew_status importer_set_source(struct importer *importer,
+                                     const char *path,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+const char *importer_source(const struct importer *importer);
+json_t *importer_memo(struct importer *importer);
 
 /* `title` may be empty. In a tree, messages without a parent are other ways to
  * begin: forks of the first chat before its first turn. */
@@ -85,7 +106,7 @@ enum clew_status importer_add(struct importer *importer,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /* A message that is left out: what follows it follows its parent. */
 enum clew_status importer_skip(struct importer *importer, struct str id,
-                               struct str parent,
+                               struct str parent, enum import_reason reason,
                                struct clew_error *err) CLEW_MUST_CHECK;
 /* Hands on what is still gathered. */
 enum clew_status importer_end(struct importer *importer,

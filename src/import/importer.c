@@ -40,6 +40,8 @@ struct importer {
     void *arg;
     struct import_counts counts;
     json_t *title; /* of the conversation */
+    char *source;
+    json_t *memo;
     bool is_tree;
     json_t *by_id; /* external id -> node */
     struct node *nodes;
@@ -331,12 +333,14 @@ enum clew_status importer_add(struct importer *importer,
 }
 
 enum clew_status importer_skip(struct importer *importer, struct str id,
-                               struct str parent, struct clew_error *err)
+                               struct str parent, enum import_reason reason,
+                               struct clew_error *err)
 {
     size_t node = NO_NODE;
     enum clew_status status = find_node(importer, parent, &node, err);
 
     importer->counts.n_skipped++;
+    importer->counts.by_reason[reason]++;
     if (status == CLEW_OK && node != NO_NODE && id.s) {
         status = name_node(importer, id, node, err);
     }
@@ -356,8 +360,11 @@ enum clew_status importer_new(const struct import_ops *ops, void *arg,
         importer->arg = arg;
         importer->by_id = json_object();
         importer->title = json_string("");
+        importer->memo = json_object();
+        importer->source = alloc_string("");
     }
-    if (!importer || !importer->by_id || !importer->title) {
+    if (!importer || !importer->by_id || !importer->title || !importer->memo ||
+        !importer->source) {
         importer_free(importer);
         return clew_no_memory(err);
     }
@@ -373,6 +380,8 @@ void importer_free(struct importer *importer)
     empty_batch(importer);
     json_decref(importer->title);
     json_decref(importer->by_id);
+    json_decref(importer->memo);
+    alloc_free(importer->source);
     alloc_free(importer->nodes);
     alloc_free(importer->chats);
     alloc_free(importer);
@@ -381,6 +390,29 @@ void importer_free(struct importer *importer)
 const struct import_counts *importer_counts(const struct importer *importer)
 {
     return &importer->counts;
+}
+
+enum clew_status importer_set_source(struct importer *importer,
+                                     const char *path, struct clew_error *err)
+{
+    char *copy = alloc_string(path);
+
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    alloc_free(importer->source);
+    importer->source = copy;
+    return CLEW_OK;
+}
+
+const char *importer_source(const struct importer *importer)
+{
+    return importer->source;
+}
+
+json_t *importer_memo(struct importer *importer)
+{
+    return importer->memo;
 }
 
 enum clew_status importer_title(struct importer *importer, struct str title,
@@ -399,8 +431,11 @@ enum clew_status importer_title(struct importer *importer, struct str title,
 enum clew_status importer_begin(struct importer *importer, struct str title,
                                 bool is_tree, struct clew_error *err)
 {
-    enum clew_status status = importer_title(importer, title, err);
+    enum clew_status status = hand_on(importer, err);
 
+    if (status == CLEW_OK) {
+        status = importer_title(importer, title, err);
+    }
     importer->counts.n_conversations++;
     importer->is_tree = is_tree;
     importer->n_nodes = 0;

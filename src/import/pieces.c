@@ -6,7 +6,8 @@
 
 static int next_byte(struct pieces *pieces)
 {
-    int c = getc(pieces->file);
+    int c = pieces->at_head < pieces->n_head ? pieces->head[pieces->at_head++]
+                                             : getc_unlocked(pieces->file);
 
     pieces->at += c != EOF;
     return c;
@@ -29,21 +30,28 @@ static int skip_space(struct pieces *pieces)
 
 void pieces_init(struct pieces *pieces, FILE *file)
 {
-    int c;
+    size_t at = 0;
 
     *pieces = (struct pieces){.file = file};
     buf_init(&pieces->text, PIECES_MAX_BYTES);
-    c = skip_space(pieces);
-    if (c == 0xef) { /* a byte order mark */
-        (void)next_byte(pieces);
-        (void)next_byte(pieces);
-        c = skip_space(pieces);
+    pieces->n_head = fread(pieces->head, 1, sizeof(pieces->head), file);
+    while (at < pieces->n_head && is_space(pieces->head[at])) {
+        at++;
     }
-    pieces->is_array = c == '[';
-    if (!pieces->is_array && c != EOF) {
-        (void)ungetc(c, file); /* one byte always fits */
-        pieces->at--;
+    if (at + 2 < pieces->n_head && pieces->head[at] == 0xef) {
+        at += 3; /* a byte order mark */
+        while (at < pieces->n_head && is_space(pieces->head[at])) {
+            at++;
+        }
     }
+    pieces->is_array = at < pieces->n_head && pieces->head[at] == '[';
+    pieces->at_head = at + pieces->is_array;
+    pieces->at = (int64_t)pieces->at_head;
+}
+
+size_t pieces_text_start(const struct pieces *pieces)
+{
+    return pieces->n_head >= 3 && pieces->head[0] == 0xef ? 3 : 0;
 }
 
 void pieces_release(struct pieces *pieces)
@@ -125,28 +133,102 @@ static enum clew_status next_element(struct pieces *pieces, bool *out_has,
     return status;
 }
 
-static enum clew_status next_line(struct pieces *pieces, bool *out_has,
+/* Whether the brackets of a text close. */
+static bool is_whole(struct str text)
+{
+    bool is_text = false;
+    bool is_escaped = false;
+    int depth = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.s[i];
+
+        if (is_text) {
+            is_text = is_escaped || c != '"';
+            is_escaped = !is_escaped && c == '\\';
+        } else if (c == '"') {
+            is_text = true;
+        } else {
+            depth += c == '{' || c == '[';
+            depth -= c == '}' || c == ']';
+        }
+    }
+    return depth <= 0 && !is_text;
+}
+
+/* Append up to the end of the line; `*out_end` is what ended it. */
+static enum clew_status take_line(struct pieces *pieces, int *out_end,
                                   struct clew_error *err)
 {
     int c;
 
+    for (c = next_byte(pieces); c != EOF && c != '\n'; c = next_byte(pieces)) {
+        if (buf_append_char(&pieces->text, (char)c) != CLEW_OK) {
+            return fail_at(pieces, CLEW_TOO_LARGE, "is too large", err);
+        }
+    }
+    if (pieces->text.len > 0 &&
+        pieces->text.data[pieces->text.len - 1] == '\r') {
+        pieces->text.len--;
+    }
+    *out_end = c;
+    return CLEW_OK;
+}
+
+/* A first object that does not close in its line is the whole document. */
+static enum clew_status take_document(struct pieces *pieces, int *end,
+                                      struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    while (status == CLEW_OK && *end != EOF) {
+        if (buf_append_char(&pieces->text, '\n') != CLEW_OK) {
+            return fail_at(pieces, CLEW_TOO_LARGE, "is too large", err);
+        }
+        status = take_line(pieces, end, err);
+    }
+    return status;
+}
+
+static enum clew_status next_line(struct pieces *pieces, bool *out_has,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    bool is_first = pieces->number == 0;
+    int end = 0;
+
     do {
         pieces->number++;
         pieces->offset = pieces->at;
-        for (c = next_byte(pieces); c != EOF && c != '\n';
-             c = next_byte(pieces)) {
-            if (buf_append_char(&pieces->text, (char)c) != CLEW_OK) {
-                return fail_at(pieces, CLEW_TOO_LARGE, "is too large", err);
-            }
-        }
-        if (pieces->text.len > 0 &&
-            pieces->text.data[pieces->text.len - 1] == '\r') {
-            pieces->text.len--;
-        }
-    } while (pieces->text.len == 0 && c != EOF);
-    pieces->has_ended = c == EOF;
-    *out_has = pieces->text.len > 0;
-    return CLEW_OK;
+        status = take_line(pieces, &end, err);
+    } while (status == CLEW_OK && pieces->text.len == 0 && end != EOF);
+    if (status == CLEW_OK && is_first && pieces->text.len > 0 &&
+        pieces->text.data[0] == '{' && end != EOF &&
+        !is_whole(buf_str(&pieces->text))) {
+        status = take_document(pieces, &end, err);
+    }
+    pieces->has_ended = end == EOF;
+    *out_has = status == CLEW_OK && pieces->text.len > 0;
+    return status;
+}
+
+enum clew_status pieces_line(struct pieces *pieces, bool *out_has,
+                             struct clew_error *err)
+{
+    enum clew_status status;
+    int end = 0;
+
+    *out_has = false;
+    if (pieces->has_ended) {
+        return CLEW_OK;
+    }
+    buf_clear(&pieces->text);
+    pieces->number++;
+    pieces->offset = pieces->at;
+    status = take_line(pieces, &end, err);
+    pieces->has_ended = end == EOF;
+    *out_has = status == CLEW_OK && (end != EOF || pieces->text.len > 0);
+    return status;
 }
 
 enum clew_status pieces_next(struct pieces *pieces, bool *out_has,
@@ -159,4 +241,18 @@ enum clew_status pieces_next(struct pieces *pieces, bool *out_has,
     buf_clear(&pieces->text);
     return pieces->is_array ? next_element(pieces, out_has, err)
                             : next_line(pieces, out_has, err);
+}
+
+struct str import_text(const json_t *object, const char *field)
+{
+    const json_t *text = json_object_get(object, field);
+
+    return (struct str){json_string_value(text), json_string_length(text)};
+}
+
+struct str import_id(const json_t *object, const char *field)
+{
+    struct str text = import_text(object, field);
+
+    return text.len > 0 ? text : (struct str){0};
 }

@@ -14,6 +14,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,10 +30,13 @@ struct pieces {
     int64_t offset; /* of its first byte */
     int64_t at;     /* bytes read */
     struct buf text;
+    unsigned char head[4096]; /* the beginning of the file, to look at */
+    size_t n_head;
+    size_t at_head;
 };
 
-/* Look at the first byte: '[' is an array, all else lines. Nothing else is
- * read. */
+/* Look at the beginning, which `head` shows: '[' is an array, all else lines. A
+ * first object that goes over several lines is one piece. */
 void pieces_init(struct pieces *pieces, FILE *file);
 void pieces_release(struct pieces *pieces);
 /*
@@ -42,5 +46,14 @@ void pieces_release(struct pieces *pieces);
  */
 enum clew_status pieces_next(struct pieces *pieces, bool *out_has,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Where the text of the file begins in `head`: behind a byte order mark. */
+size_t pieces_text_start(const struct pieces *pieces);
+/* The next line as it is, empty ones too, without its end. */
+enum clew_status pieces_line(struct pieces *pieces, bool *out_has,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/* A member's text, s == NULL if it is none; for an id, also if it is empty. */
+struct str import_text(const json_t *object, const char *field);
+struct str import_id(const json_t *object, const char *field);
 
 #endif

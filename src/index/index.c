@@ -87,7 +87,7 @@ enum clew_status index_set_open(const struct index_options *options,
     set->home.lock_fd = -1;
     set->home.source = options->source;
     set->home.kind.dim = (uint32_t)options->dim;
-    set->home.kind.model = model_hash(options);
+    set->home.kind.model = model_hash(options) ^ options->store;
     set->home.kind.analyser = options->analyser;
     set->home.kind.can_be_bare = options->can_be_bare && options->dim > 0;
     set->ram_bytes =
@@ -381,6 +381,14 @@ static enum clew_status bring_up(struct index_set *set, struct tenant *t,
     return status;
 }
 
+/* Forget files that are no good; the next view reads the source. */
+static void give_up(struct index_set *set, struct tenant *t)
+{
+    tenant_drop(t);
+    t->n_rebuilds++;
+    charge(set, t);
+}
+
 enum clew_status index_view_open(struct index_set *set, int64_t tenant,
                                  struct index_view **out_view,
                                  struct clew_error *err)
@@ -398,6 +406,10 @@ enum clew_status index_view_open(struct index_set *set, int64_t tenant,
     }
     (void)pthread_mutex_lock(&t->lock);
     status = bring_up(set, t, latest, err);
+    if (status == CLEW_OK && !tenant_has_heads(t)) {
+        give_up(set, t);
+        status = bring_up(set, t, latest, err);
+    }
     if (status == CLEW_OK) {
         status = copy_view(t, out_view, err);
     }
@@ -566,6 +578,39 @@ enum clew_status index_drop(struct index_set *set, int64_t tenant,
     tenant_drop(t);
     charge(set, t);
     (void)pthread_mutex_unlock(&t->lock);
+    return CLEW_OK;
+}
+
+enum clew_status index_scrub(struct index_set *set, int64_t tenant, bool again,
+                             bool *out_damaged, struct clew_error *err)
+{
+    struct segment *segment;
+    struct tenant *t = NULL;
+    uint64_t generation;
+    bool is_good;
+
+    *out_damaged = false;
+    (void)find_tenant(set, tenant, false, &t, err); /* makes nothing */
+    if (!t) {
+        return CLEW_OK;
+    }
+    (void)pthread_mutex_lock(&t->lock);
+    segment = t->is_loaded ? tenant_scrub_next(t, again) : NULL;
+    generation = t->generation;
+    (void)pthread_mutex_unlock(&t->lock);
+    if (!segment) {
+        return CLEW_OK;
+    }
+    is_good = segment_has_head(segment) &&
+              segment_check(segment, NULL) == CLEW_OK;
+    (void)pthread_mutex_lock(&t->lock);
+    segment->is_checked = true;
+    if (!is_good && generation == t->generation) {
+        give_up(set, t);
+        *out_damaged = true;
+    }
+    (void)pthread_mutex_unlock(&t->lock);
+    segment_unref(segment);
     return CLEW_OK;
 }
 

@@ -114,6 +114,9 @@ struct index_options {
      * sets them apart from it. NULL = the origin. Another one rebuilds. */
     const float *centre;
     uint32_t analyser; /* version of the text analysis */
+    /* Which store the documents come from: files made from another are read
+     * again from the source. 0 = not known. */
+    uint64_t store;
     /* Vectors may be kept elsewhere (index_set_far). Files without them are
      * read again from the source where this is not set. */
     bool can_be_bare;
@@ -197,6 +200,14 @@ enum clew_status index_purge(struct index_set *set, int64_t tenant,
 /* Forget everything about a tenant's index; it is rebuilt from the source. */
 enum clew_status index_drop(struct index_set *set, int64_t tenant,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Read one of a tenant's files and compare its checksum: one that was not read
+ * whole yet or, if `again`, the next of them all. A damaged one is dropped with
+ * its index, which the next view makes again from the source.
+ */
+enum clew_status index_scrub(struct index_set *set, int64_t tenant, bool again,
+                             bool *out_damaged,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Read all of a tenant's files; CLEW_CORRUPT if a checksum or an order is
  * broken. */
 enum clew_status index_verify(struct index_set *set, int64_t tenant,

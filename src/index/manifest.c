@@ -20,8 +20,9 @@
 #define MANIFEST_MAGIC "CLEWMAN"
 #define MANIFEST_VERSION 1u
 /* Files up to this size are read whole and checked when opened; larger ones
- * only by index_verify(), or opening a million turns would take seconds. */
-#define CHECK_BYTES (4u << 20)
+ * soon afterwards, by index_scrub(), or opening millions of turns would take
+ * seconds. */
+#define CHECK_BYTES (64u << 20)
 
 struct head {
     char magic[8];
@@ -189,6 +190,7 @@ static enum clew_status map_segment(const char *dir, const struct entry *entry,
         status = clew_fail(err, CLEW_CORRUPT, "index file is another one");
     } else if (entry->size <= CHECK_BYTES) {
         status = segment_check(*out_segment, err);
+        (*out_segment)->is_checked = true;
     }
     if (status != CLEW_OK) {
         segment_unref(*out_segment);

@@ -221,7 +221,8 @@ enum clew_status segment_open(const uint8_t *base, size_t size, bool is_mapped,
     if (!s) {
         return clew_fail(err, CLEW_NO_MEMORY, "could not open a segment");
     }
-    s->head = (const struct segment_header *)base;
+    memcpy(&s->own_head, base, sizeof(s->own_head));
+    s->head = &s->own_head;
     s->base = base;
     s->size = size;
     s->is_mapped = is_mapped;
@@ -271,6 +272,11 @@ enum clew_status segment_check(const struct segment *segment,
         return clew_fail(err, CLEW_CORRUPT, "index segment damaged");
     }
     return CLEW_OK;
+}
+
+bool segment_has_head(const struct segment *segment)
+{
+    return memcmp(segment->base, segment->head, sizeof(*segment->head)) == 0;
 }
 
 int64_t segment_newest_change(struct segment *segment)

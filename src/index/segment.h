@@ -147,7 +147,10 @@ struct segment {
     const uint8_t *base;
     size_t size;
     bool is_mapped;
+    bool is_checked; /* its body was read and was right; under the tenant's
+                        lock */
     uint64_t file_id; /* name of its file, 0 while only in memory */
+    struct segment_header own_head; /* what is mapped may change its mind */
     const struct segment_header *head;
     const struct segment_user *users;
     const struct segment_chat *chats;
@@ -260,6 +263,9 @@ uint8_t length_code(uint32_t length);
 /* The lengths that the 256 codes stand for. */
 const float *length_table(void);
 
+/* Is the file's head still what it was? A cheap look at every view, as what is
+ * mapped may be zeroed under way. */
+bool segment_has_head(const struct segment *segment);
 /* A fast 64-bit checksum: finds damage, not forgery. */
 uint64_t checksum(const uint8_t *bytes, size_t len);
 

@@ -470,6 +470,30 @@ void tenant_drop(struct tenant *tenant)
     }
 }
 
+bool tenant_has_heads(const struct tenant *tenant)
+{
+    for (size_t i = 0; i < tenant->n_files; i++) {
+        if (!segment_has_head(tenant->segments[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct segment *tenant_scrub_next(struct tenant *tenant, bool again)
+{
+    for (size_t i = 0; i < tenant->n_files; i++) {
+        if (!tenant->segments[i]->is_checked) {
+            return segment_ref(tenant->segments[i]);
+        }
+    }
+    if (!again || tenant->n_files == 0) {
+        return NULL;
+    }
+    tenant->scrub_at = (tenant->scrub_at + 1) % tenant->n_files;
+    return segment_ref(tenant->segments[tenant->scrub_at]);
+}
+
 static enum clew_status rewrite(struct tenant *t, size_t i,
                                 struct clew_error *err)
 {

@@ -44,6 +44,7 @@ struct tenant {
     size_t cap;
     size_t n_files;
     uint64_t n_rebuilds;
+    size_t scrub_at; /* the file index_scrub() reads next */
     /* the set's, guarded by its lock */
     uint64_t charged_bytes;
     uint64_t used_at;
@@ -75,6 +76,11 @@ enum clew_status tenant_purge(struct tenant *tenant,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /* Everything gone, files too. */
 void tenant_drop(struct tenant *tenant);
+/* Are the heads of all files in place? What is mapped may be damaged later. */
+bool tenant_has_heads(const struct tenant *tenant);
+/* The file to read whole now, with a reference: one that was not yet or, if
+ * `again`, the next of them all. NULL if there is none. */
+struct segment *tenant_scrub_next(struct tenant *tenant, bool again);
 /* One merge of files; takes the lock itself and lets go of it meanwhile. */
 enum clew_status tenant_merge(struct tenant *tenant, bool *out_more,
                               struct clew_error *err) CLEW_MUST_CHECK;

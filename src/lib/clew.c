@@ -15,10 +15,12 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "engine/capture.h"
-#include "engine/chat.h"
-#include "engine/engine.h"
-#include "engine/search.h"
+#include "engine/ask/search.h"
+#include "engine/capture/capture.h"
+#include "engine/chat/chat.h"
+#include "engine/core/engine.h"
+#include "engine/key/tenant.h"
+#include "engine/open.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "api/auth.h"
+#include "api/mounts.h"
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -40,10 +41,6 @@ struct visit {
     bool is_cancelled;
     struct visit *next;
 };
-
-/* What a key must be able to do to get in; each API call is checked again. */
-static const struct api_route own_route = {
-    .method = HTTP_POST, .path = "/mcp", .role = API_ROLE_READ};
 
 /* --- API calls -------------------------------------------------------------
  */
@@ -421,39 +418,56 @@ static void end_session(struct visit *visit, struct http_response *response)
     }
 }
 
-/* Tenant of the key; false if there is none, and the API's door said so. */
-static bool authenticate(struct visit *visit, struct http_response *response)
+/* Tenant of the key; false if there is none, and `response` says so. */
+static bool authenticate(const struct door *door,
+                         const struct http_request *request,
+                         struct http_response *response,
+                         struct scope *out_scope)
 {
+    /* what a key must be able to do to get in; each API call is checked again,
+     * and every valid key may read */
+    const struct api_route *mount = &api_mounts[API_MOUNT_MCP];
     struct clew_error err = {0};
-    struct api_call call = {.engine = visit->door->engine,
-                            .arena = visit->request->arena,
-                            .request = visit->request,
-                            .route = &own_route,
+    struct api_call call = {.engine = door->engine,
+                            .arena = request->arena,
+                            .request = request,
+                            .response = response,
+                            .route = mount,
                             .key_id = ""};
-    struct http_request request = *visit->request;
+    enum clew_status status = auth_enter(door->options.gate, &call, &err);
 
-    if (auth_call(&call, &err) == CLEW_OK) {
-        visit->scope = call.scope;
-        return true;
+    response->route = mount->path;
+    if (status != CLEW_OK) {
+        http_response_error(request, response, status, &err);
+        return false;
     }
-    /* any address that needs a key: it is refused there, and counted */
-    request.method = HTTP_GET;
-    request.path = STR("/api/v1/memories");
-    request.query = STR("limit=1");
-    request.body = (struct str){0};
-    visit->door->options.next(visit->door->options.next_arg, &request,
-                              response);
-    return false;
+    *out_scope = call.scope;
+    return true;
 }
 
-/* Whom calls are for; NULL if the client does not say. */
-static const char *user_of(const struct http_request *request)
+/* Whom the session is for, NULL if the client does not say. A user that cannot
+ * be read is no reason to do without the wall. */
+static bool read_user(const struct http_request *request, const char **out,
+                      struct http_response *response)
 {
     struct str user = http_header_of(request, "x-clew-user");
+    struct clew_error err;
 
-    return user.s && user.len <= LIMIT_NAME_BYTES && utf8_is_valid(user)
-               ? arena_copy(request->arena, user.s, user.len)
-               : NULL;
+    *out = NULL;
+    if (!user.s) {
+        return true;
+    }
+    if (user.len == 0 || user.len > LIMIT_NAME_BYTES || !utf8_is_valid(user)) {
+        (void)clew_fail_field(&err, "x-clew-user",
+                              "x-clew-user is not a user's id");
+        http_response_error(request, response, CLEW_INVALID, &err);
+        return false;
+    }
+    *out = arena_copy(request->arena, user.s, user.len);
+    if (!*out) {
+        http_response_error(request, response, CLEW_NO_MEMORY, NULL);
+    }
+    return *out != NULL;
 }
 
 static bool is_ours(struct str path)
@@ -481,9 +495,8 @@ void door_handle(void *arg, const struct http_request *request,
     visit->host = (struct mcp_host){call_api, notify, is_cancelled, visit};
     visit->peer.host = &visit->host;
     buf_init(&visit->stream, LIMIT_REQUEST_ARENA_BYTES);
-    if (authenticate(visit, response)) {
-        visit->peer.user_id = user_of(request);
-        response->route = own_route.path;
+    if (authenticate(door, request, response, &visit->scope) &&
+        read_user(request, &visit->peer.user_id, response)) {
         if (request->method == HTTP_POST) {
             if (post(visit, response)) {
                 return; /* the stream frees it */
@@ -496,6 +509,19 @@ void door_handle(void *arg, const struct http_request *request,
         }
     }
     free_visit(visit);
+}
+
+bool door_admit(void *arg, const struct http_request *request,
+                struct http_response *response)
+{
+    const struct door *door = arg;
+    struct scope scope;
+
+    if (is_ours(request->path)) {
+        return authenticate(door, request, response, &scope);
+    }
+    return !door->options.next_admit ||
+           door->options.next_admit(door->options.next_arg, request, response);
 }
 
 /* --- open and close --------------------------------------------------------

@@ -2,8 +2,8 @@
 /*
  * door.h - MCP over streamable HTTP: POST and DELETE on /mcp.
  *
- * Every other path goes to the next handler, which also answers the API calls
- * that tools make: with the headers the client sent, so that its key decides.
+ * The next handler, the API, answers the calls that tools make and what else
+ * comes under /mcp: with the headers the client sent, so that its key decides.
  * Host and Origin are checked by the server, as for every path. GET answers
  * 405: there is nothing to say that no one asked for. A request that wants
  * progress is answered as an event stream, others as JSON.
@@ -16,12 +16,17 @@
 #include "clew/status.h"
 #include "http/http.h"
 
+#include <stdbool.h>
+
+struct auth_gate;
 struct door;
 struct engine;
 
 struct door_options {
-    http_handler next; /* for all other paths, and for API calls */
-    void *next_arg;
+    http_handler next; /* the API */
+    http_admit next_admit;
+    void *next_arg;         /* of both */
+    struct auth_gate *gate; /* counts wrong keys; may be NULL */
 };
 
 /* The caller door_close()s it after the server. */
@@ -33,5 +38,8 @@ void door_close(struct door *door);
 /* An http_handler; `arg` is the struct door. */
 void door_handle(void *arg, const struct http_request *request,
                  struct http_response *response);
+/* An http_admit: the key, before the body is read. */
+bool door_admit(void *arg, const struct http_request *request,
+                struct http_response *response);
 
 #endif

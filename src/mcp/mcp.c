@@ -6,12 +6,9 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/sha256.h"
 #include "base/utf8.h"
 #include "mcp/mcp_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Newest first: what we offer to a client that asks for one we do not know. */
@@ -40,75 +37,6 @@ bool mcp_version_has_batches(const char *version)
 {
     /* JSON-RPC has them; the revision of June 2025 took them out */
     return version && strcmp(version, "2025-06-18") < 0;
-}
-
-/* --- what methods use ------------------------------------------------------
- */
-
-enum clew_status mcp_fail(struct mcp_request *request, enum mcp_code code,
-                          struct clew_error *err, const char *fmt, ...)
-{
-    char text[256];
-    va_list list;
-
-    va_start(list, fmt);
-    (void)vsnprintf(text, sizeof(text), fmt, list);
-    va_end(list);
-    request->code = code;
-    return clew_fail(err, CLEW_INVALID, "%s", text);
-}
-
-enum clew_status mcp_no_cursor(struct mcp_request *request,
-                               struct clew_error *err)
-{
-    const json_t *cursor = json_object_get(request->params, "cursor");
-
-    return cursor && !json_is_null(cursor)
-               ? mcp_fail(request, MCP_INVALID_PARAMS, err, "no such cursor")
-               : CLEW_OK;
-}
-
-enum clew_status mcp_api(const struct mcp_request *request, const char *method,
-                         const char *path, const json_t *body,
-                         json_t **out_json, struct clew_error *err)
-{
-    const struct mcp_host *host = request->peer->host;
-
-    if (!path) {
-        return clew_no_memory(err);
-    }
-    return host->api(host->arg, method, path, body, out_json, err);
-}
-
-const char *mcp_text(const json_t *object, const char *field)
-{
-    const char *text = json_string_value(json_object_get(object, field));
-
-    return text ? text : "";
-}
-
-const char *mcp_encode(struct arena *arena, const char *text)
-{
-    size_t len = strlen(text);
-    char *out = arena_alloc(arena, 3 * len + 1);
-    size_t at = 0;
-
-    for (size_t i = 0; out && i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-            (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.') {
-            out[at++] = (char)c;
-        } else {
-            out[at++] = '%';
-            hex_format(&c, 1, out + at);
-            at += 2;
-        }
-    }
-    if (out) {
-        out[at] = '\0';
-    }
-    return out;
 }
 
 /* --- the handshake ---------------------------------------------------------
@@ -188,7 +116,7 @@ static mcp_method find_method(const char *name)
 
 json_t *mcp_error(const json_t *id, enum mcp_code code, const char *text)
 {
-    json_t *own = id ? json_deep_copy(id) : json_null();
+    json_t *own = id ? json_copy_tree(id) : json_null();
 
     return own ? json_pack("{s:s, s:o, s:{s:i, s:s}}", "jsonrpc", "2.0", "id",
                            own, "error", "code", (int)code, "message", text)
@@ -259,7 +187,7 @@ static json_t *answer(struct mcp_request *request, mcp_method method)
         return reply;
     }
     report(request, 1);
-    id = json_deep_copy(request->id);
+    id = json_copy_tree(request->id);
     return json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", id, "result",
                      request->result);
 }

@@ -55,7 +55,7 @@ struct mcp_peer {
     const struct mcp_host *host;
     const char *version;        /* negotiated; NULL before "initialize" */
     char client[MCP_NAME_SIZE]; /* its name, "" before "initialize" */
-    const char *user_id;        /* whom calls are for if they do not say */
+    const char *user_id;        /* whom the session is for (wall.h); or NULL */
 };
 
 /* The version as we spell it if we speak it, else NULL. */

@@ -46,11 +46,6 @@ enum clew_status mcp_fail(struct mcp_request *request, enum mcp_code code,
 /* Lists that fit one page give no cursor, so none can be right. */
 enum clew_status mcp_no_cursor(struct mcp_request *request,
                                struct clew_error *err) CLEW_MUST_CHECK;
-/* An API call through the peer's host. */
-enum clew_status mcp_api(const struct mcp_request *request, const char *method,
-                         const char *path, const json_t *body,
-                         json_t **out_json,
-                         struct clew_error *err) CLEW_MUST_CHECK;
 /* Percent-encoded for a query string; NULL without memory. */
 const char *mcp_encode(struct arena *arena, const char *text);
 /* A string member of an object, or "". */

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/rand.h"
 #include "base/sha256.h"
-#include "engine/engine.h"
-#include "engine/secret.h"
+#include "engine/core/engine.h"
+#include "engine/key/secret.h"
 
 #include <pthread.h>
 #include <stdio.h>

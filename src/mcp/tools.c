@@ -100,11 +100,16 @@ static const struct tool_field start_fields[] = {
 
 static const struct tool_field effort_fields[] = {
     {"action", TOOL_CHOICE, true,
-     "list|open|context|collapse|resolve|reopen|abandon", "what to do"},
+     "list|open|context|turn|collapse|resolve|reopen|abandon", "what to do"},
     {"id", TOOL_ID, false, NULL, "the effort; for all but list and open"},
     {"goal", TOOL_TEXT, false, NULL, "for open: what is to be reached"},
     {"resolution", TOOL_TEXT, false, NULL,
      "for resolve and collapse: how it was reached"},
+    {"outcome", TOOL_CHOICE, false, "found|failed|given_up",
+     "for collapse: how it ended; default: found"},
+    {"role", TOOL_CHOICE, false, "user|assistant|tool",
+     "for turn: who says it; default: assistant"},
+    {"content", TOOL_TEXT, false, NULL, "for turn: what is said"},
     {"chat_id", TOOL_ID, false, NULL, "for open: the chat it belongs to"},
     {"parent_id", TOOL_ID, false, NULL, "for open: the effort it is part of"},
     {"user_id", TOOL_TEXT, false, NULL, "who; default: the configured user"},
@@ -157,7 +162,8 @@ const struct tool mcp_tools[] = {
      "List, open, resolve, reopen or abandon efforts: pieces of work with a "
      "goal that may span sessions. Use list to see what is unfinished, open "
      "when the user takes something on, resolve when it is done; context "
-     "gives what an effort needs, collapse reduces it to a summary.",
+     "gives what an effort needs, turn keeps what is said while working "
+     "in it, collapse ends it and tells its parent the result.",
      effort_fields, false, false, tool_effort},
     {NULL, NULL, NULL, NULL, false, false, NULL},
 };
@@ -427,7 +433,7 @@ enum clew_status mcp_tools_call(struct mcp_request *request,
     const struct tool *tool = find(mcp_text(request->params, "name"));
     const json_t *given = json_object_get(request->params, "arguments");
     json_t *args =
-        given && !json_is_null(given) ? json_deep_copy(given) : json_object();
+        given && !json_is_null(given) ? json_copy_tree(given) : json_object();
     struct buf text;
     struct tool_run run = {.request = request, .args = args, .text = &text};
     enum clew_status status;

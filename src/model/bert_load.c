@@ -139,6 +139,10 @@ static enum clew_status find(struct bert *bert, const char *name, size_t rows,
     if (status != CLEW_OK) {
         return status;
     }
+    if (!safetensors_is_float(out->type)) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "tensor \"%s\" is not F32, F16 or BF16", name);
+    }
     if (out->n_dims != (cols ? 2u : 1u) || out->dims[0] != rows ||
         (cols && out->dims[1] != cols)) {
         return clew_fail(err, CLEW_CORRUPT, "tensor \"%s\" has another shape",

@@ -78,7 +78,7 @@ enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
         for (size_t i = 0; i < N_SENTENCES; i++) {
             sum += (double)vectors[i * dim + d];
         }
-        out[d] = (int16_t)lrint(sum * 10000 / (double)N_SENTENCES);
+        out[d] = (int16_t)lrint(sum * 10000 / (double)N_SENTENCES); /* NOLINT */
     }
     alloc_free(vectors);
     return status;

@@ -261,7 +261,7 @@ static enum clew_status ask(const struct http_embedder *model, CURL *curl,
         status = post(model, curl, &request, &answer, err);
     }
     if (status == CLEW_OK &&
-        json_parse(buf_str(&answer), &json, NULL) != CLEW_OK) {
+        json_parse_values(buf_str(&answer), &json, NULL) != CLEW_OK) {
         status = bad_answer(err, "did not answer in JSON");
     }
     if (status == CLEW_OK) {

@@ -4,7 +4,7 @@
  *
  * A cascade: slash command, then rules, then the shipped classifier; the
  * level that decided is part of the answer, so that a later level (an LLM, see
- * engine/intent_ask.h) or a correction can take over. Intent comes from
+ * engine/capture/intent_ask.h) or a correction can take over. Intent comes from
  * structure, never from topic. Only the first and last INTENT_WINDOW_BYTES of a
  * text are looked at, so the cost is bounded for any input. Thread-safety: pure
  * functions over immutable tables.

@@ -117,11 +117,6 @@ static size_t match_at(const char *pattern, const struct intent_piece *piece,
     return at;
 }
 
-uint64_t intent_mask(const char *word, size_t len)
-{
-    return 1ull << ((((unsigned char)word[0] & 31u) * 5u + len * 11u) & 63u);
-}
-
 /*
  * Which words may begin a cue, as masks: most cues are ruled out by one AND.
  * Computed once from the tables and immutable after that.

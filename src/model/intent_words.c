@@ -9,6 +9,7 @@
  */
 #include "model/intent_words.h"
 
+#include "base/utf8.h"
 #include "model/intent_internal.h"
 
 #include <ctype.h>
@@ -174,6 +175,11 @@ static const char *spelled(const char *word)
         }
     }
     return NULL;
+}
+
+uint64_t intent_mask(const char *word, size_t len)
+{
+    return 1ull << ((((unsigned char)word[0] & 31u) * 5u + len * 11u) & 63u);
 }
 
 static void put_word(struct splitter *sp, const char *s, size_t len,
@@ -584,7 +590,8 @@ enum clew_status intent_split(struct arena *arena, struct str text,
     if (text.len <= window) {
         split_range(&sp, 0, text.len);
     } else {
-        split_range(&sp, 0, INTENT_WINDOW_BYTES);
+        /* up to a whole character: what is cut goes out as text */
+        split_range(&sp, 0, utf8_cut(text, INTENT_WINDOW_BYTES));
         split_range(&sp, tail_start(text), text.len);
     }
     for (size_t i = 0; i < sp.n_pieces; i++) {

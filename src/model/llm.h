@@ -6,7 +6,7 @@
  * endpoints; llm_talk.h streams. Plain http only to this machine. Every call
  * has a deadline; an endpoint that keeps failing is left alone for a while
  * (breaker.h). Near-JSON is repaired; what stays broken is an error. Caps,
- * records and costs are the caller's (engine/advice.h).
+ * records and costs are the caller's (engine/core/advice.h).
  * Thread-safety: a struct llm may be used by any number of threads.
  */
 #ifndef MODEL_LLM_H

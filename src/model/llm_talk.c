@@ -176,7 +176,7 @@ static void take_plain(struct stream *s)
 
 static bool set_copy(json_t *object, const char *name, const json_t *value)
 {
-    return json_set(object, name, json_deep_copy(value));
+    return json_set(object, name, json_copy_tree(value));
 }
 
 static enum clew_status write_request(const struct llm *llm,

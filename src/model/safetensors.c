@@ -63,23 +63,43 @@ void safetensors_free(struct safetensors *tensors)
 
 static size_t size_of(enum safetensors_type type)
 {
-    return type == SAFETENSORS_F32 ? 4 : 2;
+    switch (type) {
+    case SAFETENSORS_F32:
+        return 4;
+    case SAFETENSORS_F16:
+    case SAFETENSORS_BF16:
+        return 2;
+    case SAFETENSORS_I8:
+    case SAFETENSORS_U8:
+        return 1;
+    }
+    return 1;
+}
+
+bool safetensors_is_float(enum safetensors_type type)
+{
+    return type <= SAFETENSORS_BF16;
 }
 
 static bool read_type(const json_t *entry, enum safetensors_type *out)
 {
+    static const char *const names[] = {"F32", "F16", "BF16", "I8", "U8"};
     const char *name = json_string_value(json_object_get(entry, "dtype"));
 
-    if (name && strcmp(name, "F32") == 0) {
-        *out = SAFETENSORS_F32;
-    } else if (name && strcmp(name, "F16") == 0) {
-        *out = SAFETENSORS_F16;
-    } else if (name && strcmp(name, "BF16") == 0) {
-        *out = SAFETENSORS_BF16;
-    } else {
-        return false;
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum safetensors_type)i;
+            return true;
+        }
     }
-    return true;
+    return false;
+}
+
+const char *safetensors_note(const struct safetensors *tensors,
+                             const char *name)
+{
+    return json_string_value(json_object_get(
+        json_object_get(tensors->header, "__metadata__"), name));
 }
 
 /* A whole number from 0 to `max`; false on anything else. */
@@ -133,7 +153,7 @@ enum clew_status safetensors_find(const struct safetensors *tensors,
     }
     if (!read_type(entry, &tensor.type)) {
         return clew_fail(err, CLEW_UNSUPPORTED,
-                         "tensor \"%s\" is not F32, F16 or BF16", name);
+                         "tensor \"%s\" is of a type that is not read", name);
     }
     if (!read_size(json_array_get(range, 0), tensors->data.len, &from) ||
         !read_size(json_array_get(range, 1), tensors->data.len, &to) ||
@@ -192,6 +212,12 @@ void safetensors_read(const struct safetensors_tensor *tensor, size_t from,
         case SAFETENSORS_BF16:
             memcpy(&half, p + i * 2, 2);
             out[i] = from_bits((uint32_t)half << 16);
+            break;
+        case SAFETENSORS_I8:
+            out[i] = (float)(signed char)p[i];
+            break;
+        case SAFETENSORS_U8:
+            out[i] = (float)(unsigned char)p[i];
             break;
         }
     }

@@ -14,6 +14,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,14 @@
 #define SAFETENSORS_MAX_HEADER (8u * 1024 * 1024)
 #define SAFETENSORS_MAX_DIMS 4
 
-enum safetensors_type { SAFETENSORS_F32, SAFETENSORS_F16, SAFETENSORS_BF16 };
+/* Floats come first: see safetensors_is_float(). */
+enum safetensors_type {
+    SAFETENSORS_F32,
+    SAFETENSORS_F16,
+    SAFETENSORS_BF16,
+    SAFETENSORS_I8,
+    SAFETENSORS_U8
+};
 
 struct safetensors_tensor {
     enum safetensors_type type;
@@ -39,11 +47,16 @@ enum clew_status safetensors_new(struct str file, struct safetensors **out,
 void safetensors_free(struct safetensors *tensors);
 
 /* CLEW_NOT_FOUND if there is no such tensor, CLEW_UNSUPPORTED for a type other
- * than the three, CLEW_CORRUPT if its entry does not hold. */
+ * than the five, CLEW_CORRUPT if its entry does not hold. */
 enum clew_status safetensors_find(const struct safetensors *tensors,
                                   const char *name,
                                   struct safetensors_tensor *out,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+bool safetensors_is_float(enum safetensors_type type);
+/* A text of "__metadata__", borrowed; NULL if there is none of that name. */
+const char *safetensors_note(const struct safetensors *tensors,
+                             const char *name);
 
 /* `count` values from index `from` on as floats; they must be there. */
 void safetensors_read(const struct safetensors_tensor *tensor, size_t from,

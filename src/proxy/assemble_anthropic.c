@@ -67,11 +67,11 @@ void assemble_anthropic(struct reply *reply, struct str name,
 
     (void)name; /* the same as `type` */
     if (str_eq(type, STR("message_start")) && !reply->head) {
-        reply->head = json_deep_copy(json_object_get(event, "message"));
+        reply->head = json_copy_tree(json_object_get(event, "message"));
     } else if (str_eq(type, STR("content_block_start"))) {
         (void)reply_part_at(
             reply, index,
-            json_deep_copy(json_object_get(event, "content_block")));
+            json_copy_tree(json_object_get(event, "content_block")));
     } else if (str_eq(type, STR("content_block_delta"))) {
         apply_delta(reply, reply_find_part(reply, index), delta);
     } else if (str_eq(type, STR("message_delta")) && reply->head) {

@@ -28,7 +28,7 @@ static bool is_final(struct str type)
 static void finish_item(struct reply *reply, long index, const json_t *item)
 {
     struct reply_part *part = reply_find_part(reply, index);
-    json_t *copy = json_deep_copy(item);
+    json_t *copy = json_copy_tree(item);
 
     if (!part) {
         (void)reply_part_at(reply, index, copy);
@@ -71,19 +71,19 @@ void assemble_responses(struct reply *reply, struct str name,
         const json_t *error = json_object_get(response, "error");
 
         json_decref(reply->whole);
-        reply->whole = json_deep_copy(response);
+        reply->whole = json_copy_tree(response);
         reply->is_complete = true;
         if (json_is_object(error) && !reply->error) {
-            reply->error = json_deep_copy(error);
+            reply->error = json_copy_tree(error);
         }
     } else if (str_eq(type, STR("response.created")) && !reply->head) {
-        reply->head = json_deep_copy(response);
+        reply->head = json_copy_tree(response);
     } else if (str_eq(type, STR("response.output_item.added"))) {
-        (void)reply_part_at(reply, index, json_deep_copy(item));
+        (void)reply_part_at(reply, index, json_copy_tree(item));
     } else if (str_eq(type, STR("response.output_item.done"))) {
         finish_item(reply, index, item);
     } else if (str_eq(type, STR("error")) && !reply->error) {
-        reply->error = json_deep_copy(event);
+        reply->error = json_copy_tree(event);
     } else {
         apply_delta(reply, type, index, text_of(event, "delta"));
     }

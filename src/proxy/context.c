@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "engine/engine.h"
-#include "engine/memory.h"
-#include "engine/search.h"
+#include "engine/ask/search.h"
+#include "engine/core/engine.h"
+#include "engine/memory/memory.h"
 
 /* Pieces, and bytes of each: about a thousand tokens in all. */
 #define MAX_PIECES 8
@@ -45,6 +45,7 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
         .query = str_sub(query, 0, utf8_cut(query, QUERY_BYTES)),
         .user_id = user_id.len > 0 ? user_id : STR("default"),
         .limit = MAX_PIECES,
+        .is_floored = true,
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
         .at_ms = clock_now_ms(engine->clock),
@@ -64,7 +65,9 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
 
         /* not what no longer holds, and not what was planted as an order */
         if (hit->is_superseded ||
-            (hit->memory && hit->memory->is_instruction)) {
+            (hit->memory ? hit->memory->is_instruction
+                         : hit->turn && memory_reads_like_instruction(
+                                            hit->turn->text))) {
             continue;
         }
         if (out->len == 0) {

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/sha256.h"
-#include "engine/link_hash.h"
-#include "engine/link_text.h"
+#include "engine/call/call_hash.h"
+#include "engine/call/call_text.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static struct str words_at(struct str body, size_t at, struct arena *arena)
     if (json_is_string(message)) {
         message = json_pack("{s:o}", "content", message);
     }
-    if (link_message_text(arena, message, &text) != CLEW_OK) {
+    if (call_message_text(arena, message, &text) != CLEW_OK) {
         text = (struct str){NULL, 0};
     }
     json_decref(message);
@@ -192,7 +192,7 @@ enum clew_status inject_fence(struct str context, struct buf *out)
     enum clew_status status;
 
     buf_init(&safe, LIMIT_BODY_BYTES);
-    while ((at = str_ifind(context, STR(LINK_FENCE_CLOSE), done)) != SIZE_MAX) {
+    while ((at = str_ifind(context, STR(CALL_FENCE_CLOSE), done)) != SIZE_MAX) {
         (void)buf_append_str(&safe, str_sub(context, done, at + 1));
         (void)buf_append_char(&safe, ' ');
         done = at + 1;
@@ -201,9 +201,9 @@ enum clew_status inject_fence(struct str context, struct buf *out)
     status = buf_status(&safe);
     if (status == CLEW_OK) {
         sha256_hex_of(buf_str(&safe), hex);
-        (void)buf_printf(out, "\n\n" LINK_FENCE_OPEN " sha256=\"%s\">\n", hex);
+        (void)buf_printf(out, "\n\n" CALL_FENCE_OPEN " sha256=\"%s\">\n", hex);
         (void)buf_append_str(out, buf_str(&safe));
-        status = buf_append_cstr(out, "\n" LINK_FENCE_CLOSE);
+        status = buf_append_cstr(out, "\n" CALL_FENCE_CLOSE);
     }
     buf_release(&safe);
     return status;

@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/canon.h"
+#include "engine/call/canon.h"
 #include "store/store.h"
 
 #include <stdbool.h>

@@ -9,12 +9,13 @@
 
 #include "api/api.h"
 #include "api/auth.h"
+#include "api/mounts.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "http/metrics.h"
 #include "proxy/headers.h"
 #include "proxy/record.h"
@@ -23,7 +24,6 @@
 #include "proxy/wire.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,14 +38,6 @@ struct proxy {
     struct recorder *recorder;
     bool is_injecting;
     bool is_capturing;
-    pthread_mutex_t lock; /* guards known, next_known */
-    /* who was let in lately: for when the store cannot be asked */
-    struct known {
-        unsigned char key[SHA256_SIZE];
-        struct scope scope;
-        bool is_used;
-    } known[64];
-    size_t next_known;
 };
 
 /* One call on its way. Lives until the answer is sent. */
@@ -64,74 +56,29 @@ struct call {
 /* --- who and where ---------------------------------------------------------
  */
 
-static void key_digest(const struct call *call, unsigned char out[SHA256_SIZE])
+static enum clew_status
+authenticate(const struct proxy *proxy, const struct http_request *request,
+             const struct target *target, struct http_response *response,
+             struct scope *out_scope, struct clew_error *err)
 {
-    struct str key = http_header_of(call->request, "x-clew-key");
+    const struct api_route *mount =
+        &api_mounts[target->key.s ? API_MOUNT_PROXY_KEYED : API_MOUNT_PROXY];
+    struct api_call api = {.engine = proxy->engine,
+                           .arena = request->arena,
+                           .request = request,
+                           .response = response,
+                           .route = mount,
+                           .params = {target->key}};
+    enum clew_status status = auth_enter(proxy->options.gate, &api, err);
 
-    sha256_of(key.s ? key : call->target.key, out);
-}
-
-static void remember(struct call *call)
-{
-    struct proxy *proxy = call->proxy;
-    unsigned char key[SHA256_SIZE];
-    size_t i = 0;
-
-    key_digest(call, key);
-    (void)pthread_mutex_lock(&proxy->lock);
-    while (i < 64 && !(proxy->known[i].is_used &&
-                       sha256_equal(proxy->known[i].key, key))) {
-        i++;
-    }
-    if (i == 64) {
-        i = proxy->next_known++ % 64;
-    }
-    proxy->known[i].is_used = true;
-    proxy->known[i].scope = call->scope;
-    memcpy(proxy->known[i].key, key, sizeof(key));
-    (void)pthread_mutex_unlock(&proxy->lock);
-}
-
-static bool recognise(struct call *call)
-{
-    struct proxy *proxy = call->proxy;
-    unsigned char key[SHA256_SIZE];
-    bool is_known = false;
-
-    key_digest(call, key);
-    (void)pthread_mutex_lock(&proxy->lock);
-    for (size_t i = 0; i < 64 && !is_known; i++) {
-        if (proxy->known[i].is_used && sha256_equal(proxy->known[i].key, key)) {
-            call->scope = proxy->known[i].scope;
-            is_known = true;
-        }
-    }
-    (void)pthread_mutex_unlock(&proxy->lock);
-    return is_known;
-}
-
-static enum clew_status authenticate(struct call *call, struct clew_error *err)
-{
-    static const struct api_route keyed = {.path = "/key/{key}/v1/{rest*}",
-                                           .flags = API_PROXY_KEY};
-    struct api_call api = {.engine = call->proxy->engine,
-                           .arena = call->request->arena,
-                           .request = call->request,
-                           .route = &keyed,
-                           .params = {call->target.key}};
-    enum clew_status status = auth_call(&api, err);
-
-    if (status == CLEW_OK && api.role < API_ROLE_WRITE) {
+    if (status == CLEW_OK && api.role < mount->role) {
         return clew_fail(err, CLEW_FORBIDDEN,
                          "this key's role does not permit that");
     }
     if (status == CLEW_OK) {
-        call->scope = api.scope;
-        remember(call);
-        return CLEW_OK;
+        *out_scope = api.scope;
     }
-    /* the store is down: whoever was known goes on */
-    return clew_status_retryable(status) && recognise(call) ? CLEW_OK : status;
+    return status;
 }
 
 /* --- what is recorded ------------------------------------------------------
@@ -407,7 +354,8 @@ void proxy_handle(void *arg, const struct http_request *request,
             free_call(call);
             return;
         }
-        status = authenticate(call, &err);
+        status = authenticate(proxy, request, &call->target, response,
+                              &call->scope, &err);
     }
     if (status == CLEW_OK) {
         status = target_check(&call->target, request, &err);
@@ -428,6 +376,28 @@ void proxy_handle(void *arg, const struct http_request *request,
     if (call) {
         free_call(call);
     }
+}
+
+bool proxy_admit(void *arg, const struct http_request *request,
+                 struct http_response *response)
+{
+    const struct proxy *proxy = arg;
+    struct clew_error err = {0};
+    struct target target;
+    struct scope scope;
+    enum clew_status status;
+
+    if (!target_of(request, &target)) {
+        return !proxy->options.next_admit ||
+               proxy->options.next_admit(proxy->options.next_arg, request,
+                                         response);
+    }
+    status = authenticate(proxy, request, &target, response, &scope, &err);
+    if (status != CLEW_OK) {
+        response->route = target.route;
+        http_response_error(request, response, status, &err);
+    }
+    return status == CLEW_OK;
 }
 
 /* --- what it says of itself ------------------------------------------------
@@ -451,20 +421,27 @@ static void write_metrics(void *arg, struct buf *out)
                      "wait in files.\n"
                      "# TYPE clew_captures_spooled_total counter\n"
                      "clew_captures_spooled_total %lld\n"
+                     "# HELP clew_captures_replayed_total Spooled captures "
+                     "that were stored later.\n"
                      "# TYPE clew_captures_replayed_total counter\n"
                      "clew_captures_replayed_total %lld\n",
                      (long long)s.n_stored, (long long)s.n_refused,
                      (long long)s.n_lost, (long long)s.n_spooled,
                      (long long)s.n_replayed);
-    (void)buf_printf(out,
-                     "# TYPE clew_captures_linked_total counter\n"
-                     "clew_captures_linked_total %lld\n"
-                     "# TYPE clew_captures_waiting gauge\n"
-                     "clew_captures_waiting %lld\n"
-                     "# TYPE clew_spool_bytes gauge\n"
-                     "clew_spool_bytes %lld\n",
-                     (long long)s.n_linked, (long long)s.n_waiting,
-                     (long long)s.spool_bytes);
+    (void)buf_printf(
+        out,
+        "# HELP clew_captures_linked_total Captures that go on an earlier "
+        "call.\n"
+        "# TYPE clew_captures_linked_total counter\n"
+        "clew_captures_linked_total %lld\n"
+        "# HELP clew_captures_waiting Captures that wait to be stored.\n"
+        "# TYPE clew_captures_waiting gauge\n"
+        "clew_captures_waiting %lld\n"
+        "# HELP clew_spool_bytes Files of captures that wait.\n"
+        "# TYPE clew_spool_bytes gauge\n"
+        "clew_spool_bytes %lld\n",
+        (long long)s.n_linked, (long long)s.n_waiting,
+        (long long)s.spool_bytes);
 }
 
 /* --- open and close --------------------------------------------------------
@@ -504,7 +481,6 @@ enum clew_status proxy_open(struct engine *engine,
     proxy->options = *options;
     proxy->is_injecting = config_bool(engine->config, "proxy.inject");
     proxy->is_capturing = config_bool(engine->config, "proxy.capture");
-    (void)pthread_mutex_init(&proxy->lock, NULL);
     wires.connect_timeout_ms =
         config_int(engine->config, "proxy.connect_timeout_ms");
     wires.idle_timeout_ms = config_int(engine->config, "proxy.idle_timeout_ms");
@@ -534,7 +510,6 @@ void proxy_close(struct proxy *proxy)
     recorder_close(proxy->recorder);
     wire_pool_free(proxy->wires);
     upstreams_release(&proxy->upstreams);
-    (void)pthread_mutex_destroy(&proxy->lock);
     alloc_free(proxy);
 }
 

@@ -2,10 +2,11 @@
 /*
  * proxy.h - the LLM proxy: pass calls on, keep what passed.
  *
- * Answers /v1/… and /key/<clew key>/v1/…; every other path goes to the next
- * handler. Calls of POST /v1/messages, /v1/chat/completions and /v1/responses
- * are captured; the rest passes. The client's provider key is forwarded and
- * kept nowhere. A failing store or a full spool never fails a call.
+ * Answers /v1/… and /key/<clew key>/v1/…; what else comes under /key goes to
+ * the next handler. Calls of POST /v1/messages, /v1/chat/completions and
+ * /v1/responses are captured; the rest passes. The client's provider key is
+ * forwarded and kept nowhere. A failing store or a full spool never fails a
+ * call.
  *
  * Headers of its own: x-clew-key, x-clew-user, x-clew-chat, x-clew-inject
  * (on/off), x-clew-upstream (a configured name).
@@ -20,12 +21,17 @@
 #include "proxy/inject.h"
 #include "proxy/recorder.h"
 
+#include <stdbool.h>
+
+struct auth_gate;
 struct engine;
 struct proxy;
 
 struct proxy_options {
-    http_handler next; /* for all other paths */
-    void *next_arg;
+    http_handler next; /* the API */
+    http_admit next_admit;
+    void *next_arg;         /* of both */
+    struct auth_gate *gate; /* counts wrong keys; may be NULL */
     inject_fn inject; /* NULL: nothing is ever injected */
     void *inject_arg;
 };
@@ -40,6 +46,9 @@ void proxy_close(struct proxy *proxy);
 /* An http_handler; `arg` is the struct proxy. */
 void proxy_handle(void *arg, const struct http_request *request,
                   struct http_response *response);
+/* An http_admit: the key, before the body is read. */
+bool proxy_admit(void *arg, const struct http_request *request,
+                 struct http_response *response);
 void proxy_stats(struct proxy *proxy, struct recorder_stats *out);
 
 #endif

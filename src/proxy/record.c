@@ -243,7 +243,7 @@ enum clew_status record_parse(const struct record *record, struct arena *arena,
                               struct record_call *out, struct clew_error *err)
 {
     static const char *const names[] = {"messages", "chat", "responses"};
-    struct link_input *input = &out->input;
+    struct call_input *input = &out->input;
     enum clew_status status;
 
     memset(out, 0, sizeof(*out));

@@ -16,8 +16,8 @@
 #include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/canon.h"
-#include "engine/link.h"
+#include "engine/call/call.h"
+#include "engine/call/canon.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,9 +53,9 @@ enum clew_status record_write(const struct record *record,
 enum clew_status record_read(struct str bytes, struct record **out_record,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
-/* A record read: what link_request() wants, and the trees behind it. */
+/* A record read: what call_link() wants, and the trees behind it. */
 struct record_call {
-    struct link_input input;
+    struct call_input input;
     json_t *body;
     json_t *response;
     struct canon_request request;

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "engine/engine.h"
-#include "engine/link.h"
+#include "engine/call/call.h"
+#include "engine/core/engine.h"
 #include "proxy/record.h"
 #include "proxy/spool.h"
 
@@ -42,7 +42,9 @@ struct recorder {
     struct record *tail;
     size_t n_queued;
     size_t queued_bytes;
-    size_t n_busy; /* taken by the thread, not stored yet */
+    /* taken from memory by the thread, not stored yet; what it took from files
+     * is still counted as files */
+    size_t n_busy;
     /* these many more go one by one: one of them spoils the others */
     size_t n_careful;
     struct spool spool;
@@ -205,7 +207,10 @@ static void take_batch(struct recorder *r, struct batch *batch)
     } else if (r->spool.n_files > 0) {
         take_from_spool(r, batch);
     }
-    r->n_busy = batch->count;
+    r->n_busy = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        r->n_busy += batch->numbers[i] == 0;
+    }
 }
 
 /* Read and link a batch without the lock. */
@@ -213,8 +218,8 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
                               struct recorder_stats *gain)
 {
     struct record_call calls[BATCH];
-    struct link_input inputs[BATCH];
-    struct link_result results[BATCH];
+    struct call_input inputs[BATCH];
+    struct call_result results[BATCH];
     enum clew_status statuses[BATCH];
     struct scope scope = {.tenant = batch->records[0]->tenant};
     struct clew_error err = {0};
@@ -235,8 +240,8 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     }
     status = CLEW_OK;
     if (n > 0) {
-        status = link_requests(r->engine, &scope, &arena, inputs, n, results,
-                               statuses, &err);
+        status = call_link_many(r->engine, &scope, &arena, inputs, n, results,
+                                statuses, &err);
     }
     for (size_t i = 0; i < n && status == CLEW_OK; i++) {
         gain->n_refused += statuses[i] != CLEW_OK;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.c - what the assemblers share. See reply.h.
+ * reply.c - a reply from its first byte to its body. See reply.h.
  */
 #include "proxy/reply.h"
 
 #include "base/alloc.h"
 #include "base/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct format {
@@ -99,127 +98,4 @@ json_t *reply_take(struct reply *reply)
         reply->is_complete = true;
     }
     return body;
-}
-
-struct reply_part *reply_find_part(struct reply *reply, long index)
-{
-    for (size_t i = reply->n_parts; i-- > 0;) {
-        if (reply->parts[i].index == index) {
-            return &reply->parts[i];
-        }
-    }
-    return NULL;
-}
-
-static bool grow(struct reply *reply)
-{
-    size_t cap = reply->cap_parts ? reply->cap_parts * 2 : 8;
-    struct reply_part *parts;
-
-    if (reply->n_parts < reply->cap_parts) {
-        return true;
-    }
-    if (reply->n_parts >= REPLY_MAX_PARTS) {
-        return false;
-    }
-    parts = alloc_array(reply->parts, cap, sizeof(*parts));
-    if (!parts) {
-        return false;
-    }
-    reply->parts = parts;
-    reply->cap_parts = cap;
-    return true;
-}
-
-struct reply_part *reply_part_at(struct reply *reply, long index, json_t *block)
-{
-    struct reply_part *part = reply_find_part(reply, index);
-
-    if (part || !block || !grow(reply)) {
-        reply->is_cut = reply->is_cut || !part;
-        json_decref(block);
-        return part;
-    }
-    part = &reply->parts[reply->n_parts++];
-    memset(part, 0, sizeof(*part));
-    part->index = index;
-    part->block = block;
-    buf_init(&part->text, REPLY_MAX_BYTES);
-    buf_init(&part->signature, REPLY_MAX_BYTES);
-    return part;
-}
-
-void reply_extend(struct reply *reply, struct reply_part *part,
-                  const char *field, struct str text, bool is_json)
-{
-    if (!part) {
-        reply->is_cut = true;
-        return;
-    }
-    part->field = field;
-    part->is_json = is_json;
-    if (buf_append_str(&part->text, text) != CLEW_OK) {
-        reply->is_cut = true;
-    }
-}
-
-/* Put what the deltas brought into the block. */
-static void finish_part(struct reply *reply, struct reply_part *part)
-{
-    json_t *value = NULL;
-    struct str text = buf_str(&part->text);
-    struct str before;
-
-    if (part->signature.len > 0) {
-        (void)json_set_str(part->block, "signature", buf_str(&part->signature));
-    }
-    if (!part->field || text.len == 0) {
-        return;
-    }
-    if (part->is_json && json_parse(text, &value, NULL) == CLEW_OK) {
-        (void)json_set(part->block, part->field, value); /* OOM: left out */
-        return;
-    }
-    if (part->is_json) { /* broken off in mid-call: keep what there is */
-        reply->is_cut = true;
-    }
-    before =
-        str_of(json_string_value(json_object_get(part->block, part->field)));
-    if (before.len > 0) {
-        struct buf joined;
-
-        buf_init(&joined, 2 * REPLY_MAX_BYTES);
-        (void)buf_append_str(&joined, before);
-        (void)buf_append_str(&joined, text);
-        (void)json_set_str(part->block, part->field, buf_str(&joined));
-        buf_release(&joined);
-        return;
-    }
-    (void)json_set_str(part->block, part->field, text);
-}
-
-static int compare_parts(const void *a, const void *b)
-{
-    const struct reply_part *x = a;
-    const struct reply_part *y = b;
-
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-json_t *reply_blocks(struct reply *reply)
-{
-    json_t *blocks = json_array();
-
-    if (reply->n_parts > 0) {
-        qsort(reply->parts, reply->n_parts, sizeof(*reply->parts),
-              compare_parts);
-    }
-    for (size_t i = 0; i < reply->n_parts && blocks; i++) {
-        finish_part(reply, &reply->parts[i]);
-        if (json_array_append(blocks, reply->parts[i].block) != 0) {
-            json_decref(blocks);
-            blocks = NULL;
-        }
-    }
-    return blocks;
 }

@@ -4,7 +4,8 @@
  *
  * The proxy hands over the bytes of an upstream's answer as they pass. What
  * comes out is the body that the same call would have got without streaming
- * (as far as the stream told), so that one reader (engine/canon.h) serves both.
+ * (as far as the stream told), so that one reader (engine/call/canon.h) serves
+ * both.
  * A stream that breaks off gives what had come until then.
  *
  * The wire formats differ only in how events name the parts; each has a file
@@ -15,11 +16,11 @@
 #define PROXY_REPLY_H
 
 #include "base/buf.h"
+#include "base/sse.h"
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/canon.h"
-#include "base/sse.h"
+#include "engine/call/canon.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/canon.h"
+#include "engine/call/canon.h"
 #include "http/http.h"
 
 #include <stdbool.h>

@@ -6,7 +6,8 @@
  * transaction goes to that row, which is locked until the commit; later ones,
  * also of other writes in the same group, are counted here, and the row is
  * written once more before the commit. A group of a hundred writes thus asks
- * for its numbers once. db_take_changes() is what callers see.
+ * for its numbers once. db_take_changes() is what callers see; db.c does it,
+ * since each statement minds the numbers and they are statements themselves.
  * Thread-safety: none; belongs to the transaction.
  */
 #ifndef STORE_CHANGES_H

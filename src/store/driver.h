@@ -141,9 +141,10 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
                                    struct store **out_store,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
-/* Bring the schema up to date, or only compare it if `is_read_only`. */
+/* Bring the schema up to date, or only compare it if it is to be read only; a
+ * new one is made unless it must exist. */
 enum clew_status migrate(const struct driver_ops *ops, struct conn *conn,
-                         bool is_read_only,
+                         const struct store_options *options,
                          struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -230,7 +230,7 @@ static enum clew_status look_and_apply(struct store_tx *tx,
 }
 
 static enum clew_status is_complete(struct store_tx *tx, bool *out_complete,
-                                    struct clew_error *err)
+                                    bool *out_new, struct clew_error *err)
 {
     bool is_applied[N_MIGRATIONS] = {false};
     bool is_new = false;
@@ -248,6 +248,7 @@ static enum clew_status is_complete(struct store_tx *tx, bool *out_complete,
     }
     tx->ops->rollback(tx->conn);
     *out_complete = has_all(is_applied);
+    *out_new = is_new;
     return status;
 }
 
@@ -270,16 +271,22 @@ static enum clew_status migrate_once(const struct driver_ops *ops,
 }
 
 enum clew_status migrate(const struct driver_ops *ops, struct conn *conn,
-                         bool is_read_only, struct clew_error *err)
+                         const struct store_options *options,
+                         struct clew_error *err)
 {
     struct store_tx look = {.ops = ops, .conn = conn};
     bool is_done = false;
-    enum clew_status status = is_complete(&look, &is_done, err);
+    bool is_new = false;
+    enum clew_status status = is_complete(&look, &is_done, &is_new, err);
 
     if (status != CLEW_OK || is_done) {
         return status;
     }
-    if (is_read_only) {
+    if (is_new && options->must_exist) {
+        return clew_fail(err, CLEW_NOT_FOUND,
+                         "there is no store in this database");
+    }
+    if (options->is_read_only) {
         return clew_fail(err, CLEW_CONFLICT,
                          "the store must be upgraded before it can be read");
     }

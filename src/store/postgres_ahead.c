@@ -50,27 +50,16 @@ static struct ahead *free_one(struct conn *conn)
     return NULL;
 }
 
-enum clew_status postgres_ahead(struct conn *conn, const struct db_sql *sql,
-                                const struct db_value *args, size_t n_args,
-                                struct clew_error *err)
+struct ahead *postgres_ahead_new(struct conn *conn, const struct db_value *args,
+                                 size_t n_args)
 {
     struct ahead *ahead = free_one(conn);
-    enum clew_status status;
 
-    if (!ahead) {
-        return CLEW_OK; /* only a hint */
+    if (ahead) {
+        buf_release(&ahead->key);
+        buf_init(&ahead->key, MAX_KEY_BYTES);
     }
-    buf_release(&ahead->key);
-    buf_init(&ahead->key, MAX_KEY_BYTES);
-    if (!key_of(&ahead->key, args, n_args)) {
-        return CLEW_OK;
-    }
-    status = postgres_send_ahead(conn, sql, args, n_args, ahead, err);
-    if (status == CLEW_OK) {
-        ahead->sql = sql;
-        ahead->state = AHEAD_ASKED;
-    }
-    return status;
+    return ahead && key_of(&ahead->key, args, n_args) ? ahead : NULL;
 }
 
 struct ahead *postgres_ahead_find(struct conn *conn, const struct db_sql *sql,

@@ -105,12 +105,6 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
                                 struct clew_error *err);
 enum clew_status postgres_script(struct conn *conn, const char *text,
                                  struct clew_error *err);
-/* The same; its answer goes to `ahead`. */
-enum clew_status postgres_send_ahead(struct conn *conn,
-                                     const struct db_sql *sql,
-                                     const struct db_value *args, size_t n_args,
-                                     struct ahead *ahead,
-                                     struct clew_error *err);
 enum clew_status postgres_exec(struct conn *conn, const struct db_sql *sql,
                                const struct db_value *args, size_t n_args,
                                int64_t *out_count, struct clew_error *err);
@@ -128,6 +122,9 @@ struct str postgres_get_bytes(void *rows, int column);
 enum clew_status postgres_ahead(struct conn *conn, const struct db_sql *sql,
                                 const struct db_value *args, size_t n_args,
                                 struct clew_error *err);
+/* A free place for the answer to a question with these values; NULL: none. */
+struct ahead *postgres_ahead_new(struct conn *conn, const struct db_value *args,
+                                 size_t n_args);
 /* The question asked ahead that is this one, NULL if none was. */
 struct ahead *postgres_ahead_find(struct conn *conn, const struct db_sql *sql,
                                   const struct db_value *args, size_t n_args);

@@ -434,15 +434,23 @@ enum clew_status postgres_send(struct conn *conn, const struct db_sql *sql,
     return send(conn, sql, args, n_args, &slot, NULL, err);
 }
 
-enum clew_status postgres_send_ahead(struct conn *conn,
-                                     const struct db_sql *sql,
-                                     const struct db_value *args, size_t n_args,
-                                     struct ahead *ahead,
-                                     struct clew_error *err)
+enum clew_status postgres_ahead(struct conn *conn, const struct db_sql *sql,
+                                const struct db_value *args, size_t n_args,
+                                struct clew_error *err)
 {
+    struct ahead *ahead = postgres_ahead_new(conn, args, n_args);
     struct stmt_slot *slot = NULL;
+    enum clew_status status = CLEW_OK;
 
-    return send(conn, sql, args, n_args, &slot, ahead, err);
+    if (!ahead) {
+        return CLEW_OK; /* only a hint */
+    }
+    status = send(conn, sql, args, n_args, &slot, ahead, err);
+    if (status == CLEW_OK) {
+        ahead->sql = sql;
+        ahead->state = AHEAD_ASKED;
+    }
+    return status;
 }
 
 enum clew_status postgres_exec(struct conn *conn, const struct db_sql *sql,

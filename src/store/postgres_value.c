@@ -219,19 +219,19 @@ static int64_t read_numeric_int(const char *bytes, int len)
 
 static double read_float(const char *bytes, int len)
 {
+    int64_t bits;
+    double value;
+
     if (len == 4) {
-        int32_t bits = read_int32(bytes);
-        float value;
+        int32_t few = read_int32(bytes);
+        float narrow;
 
-        memcpy(&value, &bits, sizeof(value));
-        return (double)value;
-    } else {
-        int64_t bits = read_int64(bytes);
-        double value;
-
-        memcpy(&value, &bits, sizeof(value));
-        return value;
+        memcpy(&narrow, &few, sizeof(narrow));
+        return (double)narrow;
     }
+    bits = read_int64(bytes);
+    memcpy(&value, &bits, sizeof(value));
+    return value;
 }
 
 int64_t postgres_decode_int(const PGresult *result, int row, int column)

@@ -175,6 +175,7 @@ static struct writer *writer_of(struct store *store, int64_t tenant)
 }
 
 static enum clew_status migrate_store(struct store *store,
+                                      const struct store_options *options,
                                       struct clew_error *err)
 {
     enum conn_role role = store->is_read_only ? CONN_READER : CONN_WRITER;
@@ -185,7 +186,7 @@ static enum clew_status migrate_store(struct store *store,
     if (status != CLEW_OK) {
         return status;
     }
-    status = migrate(store->ops, conn, store->is_read_only, err);
+    status = migrate(store->ops, conn, options, err);
     if (status == CLEW_OK && !store->is_read_only) {
         store->writers[0].conn = conn; /* it is as good as a new one */
     } else {
@@ -223,7 +224,7 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
         for (int i = 0; i < store->n_writers; i++) {
             writer_init(&store->writers[i], ops, store->driver, options);
         }
-        status = migrate_store(store, &own);
+        status = migrate_store(store, options, &own);
     }
     if (status != CLEW_OK) {
         if (err) {

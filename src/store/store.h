@@ -34,7 +34,7 @@
 struct store;
 struct store_tx;
 
-/* Whose data a call may touch. Made from a key by engine/key.h, or from the
+/* Whose data a call may touch. Made from a key by engine/key/key.h, or from the
  * operator's own choice on the command line; never from a request body. */
 struct scope {
     int64_t tenant; /* row id of the tenant; > 0 */
@@ -118,9 +118,11 @@ enum clew_status store_backup(struct store *store, const char *path,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Drop what the backend still holds of deleted rows: SQLite's log is written
- * back and emptied, PostgreSQL's tables are vacuumed. For after a forget; may
- * take long. CLEW_BUSY if readers of the old state do not end in time. Backups
- * and archived logs are the operator's.
+ * back and emptied, PostgreSQL's tables are written anew (those under 256 MB;
+ * larger ones are vacuumed, which leaves bytes in their pages). For after a
+ * forget; may take long. CLEW_BUSY if readers of the old state do not end in
+ * time or a table was too large. PostgreSQL's write-ahead log, backups and
+ * archived logs are the operator's.
  */
 enum clew_status store_scrub(struct store *store,
                              struct clew_error *err) CLEW_MUST_CHECK;

@@ -360,7 +360,7 @@ static void put_back(struct writer *w, struct job *const *jobs, size_t n)
 static void wait_for_leader(struct job *job)
 {
     while (sem_wait(&job->wake) != 0) {
-        continue; /* a signal came */
+        /* a signal came */
     }
 }
 

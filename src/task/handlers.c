@@ -4,23 +4,50 @@
  */
 #include "task/worker.h"
 
-#include "engine/chain.h"
-#include "engine/chatlink_assess.h"
-#include "engine/compact.h"
-#include "engine/intent_ask.h"
-#include "engine/link_tuning.h"
-#include "engine/rebuild.h"
-#include "engine/reembed.h"
-#include "engine/vector_graph.h"
+#include "base/log.h"
+#include "engine/capture/close.h"
+#include "engine/capture/intent_ask.h"
+#include "engine/chat/session.h"
+#include "engine/chatlink/chatlink_assess.h"
+#include "engine/capture/read_task.h"
+#include "engine/capture/read_turn.h"
+#include "engine/chatlink/chatlink_read.h"
+#include "engine/chatlink/chatlink_tuning.h"
+#include "engine/episode/compact.h"
+#include "engine/episode/session_sum.h"
+#include "engine/feed/reembed.h"
+#include "engine/feed/vector_graph.h"
+#include "engine/proof/rebuild.h"
+#include "engine/proof/rebuild_later.h"
+#include "engine/topic/chain.h"
+
+/* Turns that cannot be read are nobody's failure but their own: say so. */
+static enum clew_status read_turns(struct engine *engine,
+                                   const struct task *task, struct arena *arena,
+                                   struct clew_error *err)
+{
+    size_t n_given_up = 0;
+    enum clew_status status = read_task(engine, task, arena, &n_given_up, err);
+
+    if (n_given_up > 0) {
+        log_event(LOG_ERROR, "task", "given_up", "kind=%.*s turns=%zu tries=%d",
+                  (int)task->kind.len, task->kind.s, n_given_up,
+                  READ_TASK_TRIES + 1);
+    }
+    return status;
+}
 
 const struct task_handler task_handlers[] = {
     {"check_chain_dormancy", chain_check_dormancy},
     {"episode.compact", compact_task},
-    {"generate_session_summary", chain_summarise_session},
+    {"generate_session_summary", session_sum_task},
     {INTENT_ASK_TASK, intent_ask_task},
     {"link.assess", chatlink_assess_task},
-    {"link.tune", link_tuning_task},
+    {CHATLINK_READ_TASK, chatlink_read_task},
+    {"link.tune", chatlink_tuning_task},
+    {READ_TURN_TASK, read_turns},
     {REBUILD_TASK, rebuild_task},
+    {SESSION_TIMEOUT_TASK, session_timeout_task},
     {REEMBED_TASK, reembed_task},
     {VECTOR_GRAPH_TASK, vector_graph_task},
     {NULL, NULL},

@@ -5,12 +5,16 @@
 #include "task/upkeep.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
+#include "base/limits.h"
 #include "base/log.h"
-#include "engine/engine.h"
-#include "engine/model_use.h"
-#include "engine/reembed.h"
-#include "engine/task.h"
-#include "engine/vector_graph.h"
+#include "engine/capture/read_task.h"
+#include "engine/core/engine.h"
+#include "engine/core/task.h"
+#include "engine/feed/model_use.h"
+#include "engine/feed/reembed.h"
+#include "engine/feed/vector_graph.h"
+#include "engine/key/key.h"
 #include "index/index.h"
 #include "model/embed.h"
 #include "store/store.h"
@@ -55,6 +59,22 @@ static enum clew_status keep_graph(struct engine *engine,
     return status;
 }
 
+/* Files that were not read whole when opened, and in idle rounds all of them in
+ * turn: a disk may lose what it once had. */
+static enum clew_status scrub(struct index_set *set, int64_t tenant, bool again)
+{
+    bool is_damaged = false;
+    enum clew_status status =
+        index_scrub(set, tenant, again, &is_damaged, NULL);
+
+    if (is_damaged) {
+        log_event(LOG_WARN, "upkeep", "index_damaged",
+                  "tenant=%lld done=\"made again from the log\"",
+                  (long long)tenant);
+    }
+    return status;
+}
+
 /* Merge and, if asked, write what the loaded tenants hold. */
 static void keep_set(struct engine *engine, struct worker_pool *pool,
                      const struct model_lease *model, bool is_idle_round)
@@ -71,6 +91,9 @@ static void keep_set(struct engine *engine, struct worker_pool *pool,
                         !model_use_is_stopping(engine);
              k++) {
             status = index_maintain(set, tenants[i], &has_more, NULL);
+        }
+        if (status == CLEW_OK) {
+            status = scrub(set, tenants[i], is_idle_round);
         }
         if (is_idle_round && status == CLEW_OK &&
             !model_use_is_stopping(engine)) {
@@ -120,6 +143,21 @@ static void prune(struct engine *engine)
     }
 }
 
+/* No turn waits for a task that nobody adds. */
+static void resume_reading(struct engine *engine)
+{
+    struct arena arena;
+    enum clew_status status;
+
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    status = read_task_resume(engine, &arena, NULL);
+    arena_release(&arena);
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "upkeep", "reading_later", "code=%s",
+                  clew_status_code(status));
+    }
+}
+
 /* What was brought in at once must not be looked up by old statistics. */
 static void refresh(struct engine *engine)
 {
@@ -131,6 +169,13 @@ static void refresh(struct engine *engine)
     }
 }
 
+/* Who may use the proxy should the store go down. Its failures are the
+ * store's, and told there. */
+static void confirm_keys(struct engine *engine)
+{
+    clew_ignore(key_confirm(engine, NULL));
+}
+
 void upkeep_round(struct engine *engine, struct worker_pool *pool,
                   bool is_idle_round)
 {
@@ -140,10 +185,12 @@ void upkeep_round(struct engine *engine, struct worker_pool *pool,
     struct model_lease open[MODEL_USE_SLOTS];
     size_t n;
 
+    confirm_keys(engine);
     refresh(engine);
     plan(engine, pool);
     if (is_idle_round) {
         prune(engine);
+        resume_reading(engine);
     }
     keep_set(engine, pool, &shipped, is_idle_round);
     n = model_use_all(engine, open);

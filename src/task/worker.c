@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -224,6 +224,7 @@ void worker_pool_close(struct worker_pool *pool)
     if (!pool) {
         return;
     }
+    atomic_store(&pool->engine->is_stopping, true);
     pthread_mutex_lock(&pool->lock);
     pool->is_closing = true;
     pthread_cond_broadcast(&pool->changed);

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/task.h"
+#include "engine/core/task.h"
 
 #include <stddef.h>
 

@@ -149,8 +149,13 @@ static enum date_tense tense_from(const struct tokens *tokens, size_t from)
         "will",  "i'll",   "we'll", "you'll", "he'll", "she'll",   "they'll",
         "shall", "it'll",  "going", "gonna",  "let's", "plan",     "planning",
         "won't", "should", "can",   "could",  "must",  "schedule", NULL};
+    /* what was arranged, "booked him for Thursday", is yet to come */
+    static const char *const arranged[] = {
+        "booked",  "scheduled", "rescheduled", "arranged", "reserved",
+        "planned", "postponed", "invited",     NULL};
     bool has_past = false;
     bool has_future = false;
+    bool is_arranged = false;
 
     for (size_t i = from; i < tokens->count && i < from + TENSE_TOKENS; i++) {
         const struct token *token = &tokens->items[i];
@@ -165,7 +170,10 @@ static enum date_tense tense_from(const struct tokens *tokens, size_t from)
             is_word(token, past) ||
             (token->folded.len > 4 && str_ends(token->folded, STR("ed")) &&
              !str_ends(token->folded, STR("eed")));
-        has_future |= is_word(token, future);
+        is_arranged |= is_word(token, arranged);
+        has_future |= is_word(token, future) ||
+                      (is_arranged && (str_eq(token->folded, STR("for")) ||
+                                       str_eq(token->folded, STR("until"))));
     }
     return has_future ? TENSE_FUTURE : has_past ? TENSE_PAST : TENSE_NONE;
 }

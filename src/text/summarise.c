@@ -12,7 +12,10 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "text/settled.h"
+#include "text/smalltalk.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +29,7 @@
 #define DECISION_BONUS 1.5
 #define QUESTION_BONUS 1.0
 #define NAME_BONUS 0.4
-#define FIRST_BONUS 0.5
+#define FIRST_BONUS 1.5
 /* Names and words listed in the macro summary. */
 #define LISTED 12
 
@@ -63,12 +66,6 @@ struct work {
     struct summary_item *items;
     size_t n_items;
 };
-
-static const char *const decision_marks[] = {
-    "decided",     "we'll go with", "let's go with", "i'll go with",
-    "agreed",      "we will use",   "we'll use",     "i'll take",
-    "i will take", "going with",    "settled on",    "chose",
-    "let's use",   "the plan is",   "book it",       "we should use"};
 
 /* --- the words of the talk -------------------------------------------------
  */
@@ -121,17 +118,6 @@ static void add_words(struct work *work, size_t turn)
 /* --- sentences -------------------------------------------------------------
  */
 
-static bool is_decision(struct str text)
-{
-    for (size_t i = 0; i < sizeof(decision_marks) / sizeof(decision_marks[0]);
-         i++) {
-        if (str_ifind(text, str_of(decision_marks[i]), 0) != SIZE_MAX) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static struct str text_of(const struct work *work, const struct piece *piece)
 {
     return str_trim(str_sub(work->turns[piece->turn].analysis->text,
@@ -182,23 +168,25 @@ static void add_pieces(struct work *work, size_t turn)
                               .is_question = sentence->is_question};
         struct str text = text_of(work, &piece);
 
+        text = str_sub(text, smalltalk_skip(text), text.len);
         if (work->n_pieces == MAX_SENTENCES || sentence->is_code ||
-            text.len == 0) {
+            smalltalk_is(text) || smalltalk_is_caption(text)) {
             continue;
         }
         text = summary_cut(text, SENTENCE_TOKENS);
         piece.from = (size_t)(text.s - analysis->text.s);
         piece.to = piece.from + text.len;
         piece.n_tokens = text_token_bound(text);
-        if (is_decision(text) && !sentence->is_question) {
+        if (settled_is(text) && !sentence->is_question) {
             piece.bonus += DECISION_BONUS;
             (void)add_item(work, SUMMARY_DECISION, text, turn);
         }
-        if (sentence->is_question && stays_open(work, turn)) {
+        if (settled_is_open(text) ||
+            (sentence->is_question && stays_open(work, turn))) {
             piece.bonus += QUESTION_BONUS;
             (void)add_item(work, SUMMARY_QUESTION, text, turn);
         }
-        if (turn == 0 && i == 0) {
+        if (work->n_pieces == 0) { /* what it is about, after greetings */
             piece.bonus += FIRST_BONUS;
         }
         work->pieces[work->n_pieces++] = piece;
@@ -317,6 +305,14 @@ static void pick(struct work *work, size_t max_tokens, size_t max_pieces)
     }
 }
 
+/* What goes on needs an end of what was there before. */
+static void end_sentence(struct buf *out)
+{
+    if (out->len > 0 && isalnum((unsigned char)out->data[out->len - 1])) {
+        buf_append_char(out, '.');
+    }
+}
+
 /* The taken sentences in their order, with where they stand. */
 static enum clew_status join(struct work *work, struct summary_text *out)
 {
@@ -330,6 +326,7 @@ static enum clew_status join(struct work *work, struct summary_text *out)
         const struct piece *piece = &work->pieces[i];
 
         if (piece->is_taken) {
+            end_sentence(&text);
             if (text.len) {
                 buf_append_char(&text, ' ');
             }
@@ -338,7 +335,9 @@ static enum clew_status join(struct work *work, struct summary_text *out)
                 (struct summary_cite){piece->turn, piece->from, piece->to};
         }
     }
-    out->text = arena_str(work->arena, buf_str(&text));
+    out->text = buf_status(&text) == CLEW_NO_MEMORY
+                    ? (struct str){NULL, 0}
+                    : arena_str(work->arena, buf_str(&text));
     buf_release(&text);
     return out->cites && out->text.s ? CLEW_OK : CLEW_NO_MEMORY;
 }
@@ -361,7 +360,8 @@ static void list_words(const struct work *work, struct buf *out)
         size_t best = SIZE_MAX;
 
         for (size_t i = 0; i < work->n_words; i++) {
-            bool is_new = work->words[i].n_turns > 1;
+            bool is_new = work->words[i].n_turns > 1 &&
+                          !smalltalk_is(work->words[i].text);
 
             for (size_t k = 0; k < n; k++) {
                 is_new = is_new && picked[k] != i;
@@ -401,8 +401,11 @@ static void list_items(const struct work *work, enum summary_item_kind kind,
         if (n == 0) {
             begin_list(text, label);
         }
-        buf_printf(text, "%s%.*s", n ? separator : "", (int)item->text.len,
-                   item->text.s);
+        if (n > 0 && kind != SUMMARY_NAME) {
+            end_sentence(text);
+        }
+        buf_append_cstr(text, n ? separator : "");
+        buf_append_str(text, item->text);
         out->cites[out->n_cites++] = (struct summary_cite){
             item->turn,
             (size_t)(item->text.s - work->turns[item->turn].analysis->text.s),
@@ -433,7 +436,9 @@ static enum clew_status recurs(struct work *work, size_t max_bytes,
     if (cut.len > max_bytes) {
         cut = str_sub(cut, 0, utf8_cut(cut, max_bytes));
     }
-    out->text = arena_str(work->arena, cut);
+    out->text = buf_status(&text) == CLEW_NO_MEMORY
+                    ? (struct str){NULL, 0}
+                    : arena_str(work->arena, cut);
     buf_release(&text);
     return out->text.s ? CLEW_OK : CLEW_NO_MEMORY;
 }
@@ -527,7 +532,7 @@ static double coverage_of(struct work *work, const struct summary *summary)
     return summary_coverage(str_of(all), work->items, work->n_items);
 }
 
-/* A talk of greetings has nothing telling: take its first sentence. */
+/* A talk of nothing telling: take its first sentence. */
 static void pick_first(struct work *work, size_t max_tokens)
 {
     for (size_t i = 0; i < work->n_pieces; i++) {

@@ -3,7 +3,7 @@
  * agent_package.c - fuzz: any bytes as an agent package.
  */
 #include "base/arena.h"
-#include "engine/agents.h"
+#include "engine/keep/agents.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "engine/content.h"
+#include "engine/chat/content.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,12 +15,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+    static bool is_set_up;
+
     struct str text = {(const char *)data, len};
     struct content content = {0};
     struct arena arena;
     json_t *value = NULL;
     json_t *again = NULL;
 
+    if (!is_set_up) {
+        json_setup(); /* as the program does: digits are kept */
+        is_set_up = true;
+    }
     if (json_parse(text, &value, NULL) != CLEW_OK) {
         return 0;
     }

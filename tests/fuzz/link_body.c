@@ -5,9 +5,9 @@
  */
 #include "base/arena.h"
 #include "base/json.h"
-#include "engine/canon.h"
-#include "engine/link_compact.h"
-#include "engine/link_plan.h"
+#include "engine/call/call_compact.h"
+#include "engine/call/call_plan.h"
+#include "engine/call/canon.h"
 #include "proxy/inject.h"
 
 #include <stdint.h>
@@ -17,12 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_plan(struct arena *arena, const struct canon_request *request)
 {
-    struct link_input input = {.messages = request->messages,
+    struct call_input input = {.messages = request->messages,
                                .system = request->system,
                                .reply = json_array_get(request->messages, 0)};
-    struct link_plan plan;
+    struct call_plan plan;
 
-    if (link_plan_make(arena, &input, &plan, NULL) == CLEW_OK &&
+    if (call_plan_make(arena, &input, &plan, NULL) == CLEW_OK &&
         plan.messages.count == 0) {
         abort();
     }

@@ -2,7 +2,7 @@
 /*
  * sse.c - any bytes as a streamed reply of each API, in two pieces.
  */
-#include "engine/canon.h"
+#include "engine/call/canon.h"
 #include "proxy/reply.h"
 
 #include <stdint.h>

@@ -9,6 +9,8 @@ import { after, before, describe, test } from "node:test";
 import { startPostgres } from "./lib/postgres.mjs";
 import { client, startServer } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const AGENTS = 50;
 const facts = [
   "The agent monitor must check the role of every agent pane before each run.",

@@ -69,7 +69,7 @@ describe("clew chat with a model", () => {
         ["I live in Berlin", "where do I live?", "/quit"]);
       assert.equal(code, 0, stderr);
       assert.equal(stderr, "");
-      assert.match(stdout, /^\[fact\] The user lives in Berlin\.$/m);
+      assert.match(stdout, /^\[fact\] .*live in Berlin/m);
       assert.match(stdout, /^echo: I live in Berlin$/m);
       assert.match(stdout, /^echo: where do I live\?$/m);
       assert.deepEqual(kept(), [
@@ -79,7 +79,8 @@ describe("clew chat with a model", () => {
       assert.equal(body.stream, true);
       assert.equal(body.model, "scripted");
       assert.equal(body.messages.at(-1).content, "where do I live?");
-      assert.match(JSON.stringify(body), /The user lives in Berlin/);
+      const system = body.system ?? body.messages.filter((one) => one.role === "system");
+      assert.match(JSON.stringify(system), /live in Berlin/);
       assert.equal(kind === "openai" ? headers.authorization : headers["x-api-key"],
         kind === "openai" ? "Bearer k-123" : "k-123");
     });
@@ -172,5 +173,25 @@ describe("clew chat with a model", () => {
     assert.ok(turns[1].length < words.length, "the reply was cut short");
     assert.equal(turns[3], "assistant: echo: hi again friend");
     assert.ok(upstream.aborted > 0);
+  });
+
+  withFolder("greets at a terminal, and says who answers", () => {
+    const greet = (vars) => spawnSync("script", ["-qec",
+      `${bin} chat --user ada --data ${data}`, "/dev/null"],
+    { env: cleanEnv(data, { NO_COLOR: "1", TERM: "xterm", ...vars }),
+      encoding: "utf8", input: "/quit\r" }).stdout;
+    assert.match(greet({}), /Hello, ada\..*No model is set \(llm\.url/s);
+    assert.match(greet(settings("openai")), /scripted at http.* answers/);
+  });
+
+  withFolder("shows memories, the tree and the why in words", async () => {
+    const none = await chat("openai", ["My boat is called Esmeralda and lies in Kiel.",
+      "/memories", "/fork 1", "/tree", "/why"], { CLEW_LLM_URL: "" });
+    assert.equal(none.code, 0);
+    assert.equal(none.stderr, "");
+    assert.match(none.stdout, /^MEMORY +WHEN +KIND +TEXT\n\S+ +just now .*Esmeralda/m);
+    assert.match(none.stdout, /^└─ \S+ {2}at 1/m);
+    assert.match(none.stdout, /^Its chat\n/m);
+    assert.doesNotMatch(none.stdout, /[{}]/);
   });
 });

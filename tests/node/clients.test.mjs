@@ -12,6 +12,8 @@ import { install, runClient } from "./lib/clients.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 /* What the client sent, without what it adds on its own. */
 const own = (text) => text.replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "").trim();
 const called = (id, name, input) => [{ text: `Using ${name}.` }, { id, name, input }];

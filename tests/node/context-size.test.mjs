@@ -18,6 +18,8 @@ import { isOk } from "./lib/check.mjs";
 import { hostile, random } from "./lib/hostile.mjs";
 import { startServer } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const N = Number(process.env.CONTEXT_SIZES ?? 200);
 const SEED = Number(process.env.CONTEXT_SEED ?? 6);
 const TURNS_PER_CHAT = 40;

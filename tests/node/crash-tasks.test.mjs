@@ -19,6 +19,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { onEachBackend } from "./lib/backends.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const kills = Number(process.env.CRASH_KILLS ?? 3);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
 const clients = 8;

@@ -15,6 +15,8 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
 import { Ledger, randomFrom } from "./lib/writers.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const kills = Number(process.env.CRASH_KILLS ?? 4);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
 const clients = 16;

@@ -13,6 +13,8 @@ import { after, before, describe, test } from "node:test";
 import { isOk } from "./lib/check.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const host = "Host: localhost\r\n";
 const last = "Connection: close\r\n";
 const turn = (content) => JSON.stringify({ user_id: "h", role: "user", content });

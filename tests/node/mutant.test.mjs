@@ -14,6 +14,8 @@ import { fileURLToPath } from "node:url";
 
 import { bin } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const here = path.dirname(fileURLToPath(import.meta.url));
 
 function isolationOn(program) {

@@ -15,6 +15,8 @@ import { startPostgres } from "./lib/postgres.mjs";
 import { fullDisk, startServer, tempFolder } from "./lib/server.mjs";
 import { Ledger, randomFrom } from "./lib/writers.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const clients = 8;
 const codes = new Set(["UNAVAILABLE", "BUSY"]);
 

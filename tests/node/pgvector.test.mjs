@@ -15,6 +15,8 @@ import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const kills = Number(process.env.CRASH_KILLS ?? 4);
 const many = 6000; /* more than are compared one by one */
 const on = { CLEW_INDEX_PGVECTOR: "on", CLEW_CAPTURE_OBSERVE: "false" };

@@ -12,6 +12,8 @@ import zlib from "node:zlib";
 import { startServer } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x" }] });
 
 /* Send bytes as they are; what comes back until the other side has said all. */
@@ -200,6 +202,23 @@ describe("a hostile upstream", () => {
     count++;
     assert.match(answer, /^HTTP\/1\.1 (200|502) /);
     assert.ok(!/x-hop|forged|identity/i.test(answer), answer);
+  });
+
+  test("a bare CR, which some take for a line's end, is an error", async () => {
+    for (const head of [
+      "HTTP/1.1 200 OK\r\nX-A: a\rSet-Cookie: sid=1\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-A: a\r\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n\rX-A: a\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-A\r: a\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 200 OK\rX-A: a\r\nContent-Length: 2\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-A: a\x01b\r\nContent-Length: 2\r\n\r\n",
+    ]) {
+      script = (socket) => socket.end(`${head}{}`);
+      const answer = await ask();
+      assert.match(answer, /^HTTP\/1\.1 502 [\s\S]*"UPSTREAM_ERROR"/, JSON.stringify(head));
+      assert.ok(!/sid=1|x-a/i.test(answer), answer);
+      await captured();
+    }
   });
 
   test("headers without end are given up", async () => {

@@ -15,6 +15,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const folder = tempFolder();
 
 /* A certificate that vouches for itself, for `names`. */

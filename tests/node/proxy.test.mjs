@@ -12,6 +12,8 @@ import OpenAI from "openai";
 import { startServer } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const secret = "sk-provider-secret-0123456789";
 let upstream;
 let server;

@@ -16,7 +16,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { startEmbeddings, writeEncoder } from "./lib/models.mjs";
-import { startServer } from "./lib/server.mjs";
+import { startServer, tempFolder } from "./lib/server.mjs";
+
+process.env.CLEW_TEST_READS = "no";
 
 const kills = Number(process.env.CRASH_KILLS ?? 4);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
@@ -126,7 +128,9 @@ onEachBackend("another model", (open) => {
   test(`the index is right after ${kills} kills (seed ${seed})`,
     { timeout: 60000 + kills * 30000 }, async (context) => {
       const random = randomFrom(seed);
-      const first = await open({ env: useEndpoint() });
+      const data = tempFolder(); /* outlives each server */
+      context.after(() => fs.rmSync(data, { recursive: true, force: true }));
+      const first = await open({ data, env: useEndpoint() });
       let server = first;
       let said = 0;
       let nWorked = 0; /* lives in which rows were being embedded */
@@ -170,6 +174,6 @@ onEachBackend("another model", (open) => {
       await finds(server.api(), said);
       await server.stop();
       assert.match((await first.clew("verify")).stdout, /sound/);
-      assert.ok(fs.existsSync(path.join(first.data, "index")));
+      assert.ok(fs.readdirSync(first.data).some((name) => name.startsWith("index")));
     });
 });

@@ -64,7 +64,7 @@ describe("server", () => {
   });
 
   test("unknown addresses are 404, wrong methods 405 with Allow", async () => {
-    for (const target of ["/", "/api", "/api/v1/nothing", "/healthz/", "//healthz",
+    for (const target of ["/api", "/api/v1/nothing", "/healthz/", "//healthz",
       "/api/v1/chats/x/y/z", "/../etc/passwd"]) {
       isError(await api.get(target), 404, "NOT_FOUND");
     }

@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 import { isOk } from "./lib/check.mjs";
 import { bin, cleanEnv, client, tempFolder } from "./lib/server.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 const packaging = path.join(
   path.dirname(fileURLToPath(import.meta.url)), "../../packaging");
 

@@ -223,3 +223,54 @@ test("what setup wrote starts a server that works", async () => {
 test("an unknown client is named", async () => {
   await assert.rejects(setup("emacs"), (error) => /emacs/.test(error.stderr) && error.code === 2);
 });
+
+const more = {
+  vscode: [".config/Code/User/mcp.json", "servers", { type: "stdio" }],
+  windsurf: [".codeium/windsurf/mcp_config.json", "mcpServers", {}],
+  zed: [".config/zed/settings.json", "context_servers", { source: "custom" }],
+  "gemini-cli": [".gemini/settings.json", "mcpServers", {}],
+  "claude-desktop": [".config/Claude/claude_desktop_config.json", "mcpServers", {}],
+  continue: [".continue/mcpServers/clew.json", "mcpServers", {}],
+};
+for (const [client, [file, group, extra]] of Object.entries(more)) {
+  test(`${client}: connected beside what is there, found, tried and taken out`, async () => {
+    const before = `{"theme": "dark", "${group}": {"x": {"command": "x"}}}`;
+    write(file, before);
+    await setup(client, "--yes");
+    const { [group]: entries, theme } = JSON.parse(read(file));
+    assert.equal(theme, "dark");
+    assert.deepEqual(entries.clew, { command: fs.realpathSync(bin), args: ["mcp"], ...extra });
+    assert.match(await setup("--list"), new RegExp(`^${client} +yes +~/${file}$`, "m"));
+    assert.match(await setup(client, "--check"), /is connected: .* answers\nlast captured call: /);
+    await setup(client, "--undo", "--yes");
+    assert.equal(read(file), before);
+    await assert.rejects(setup(client, "--check"), /is not connected/);
+  });
+}
+
+test("--check finds a program that does not answer", async () => {
+  write(".cursor/mcp.json", '{"mcpServers":{"clew":{"command":"/bin/true","args":[]}}}');
+  await assert.rejects(setup("cursor", "--check"), (error) =>
+    error.code === 5 && /does not answer/.test(error.stderr));
+  write(".cursor/mcp.json", '{"mcpServers":{"clew":{"command":"/gone/clew","args":["mcp"]}}}');
+  await assert.rejects(setup("cursor", "--check"), /does not answer/);
+  assert.match(await setup("--list"), /^cursor +its program is gone/m);
+  fs.rmSync(inHome(".cursor"), { recursive: true });
+});
+
+test("--proxy sets Claude Code's base URL, and --undo takes only ours", async () => {
+  write(".claude/settings.json", '{"env": {"X": "1"}, "model": "opus"}');
+  await setup("claude-code", "--yes", "--proxy", "http://127.0.0.1:2539");
+  assert.deepEqual(JSON.parse(read(".claude/settings.json")),
+    { env: { X: "1", ANTHROPIC_BASE_URL: "http://127.0.0.1:2539" }, model: "opus" });
+  await setup("claude-code", "--undo", "--yes");
+  assert.equal(read(".claude/settings.json"), '{"env": {"X": "1"}, "model": "opus"}');
+  const other = '{"env": {"ANTHROPIC_BASE_URL": "https://other.example"}}';
+  write(".claude/settings.json", other);
+  await setup("claude-code", "--yes");
+  await setup("claude-code", "--undo", "--yes");
+  assert.equal(read(".claude/settings.json"), other);
+  await assert.rejects(setup("cursor", "--yes", "--proxy", "http://x"), /--proxy: cursor has no file/);
+  await assert.rejects(setup("emacs"), /none of claude-code, .*continue/);
+  await assert.rejects(setup(), /name a client/);
+});

@@ -12,6 +12,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
 
+process.env.CLEW_TEST_READS = "no";
+
 /*
  * Each of many people says something, and five days later something that is
  * joined with it only just; all say that this was wrong.

@@ -50,6 +50,18 @@ onEachBackend("turns", (open) => {
     assert.ok("trace_id" in body);
   });
 
+  test("a block's long type is cut where a character ends", async () => {
+    for (const name of ["é", "€", "🧵"]) {
+      for (let n = 60; n < 65; n++) {
+        const type = "x".repeat(n) + name;
+        const { turn } = isOk(await api.post("/api/v1/turns",
+          { user_id: "types", role: "user", content: [{ type }] }), 201);
+        assert.ok(turn.text.length > 60, turn.text);
+        assert.ok(type.startsWith(turn.text.slice(1, -1)), turn.text);
+      }
+    }
+  });
+
   test("content blocks are kept verbatim, their text extracted", async () => {
     const content = [
       { type: "text", text: "Look at this" },

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "engine/feed.h"
-#include "engine/memory_view.h"
+#include "engine/feed/feed.h"
+#include "engine/thought/memory_view.h"
 #include "model/embed.h"
 
 #include <ftw.h>

@@ -8,8 +8,8 @@
 #ifndef SUPPORT_TALK_H
 #define SUPPORT_TALK_H
 
-#include "engine/capture.h"
-#include "engine/memory.h"
+#include "engine/capture/capture.h"
+#include "engine/memory/memory.h"
 #include "support/world.h"
 
 struct talk {

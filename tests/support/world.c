@@ -7,8 +7,9 @@
 #include "support/world.h"
 
 #include "base/config.h"
-#include "model/embed.h"
 #include "base/json.h"
+#include "model/embed.h"
+#include "model/reader.h"
 #include "store/db.h"
 #include "support/pg.h"
 
@@ -29,6 +30,17 @@ static enum clew_status add_tenants(struct store_tx *tx, void *arg,
         return status;
     }
     return db_exec(tx, &ADD_TENANT, DB_ARGS(db_int(2), db_cstr("two")), err);
+}
+
+void world_use_reader(struct world *world)
+{
+    static struct reader *reader; /* nothing changes it */
+    struct clew_error err = {0};
+
+    if (!reader && reader_open(NULL, &reader, &err) != CLEW_OK) {
+        fail_msg("%s", err.message);
+    }
+    world->engine.reader = reader;
 }
 
 void world_open(struct world *world)

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "store/store.h"
 
 #include <stddef.h>
@@ -38,6 +38,9 @@ int world_each(const struct CMUnitTest *tests, size_t count);
 #define WORLD_EACH(tests) world_each(tests, sizeof(tests) / sizeof((tests)[0]))
 
 void world_open(struct world *world);
+/* From now on the shipped reader reads turns; else rules do, so that what a
+ * test says means the same whatever a reader has learnt. */
+void world_use_reader(struct world *world);
 void world_close(struct world *world);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "engine/agents.h"
+#include "engine/keep/agents.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns in one call leave what the same turns leave one by one. */
-#include "support/test.h"
 #include "support/talk.h"
+#include "support/test.h"
 
 #include "base/buf.h"
 #include "base/config.h"
-#include "engine/search.h"
+#include "engine/ask/search.h"
+#include "engine/capture/read_task.h"
 #include "index/index.h"
+#include "task/worker.h"
 
 static const struct {
     char role;
@@ -36,6 +38,7 @@ static const struct {
 };
 #define N_SCRIPT (sizeof(script) / sizeof(script[0]))
 
+/* What the turns of live calls are told. */
 static void tell(struct buf *out, const struct capture_result *result)
 {
     const struct updates *updates = &result->updates;
@@ -53,24 +56,46 @@ static void tell(struct buf *out, const struct capture_result *result)
                          (int)memory->status.len, memory->status.s,
                          (int)memory->summary.len, memory->summary.s);
     }
-    for (size_t i = 0; i < updates->n_chains; i++) {
-        const struct chain_update *chain = &updates->chains[i];
+}
 
-        (void)buf_printf(out, " %s %.4f %zu %.*s\n", chain->type,
-                         chain->distance, chain->n_claim_ids,
-                         (int)chain->reasoning.len, chain->reasoning.s);
+/* What is kept in the end. */
+static void tell_kept(struct buf *out, struct talk *talk)
+{
+    static const char *const types[] = {"effort", "fact",     "preference",
+                                        "event",  "decision", "instruction"};
+
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        size_t n = talk_count(talk, types[t]);
+
+        for (size_t i = 0; i < n; i++) {
+            const struct memory *memory = talk_memory(talk, types[t], i);
+
+            (void)buf_printf(out, "%s %.*s: %.*s => %.*s %.*s\n", types[t],
+                             (int)memory->status.len, memory->status.s,
+                             (int)memory->summary.len, memory->summary.s,
+                             (int)memory->resolution.len,
+                             memory->resolution.s ? memory->resolution.s : "",
+                             (int)memory->fields.len, memory->fields.s);
+        }
     }
 }
 
+static bool is_read_by_model; /* else by rules */
+
 /* What the script leaves, captured `step` turns at a time. */
-static void run(size_t step, struct buf *out)
+static void run(size_t step, struct buf *told, struct buf *kept)
 {
     static struct talk talk;
     struct capture_input inputs[N_SCRIPT];
     struct capture_result results[N_SCRIPT];
     struct clew_error err = {0};
+    struct read_task_counts counts = {.n_waiting = -1};
+    size_t n_tasks;
 
     talk_open(&talk);
+    if (is_read_by_model) {
+        world_use_reader(&talk.world);
+    }
     talk_say(&talk, 'u', "hello"); /* makes the chat */
     for (size_t i = 0; i < N_SCRIPT; i++) {
         inputs[i] = (struct capture_input){
@@ -91,43 +116,62 @@ static void run(size_t step, struct buf *out)
                          CLEW_OK);
     }
     for (size_t i = 0; i < N_SCRIPT; i++) {
-        tell(out, &results[i]);
+        tell(told, &results[i]);
     }
+    assert_int_equal(worker_run_due(&talk.world.engine, 100, &n_tasks, &err),
+                     CLEW_OK);
+    assert_int_equal(read_task_count(&talk.world.engine, &counts, &err),
+                     CLEW_OK);
+    assert_int_equal(counts.n_waiting, 0);
+    tell_kept(kept, &talk);
     talk_close(&talk);
+}
+
+static void leaves_the_same_at_every_step(void)
+{
+    static const size_t steps[] = {2, 7, N_SCRIPT};
+    struct buf told;
+    struct buf kept;
+
+    buf_init(&told, 1 << 20);
+    buf_init(&kept, 1 << 20);
+    run(1, &told, &kept);
+    /* the script does exercise it */
+    assert_non_null(strstr(told.data, "[effort:open]"));
+    assert_non_null(strstr(kept.data, "Berlin"));
+    assert_null(strstr(kept.data, "Madrid")); /* clew said that itself */
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct buf many_told;
+        struct buf many_kept;
+
+        buf_init(&many_told, 1 << 20);
+        buf_init(&many_kept, 1 << 20);
+        run(steps[i], &many_told, &many_kept);
+        assert_string_equal(many_kept.data, kept.data);
+        if (steps[i] <= 8) { /* reader.live_turns */
+            assert_string_equal(many_told.data, told.data);
+        } else {
+            assert_null(strstr(many_told.data, "[effort:open]"));
+        }
+        buf_release(&many_told);
+        buf_release(&many_kept);
+    }
+    buf_release(&told);
+    buf_release(&kept);
 }
 
 static void a_batch_leaves_what_single_turns_leave(void **state)
 {
-    static const size_t steps[] = {2, 7, N_SCRIPT};
-    struct buf one;
-
     (void)state;
-    buf_init(&one, 1 << 20);
-    run(1, &one);
-    /* the script does exercise it */
-    assert_non_null(strstr(one.data, "[effort:resolved]"));
-    assert_non_null(strstr(one.data, "[effort:collapsed]"));
-    assert_non_null(strstr(one.data, "Berlin"));
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct buf many;
-
-        buf_init(&many, 1 << 20);
-        run(steps[i], &many);
-        assert_string_equal(many.data, one.data);
-        buf_release(&many);
-    }
-    buf_release(&one);
+    is_read_by_model = false;
+    leaves_the_same_at_every_step();
 }
 
-static void injected_text_makes_no_claims(void **state)
+static void so_it_does_where_the_model_reads(void **state)
 {
-    struct buf told;
-
     (void)state;
-    buf_init(&told, 1 << 20);
-    run(1, &told);
-    assert_null(strstr(told.data, "Madrid"));
-    buf_release(&told);
+    is_read_by_model = true;
+    leaves_the_same_at_every_step();
 }
 
 /* How many turns a question finds. */
@@ -159,12 +203,12 @@ static void turns_kept_before_anybody_asks_are_found(void **state)
     assert_int_equal(config_load(NULL, &flag, 1, &config, NULL), CLEW_OK);
     talk.world.engine.config = config;
     talk_script(&talk, "u:The ferry leaves at nine|a:Noted");
-    assert_false(index_takes_offers(talk.world.engine.indexes,
-                                    talk.world.scope.tenant));
+    assert_false(
+        index_takes_offers(talk.world.engine.indexes, talk.world.scope.tenant));
     assert_int_equal(ask(&talk, "ferry"), 2);
     /* from now on the index is told */
-    assert_true(index_takes_offers(talk.world.engine.indexes,
-                                   talk.world.scope.tenant));
+    assert_true(
+        index_takes_offers(talk.world.engine.indexes, talk.world.scope.tenant));
     talk_say(&talk, 'u', "The tram is late");
     assert_int_equal(ask(&talk, "tram"), 3);
     talk.world.engine.config = talk.world.config;
@@ -176,7 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_leaves_what_single_turns_leave),
-        cmocka_unit_test(injected_text_makes_no_claims),
+        cmocka_unit_test(so_it_does_where_the_model_reads),
         cmocka_unit_test(turns_kept_before_anybody_asks_are_found),
     };
 

@@ -4,7 +4,7 @@
  */
 #include "support/test.h"
 
-#include "engine/chain_decide.h"
+#include "engine/topic/chain_decide.h"
 
 static struct chain_features read(struct arena *arena, const char *text)
 {

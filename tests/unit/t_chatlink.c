@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links between chats: scores, decisions, records, outcomes, tuning. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
-#include "engine/chatlink_score.h"
-#include "engine/episode.h"
-#include "engine/link_decision.h"
-#include "engine/link_tuning.h"
+#include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_score.h"
+#include "engine/chatlink/chatlink_tuning.h"
+#include "engine/episode/episode.h"
 #include "task/worker.h"
 
 #include <stdio.h>
@@ -14,22 +14,6 @@
 #define MINUTE CLOCK_MINUTE_MS
 #define HOUR CLOCK_HOUR_MS
 #define DAY CLOCK_DAY_MS
-
-static struct talk talk;
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
 
 /* Say something by a channel; the boundary rules find the chat. */
 static const struct capture_result *by(const char *channel, int64_t at_ms,
@@ -43,7 +27,8 @@ static const struct capture_result *sms(int64_t at_ms, const char *text)
     return by("sms", at_ms, TURN_USER, text);
 }
 
-static const struct link_update *link_of(const struct capture_result *result)
+static const struct chatlink_update *
+link_of(const struct capture_result *result)
 {
     for (size_t i = 0; i < result->updates.n_links; i++) {
         if (strcmp(result->updates.links[i].decision, "link") == 0) {
@@ -74,7 +59,7 @@ static void three_chats(struct uuid *weather, struct uuid *python,
 
 static void expect_link(const char *text, const struct uuid *chat)
 {
-    const struct link_update *link = link_of(sms(10 * DAY, text));
+    const struct chatlink_update *link = link_of(sms(10 * DAY, text));
 
     if (!link) {
         fail_msg("not linked: %s", text);
@@ -90,7 +75,7 @@ static void thursday_goes_on_with_the_weather_in_new_york(void **state)
 {
     struct uuid weather, python, lisbon;
     const struct capture_result *result;
-    const struct link_update *link;
+    const struct chatlink_update *link;
 
     (void)state;
     three_chats(&weather, &python, &lisbon);
@@ -263,13 +248,19 @@ static void both_cities_link_both_chats_into_one_episode(void **state)
     assert_memory_equal(&cross_of(&boston)->episode.id, &view->episode.id, 16);
 }
 
-static void an_explicit_chat_is_never_linked_by_guess(void **state)
+static void an_explicit_chat_is_decided_about_too(void **state)
 {
+    struct uuid weather;
+    const struct chatlink_update *link;
+
     (void)state;
-    sms(0, "What's the weather in New York?");
-    by("web", 40 * MINUTE, TURN_USER, "Oh, and what is it on Thursday?");
-    assert_int_equal(talk.last.updates.n_links, 0);
+    weather = sms(0, "What's the weather in New York?")->turn.chat_id;
+    by("sms", MINUTE, TURN_ASSISTANT, "Sunny, high of 72 degrees.");
+    link = link_of(
+        by("web", 40 * MINUTE, TURN_USER, "Oh, and what is it on Thursday?"));
     assert_true(talk.last.chat.is_explicit);
+    assert_non_null(link);
+    assert_memory_equal(&link->other_chat_id, &weather, sizeof(weather));
 }
 
 static void another_users_chats_are_no_candidates(void **state)
@@ -366,16 +357,16 @@ static void a_no_at_065_is_a_probability_of_035(void **state)
 /* --- outcomes --------------------------------------------------------------
  */
 
-static struct link_decision decision_of(const struct uuid *chat_id)
+static struct chatlink_decision decision_of(const struct uuid *chat_id)
 {
-    struct link_filter filter = {.chat_id = *chat_id, .limit = 10};
-    struct link_decision *links = NULL;
+    struct chatlink_filter filter = {.chat_id = *chat_id, .limit = 10};
+    struct chatlink_decision *links = NULL;
     struct clew_error err = {0};
     size_t count = 0;
 
-    assert_int_equal(link_decision_list(&talk.world.engine, &talk.world.scope,
-                                        &talk.world.arena, &filter, &links,
-                                        &count, &err),
+    assert_int_equal(chatlink_decision_list(
+                         &talk.world.engine, &talk.world.scope,
+                         &talk.world.arena, &filter, &links, &count, &err),
                      CLEW_OK);
     assert_true(count > 0);
     return links[0];
@@ -419,8 +410,8 @@ static void a_reminder_proves_a_missing_link_wrong(void **state)
 
 static void a_word_of_the_user_beats_what_was_inferred(void **state)
 {
-    struct link_decision decision;
-    struct link_decision after;
+    struct chatlink_decision decision;
+    struct chatlink_decision after;
     struct clew_error err = {0};
     struct uuid chat;
 
@@ -429,13 +420,13 @@ static void a_word_of_the_user_beats_what_was_inferred(void **state)
     chat = sms(40 * MINUTE, "Oh, and what is it on Thursday?")->turn.chat_id;
     sms(41 * MINUTE, "And will it rain?");
     decision = decision_of(&chat);
-    assert_int_equal(link_decision_feedback(
+    assert_int_equal(chatlink_decision_feedback(
                          &talk.world.engine, &talk.world.scope,
                          &talk.world.arena, &decision.id, false, &after, &err),
                      CLEW_OK);
     assert_true(str_eq(after.outcome, STR("incorrect")));
     assert_true(str_eq(after.outcome_by, STR("feedback")));
-    assert_int_equal(link_decision_feedback(
+    assert_int_equal(chatlink_decision_feedback(
                          &talk.world.engine, &talk.world.other,
                          &talk.world.arena, &decision.id, true, &after, &err),
                      CLEW_NOT_FOUND);
@@ -444,9 +435,9 @@ static void a_word_of_the_user_beats_what_was_inferred(void **state)
 /* --- tuning ----------------------------------------------------------------
  */
 
-static struct link_tuning defaults(void)
+static struct chatlink_tuning defaults(void)
 {
-    struct link_tuning tuning = {.threshold = 0.7, .llm_weight = 1};
+    struct chatlink_tuning tuning = {.threshold = 0.7, .llm_weight = 1};
 
     tuning.weights = chatlink_default_weights;
     return tuning;
@@ -454,11 +445,11 @@ static struct link_tuning defaults(void)
 
 static void tuning_adopts_only_what_is_better(void **state)
 {
-    struct link_tuning from = defaults();
-    struct link_tuning next;
-    struct link_metrics before;
-    struct link_metrics after;
-    struct link_sample samples[100];
+    struct chatlink_tuning from = defaults();
+    struct chatlink_tuning next;
+    struct chatlink_metrics before;
+    struct chatlink_metrics after;
+    struct chatlink_sample samples[100];
 
     (void)state;
     memset(samples, 0, sizeof(samples));
@@ -471,7 +462,8 @@ static void tuning_adopts_only_what_is_better(void **state)
         samples[i].should_link = i < 50;
     }
     /* all right already: nothing to gain */
-    assert_false(link_tuning_fit(&from, samples, 100, &next, &before, &after));
+    assert_false(
+        chatlink_tuning_fit(&from, samples, 100, &next, &before, &after));
     assert_true(before.accuracy == 1.0);
     /* twenty links at .68 were missed */
     for (int i = 0; i < 20; i++) {
@@ -479,7 +471,8 @@ static void tuning_adopts_only_what_is_better(void **state)
             samples[i].signals[k] = 0.68;
         }
     }
-    assert_true(link_tuning_fit(&from, samples, 100, &next, &before, &after));
+    assert_true(
+        chatlink_tuning_fit(&from, samples, 100, &next, &before, &after));
     assert_true(next.threshold < 0.68 && next.threshold >= 0.65 - 1e-9);
     assert_true(after.accuracy > before.accuracy);
     assert_true(before.false_negative_rate > 0.39);
@@ -488,11 +481,11 @@ static void tuning_adopts_only_what_is_better(void **state)
 
 static void a_tuning_moves_by_a_bounded_step(void **state)
 {
-    struct link_tuning from = defaults();
-    struct link_tuning next;
-    struct link_metrics before;
-    struct link_metrics after;
-    struct link_sample samples[10];
+    struct chatlink_tuning from = defaults();
+    struct chatlink_tuning next;
+    struct chatlink_metrics before;
+    struct chatlink_metrics after;
+    struct chatlink_sample samples[10];
 
     (void)state;
     memset(samples, 0, sizeof(samples));
@@ -503,7 +496,8 @@ static void a_tuning_moves_by_a_bounded_step(void **state)
         samples[i].should_link = true;
     }
     /* out of reach within one step */
-    assert_false(link_tuning_fit(&from, samples, 10, &next, &before, &after));
+    assert_false(
+        chatlink_tuning_fit(&from, samples, 10, &next, &before, &after));
     assert_true(next.threshold == from.threshold);
 }
 
@@ -513,7 +507,7 @@ static enum clew_status put_judged(struct store_tx *tx, void *arg,
 {
     int i = *(int *)arg;
     struct uuid source = {{1}};
-    struct link_decision decision = {
+    struct chatlink_decision decision = {
         .user_id = STR("ada"),
         .algorithmic = 0.68,
         .llm = -1,
@@ -532,11 +526,11 @@ static enum clew_status put_judged(struct store_tx *tx, void *arg,
     decision.chat_id = uuid_derive(WORLD_NOW, &source, "chat", (uint64_t)i);
     decision.other_chat_id = source;
     decision.turn_id = source;
-    status = link_decision_put(tx, &decision, err);
+    status = chatlink_decision_put(tx, &decision, err);
     return status == CLEW_OK
-               ? link_decision_judge(tx, &talk.world.arena, &decision,
-                                     i % 10 == 0, "feedback", WORLD_NOW + i,
-                                     &is_set, err)
+               ? chatlink_decision_judge(tx, &talk.world.arena, &decision,
+                                         i % 10 == 0, "feedback", WORLD_NOW + i,
+                                         &is_set, err)
                : status;
 }
 
@@ -544,18 +538,18 @@ static void a_hundred_outcomes_tune_and_a_revert_undoes_it(void **state)
 {
     struct world *world = &talk.world;
     struct clew_error err = {0};
-    struct link_tuning current;
-    struct link_tuning *history = NULL;
-    struct link_tuning reverted;
+    struct chatlink_tuning current;
+    struct chatlink_tuning *history = NULL;
+    struct chatlink_tuning reverted;
     size_t count = 0;
     size_t run = 0;
 
     (void)state;
     clock_set_ms(&world->clock, WORLD_NOW + DAY);
-    assert_int_equal(link_tuning_revert(&world->engine, &world->scope,
-                                        &world->arena, &reverted, &err),
+    assert_int_equal(chatlink_tuning_revert(&world->engine, &world->scope,
+                                            &world->arena, &reverted, &err),
                      CLEW_CONFLICT);
-    for (int i = 0; i < LINK_OUTCOMES_PER_TUNING; i++) {
+    for (int i = 0; i < CHATLINK_OUTCOMES_PER_TUNING; i++) {
         assert_int_equal(worker_run_due(&world->engine, 10, &run, &err),
                          CLEW_OK);
         assert_int_equal(run, 0); /* not before the hundredth */
@@ -565,22 +559,22 @@ static void a_hundred_outcomes_tune_and_a_revert_undoes_it(void **state)
     }
     assert_int_equal(worker_run_due(&world->engine, 10, &run, &err), CLEW_OK);
     assert_int_equal(run, 1);
-    assert_int_equal(link_tuning_list(&world->engine, &world->scope,
-                                      &world->arena, 10, &current, &history,
-                                      &count, &err),
+    assert_int_equal(chatlink_tuning_list(&world->engine, &world->scope,
+                                          &world->arena, 10, &current, &history,
+                                          &count, &err),
                      CLEW_OK);
     assert_int_equal(count, 1);
     assert_true(current.threshold < 0.68 && current.threshold > 0.649);
     assert_true(str_find(current.metrics, STR("accuracy_before"), 0) !=
                 SIZE_MAX);
-    assert_int_equal(link_tuning_revert(&world->engine, &world->scope,
-                                        &world->arena, &reverted, &err),
+    assert_int_equal(chatlink_tuning_revert(&world->engine, &world->scope,
+                                            &world->arena, &reverted, &err),
                      CLEW_OK);
     assert_true(reverted.threshold == 0.7);
     /* another tenant was never touched */
-    assert_int_equal(link_tuning_list(&world->engine, &world->other,
-                                      &world->arena, 10, &current, &history,
-                                      &count, &err),
+    assert_int_equal(chatlink_tuning_list(&world->engine, &world->other,
+                                          &world->arena, 10, &current, &history,
+                                          &count, &err),
                      CLEW_OK);
     assert_int_equal(count, 0);
 }
@@ -605,7 +599,7 @@ int main(void)
         CASE(a_link_makes_a_cross_chat_episode_of_both),
         CASE(a_third_chat_joins_the_same_episode),
         CASE(both_cities_link_both_chats_into_one_episode),
-        CASE(an_explicit_chat_is_never_linked_by_guess),
+        CASE(an_explicit_chat_is_decided_about_too),
         CASE(another_users_chats_are_no_candidates),
         CASE(an_old_chat_is_found_among_hundreds),
         CASE(talk_that_goes_on_proves_a_link_right),

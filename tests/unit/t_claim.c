@@ -5,10 +5,10 @@
 #include "support/test.h"
 
 #include "base/clock.h"
-#include "engine/chain_decide.h"
-#include "engine/claim.h"
-#include "engine/said.h"
-#include "engine/turn.h"
+#include "engine/chat/turn.h"
+#include "engine/topic/chain_decide.h"
+#include "engine/topic/claim.h"
+#include "talk/said.h"
 
 #include <math.h>
 

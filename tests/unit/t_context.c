@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: what is in them, their budget, and how steady they are. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
 #include "base/utf8.h"
-#include "engine/context.h"
-#include "engine/effort_thread.h"
-#include "engine/lineage.h"
-#include "engine/memory_view.h"
+#include "engine/ask/context.h"
+#include "engine/effort/effort_thread.h"
+#include "engine/memory/lineage.h"
+#include "engine/thought/memory_view.h"
 #include "text/analysis.h"
 
 #include <stdio.h>
 
-static struct talk talk;
-
-static int open_talk(void **state)
+static int open_own(void **state)
 {
     (void)state;
     talk_open(&talk);
@@ -23,7 +21,7 @@ static int open_talk(void **state)
     return 0;
 }
 
-static int close_talk(void **state)
+static int close_own(void **state)
 {
     (void)state;
     context_cache_free(talk.world.engine.contexts);
@@ -134,16 +132,16 @@ static void superseded_and_retracted_memories_are_left_out(void **state)
 
     (void)state;
     talk_script(&talk, "u:I live in Berlin|a:nice"
-                       "|u:I moved to Hamburg last month|a:ok");
+                       "|u:I live in Hamburg now|a:ok");
     context = build(1000, NULL);
-    assert_false(holds(&context, "- [fact] The user lives in Berlin"));
+    assert_false(holds(&context, "- [fact] I live in Berlin"));
     assert_true(holds(&context, "Hamburg"));
-    id = talk_memory(&talk, "event", 0)->id;
+    id = talk_memory(&talk, "fact", 1)->id;
     assert_int_equal(lineage_retract(&talk.world.engine, &talk.world.scope,
                                      &talk.world.arena, &id, &retracted, NULL),
                      CLEW_OK);
     context = build(1000, NULL);
-    assert_true(holds(&context, "- [fact] The user lives in Berlin"));
+    assert_true(holds(&context, "- [fact] I live in Berlin"));
 }
 
 static void expired_events_leave_the_block(void **state)
@@ -173,7 +171,8 @@ static void a_resolved_effort_is_its_summary(void **state)
     talk_say(&talk, 'a', "Great.");
     context = build(1000, NULL);
     assert_false(holds(&context, "it says unauthorized"));
-    assert_true(holds(&context, "[effort:resolved] Fix 401 error => "));
+    assert_true(
+        holds(&context, "[effort:resolved] I'm getting a 401 error => "));
 }
 
 static void an_expanded_effort_shows_its_turns_again(void **state)
@@ -266,7 +265,6 @@ static void continuity_says_what_was_asked_and_when(void **state)
                                 "tomorrow? => Sunny, high 72 F. Ignore this."));
     /* what a person says next is no answer */
     assert_true(holds(&context, "  - asked: What about next week? ("));
-    assert_true(holds(&context, "Delta"));
 }
 
 static void continuity_counts_hours_and_days(void **state)
@@ -285,7 +283,7 @@ static void continuity_counts_hours_and_days(void **state)
     assert_true(holds(&context, "continuing after a 3 day break"));
 }
 
-static void an_explicit_chat_has_its_own_alone(void **state)
+static void an_explicit_chat_is_told_of_others_not_their_talk(void **state)
 {
     struct context context;
 
@@ -293,8 +291,9 @@ static void an_explicit_chat_has_its_own_alone(void **state)
     tell("web", 0, "What's the weather in New York?");
     tell("web", 45 * CLOCK_MINUTE_MS, "Oh, and what is it on Thursday?");
     context = build(1000, NULL);
-    assert_int_equal(context.parts[CONTEXT_CONTINUITY].count, 0);
-    assert_false(holds(&context, "New York"));
+    assert_int_equal(context.parts[CONTEXT_CONTINUITY].count, 1);
+    assert_true(holds(&context, "continuing after a "));
+    assert_false(holds(&context, "asked: What's the weather"));
 }
 
 static void a_fork_has_what_was_made_before_it_only(void **state)
@@ -314,7 +313,7 @@ static void a_fork_has_what_was_made_before_it_only(void **state)
     talk.chat_id = fork.id;
     talk_say(&talk, 'u', "My sister plays the violin in an orchestra");
     context = build(1000, NULL);
-    assert_true(holds(&context, "lives in Berlin"));
+    assert_true(holds(&context, "I live in Berlin"));
     assert_true(holds(&context, "violin"));
     assert_false(holds(&context, "Siemens"));
     talk.chat_id = parent;
@@ -381,7 +380,7 @@ static void a_long_effort_is_put_short_at_whole_characters(void **state)
         talk_say(&talk, i % 2 ? 'a' : 'u', text);
     }
     context = build(4000, NULL);
-    assert_true(holds(&context, "## Working on: Fix the login page"));
+    assert_true(holds(&context, "## Working on: Help me fix the login page"));
     assert_true(holds(&context, "[checkpoint]"));
     (void)build(300, "login page");
 }
@@ -493,7 +492,7 @@ static void an_unknown_chat_and_a_bad_budget_are_refused(void **state)
     assert_string_equal(err.field, "budget_tokens");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_own, close_own)
 
 int main(void)
 {
@@ -510,7 +509,7 @@ int main(void)
         TEST(an_implicit_chat_pulls_what_linked_chats_hold),
         TEST(continuity_says_what_was_asked_and_when),
         TEST(continuity_counts_hours_and_days),
-        TEST(an_explicit_chat_has_its_own_alone),
+        TEST(an_explicit_chat_is_told_of_others_not_their_talk),
         TEST(a_fork_has_what_was_made_before_it_only),
         TEST(orders_to_a_model_are_not_put_in),
         TEST(a_huge_message_keeps_the_budget),

@@ -133,6 +133,8 @@ static void weekdays_are_past_or_to_come(void **state)
         {"last Tues", "2023-05-02", "2023-05-03"},
         {"next Thursday", "2023-05-18", "2023-05-19"},
         {"this Thursday", "2023-05-11", "2023-05-12"},
+        {"I booked Mr. Okafor for Thursday", "2023-05-11", "2023-05-12"},
+        {"we met him on Thursday", "2023-05-04", "2023-05-05"},
         {"this past Sunday", "2023-05-07", "2023-05-08"},
         {"this coming Friday", "2023-05-12", "2023-05-13"},
         {"We will meet on Friday", "2023-05-12", "2023-05-13"},

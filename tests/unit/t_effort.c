@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Efforts: each sentence of spec/chats.md about them, and the dialogues. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
-#include "engine/context.h"
-#include "engine/effort_thread.h"
-#include "engine/memory_view.h"
-
-static struct talk talk;
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
+#include "engine/ask/context.h"
+#include "engine/effort/effort_thread.h"
+#include "engine/thought/memory_view.h"
 
 static struct effort effort_of(size_t n)
 {
@@ -60,10 +44,12 @@ static void the_401_error_is_resolved_and_compacted(void **state)
     talk_say(&talk, 'u', "Oh! Token was expired, works now!");
     memory = talk_memory(&talk, "effort", 0);
     assert_string_equal(memory->status.s, "resolved");
-    assert_string_equal(memory->resolution.s, "Token was expired");
-    assert_int_equal(talk.last.updates.n_notices, 3);
-    has_notice("[effort:resolved] Fix 401 error\n");
-    has_notice("\n  => Token was expired\n");
+    /* few words of their own: what they answer stands beside them */
+    assert_string_equal(memory->resolution.s,
+                        "Token was expired, works now! [assistant: The token "
+                        "may have expired; try refreshing it.]");
+    has_notice("[effort:resolved] I'm getting a 401 error\n");
+    has_notice("\n  => Token was expired, works now! [assistant: ");
     has_notice(" raw → ");
     has_notice(" compacted | Savings: ");
     assert_int_equal(effort_of(0).state, EFFORT_COLLAPSED);
@@ -77,11 +63,10 @@ static void mom_stays_out_of_the_auth_effort(void **state)
     talk_script(&talk, "u:I'm getting a weird error in auth"
                        "|a:Let's investigate. What does the log say?"
                        "|u:also, remind me to call mom later");
-    assert_int_equal(talk_count(&talk, "event"), 1);
     effort = effort_of(0);
     assert_int_equal(effort.last_seq, 2);
     talk_script(&talk, "a:Sure.|u:back to that bug - I tried X");
-    has_notice("[effort:active] Fix weird error in auth");
+    has_notice("[effort:active] I'm getting a weird error in auth");
     assert_int_equal(effort_of(0).last_seq, 5);
     assert_int_equal(effort_of(0).first_seq, 5);
     talk_script(&talk, "a:What about rotating the key?|u:that fixed it!");
@@ -106,7 +91,8 @@ static void attempts_of_the_auth_bug_fail_and_find(void **state)
     memory = talk_memory(&talk, "effort", 0);
     assert_string_equal(memory->status.s, "resolved");
     assert_string_equal(memory->resolution.s,
-                        "The token had the wrong audience claim");
+                        "The token had the wrong audience claim, that fixed "
+                        "it");
     assert_int_equal(talk_count(&talk, "effort"), 4);
     for (size_t i = 1; i < 4; i++) {
         assert_true(
@@ -170,7 +156,7 @@ static void three_turns_without_a_reference_collapse(void **state)
     talk_say(&talk, 'u', "My sister plays the violin in an orchestra");
     assert_int_equal(effort_of(0).state, EFFORT_COLLAPSED);
     is_status(0, "open");
-    has_notice("[effort:collapsed] Plan the garden layout");
+    has_notice("[effort:collapsed] Help me plan the garden layout");
 }
 
 static void a_name_brings_one_back_and_a_vague_word_asks(void **state)
@@ -182,7 +168,7 @@ static void a_name_brings_one_back_and_a_vague_word_asks(void **state)
     has_notice("[effort:which]");
     assert_int_equal(effort_of(0).state, EFFORT_COLLAPSED);
     talk_say(&talk, 'u', "back to the login page");
-    has_notice("[effort:active] Fix the login page");
+    has_notice("[effort:active] Help me fix the login page");
     assert_int_equal(effort_of(0).state, EFFORT_ACTIVE);
     assert_int_equal(effort_of(1).state, EFFORT_COLLAPSED);
 }
@@ -195,7 +181,7 @@ static void coming_back_in_another_chat_goes_on_there(void **state)
     talk_script(&talk, "u:Help me fix the login page|a:ok");
     talk_leave(&talk);
     talk_say(&talk, 'u', "back to the login page");
-    has_notice("[effort:active] Fix the login page");
+    has_notice("[effort:active] Help me fix the login page");
     effort = effort_of(0);
     assert_true(uuid_eq(&effort.thread_id, &talk.chat_id));
     assert_int_equal(talk_count(&talk, "effort"), 1);
@@ -209,7 +195,7 @@ static void reopening_keeps_the_log_and_closing_tells_the_whole(void **state)
     talk_script(&talk, "u:Help me fix the login page|a:hm"
                        "|u:Clearing the cookies fixed it|a:great"
                        "|u:back to the login page, it fails again");
-    has_notice("[effort:reopened] Fix the login page");
+    has_notice("[effort:reopened] Help me fix the login page");
     is_status(0, "open");
     talk_script(&talk, "a:hm|u:Restarting the proxy fixed it");
     memory = talk_memory(&talk, "effort", 0);
@@ -223,9 +209,9 @@ static void the_title_of_the_chat_is_its_first_effort(void **state)
 {
     (void)state;
     talk_script(&talk, "u:hello|a:hi|u:Help me fix the login page");
-    assert_string_equal(talk.last.chat.title.s, "Fix the login page");
+    assert_string_equal(talk.last.chat.title.s, "Help me fix the login page");
     talk_script(&talk, "a:ok|u:Build a report for marketing");
-    assert_string_equal(talk.last.chat.title.s, "Fix the login page");
+    assert_string_equal(talk.last.chat.title.s, "Help me fix the login page");
 }
 
 static void an_action_resolves_reopens_and_abandons(void **state)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Boundaries, episodes, compaction, summaries: the cases of the spec. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
 #include "base/json.h"
-#include "engine/compact.h"
-#include "engine/episode.h"
-#include "engine/forget.h"
-#include "engine/memory_view.h"
-#include "engine/search.h"
-#include "engine/skill_use.h"
-#include "engine/task.h"
-#include "engine/trace.h"
+#include "engine/ask/search.h"
+#include "engine/capture/close.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
+#include "engine/episode/compact.h"
+#include "engine/episode/episode.h"
+#include "engine/memory/skill_use.h"
+#include "engine/proof/forget.h"
+#include "engine/thought/memory_view.h"
 #include "task/worker.h"
 #include "text/summarise.h"
 
@@ -19,22 +20,6 @@
 
 #define MINUTE CLOCK_MINUTE_MS
 #define HOUR CLOCK_HOUR_MS
-
-static struct talk talk;
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
 
 static const struct capture_result *by(const char *channel, int64_t at_ms,
                                        enum turn_role role, const char *text)
@@ -152,7 +137,7 @@ static void turn_51_starts_the_next_episode(void **state)
     assert_int_equal(views[1].episode.last_seq, 50);
     now = chat_now(&chat);
     assert_memory_equal(&now.primary_episode_id, &views[0].episode.id, 16);
-    assert_int_equal(run_tasks(), 1);
+    assert_int_equal(run_tasks(), 2); /* and a look whether the talk is over */
     views = episodes_of(&chat, &count);
     assert_int_equal(views[1].episode.compacted_seq, 50);
     assert_true(str_eq(views[1].episode.cause, STR("turns")));
@@ -199,12 +184,20 @@ static void closing_a_chat_compacts_it(void **state)
 
 static void a_day_compacts_an_open_chat(void **state)
 {
+    int64_t minutes = 3 * 24 * 60; /* silence ends it later */
+    struct chat_change change = {.inactivity_minutes = &minutes};
+    struct clew_error err = {0};
+    struct chat chat;
     struct uuid id;
     size_t count;
 
     (void)state;
     id = by("web", 0, TURN_USER, "Plan the trip to Porto")->turn.chat_id;
+    assert_int_equal(chat_patch(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, &id, &change, &chat, &err),
+                     CLEW_OK);
     clock_set_ms(&talk.world.clock, WORLD_NOW + 24 * HOUR - 1);
+    assert_int_equal(run_tasks(), 1); /* a look whether the talk is over */
     assert_int_equal(run_tasks(), 0);
     clock_set_ms(&talk.world.clock, WORLD_NOW + 24 * HOUR);
     assert_int_equal(run_tasks(), 1);

@@ -9,6 +9,7 @@
 #include "http/gzip.h"
 #include "http/http.h"
 #include "http/metrics.h"
+#include "http/mount.h"
 #include "http/peer.h"
 #include "http/router.h"
 
@@ -405,6 +406,53 @@ static void metrics_count_by_route_and_class(void **state)
     buf_release(&out);
 }
 
+static void note_mount(void *arg, const struct http_request *request,
+                       struct http_response *response)
+{
+    (void)request;
+    response->status = *(int *)arg;
+}
+
+static bool refuse_at_mount(void *arg, const struct http_request *request,
+                            struct http_response *response)
+{
+    note_mount(arg, request, response);
+    return false;
+}
+
+static void a_path_has_one_mount(void **state)
+{
+    static int one = 1, two = 2, rest = 3, key = 4;
+    struct mount mounts[] = {{"/v1/{rest*}", note_mount, refuse_at_mount, &one},
+                             {"/mcp", note_mount, NULL, &two},
+                             {"/key/{key}/v1/{rest*}", note_mount, NULL, &key},
+                             {"", note_mount, refuse_at_mount, &rest},
+                             {NULL, NULL, NULL, NULL}};
+    static const struct {
+        const char *path;
+        int status;
+    } cases[] = {
+        {"/v1", 1},       {"/v1/messages", 1}, {"/v10", 3}, {"/mcp", 2},
+        {"/mcp/", 2},     {"/mcpx", 3},        {"/", 3},    {"", 3},
+        {"/api/v1/x", 3}, {"/V1/chat", 3},     {"//v1", 3}, {"/key/k/v1/x", 4},
+        {"/key", 4},      {"/keys", 3},        {"/key/", 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct http_request request = {.path = str_of(cases[i].path)};
+        struct http_response response = {0};
+        struct http_response refusal = {0};
+
+        mount_handle(mounts, &request, &response);
+        assert_int_equal(response.status, cases[i].status);
+        /* who answers is also asked before; two rows mind nothing */
+        assert_int_equal(mount_admit(mounts, &request, &refusal),
+                         cases[i].status % 2 == 0);
+        assert_int_equal(refusal.status,
+                         cases[i].status % 2 == 0 ? 0 : cases[i].status);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +462,7 @@ int main(void)
         cmocka_unit_test(errors_have_one_form),
         cmocka_unit_test(an_error_survives_lack_of_memory),
         cmocka_unit_test(paths_find_their_rows),
+        cmocka_unit_test(a_path_has_one_mount),
         cmocka_unit_test(a_wrong_method_names_the_right_ones),
         cmocka_unit_test(foreign_pages_are_refused),
         cmocka_unit_test(addresses_say_whether_they_are_local),

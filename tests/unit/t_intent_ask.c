@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The intent cascade's last level: what an LLM says of turns that nothing else
  * is sure of. */
-#include "support/test.h"
 #include "support/fake_http.h"
-#include "support/talk.h"
+#include "support/one_talk.h"
+#include "support/test.h"
 
-#include "engine/advice.h"
-#include "engine/effort_thread.h"
-#include "engine/intent_ask.h"
-#include "engine/rebuild.h"
-#include "engine/task.h"
-#include "engine/trace.h"
+#include "engine/capture/intent_ask.h"
+#include "engine/core/advice.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
+#include "engine/effort/effort_thread.h"
+#include "engine/proof/rebuild.h"
 #include "model/llm.h"
 #include "task/worker.h"
 
 #include <stdio.h>
 
-static struct talk talk;
 static struct fake_http *fake;
 
 /* Nothing in it shows by form that something is wanted. */

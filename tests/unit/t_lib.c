@@ -64,18 +64,26 @@ static void what_is_kept_is_found(void **state)
     struct clew_hits *hits = NULL;
     struct clew_error err;
     struct clew_place place;
+    const struct clew_hit *hit = NULL;
+    size_t n = 0;
 
     (void)state;
     place = kept("ada", "The spare key lies under the blue flower pot.", NULL);
     assert_int_equal(place.seq, 1);
     assert_int_equal(clew_recall(clew, &query, &hits, &err), CLEW_OK);
-    assert_int_equal(clew_hits_count(hits), 1);
-    assert_string_equal(clew_hits_get(hits, 0)->id, place.turn_id);
-    assert_string_equal(clew_hits_get(hits, 0)->chat_id, place.chat_id);
-    assert_string_equal(clew_hits_get(hits, 0)->kind, "turn");
-    assert_string_equal(clew_hits_get(hits, 0)->text,
+    /* beside what a reader may have made of it */
+    for (size_t i = 0; i < clew_hits_count(hits); i++) {
+        if (strcmp(clew_hits_get(hits, i)->kind, "turn") == 0) {
+            hit = clew_hits_get(hits, i);
+            n++;
+        }
+    }
+    assert_int_equal(n, 1);
+    assert_string_equal(hit->id, place.turn_id);
+    assert_string_equal(hit->chat_id, place.chat_id);
+    assert_string_equal(hit->text,
                         "The spare key lies under the blue flower pot.");
-    assert_null(clew_hits_get(hits, 1));
+    assert_null(clew_hits_get(hits, clew_hits_count(hits)));
     clew_hits_free(hits);
 }
 

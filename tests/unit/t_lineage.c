@@ -6,11 +6,11 @@
 #include "support/test.h"
 
 #include "base/clock.h"
-#include "engine/lineage.h"
-#include "engine/memory.h"
-#include "engine/thought.h"
-#include "engine/undo.h"
-#include "engine/work.h"
+#include "engine/core/work.h"
+#include "engine/memory/lineage.h"
+#include "engine/memory/memory.h"
+#include "engine/thought/thought.h"
+#include "engine/thought/undo.h"
 #include "store/db.h"
 #include "support/talk.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The language model: repair, failures, and its word in a link decision. */
-#include "support/test.h"
 #include "support/fake_http.h"
-#include "support/talk.h"
+#include "support/one_talk.h"
+#include "support/test.h"
 
-#include "engine/advice.h"
-#include "engine/compact.h"
-#include "engine/episode.h"
-#include "engine/link_decision.h"
+#include "engine/chatlink/chatlink_decision.h"
+#include "engine/core/advice.h"
+#include "engine/episode/compact.h"
+#include "engine/episode/episode.h"
 #include "model/llm.h"
 #include "model/llm_talk.h"
 #include "task/worker.h"
@@ -20,7 +20,6 @@
 #define MINUTE CLOCK_MINUTE_MS
 #define HOUR CLOCK_HOUR_MS
 
-static struct talk talk;
 static struct fake_http *fake;
 
 static void open_model(const char *kind, int64_t timeout_ms)
@@ -89,10 +88,10 @@ static void sms(int64_t at_ms, const char *text)
 }
 
 /* Talk of the weather, then `text` 40 minutes later; run the tasks. */
-static struct link_decision decide(const char *text)
+static struct chatlink_decision decide(const char *text)
 {
-    struct link_filter filter = {.limit = 10};
-    struct link_decision *links = NULL;
+    struct chatlink_filter filter = {.limit = 10};
+    struct chatlink_decision *links = NULL;
     struct clew_error err = {0};
     size_t count = 0;
     size_t run = 0;
@@ -104,9 +103,9 @@ static struct link_decision decide(const char *text)
     assert_int_equal(worker_run_due(&talk.world.engine, 100, &run, &err),
                      CLEW_OK);
     filter.chat_id = talk.last.turn.chat_id;
-    assert_int_equal(link_decision_list(&talk.world.engine, &talk.world.scope,
-                                        &talk.world.arena, &filter, &links,
-                                        &count, &err),
+    assert_int_equal(chatlink_decision_list(
+                         &talk.world.engine, &talk.world.scope,
+                         &talk.world.arena, &filter, &links, &count, &err),
                      CLEW_OK);
     assert_int_equal(count, 1);
     return links[0];
@@ -124,7 +123,7 @@ static bool is_joined(void)
     return chat.cross_episodes.len > 0;
 }
 
-static void expect(const struct link_decision *got, const char *decision,
+static void expect(const struct chatlink_decision *got, const char *decision,
                    const char *agreement, const char *confidence)
 {
     assert_true(str_eq(got->decision, str_of(decision)));
@@ -138,7 +137,7 @@ static void expect(const struct link_decision *got, const char *decision,
 
 static void both_yes_is_a_link_of_high_confidence(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("true", "0.92"));
@@ -149,7 +148,7 @@ static void both_yes_is_a_link_of_high_confidence(void **state)
 
 static void both_no_is_no_link_of_high_confidence(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("false", "0.65"));
@@ -160,7 +159,7 @@ static void both_no_is_no_link_of_high_confidence(void **state)
 
 static void a_surer_score_beats_a_no(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("false", "0.65"));
@@ -170,7 +169,7 @@ static void a_surer_score_beats_a_no(void **state)
 
 static void a_surer_yes_beats_the_score_and_joins_later(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("true", "0.85"));
@@ -180,7 +179,7 @@ static void a_surer_yes_beats_the_score_and_joins_later(void **state)
 
 static void a_surer_no_parts_what_was_joined(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("false", "1"));
@@ -190,7 +189,7 @@ static void a_surer_no_parts_what_was_joined(void **state)
 
 static void near_json_is_repaired(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer("Sure! ```json\\n{'related': True, \\\"confidence\\\": 0.9,}\\n``` "
@@ -201,7 +200,7 @@ static void near_json_is_repaired(void **state)
 
 static void an_answer_without_json_is_absent(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer("I think they are related.");
@@ -212,7 +211,7 @@ static void an_answer_without_json_is_absent(void **state)
 
 static void an_answer_out_of_range_is_absent(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     answer(SAYS("true", "7"));
@@ -222,7 +221,7 @@ static void an_answer_out_of_range_is_absent(void **state)
 
 static void a_refusal_is_absent(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     fake_http_answer(fake, 403, "{\"error\":\"no\"}");
@@ -232,7 +231,7 @@ static void a_refusal_is_absent(void **state)
 
 static void a_rate_limit_is_absent(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     fake_http_answer(fake, 429, "{}");
@@ -242,7 +241,7 @@ static void a_rate_limit_is_absent(void **state)
 
 static void a_broken_connection_is_absent(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     fake_http_answer(fake, 0, "");
@@ -276,7 +275,7 @@ static void a_late_answer_is_absent(void **state)
                                   .timeout_ms = 100,
                                   .clock = &talk.world.clock};
     struct clew_error err = {0};
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     llm_close(talk.world.engine.llm);
@@ -288,7 +287,7 @@ static void a_late_answer_is_absent(void **state)
 
 static void the_days_cap_is_kept(void **state)
 {
-    struct link_decision got;
+    struct chatlink_decision got;
 
     (void)state;
     close_all(NULL);

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a turn leaves behind: facts, events, decisions, and what must not. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
-#include "engine/lineage.h"
-#include "engine/memory_view.h"
-
-static struct talk talk;
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
+#include "engine/memory/lineage.h"
+#include "engine/thought/memory_view.h"
 
 static struct memory_view view_of(const struct memory *memory)
 {
@@ -146,10 +130,11 @@ static void an_unrelated_statement_supersedes_nothing(void **state)
 static void a_reminder_is_an_event(void **state)
 {
     (void)state;
-    talk_say(&talk, 'u', "remind me to call mom later");
+    talk_say(&talk, 'u', "remind me to call mom tomorrow");
     assert_int_equal(talk_count(&talk, "event"), 1);
     assert_int_equal(talk_count(&talk, "effort"), 0);
-    assert_non_null(strstr(talk_notices(&talk), "[event] Call mom"));
+    assert_non_null(strstr(talk_notices(&talk),
+                           "[event] remind me to call mom tomorrow [2026-"));
 }
 
 static void a_planned_event_expires(void **state)

@@ -5,7 +5,8 @@
 #include "support/talk.h"
 #include "support/test.h"
 
-#include "engine/session.h"
+#include "engine/capture/close.h"
+#include "engine/chat/session.h"
 
 #define MINUTE CLOCK_MINUTE_MS
 

@@ -5,7 +5,7 @@
 
 #include "base/config.h"
 #include "base/json.h"
-#include "engine/request.h"
+#include "engine/call/request.h"
 #include "proxy/inject.h"
 #include "proxy/record.h"
 #include "proxy/recorder.h"
@@ -275,6 +275,34 @@ static void what_fits_nowhere_is_counted_as_lost(void **state)
     assert_int_equal(stats.n_lost, 10);
 }
 
+/* A file that is being stored still waits, once. */
+static void each_record_is_in_one_count_at_any_moment(void **state)
+{
+    enum { COUNT = 200 };
+    struct recorder_options options = {.spool_dir = folder,
+                                       .queue_bytes = 1,
+                                       .spool_bytes = 1 << 24,
+                                       .retry_ms = 10};
+    struct recorder_stats stats = {.n_waiting = 1};
+    struct recorder *recorder;
+
+    (void)state;
+    world_open(&world);
+    assert_int_equal(recorder_open(&world.engine, &options, &recorder, NULL),
+                     CLEW_OK);
+    for (int i = 0; i < COUNT; i++) {
+        recorder_take(recorder, make_record(i));
+    }
+    while (stats.n_waiting > 0) {
+        recorder_stats(recorder, &stats);
+        assert_int_equal(stats.n_waiting + stats.n_stored + stats.n_refused +
+                             stats.n_lost,
+                         COUNT);
+    }
+    recorder_close(recorder);
+    world_close(&world);
+}
+
 DB_SQL_SYSTEM(SPOIL, "CREATE UNIQUE INDEX spoil ON requests (tenant, user_id)");
 
 static enum clew_status do_spoil(struct store_tx *tx, void *arg,
@@ -337,6 +365,7 @@ int main(void)
         CASE(records_are_stored_in_the_background),
         CASE(what_memory_does_not_hold_goes_by_way_of_the_spool),
         CASE(what_fits_nowhere_is_counted_as_lost),
+        CASE(each_record_is_in_one_count_at_any_moment),
         CASE(a_spoilt_record_is_lost_alone),
     };
 

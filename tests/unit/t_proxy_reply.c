@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/json.h"
-#include "engine/canon.h"
+#include "engine/call/canon.h"
 #include "proxy/reply.h"
 
 struct got {

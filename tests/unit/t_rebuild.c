@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log replayed reaches the same state; what differs is found and mended. */
-#include "support/test.h"
 #include "support/fake_http.h"
 #include "support/pg.h"
-#include "support/talk.h"
+#include "support/one_talk.h"
+#include "support/test.h"
 
 #include "base/json.h"
 #include "base/sha256.h"
-#include "engine/chain.h"
-#include "engine/chat.h"
-#include "engine/compact.h"
-#include "engine/effort_thread.h"
-#include "engine/episode.h"
-#include "engine/export.h"
-#include "engine/forget.h"
-#include "engine/lineage.h"
-#include "engine/link.h"
-#include "engine/link_decision.h"
-#include "engine/link_tuning.h"
-#include "engine/memory_view.h"
-#include "engine/rebuild.h"
-#include "engine/restore.h"
-#include "engine/session.h"
-#include "engine/start.h"
-#include "engine/task.h"
-#include "engine/thought.h"
-#include "engine/undo.h"
-#include "engine/verify.h"
+#include "engine/ask/start.h"
+#include "engine/call/call.h"
+#include "engine/capture/close.h"
+#include "engine/chat/chat.h"
+#include "engine/chat/session.h"
+#include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_tuning.h"
+#include "engine/core/task.h"
+#include "engine/effort/effort_thread.h"
+#include "engine/episode/compact.h"
+#include "engine/episode/episode.h"
+#include "engine/memory/lineage.h"
+#include "engine/proof/export.h"
+#include "engine/proof/forget.h"
+#include "engine/proof/rebuild.h"
+#include "engine/proof/restore.h"
+#include "engine/proof/verify.h"
+#include "engine/thought/memory_view.h"
+#include "engine/thought/thought.h"
+#include "engine/thought/undo.h"
+#include "engine/topic/chain.h"
 #include "model/llm.h"
 #include "store/db.h"
 #include "task/worker.h"
@@ -39,22 +40,6 @@
 #define MINUTE CLOCK_MINUTE_MS
 #define HOUR CLOCK_HOUR_MS
 #define DAY CLOCK_DAY_MS
-
-static struct talk talk;
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
 
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
@@ -315,18 +300,18 @@ static void do_chains(struct history *h)
 
 static void do_links(struct history *h)
 {
-    struct link_filter filter = {.limit = 20};
+    struct chatlink_filter filter = {.limit = 20};
     struct clew_error err = {0};
-    struct link_decision *links = NULL;
-    struct link_decision link;
+    struct chatlink_decision *links = NULL;
+    struct chatlink_decision link;
     size_t count = 0;
 
-    assert_ok(link_decision_list(ENGINE, SCOPE, ARENA, &filter, &links, &count,
-                                 &err));
+    assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
+                                     &count, &err));
     if (count > 0) {
-        assert_ok(link_decision_feedback(ENGINE, SCOPE, ARENA,
-                                         &links[pick(h, (unsigned)count)].id,
-                                         pick(h, 2) == 0, &link, &err));
+        assert_ok(chatlink_decision_feedback(
+            ENGINE, SCOPE, ARENA, &links[pick(h, (unsigned)count)].id,
+            pick(h, 2) == 0, &link, &err));
     }
 }
 
@@ -433,11 +418,11 @@ static void do_session(struct history *h)
 static void do_call(struct history *h)
 {
     struct clew_error err = {0};
-    struct link_result result;
+    struct call_result result;
     json_t *messages = json_array();
     json_t *reply = json_pack("{s:s,s:s}", "role", "assistant", "content",
                               said[pick(h, N_SAID)]);
-    struct link_input input = {.user_id = user_of(h),
+    struct call_input input = {.user_id = user_of(h),
                                .created_at_ms = h->now_ms,
                                .messages = messages,
                                .reply = reply};
@@ -449,7 +434,7 @@ static void do_call(struct history *h)
                                         i % 2 ? "assistant" : "user", "content",
                                         said[i * 3 + pick(h, 2)]));
     }
-    assert_ok(link_request(ENGINE, SCOPE, ARENA, &input, &result, &err));
+    assert_ok(call_link(ENGINE, SCOPE, ARENA, &input, &result, &err));
     note_chat(h, &result.request.chat_id);
     json_decref(messages);
     json_decref(reply);
@@ -909,8 +894,8 @@ static void recorded_answers_are_replayed_and_nobody_is_asked(void **state)
                                   .model = "test",
                                   .timeout_ms = 5000,
                                   .clock = &talk.world.clock};
-    struct link_filter filter = {.limit = 10};
-    struct link_decision *links = NULL;
+    struct chatlink_filter filter = {.limit = 10};
+    struct chatlink_decision *links = NULL;
     struct clew_error err = {0};
     struct rebuild_report report;
     const char *before;
@@ -930,8 +915,8 @@ static void recorded_answers_are_replayed_and_nobody_is_asked(void **state)
     run_tasks();
     clock_add_ms(&talk.world.clock, 2 * DAY);
     run_tasks();
-    assert_ok(link_decision_list(ENGINE, SCOPE, ARENA, &filter, &links, &count,
-                                 &err));
+    assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
+                                     &count, &err));
     assert_true(count >= 3);
     llm_close(ENGINE->llm); /* gone for good */
     ENGINE->llm = NULL;
@@ -948,7 +933,7 @@ static void recorded_answers_are_replayed_and_nobody_is_asked(void **state)
 static void tunings_and_reverts_are_replayed(void **state)
 {
     struct clew_error err = {0};
-    struct link_tuning tuning;
+    struct chatlink_tuning tuning;
     struct rebuild_report report;
     const char *before;
     size_t n_judged = 0;
@@ -957,24 +942,24 @@ static void tunings_and_reverts_are_replayed(void **state)
     /* a hundred verdicts tune: here on what was joined only just */
     for (int i = 0; n_judged < 100 && i < 200; i++) {
         struct str user = str_of(arena_printf(ARENA, "u%d", i));
-        struct link_filter filter = {.limit = 5};
-        struct link_decision *links = NULL;
-        struct link_decision judged;
+        struct chatlink_filter filter = {.limit = 5};
+        struct chatlink_decision *links = NULL;
+        struct chatlink_decision judged;
         size_t count = 0;
 
         sms_of(user, i * 6 * DAY, "Remind me to buy milk");
         sms_of(user, (i * 6 + 5) * DAY, "Also eggs, please");
         filter.chat_id = talk.last.turn.chat_id;
-        assert_ok(link_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
-                                     &count, &err));
+        assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
+                                         &count, &err));
         for (size_t k = 0; k < count; k++) {
-            assert_ok(link_decision_feedback(ENGINE, SCOPE, ARENA, &links[k].id,
-                                             false, &judged, &err));
+            assert_ok(chatlink_decision_feedback(
+                ENGINE, SCOPE, ARENA, &links[k].id, false, &judged, &err));
         }
         n_judged += count;
         run_tasks();
     }
-    assert_ok(link_tuning_revert(ENGINE, SCOPE, ARENA, &tuning, &err));
+    assert_ok(chatlink_tuning_revert(ENGINE, SCOPE, ARENA, &tuning, &err));
     before = dump();
     assert_non_null(strstr(before, "reverted by hand"));
     report = rebuild(true);

@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/rand.h"
-#include "engine/recall.h"
 #include "index/doc.h"
 #include "model/embed.h"
+#include "recall/recall.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -9,10 +9,10 @@
 #include "support/test.h"
 
 #include "base/arena.h"
-#include "engine/recall.h"
 #include "index/build.h"
 #include "index/doc.h"
 #include "model/embed.h"
+#include "recall/recall.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -9,16 +9,18 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/config.h"
-#include "engine/capture.h"
-#include "engine/engine.h"
-#include "engine/forget.h"
-#include "engine/memory.h"
-#include "engine/model_use.h"
-#include "engine/reembed.h"
-#include "engine/search.h"
-#include "engine/task.h"
-#include "engine/thought.h"
-#include "engine/verify.h"
+#include "engine/ask/search.h"
+#include "engine/capture/capture.h"
+#include "engine/core/engine.h"
+#include "engine/core/task.h"
+#include "engine/feed/model_use.h"
+#include "engine/feed/reembed.h"
+#include "engine/key/tenant.h"
+#include "engine/memory/memory.h"
+#include "engine/open.h"
+#include "engine/proof/forget.h"
+#include "engine/proof/verify.h"
+#include "engine/thought/thought.h"
 #include "index/index.h"
 #include "model/embed.h"
 #include "model/model_store.h"
@@ -120,6 +122,9 @@ static void restart(void)
 
 static int set_up(void **state)
 {
+    /* what a turn means does not matter here, and reading takes its time */
+    struct config_flag rules[] = {{"reader.on", "false"}};
+
     (void)state;
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     (void)snprintf(folder, sizeof(folder), "/tmp/clew-reembed-XXXXXX");
@@ -128,7 +133,7 @@ static int set_up(void **state)
         pg_start();
         pg_new_database(url, sizeof(url));
     }
-    assert_int_equal(config_load(NULL, NULL, 0, &config, NULL), CLEW_OK);
+    assert_int_equal(config_load(NULL, rules, 1, &config, NULL), CLEW_OK);
     clock_init_fake(&now, NOW);
     arena_init(&arena, (size_t)1 << 30);
     calls = 0;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics for the planner: taken once there is something to plan for. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
 #include "store/db.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static struct talk talk;
 
 DB_SQL_SYSTEM(SELECT_ROWS, "SELECT CAST(reltuples AS BIGINT) FROM pg_class"
                            " WHERE relname = 'turns'");

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/skill.h"
+#include "talk/skill.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "support/test.h"
 
 #include "base/arena.h"
-#include "engine/slots.h"
+#include "talk/slots.h"
 
 struct history {
     const char *older;

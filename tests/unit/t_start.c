@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting a conversation: what is offered, and every answer. */
+#include "support/one_talk.h"
 #include "support/test.h"
-#include "support/talk.h"
 
-#include "engine/context.h"
-#include "engine/start.h"
+#include "engine/ask/context.h"
+#include "engine/ask/start.h"
 
-static struct talk talk;
 static struct uuid research; /* a chat about payments */
 
-static int open_talk(void **state)
+static int open_own(void **state)
 {
     (void)state;
     talk_open(&talk);
@@ -21,18 +20,11 @@ static int open_talk(void **state)
     research = talk.chat_id;
     talk_leave(&talk);
     talk_script(&talk, "u:Help me design the checkout endpoints"
-                       "|a:Use POST /checkout with a payment token."
-                       "|u:that works, thanks!");
+                       "|a:Use POST /checkout with a token of the cart."
+                       "|u:that did it, thanks!");
     talk_leave(&talk);
     talk_script(&talk, "u:My tomatoes grow well on the balcony|a:Nice.");
     clock_add_ms(&talk.world.clock, 3 * CLOCK_DAY_MS);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
     return 0;
 }
 
@@ -62,7 +54,7 @@ static struct start_choice choose(const struct start *start, const char *answer)
 
 static void related_context_is_shown_with_four_options(void **state)
 {
-    struct start start = begin("I want to work on the payment integration");
+    struct start start = begin("work on the payment integration");
 
     (void)state;
     print_message("%s", start.text.s);
@@ -71,13 +63,15 @@ static void related_context_is_shown_with_four_options(void **state)
     assert_true(start.chats[0].has_open_effort);
     assert_true(start.n_memories >= 2);
     assert_int_equal(start.n_options, 4);
-    assert_non_null(strstr(start.text.s, "RELATED CHATS:\n  1. \"Research the "
-                                         "payment gateway\" (3 days ago)\n"));
+    assert_non_null(strstr(start.text.s,
+                           "RELATED CHATS:\n  1. \"Help me "
+                           "research the payment gateway\" (3 days ago)\n"));
     assert_non_null(strstr(start.text.s, "     Artifacts: "));
     assert_non_null(strstr(start.text.s, "1 open effort"));
     assert_non_null(strstr(start.text.s, "RELEVANT ARTIFACTS:\n  • ["));
-    assert_non_null(strstr(start.text.s, "  1. Continue \"Research the payment "
-                                         "gateway\" (has open effort)\n"));
+    assert_non_null(strstr(start.text.s,
+                           "  1. Continue \"Help me research the "
+                           "payment gateway\" (has open effort)\n"));
     assert_non_null(
         strstr(start.text.s, "  4. Start fresh (no prior context)\n"));
     assert_null(strstr(start.text.s, "tomatoes"));
@@ -194,7 +188,7 @@ static void a_start_of_another_tenant_is_unknown(void **state)
                      CLEW_NOT_FOUND);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_own, close_talk)
 
 int main(void)
 {

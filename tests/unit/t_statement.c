@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "base/arena.h"
-#include "engine/statement.h"
+#include "talk/statement.h"
 
 static void statements_that_disagree(void **state)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Later work: claimed by one, done once, given up in the end, dropped by age.
  */
-#include "support/test.h"
 #include "support/pg.h"
-#include "support/talk.h"
+#include "support/one_talk.h"
+#include "support/test.h"
 
-#include "engine/chat.h"
-#include "engine/key_cache.h"
-#include "engine/task.h"
+#include "engine/capture/close.h"
+#include "engine/chat/chat.h"
+#include "engine/core/task.h"
+#include "engine/key/key_cache.h"
+#include "engine/key/tenant.h"
 #include "store/db.h"
 #include "task/worker.h"
 
@@ -19,8 +21,6 @@
 #define MINUTE CLOCK_MINUTE_MS
 #define DAY CLOCK_DAY_MS
 
-static struct talk talk;
-
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
 #define ARENA (&talk.world.arena)
@@ -30,20 +30,6 @@ static struct talk talk;
             fail_msg("%s", err.message);                                       \
         }                                                                      \
     } while (0)
-
-static int open_talk(void **state)
-{
-    (void)state;
-    talk_open(&talk);
-    return 0;
-}
-
-static int close_talk(void **state)
-{
-    (void)state;
-    talk_close(&talk);
-    return 0;
-}
 
 struct add_work {
     const char *key;

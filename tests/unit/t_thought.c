@@ -5,8 +5,8 @@
  */
 #include "support/test.h"
 
-#include "engine/memory.h"
-#include "engine/thought.h"
+#include "engine/memory/memory.h"
+#include "engine/thought/thought.h"
 #include "support/talk.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include "base/arena.h"
-#include "engine/vector_cache.h"
+#include "engine/feed/vector_cache.h"
 #include "index/segment.h"
 
 #define DIM 16

@@ -11,7 +11,8 @@ import { startPostgres } from "./postgres.mjs";
 import { startServer } from "./server.mjs";
 
 export function onEachBackend(name, body) {
-  for (const backend of ["sqlite", "postgres"]) {
+  const wanted = process.env.CLEW_TEST_BACKEND; /* one alone, while one works */
+  for (const backend of wanted ? [wanted] : ["sqlite", "postgres"]) {
     describe(`${name} on ${backend}`, () => {
       const servers = [];
       let postgres;

@@ -24,3 +24,12 @@ export function isOk(answer, status = 200) {
   assert.equal(answer.status, status, `${answer.status} ${answer.text}`);
   return answer.body;
 }
+
+/* Turns of long calls are read in the background: wait until none is left. */
+export async function isRead(api) {
+  for (const until = Date.now() + 30_000; Date.now() < until;) {
+    if (isOk(await api.get("/healthz")).reading.waiting === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 50)); /* poll */
+  }
+  assert.fail("turns wait to be read");
+}

@@ -5,6 +5,8 @@
  * Preloaded into a program (LD_PRELOAD). While the file $FULL_DISK_FLAG exists,
  * every write that would make a file under $FULL_DISK_UNDER grow fails with
  * ENOSPC, as on a real disk: what has its blocks can still be overwritten.
+ * While $FULL_DISK_FLAG.dead exists, no file there can be read: the disk is
+ * gone, but for what is in memory.
  * Needs no privileges, unlike a small file system.
  * Thread-safety: none of its own; it keeps no state.
  */
@@ -69,6 +71,29 @@ static off_t place_of(int fd)
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static bool is_dead(int fd)
+{
+    const char *flag = getenv("FULL_DISK_FLAG");
+    int saved = errno;
+    char dead[4096];
+    bool is_so = flag &&
+                 snprintf(dead, sizeof(dead), "%s.dead", flag) > 0 &&
+                 access(dead, F_OK) == 0 && is_under(fd);
+
+    errno = is_so ? EIO : saved;
+    return is_so;
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    return is_dead(fd) ? -1 : NEXT(pread)(fd, bytes, n, at);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t n, off_t at)
+{
+    return is_dead(fd) ? -1 : NEXT(pread64)(fd, bytes, n, at);
+}
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {

@@ -22,9 +22,13 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/* No setting of the machine reaches the program. */
+/*
+ * No setting of the machine reaches the program. A test that stores much and
+ * does not look at what it means sets CLEW_TEST_READS to "no": rules read then.
+ */
 export function cleanEnv(folder, extra = {}) {
   const env = { PATH: process.env.PATH, HOME: folder, LANG: "C.UTF-8" };
+  if (process.env.CLEW_TEST_READS === "no") env.CLEW_READER_ON = "false";
   for (const name of ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"]) {
     if (process.env[name]) env[name] = process.env[name];
   }
@@ -57,13 +61,18 @@ export function fullDisk(under) {
       if (isFull) fs.writeFileSync(flag, "");
       else fs.rmSync(flag, { force: true });
     },
+    /* It cannot be read either. */
+    setDead(isDead) {
+      if (isDead) fs.writeFileSync(`${flag}.dead`, "");
+      else fs.rmSync(`${flag}.dead`, { force: true });
+    },
     remove: () => fs.rmSync(folder, { recursive: true, force: true }),
   };
 }
 
 /*
  * Start `clew serve`. Options: data (kept if given), store (a postgres URL),
- * listen, args, env.
+ * listen, args, env, limits (of prlimit: { nofile: 64, as: 1 << 30 }).
  */
 export async function startServer(options = {}) {
   const data = options.data ?? tempFolder();
@@ -71,7 +80,10 @@ export async function startServer(options = {}) {
   args.push("--listen", options.listen ?? "127.0.0.1:0");
   if (options.store) args.push("--store", options.store);
   args.push(...(options.args ?? []));
-  const child = spawn(bin, args, {
+  const limits = Object.entries(options.limits ?? {})
+    .map(([name, value]) => `--${name}=${value}`);
+  const line = limits.length > 0 ? ["prlimit", ...limits, bin, ...args] : [bin, ...args];
+  const child = spawn(line[0], line.slice(1), {
     env: cleanEnv(data, options.env),
     stdio: ["ignore", "ignore", "pipe"],
   });

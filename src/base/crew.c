@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crew.c - the list of work at hand and those who take steps from it. See
+ * crew.h.
+ */
+#include "base/crew.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+/* One crew_run(), on its caller's stack. */
+struct job {
+    crew_fn fn;
+    void *arg;
+    size_t n_steps;
+    size_t next;     /* step to take */
+    size_t n_active; /* steps that others are at */
+    struct job *after;
+};
+
+struct crew {
+    pthread_mutex_t lock; /* guards all below and the jobs in the list */
+    pthread_cond_t work;  /* a job has steps, or the end */
+    pthread_cond_t done;  /* a helper finished a step */
+    struct job *jobs;     /* that have steps to take */
+    pthread_t threads[CREW_MAX_HELPERS];
+    size_t n_wanted;
+    size_t n_threads;
+    bool has_started;
+    bool is_closing;
+};
+
+static void leave_list(struct crew *crew, const struct job *job)
+{
+    struct job **at = &crew->jobs;
+
+    while (*at && *at != job) {
+        at = &(*at)->after;
+    }
+    if (*at) {
+        *at = job->after;
+    }
+}
+
+/* The next step of a job; its last one takes it from the list. */
+static size_t take_step(struct crew *crew, struct job *job)
+{
+    size_t step = job->next++;
+
+    if (job->next == job->n_steps) {
+        leave_list(crew, job);
+    }
+    return step;
+}
+
+static void *help(void *arg)
+{
+    struct crew *crew = arg;
+
+    (void)pthread_mutex_lock(&crew->lock);
+    while (!crew->is_closing) {
+        struct job *job = crew->jobs;
+
+        if (!job) {
+            (void)pthread_cond_wait(&crew->work, &crew->lock);
+            continue;
+        }
+        size_t step = take_step(crew, job);
+
+        job->n_active++;
+        (void)pthread_mutex_unlock(&crew->lock);
+        job->fn(job->arg, step);
+        (void)pthread_mutex_lock(&crew->lock);
+        job->n_active--;
+        (void)pthread_cond_broadcast(&crew->done);
+    }
+    (void)pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+/* Once, with the lock held: as many as the system gives. */
+static void start(struct crew *crew)
+{
+    crew->has_started = true;
+    while (crew->n_threads < crew->n_wanted &&
+           pthread_create(&crew->threads[crew->n_threads], NULL, help, crew) ==
+               0) {
+        crew->n_threads++;
+    }
+}
+
+struct crew *crew_open(size_t n_helpers)
+{
+    struct crew *crew = alloc_zero(1, sizeof(*crew));
+
+    if (!crew) {
+        return NULL;
+    }
+    crew->n_wanted =
+        n_helpers < CREW_MAX_HELPERS ? n_helpers : CREW_MAX_HELPERS;
+    (void)pthread_mutex_init(&crew->lock, NULL);
+    (void)pthread_cond_init(&crew->work, NULL);
+    (void)pthread_cond_init(&crew->done, NULL);
+    return crew;
+}
+
+void crew_close(struct crew *crew)
+{
+    if (!crew) {
+        return;
+    }
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->is_closing = true;
+    (void)pthread_cond_broadcast(&crew->work);
+    (void)pthread_mutex_unlock(&crew->lock);
+    for (size_t i = 0; i < crew->n_threads; i++) {
+        (void)pthread_join(crew->threads[i], NULL);
+    }
+    (void)pthread_cond_destroy(&crew->done);
+    (void)pthread_cond_destroy(&crew->work);
+    (void)pthread_mutex_destroy(&crew->lock);
+    alloc_free(crew);
+}
+
+size_t crew_fitting(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t helpers = n > 1 ? (size_t)n - 1 : 0;
+
+    return helpers < CREW_MAX_HELPERS ? helpers : CREW_MAX_HELPERS;
+}
+
+void crew_run(struct crew *crew, crew_fn fn, void *arg, size_t n_steps)
+{
+    struct job job = {.fn = fn, .arg = arg, .n_steps = n_steps};
+
+    if (!crew || n_steps < 2) {
+        for (size_t i = 0; i < n_steps; i++) {
+            fn(arg, i);
+        }
+        return;
+    }
+    (void)pthread_mutex_lock(&crew->lock);
+    if (!crew->has_started) {
+        start(crew);
+    }
+    job.after = crew->jobs;
+    crew->jobs = &job;
+    (void)pthread_cond_broadcast(&crew->work);
+    while (job.next < n_steps) {
+        size_t step = take_step(crew, &job);
+
+        (void)pthread_mutex_unlock(&crew->lock);
+        fn(arg, step);
+        (void)pthread_mutex_lock(&crew->lock);
+    }
+    while (job.n_active > 0) {
+        (void)pthread_cond_wait(&crew->done, &crew->lock);
+    }
+    (void)pthread_mutex_unlock(&crew->lock);
+}

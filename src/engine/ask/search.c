@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search.c - the steps from a question to its answers. See search.h.
+ */
+#include "engine/ask/search.h"
+
+#include "engine/ask/search_internal.h"
+#include "engine/core/engine.h"
+#include "engine/episode/episode.h"
+#include "engine/feed/model_use.h"
+#include "engine/feed/vector_graph.h"
+#include "engine/memory/lineage.h"
+#include "engine/memory/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whole chats are ranked by their turns, and by nothing else. */
+static bool is_of_chats(const struct search_query *query)
+{
+    return query->kinds != 0 && (query->kinds & RECALL_CHAT) == query->kinds;
+}
+
+static struct search_coat coat_of(const struct search_hit *hit)
+{
+    struct search_coat coat = {.kind = hit->item.kind,
+                               .id = hit->item.id,
+                               .text = hit->text,
+                               .is_superseded = hit->is_superseded};
+
+    if (hit->memory) {
+        coat.type = hit->memory->type;
+    }
+    return coat;
+}
+
+/* Behind the first answer that it belongs to. */
+static enum clew_status add_coats(struct search_work *work, size_t count,
+                                  struct clew_error *err)
+{
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct search_hit *hit = &work->rows.hits[i];
+        size_t at = 0;
+
+        while (at < count && !search_belongs(hit, &work->matters[at])) {
+            at++;
+        }
+        if (at == count) {
+            continue;
+        }
+        struct search_hit *shown = &work->matters[at].hit;
+
+        if (!shown->also) {
+            shown->also =
+                arena_zero(work->arena, SEARCH_MAX_COATS, sizeof(*shown->also));
+            if (!shown->also) {
+                return clew_no_memory(err);
+            }
+        }
+        if (shown->n_also < SEARCH_MAX_COATS) {
+            shown->also[shown->n_also++] = coat_of(hit);
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum search_answered answered_by(const struct search_work *work)
+{
+    double best = work->count > 0 ? work->matters[0].hit.item.score : 0;
+
+    return best >= SCORE_YES     ? SEARCH_YES
+           : best >= SCORE_MAYBE ? SEARCH_MAYBE
+                                 : SEARCH_NO;
+}
+
+/* Not read, and promising. */
+static bool is_promising(const struct search_work *work,
+                         const struct matter *matter, double best)
+{
+    return work->query->has_unread && matter->read < 0 &&
+           search_promise(matter) >= UNREAD_PROMISE * best;
+}
+
+/* Only what is good enough stays, in its order. */
+static void keep_good(struct search_work *work, double least)
+{
+    double best = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->count; i++) {
+        best = fmax(best, search_promise(&work->matters[i]));
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        const struct matter *matter = &work->matters[i];
+
+        if (matter->hit.item.score >= least ||
+            (least < 1 && is_promising(work, matter, best))) {
+            work->matters[n++] = *matter;
+        }
+    }
+    work->count = n;
+}
+
+/* The first that are good enough, with their passages and coats. */
+static enum clew_status take_answers(struct search_work *work,
+                                     struct search_result *out,
+                                     struct clew_error *err)
+{
+    const struct search_query *query = work->query;
+    double least = query->min_score;
+    size_t count;
+    enum clew_status status;
+
+    out->answered = answered_by(work);
+    if (query->is_floored) {
+        least = out->answered == SEARCH_NO ? 1 : fmax(least, SCORE_FLOOR);
+    }
+    keep_good(work, least);
+    count = work->count < query->limit ? work->count : query->limit;
+    status = add_coats(work, count, err);
+    out->hits = arena_zero(work->arena, count + 1, sizeof(*out->hits));
+    if (!out->hits) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        struct matter *matter = &work->matters[i];
+
+        if (matter->read < 0) { /* not chosen yet */
+            status = search_set_passage(work, matter, err);
+        }
+        out->hits[out->count++] = matter->hit;
+    }
+    return status;
+}
+
+enum clew_status search_run(struct engine *engine, const struct scope *scope,
+                            struct arena *arena,
+                            const struct search_query *query,
+                            struct search_result *out, struct clew_error *err)
+{
+    struct search_work work = {
+        .engine = engine, .scope = scope, .arena = arena, .query = query};
+    size_t pool = query->limit + SEARCH_SPARE;
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    if (is_of_chats(query)) {
+        return search_plain(engine, scope, arena, query, out, err);
+    }
+    pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
+    status = search_rows(engine, scope, arena, query, pool, &work.rows, err);
+    if (status == CLEW_OK) {
+        status = search_group(&work, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_read(&work, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_score(&work, err);
+    }
+    if (status == CLEW_OK) {
+        status = take_answers(&work, out, err);
+        out->ranking = work.rows.ranking;
+    }
+    return status;
+}
+
+enum clew_status search_plain(struct engine *engine, const struct scope *scope,
+                              struct arena *arena,
+                              const struct search_query *query,
+                              struct search_result *out, struct clew_error *err)
+{
+    struct search_rows rows;
+    enum clew_status status =
+        search_rows(engine, scope, arena, query, query->limit, &rows, err);
+
+    memset(out, 0, sizeof(*out));
+    if (status == CLEW_OK) {
+        out->hits = rows.hits;
+        out->count = rows.count;
+        out->ranking = rows.ranking;
+        out->answered = rows.count > 0 ? SEARCH_MAYBE : SEARCH_NO;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->hits[i].read = -1;
+        out->hits[i].passage_to = out->hits[i].text.len;
+    }
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search.h - what recall ranked becomes rows again: the answer to a question.
+ *
+ * Ranks over the index (recall.h), reads the rows, and puts the coats of one
+ * matter together: the turn that says it is shown, what was drawn from it
+ * stands behind it, and no kind comes before another for what it is. The first
+ * are read together with the question (model/reader.h) unless it must be fast;
+ * a score is the probability that a passage answers, the same for every
+ * question and store. What is superseded is marked and comes after what holds
+ * (even if that does not match itself); what is retracted or expired at the
+ * moment asked about is left out. The same question on the same turns has the
+ * same answers: nothing hangs on the clock, the store or ids.
+ * Thread-safety: safe; see engine.h.
+ */
+#ifndef ENGINE_SEARCH_H
+#define ENGINE_SEARCH_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/chat/turn.h"
+#include "recall/recall.h"
+#include "store/store.h"
+
+struct engine;
+struct episode;
+struct memory;
+struct memory_ref;
+
+/* Another coat of the same answer: the memory drawn from a turn, the effort
+ * it belongs to, the episode around it. */
+struct search_coat {
+    uint32_t kind; /* enum recall_kinds */
+    struct uuid id;
+    struct str text;
+    struct str type; /* of a memory; s == NULL of others */
+    bool is_superseded;
+};
+#define SEARCH_MAX_COATS 8
+
+/* One thing found, with what is needed to show it. */
+struct search_hit {
+    struct recall_item item;       /* its score is after lineage */
+    const struct turn *turn;       /* the turn, or the best turn of a chat */
+    const struct memory *memory;   /* for memories; then `turn` is NULL */
+    const struct episode *episode; /* for episodes; then `turn` is NULL */
+    struct str text;
+    struct str source_ref; /* "<chat id>:lines-15-42"; s == NULL if none */
+    struct str speaker;    /* of a turn: "assistant", a name, or "user" */
+    /* Where `text` stands in the turn's text; the whole of a short one. */
+    size_t passage_from;
+    size_t passage_to;
+    struct search_coat *also;
+    size_t n_also;
+    float read; /* the reader's word that it answers; below 0: not read */
+    const struct memory_ref *refs; /* lines a memory cites */
+    size_t n_refs;
+    bool is_superseded;
+    struct uuid refined_by; /* nil unless superseded */
+    /* The sum of parts it is ranked by: its own, or that of a memory whose
+     * place it took. */
+    double match;
+    bool is_outrun; /* a newer memory refined the same source */
+};
+
+struct search_query {
+    struct str query;
+    struct str user_id;  /* s == NULL: every user of the tenant */
+    struct uuid chat_id; /* nil: every chat; else this chat's line */
+    uint32_t kinds;      /* enum recall_kinds; 0 = all but chats */
+    size_t limit;
+    int64_t since_ms; /* INT64_MIN = open */
+    int64_t until_ms; /* INT64_MAX = open */
+    int64_t at_ms;    /* as of; the engine's now if the caller gave none */
+    struct str timezone;
+    bool is_fast;     /* read nothing */
+    int64_t read_ms;  /* … or so long; 0: recall.read_ms */
+    double min_score; /* leave out what is below */
+    /* For those who are told without asking (context, injection): nothing if
+     * nothing answers, and else nothing that surely does not. */
+    bool is_floored;
+    /* … but what was not read stays, behind, if its words and meaning promise
+     * nearly as much as the best's: a context has room for it */
+    bool has_unread;
+};
+
+enum search_answered { SEARCH_NO, SEARCH_MAYBE, SEARCH_YES };
+
+struct search_result {
+    struct search_hit *hits; /* each matter once, best first */
+    size_t count;
+    enum search_answered answered;
+    struct recall_result ranking; /* terms and counts, for explain */
+};
+
+/* Find. CLEW_NOT_FOUND if `chat_id` is given and unknown. */
+enum clew_status search_run(struct engine *engine, const struct scope *scope,
+                            struct arena *arena,
+                            const struct search_query *query,
+                            struct search_result *out,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* What the index ranks, kind by kind, neither grouped nor read; scores only
+ * order. For those who look for what is near rather than for an answer. */
+enum clew_status search_plain(struct engine *engine, const struct scope *scope,
+                              struct arena *arena,
+                              const struct search_query *query,
+                              struct search_result *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_internal.h - what the steps from a question to its answers share.
+ *
+ * search_rows.c    ranked by the index, as rows, with lineage
+ * search_group.c   the coats of one matter together
+ * search_passage.c which stretch of a long text
+ * search_read.c    the first of them read with the question
+ * search_score.c   one score, and the order
+ * search.c         the steps in order
+ * Thread-safety: none; everything belongs to one search.
+ */
+#ifndef ENGINE_SEARCH_INTERNAL_H
+#define ENGINE_SEARCH_INTERNAL_H
+
+#include "engine/ask/search.h"
+#include "engine/ask/search_tuning.h"
+#include "text/token.h"
+
+/* What the index ranked, as rows. */
+struct search_rows {
+    struct search_hit *hits; /* best first */
+    size_t count;
+    struct recall_line *lines; /* of the chat asked about */
+    size_t n_lines;
+    struct recall_result ranking;
+};
+
+/* At most `pool` hits, each with its row. */
+enum clew_status search_rows(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct search_query *query, size_t pool,
+                             struct search_rows *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* "<chat id>:lines-15-42"; s == NULL without memory. */
+struct str search_ref(struct arena *arena, const struct memory_ref *ref);
+
+/* A turn, or what stands for none, with all that was found of it. */
+struct matter {
+    struct search_hit hit; /* what is shown; its turn is set if it has one */
+    const struct turn *before; /* the turn before; NULL if there is none */
+    double turn;    /* match of the turn itself, or SEARCH_NO_MATCH */
+    double memory;  /* of the best memory that cites it, or the same */
+    double episode; /* of the episode around it, or the same */
+    float read;     /* that it answers, by the reader; < 0: not read */
+    double sum;     /* what it is ordered by */
+    size_t newer;   /* of the first ones, how many are newer */
+};
+#define SEARCH_NO_MATCH (-1.0)
+
+struct search_work {
+    struct engine *engine;
+    const struct scope *scope;
+    struct arena *arena;
+    const struct search_query *query;
+    struct search_rows rows;
+    struct matter *matters;
+    size_t count;
+    size_t cap;
+    struct turn *cited; /* turns looked up for memories */
+    size_t n_cited;
+    struct turn *before;
+    size_t n_before;
+};
+
+/* Make matters of the hits. */
+enum clew_status search_group(struct search_work *work,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* The stretch of `text` that answers best: [*from, *to) of its bytes. */
+enum clew_status search_passage(const struct search_work *work, struct str text,
+                                size_t *from, size_t *to,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+/* Does a memory or an episode that was found belong to this matter? */
+bool search_belongs(const struct search_hit *hit, const struct matter *matter);
+/* Where the matter that shows `id` stands. */
+size_t search_find(const struct search_work *work, const struct uuid *id);
+/* Is a text in a script that the reader has seen? */
+bool search_is_readable(struct str text);
+/* Is this question read with its candidates? */
+bool search_reads(const struct search_work *work);
+/* … and how long, about. */
+int64_t search_read_ms(const struct search_work *work);
+/* How likely it is to answer, by what is known before any is read. */
+double search_promise(const struct matter *matter);
+/* For qsort(): by the sum; equals by time, place and text, so that their order
+ * does not hang on ids. */
+int search_compare(const void *a, const void *b);
+/* The passage of a matter instead of its whole turn. */
+enum clew_status search_set_passage(struct search_work *work,
+                                    struct matter *matter,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Choose passages, and read the first with the question. */
+enum clew_status search_read(struct search_work *work,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Score and order; what is superseded after what holds. */
+enum clew_status search_score(struct search_work *work,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

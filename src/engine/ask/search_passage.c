@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_passage.c - which stretch of a long text answers. See
+ * search_internal.h.
+ *
+ * A stretch is a run of whole sentences (lines, where there are none) up to
+ * PASSAGE_BYTES. The words of the question that it holds, rarer ones more, and
+ * its cosine with the question choose among them; of equals the first.
+ */
+#include "engine/ask/search_internal.h"
+
+#include "base/utf8.h"
+#include "engine/core/engine.h"
+#include "model/embed.h"
+#include "text/analysis.h"
+
+#include <string.h>
+
+/* Of a longer text the part around most of the question's words. */
+#define LOOK_BYTES 65536u
+/* Sentences looked at, and stretches that are embedded. */
+#define MAX_UNITS 2048
+#define MAX_EMBEDDED 12
+#define MAX_TERMS 64
+
+/* A sentence: where it begins, and which of the question's words it has. */
+struct unit {
+    size_t from;
+    uint64_t terms;
+};
+
+struct stretch {
+    size_t from;
+    size_t to;
+    float weight;
+};
+
+struct choice {
+    const struct search_work *work;
+    struct str text; /* that is looked at */
+    struct unit *units;
+    size_t n_units;
+    float weights[MAX_TERMS]; /* of the question's words; they sum to 1 */
+    size_t n_terms;
+    struct stretch best[MAX_EMBEDDED];
+    size_t n_best;
+};
+
+static void weigh_terms(struct choice *choice)
+{
+    const struct recall_result *ranking = &choice->work->rows.ranking;
+    float total = 0;
+
+    choice->n_terms =
+        ranking->n_terms < MAX_TERMS ? ranking->n_terms : MAX_TERMS;
+    for (size_t i = 0; i < choice->n_terms; i++) {
+        choice->weights[i] = text_idf(ranking->terms[i]);
+        total += choice->weights[i];
+    }
+    for (size_t i = 0; i < choice->n_terms && total > 0; i++) {
+        choice->weights[i] /= total;
+    }
+}
+
+/* The window of a huge text that holds most different words, as written. */
+static size_t look_from(const struct search_work *work, struct str text)
+{
+    const struct recall_result *ranking = &work->rows.ranking;
+    size_t best = 0;
+    size_t most = 0;
+
+    for (size_t t = 0; t < ranking->n_terms && t < MAX_TERMS; t++) {
+        size_t at = str_ifind(text, ranking->terms[t], 0);
+        size_t from =
+            at == SIZE_MAX || at < LOOK_BYTES / 2 ? 0 : at - LOOK_BYTES / 2;
+        struct str window = str_sub(text, from, from + LOOK_BYTES);
+        size_t n = 0;
+
+        for (size_t k = 0; at != SIZE_MAX && k < ranking->n_terms; k++) {
+            n += str_ifind(window, ranking->terms[k], 0) != SIZE_MAX;
+        }
+        if (n > most) {
+            most = n;
+            best = from;
+        }
+    }
+    while (best < text.len && ((unsigned char)text.s[best] & 0xc0) == 0x80) {
+        best++; /* a whole character */
+    }
+    return best;
+}
+
+static uint64_t term_of(const struct choice *choice, struct str stem)
+{
+    const struct recall_result *ranking = &choice->work->rows.ranking;
+
+    for (size_t i = 0; i < choice->n_terms; i++) {
+        if (str_eq(ranking->terms[i], stem)) {
+            return (uint64_t)1 << i;
+        }
+    }
+    return 0;
+}
+
+static enum clew_status split(struct choice *choice, struct clew_error *err)
+{
+    struct tokens tokens;
+    size_t from = 0;
+
+    if (tokens_of(choice->work->arena, choice->text, &tokens) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    choice->units =
+        arena_zero(choice->work->arena, MAX_UNITS, sizeof(*choice->units));
+    if (!choice->units) {
+        return clew_no_memory(err);
+    }
+    choice->n_units = 1;
+    for (size_t i = 0; i < tokens.count; i++) {
+        const struct token *token = &tokens.items[i];
+        bool is_new = token->flags & (TOKEN_BREAK | TOKEN_AFTER_LINE) ||
+                      token->to - from > PASSAGE_BYTES;
+
+        if (is_new && token->from > from && !(token->flags & TOKEN_PART) &&
+            choice->n_units < MAX_UNITS) {
+            from = token->from;
+            choice->units[choice->n_units++].from = from;
+        }
+        choice->units[choice->n_units - 1].terms |=
+            term_of(choice, token->stem);
+    }
+    return CLEW_OK;
+}
+
+/* Keep the best by words; the earlier of equals. */
+static void offer(struct choice *choice, const struct stretch *stretch)
+{
+    size_t at = choice->n_best;
+
+    while (at > 0 && choice->best[at - 1].weight < stretch->weight) {
+        at--;
+    }
+    if (at == MAX_EMBEDDED) {
+        return;
+    }
+    if (choice->n_best < MAX_EMBEDDED) {
+        choice->n_best++;
+    }
+    memmove(&choice->best[at + 1], &choice->best[at],
+            (choice->n_best - 1 - at) * sizeof(*choice->best));
+    choice->best[at] = *stretch;
+}
+
+static size_t unit_end(const struct choice *choice, size_t unit)
+{
+    return unit + 1 < choice->n_units ? choice->units[unit + 1].from
+                                      : choice->text.len;
+}
+
+/* Every run of whole sentences that fits. */
+static void find_stretches(struct choice *choice)
+{
+    for (size_t i = 0; i < choice->n_units; i++) {
+        struct stretch stretch = {.from = choice->units[i].from};
+        uint64_t terms = 0;
+        size_t k = i;
+
+        do {
+            terms |= choice->units[k].terms;
+            stretch.to = unit_end(choice, k);
+            k++;
+        } while (k < choice->n_units &&
+                 unit_end(choice, k) - stretch.from <= PASSAGE_BYTES);
+        for (size_t t = 0; t < choice->n_terms; t++) {
+            stretch.weight += terms >> t & 1 ? choice->weights[t] : 0;
+        }
+        offer(choice, &stretch);
+        if (k == choice->n_units) {
+            return; /* the rest is part of this one */
+        }
+    }
+}
+
+static enum clew_status embed_best(struct choice *choice, size_t *out_best,
+                                   struct clew_error *err)
+{
+    struct embedder *embedder = choice->work->engine->embedder;
+    struct str texts[MAX_EMBEDDED + 1];
+    float *vectors =
+        arena_zero(choice->work->arena, (MAX_EMBEDDED + 1) * embedder->dim,
+                   sizeof(*vectors));
+    float most = -2;
+    enum clew_status status;
+
+    if (!vectors) {
+        return clew_no_memory(err);
+    }
+    texts[0] = choice->work->query->query;
+    for (size_t i = 0; i < choice->n_best; i++) {
+        texts[i + 1] =
+            str_sub(choice->text, choice->best[i].from, choice->best[i].to);
+    }
+    status = embed_run(embedder, texts, choice->n_best + 1, vectors, err);
+    for (size_t i = 0; status == CLEW_OK && i < choice->n_best; i++) {
+        const float *vector = vectors + (i + 1) * embedder->dim;
+        float cosine = 0;
+
+        for (size_t d = 0; d < embedder->dim; d++) {
+            cosine += vectors[d] * vector[d];
+        }
+        cosine = choice->best[i].weight + PASSAGE_COSINE * cosine;
+        if (cosine > most) {
+            most = cosine;
+            *out_best = i;
+        }
+    }
+    return status;
+}
+
+enum clew_status search_passage(const struct search_work *work, struct str text,
+                                size_t *from, size_t *to,
+                                struct clew_error *err)
+{
+    struct choice choice = {.work = work};
+    size_t base = 0;
+    size_t best = 0;
+    enum clew_status status;
+
+    *from = 0;
+    *to = text.len;
+    if (text.len <= PASSAGE_BYTES) {
+        return CLEW_OK;
+    }
+    if (text.len > LOOK_BYTES) {
+        base = look_from(work, text);
+    }
+    choice.text = str_sub(text, base, base + LOOK_BYTES);
+    weigh_terms(&choice);
+    status = split(&choice, err);
+    if (status == CLEW_OK) {
+        find_stretches(&choice);
+        status = embed_best(&choice, &best, err);
+    }
+    if (status == CLEW_OK) {
+        struct str stretch = str_trim(
+            str_sub(choice.text, choice.best[best].from, choice.best[best].to));
+
+        *from = (size_t)(stretch.s - text.s);
+        *to = *from + utf8_cut(stretch, 2 * PASSAGE_BYTES);
+    }
+    return status;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_read.c - the first candidates read together with the question. See
+ * search_internal.h.
+ *
+ * How question and passage are put together is how the reader was trained
+ * (models/train/reader_examples.py): change both or neither. How many are read
+ * follows from recall.read_ms and the length of the texts, never from a clock,
+ * so that the same question has the same answers.
+ */
+#include "engine/ask/search_internal.h"
+
+#include "base/clock.h"
+#include "base/crew.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "engine/core/engine.h"
+#include "engine/memory/memory.h"
+#include "engine/read/sense.h"
+#include "model/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pairs of one step of the crew. */
+#define STEP_PAIRS 2
+/* A longer question is cut by the reader anyway. */
+#define QUESTION_BYTES 1024
+
+struct reading_work {
+    const struct reader *reader;
+    struct str question; /* with its day */
+    size_t left;         /* tokens that may still be read */
+    struct reader_pair *pairs;
+    struct reader_verdict *verdicts;
+    size_t count;
+    size_t first; /* of this round */
+    _Atomic bool has_failed;
+};
+
+/* "2 mar 2026" */
+static const char *day_of(struct arena *arena, int64_t time_ms)
+{
+    static const char *const months[] = {"jan", "feb", "mar", "apr",
+                                         "may", "jun", "jul", "aug",
+                                         "sep", "oct", "nov", "dec"};
+    int64_t days = time_ms / CLOCK_DAY_MS - (time_ms % CLOCK_DAY_MS < 0);
+    int64_t year;
+    int month;
+    int day;
+
+    clock_civil_from_days(days, &year, &month, &day);
+    return arena_printf(arena, "%d %s %lld", day, months[month - 1],
+                        (long long)year);
+}
+
+static struct reader_said said_of(const struct turn *turn)
+{
+    return (struct reader_said){
+        sense_speaker(turn->role == TURN_ASSISTANT, turn->name), turn->text};
+}
+
+/* "2 mar 2026 ada: it was bob || assistant: who repaired the pump?" */
+static struct str passage_text(struct arena *arena, const struct matter *matter)
+{
+    const struct search_hit *hit = &matter->hit;
+    const char *day = day_of(arena, hit->item.created_at_ms);
+    struct str step;
+
+    if (hit->turn) {
+        struct reader_said said = said_of(hit->turn);
+        struct reader_said before;
+
+        said.text = hit->text;
+        if (matter->before) {
+            before = said_of(matter->before);
+            before.text.len = utf8_cut(before.text, PASSAGE_BEFORE_BYTES);
+        }
+        step = sense_step(arena, &said, matter->before ? &before : NULL);
+    } else {
+        struct reader_said said = {STR("user"), hit->text};
+
+        step = sense_said(arena, &said);
+    }
+    if (!day || !step.s) {
+        return (struct str){0};
+    }
+    return str_of(arena_printf(arena, "%s %.*s", day, (int)step.len, step.s));
+}
+
+static void read_step(void *arg, size_t step)
+{
+    struct reading_work *reading = arg;
+    size_t from = reading->first + step * STEP_PAIRS;
+    size_t n =
+        reading->count - from < STEP_PAIRS ? reading->count - from : STEP_PAIRS;
+    struct arena arena;
+
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    if (reader_compare(reading->reader, &arena, READER_ANSWER,
+                       reading->pairs + from, n, reading->verdicts + from,
+                       NULL) != CLEW_OK) {
+        reading->has_failed = true; /* without memory, nothing else */
+    }
+    arena_release(&arena);
+}
+
+static enum clew_status do_before(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct search_work *work = arg;
+    struct uuid *ids = arena_zero(work->arena, work->count + 1, sizeof(*ids));
+    size_t n = 0;
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count && n < SEARCH_MAX_READ; i++) {
+        if (work->matters[i].hit.turn && work->matters[i].hit.turn->seq > 1) {
+            ids[n++] = work->matters[i].hit.turn->id;
+        }
+    }
+    work->n_before = 0;
+    return n == 0 ? CLEW_OK
+                  : turn_find_before(tx, work->arena, ids, n, &work->before,
+                                     &work->n_before, err);
+}
+
+static void set_before(struct search_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct turn *turn = work->matters[i].hit.turn;
+
+        for (size_t k = 0; turn && k < work->n_before; k++) {
+            if (work->before[k].seq == turn->seq - 1 &&
+                uuid_eq(&work->before[k].chat_id, &turn->chat_id)) {
+                work->matters[i].before = &work->before[k];
+            }
+        }
+    }
+}
+
+enum clew_status search_set_passage(struct search_work *work,
+                                    struct matter *matter,
+                                    struct clew_error *err)
+{
+    struct search_hit *hit = &matter->hit;
+    struct str text = hit->turn ? hit->turn->text : hit->text;
+    enum clew_status status =
+        search_passage(work, text, &hit->passage_from, &hit->passage_to, err);
+
+    if (status == CLEW_OK) {
+        hit->text = str_sub(text, hit->passage_from, hit->passage_to);
+    }
+    return status;
+}
+
+static size_t cost_of(const struct reader_pair *pair)
+{
+    size_t a = pair->a.len / SEARCH_TOKEN_BYTES;
+    size_t b = pair->b.len / SEARCH_TOKEN_BYTES;
+
+    return SEARCH_PAIR_TOKENS + (a < READER_A_TOKENS ? a : READER_A_TOKENS) +
+           (b < READER_B_TOKENS ? b : READER_B_TOKENS);
+}
+
+/* Further pairs for `tokens` tokens, in order of promise. */
+static enum clew_status add_pairs(struct search_work *work,
+                                  struct reading_work *reading, size_t tokens,
+                                  struct clew_error *err)
+{
+    reading->first = reading->count;
+    while (reading->count < work->count && reading->count < SEARCH_MAX_READ) {
+        struct reader_pair *pair = &reading->pairs[reading->count];
+        struct matter *matter = &work->matters[reading->count];
+        enum clew_status status = search_set_passage(work, matter, err);
+        size_t cost;
+
+        if (status != CLEW_OK) {
+            return status;
+        }
+        pair->a = reading->question;
+        pair->b = passage_text(work->arena, matter);
+        if (!pair->b.s) {
+            return clew_no_memory(err);
+        }
+        cost = cost_of(pair);
+        if (cost > tokens) {
+            break;
+        }
+        tokens -= cost;
+        reading->left -= cost;
+        reading->count++;
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status read_round(struct search_work *work,
+                                   struct reading_work *reading, size_t tokens,
+                                   struct clew_error *err)
+{
+    enum clew_status status = add_pairs(work, reading, tokens, err);
+    size_t n = reading->count - reading->first;
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    crew_run(work->engine->crew, read_step, reading,
+             (n + STEP_PAIRS - 1) / STEP_PAIRS);
+    if (reading->has_failed) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = reading->first; i < reading->count; i++) {
+        work->matters[i].read = reading->verdicts[i].p[0];
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status begin(struct search_work *work,
+                              struct reading_work *reading,
+                              struct clew_error *err)
+{
+    struct str query = str_sub(work->query->query, 0,
+                               utf8_cut(work->query->query, QUESTION_BYTES));
+    const char *day = day_of(work->arena, work->query->at_ms);
+    const char *question = day ? arena_printf(work->arena, "%s: %.*s", day,
+                                              (int)query.len, query.s)
+                               : NULL;
+
+    reading->pairs =
+        arena_zero(work->arena, SEARCH_MAX_READ, sizeof(*reading->pairs));
+    reading->verdicts =
+        arena_zero(work->arena, SEARCH_MAX_READ, sizeof(*reading->verdicts));
+    if (!question || !reading->pairs || !reading->verdicts) {
+        return clew_no_memory(err);
+    }
+    reading->question = str_of(question);
+    return CLEW_OK;
+}
+
+static bool has_answer(const struct search_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        if ((double)work->matters[i].read >= SEARCH_ENOUGH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status search_read(struct search_work *work, struct clew_error *err)
+{
+    struct reading_work reading = {.reader = work->engine->reader,
+                                   .left = (size_t)search_read_ms(work) *
+                                           SEARCH_TOKENS_PER_MS};
+    enum clew_status status;
+
+    if (work->count == 0) {
+        return CLEW_OK;
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        work->matters[i].sum = search_promise(&work->matters[i]);
+    }
+    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
+    if (!search_reads(work)) {
+        return CLEW_OK;
+    }
+    status = store_read(work->engine->store, work->scope, do_before, work, err);
+    if (status == CLEW_OK) {
+        set_before(work);
+        status = begin(work, &reading, err);
+    }
+    if (status == CLEW_OK) {
+        status =
+            read_round(work, &reading, reading.left * SEARCH_FIRST / 100, err);
+    }
+    if (status == CLEW_OK && !has_answer(work)) {
+        status = read_round(work, &reading, reading.left, err);
+    }
+    return status;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_score.c - one score from all that is known, and the order. See
+ * search_internal.h.
+ *
+ * What the reader says of a passage weighs most; how well its words and its
+ * meaning match, what memories say of it and how new it is among its like tell
+ * those apart that the reader likes equally. The sum is bent into the
+ * probability that the passage answers. Then what holds is put before what
+ * held: by the lineage of the memories drawn from two turns, or because the
+ * reader says that the later one updates the earlier.
+ */
+#include "engine/ask/search_internal.h"
+
+#include "base/config.h"
+#include "base/limits.h"
+#include "base/crew.h"
+#include "engine/core/engine.h"
+#include "engine/memory/memory.h"
+#include "engine/read/sense.h"
+#include "model/reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double clip(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static double logit(double p)
+{
+    p = clip(p, 1e-4, 1 - 1e-4);
+    return log(p / (1 - p));
+}
+
+static double likely(double x)
+{
+    return 1 / (1 + exp(-clip(x, -30, 30)));
+}
+
+static double above_zero(double match)
+{
+    return match > 0 ? match : 0;
+}
+
+/* What matched is the turn; or what stands for none. */
+static double own_match(const struct matter *matter)
+{
+    double own = matter->hit.memory    ? matter->memory
+                 : matter->hit.episode ? matter->episode
+                                       : matter->turn;
+
+    return above_zero(own);
+}
+
+static double drawn_match(const struct matter *matter)
+{
+    return matter->hit.turn ? above_zero(matter->memory) : 0;
+}
+
+double search_promise(const struct matter *matter)
+{
+    return own_match(matter) + PROMISE_MEMORY * drawn_match(matter);
+}
+
+int search_compare(const void *a, const void *b)
+{
+    const struct matter *left = a;
+    const struct matter *right = b;
+    const struct recall_item *x = &left->hit.item;
+    const struct recall_item *y = &right->hit.item;
+    int order;
+
+    if (left->sum != right->sum) {
+        return left->sum > right->sum ? -1 : 1;
+    }
+    if (x->created_at_ms != y->created_at_ms) {
+        return x->created_at_ms > y->created_at_ms ? -1 : 1;
+    }
+    if (x->seq != y->seq) {
+        return x->seq > y->seq ? -1 : 1;
+    }
+    /* ids are drawn by chance; what was said is not */
+    order = str_cmp(left->hit.text, right->hit.text);
+    return order ? order : uuid_cmp(&x->id, &y->id);
+}
+
+/* --- the sum --- */
+
+/* Of its letters, more in scripts from `low` to `high` (lead bytes) than Latin
+ * ones? */
+static bool is_written_in(struct str text, unsigned low, unsigned high)
+{
+    size_t n_latin = 0;
+    size_t n_other = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.s[i];
+
+        n_other += c >= low && c <= high;
+        n_latin += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    }
+    return n_other > n_latin;
+}
+
+/* Scripts the reader has seen little of: words count more. */
+static bool is_foreign(struct str text)
+{
+    return is_written_in(text, 0xe3, 0xed); /* from U+3000: CJK, Hangul */
+}
+
+/* Scripts it has never seen: Greek to Arabic, Indic to Thai. */
+bool search_is_readable(struct str text)
+{
+    return !is_written_in(text, 0xcd, 0xe1); /* U+0340 to U+1FFF */
+}
+
+static double fused(const struct matter *matter, double own)
+{
+    double read = matter->read < 0 ? FUSE_UNREAD : logit((double)matter->read);
+
+    return read + own * own_match(matter) + FUSE_MEMORY * drawn_match(matter);
+}
+
+/* A word or two, or nothing but identifiers, asks for where they stand: that
+ * is no question the reader knows. */
+static bool asks_by_words(struct arena *arena, struct str query)
+{
+    struct tokens tokens;
+    size_t n_words = 0;
+    size_t n_codes = 0;
+
+    if (query.len > KEYWORD_BYTES || memchr(query.s, '?', query.len) ||
+        tokens_of(arena, query, &tokens) != CLEW_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < tokens.count; i++) {
+        const struct token *token = &tokens.items[i];
+
+        if (token->kind != TOKEN_PUNCT && !(token->flags & TOKEN_PART)) {
+            n_words++;
+            n_codes += token->kind == TOKEN_CODE;
+        }
+    }
+    return n_words > 0 && (n_words <= KEYWORD_MAX || n_words == n_codes);
+}
+
+static double by_words(const struct matter *matter)
+{
+    return KEYWORD_BASE +
+           KEYWORD_SLOPE * (double)matter->hit.item.parts.lexical;
+}
+
+/* Of those that promise an answer the newer ones, by steps. */
+static void prefer_new(struct search_work *work)
+{
+    size_t n = work->count < FUSE_NEWER_AMONG ? work->count : FUSE_NEWER_AMONG;
+
+    for (size_t i = n; i-- > 0;) {
+        work->matters[i].newer = 0;
+        for (size_t k = 0; k < n; k++) {
+            work->matters[i].newer += work->matters[k].hit.item.created_at_ms >
+                                      work->matters[i].hit.item.created_at_ms;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        work->matters[i].sum -= FUSE_NEWER * (double)work->matters[i].newer;
+    }
+    for (size_t i = n; i < work->count; i++) {
+        work->matters[i].sum -= FUSE_NEWER * (double)n;
+    }
+}
+
+/* --- what holds before what held --- */
+
+/* Put matter `later`, which holds, right before `earlier`, which held. */
+static void overtake(struct search_work *work, size_t earlier, size_t later,
+                     bool is_sure)
+{
+    struct matter *list = work->matters;
+
+    list[earlier].hit.is_superseded |= is_sure;
+    if (later > earlier) {
+        struct matter moved = list[later];
+
+        moved.sum = list[earlier].sum;
+        memmove(&list[earlier + 1], &list[earlier],
+                (later - earlier) * sizeof(*list));
+        list[earlier] = moved;
+    }
+}
+
+/* The best match among the memories of a turn; NULL if it has none. */
+static const struct search_hit *memory_of(const struct search_work *work,
+                                          const struct matter *matter)
+{
+    const struct search_hit *best = NULL;
+
+    for (size_t i = 0; i < work->rows.count; i++) {
+        const struct search_hit *hit = &work->rows.hits[i];
+
+        if (hit->memory && search_belongs(hit, matter) &&
+            (!best || hit->match > best->match ||
+             (hit->match == best->match && best->is_superseded))) {
+            best = hit;
+        }
+    }
+    return best;
+}
+
+/* Where a memory, or the first turn that it cites, stands. */
+static size_t place_of(const struct search_work *work, const struct uuid *id)
+{
+    const struct search_hit *hit = NULL;
+
+    for (size_t i = 0; i < work->rows.count; i++) {
+        if (work->rows.hits[i].memory &&
+            uuid_eq(&work->rows.hits[i].item.id, id)) {
+            hit = &work->rows.hits[i];
+        }
+    }
+    for (size_t i = 0; hit && i < work->count; i++) {
+        if (work->matters[i].hit.memory
+                ? uuid_eq(&work->matters[i].hit.item.id, id)
+                : search_belongs(hit, &work->matters[i])) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* By the lineage of memories. */
+static void settle_lineage(struct search_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct search_hit *memory =
+            work->matters[i].hit.memory ? &work->matters[i].hit
+                                        : memory_of(work, &work->matters[i]);
+        size_t later;
+
+        if (!memory || !memory->is_superseded) {
+            continue;
+        }
+        later = place_of(work, &memory->refined_by);
+        if (later == SIZE_MAX || later == i ||
+            work->matters[later].hit.item.created_at_ms <
+                work->matters[i].hit.item.created_at_ms) {
+            continue; /* said again later, or in the same breath */
+        }
+        work->matters[i].hit.refined_by = memory->refined_by;
+        overtake(work, i, later, true);
+    }
+}
+
+/* Two turns, of which the later may update the earlier. */
+struct update {
+    size_t earlier;
+    size_t later;
+};
+
+struct updates {
+    const struct search_work *work;
+    struct update items[UPDATE_MAX_PAIRS];
+    struct reader_pair pairs[UPDATE_MAX_PAIRS];
+    struct reader_verdict verdicts[UPDATE_MAX_PAIRS];
+    size_t count;
+    _Atomic bool has_failed;
+};
+
+static void read_update(void *arg, size_t step)
+{
+    struct updates *updates = arg;
+    struct arena arena;
+
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    if (reader_compare(updates->work->engine->reader, &arena, READER_NOTE,
+                       &updates->pairs[step], 1, &updates->verdicts[step],
+                       NULL) != CLEW_OK) {
+        updates->has_failed = true;
+    }
+    arena_release(&arena);
+}
+
+static bool is_answer(const struct matter *matter)
+{
+    return matter->hit.turn && (double)matter->read >= UPDATE_MIN_READ;
+}
+
+/* Pairs among the first whose order an update would turn round. */
+static void find_updates(const struct search_work *work,
+                         struct updates *updates)
+{
+    size_t n = work->count < UPDATE_AMONG ? work->count : UPDATE_AMONG;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct matter *earlier = &work->matters[i];
+
+        for (size_t k = i + 1; k < n && updates->count < UPDATE_MAX_PAIRS;
+             k++) {
+            const struct matter *later = &work->matters[k];
+
+            if (is_answer(earlier) && is_answer(later) &&
+                earlier->hit.item.created_at_ms <
+                    later->hit.item.created_at_ms) {
+                updates->items[updates->count++] = (struct update){i, k};
+            }
+        }
+    }
+}
+
+static bool said_by(struct arena *arena, const struct matter *matter,
+                    struct str *out)
+{
+    struct reader_said said = {matter->hit.speaker, matter->hit.text};
+
+    *out = sense_said(arena, &said);
+    return out->s != NULL;
+}
+
+/* By the reader: does the later turn say something else of the same? */
+static enum clew_status settle_updates(struct search_work *work,
+                                       struct clew_error *err)
+{
+    struct updates *updates = arena_zero(work->arena, 1, sizeof(*updates));
+    struct uuid held[UPDATE_MAX_PAIRS][2];
+
+    if (!updates) {
+        return clew_no_memory(err);
+    }
+    updates->work = work;
+    find_updates(work, updates);
+    for (size_t i = 0; i < updates->count; i++) {
+        const struct matter *earlier =
+            &work->matters[updates->items[i].earlier];
+        const struct matter *later = &work->matters[updates->items[i].later];
+
+        held[i][0] = earlier->hit.item.id;
+        held[i][1] = later->hit.item.id;
+        if (!said_by(work->arena, earlier, &updates->pairs[i].a) ||
+            !said_by(work->arena, later, &updates->pairs[i].b)) {
+            return clew_no_memory(err);
+        }
+    }
+    crew_run(work->engine->crew, read_update, updates, updates->count);
+    if (updates->has_failed) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < updates->count; i++) {
+        const float *p = updates->verdicts[i].p;
+        double sure =
+            (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
+
+        if (sure >= UPDATE_LIKELY) {
+            overtake(work, search_find(work, &held[i][0]),
+                     search_find(work, &held[i][1]), sure >= UPDATE_SURE);
+        }
+    }
+    return CLEW_OK;
+}
+
+/* --- the whole --- */
+
+static void set_scores(struct search_work *work)
+{
+    double at_most = 1;
+
+    for (size_t i = 0; i < work->count; i++) {
+        struct matter *matter = &work->matters[i];
+        double score = matter->read < 0
+                           ? likely(UNREAD_BASE + UNREAD_SLOPE * matter->sum)
+                           : likely(SCORE_BASE + SCORE_SLOPE * matter->sum);
+
+        if (matter->hit.is_superseded) {
+            score *= SCORE_SUPERSEDED;
+        }
+        at_most = score < at_most ? score : at_most;
+        matter->hit.item.score = at_most; /* in the order of the list */
+        matter->hit.read = matter->read;
+    }
+}
+
+enum clew_status search_score(struct search_work *work, struct clew_error *err)
+{
+    bool is_read = search_reads(work);
+    enum clew_status status = CLEW_OK;
+
+    if (work->count == 0) {
+        return CLEW_OK;
+    }
+    double own = is_foreign(work->query->query) ? FUSE_OWN_FOREIGN : FUSE_OWN;
+    bool is_by_words = asks_by_words(work->arena, work->query->query);
+
+    for (size_t i = 0; i < work->count; i++) {
+        struct matter *matter = &work->matters[i];
+
+        matter->sum = is_read ? fused(matter, own) : search_promise(matter);
+        if (is_read && is_by_words) {
+            matter->sum = fmax(matter->sum, by_words(matter));
+        }
+    }
+    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
+    if (is_read) {
+        prefer_new(work);
+        qsort(work->matters, work->count, sizeof(*work->matters),
+              search_compare);
+        status = settle_updates(work, err);
+    }
+    if (status == CLEW_OK) {
+        settle_lineage(work);
+        set_scores(work);
+    }
+    return status;
+}
+
+bool search_reads(const struct search_work *work)
+{
+    return work->engine->reader && !work->query->is_fast &&
+           search_is_readable(work->query->query) && search_read_ms(work) > 0;
+}
+
+int64_t search_read_ms(const struct search_work *work)
+{
+    return work->query->read_ms
+               ? work->query->read_ms
+               : config_int(work->engine->config, "recall.read_ms");
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_tuning.h - the numbers that answers are ordered and judged by.
+ *
+ * All in one place, because they belong to one reader: another model of the
+ * same form may ask for others (models/train). Fitted to conversation worlds
+ * that the reader was not trained on.
+ */
+#ifndef ENGINE_SEARCH_TUNING_H
+#define ENGINE_SEARCH_TUNING_H
+
+/* --- how many are looked at --- */
+
+/* Ranked and grouped before the first are read. */
+#define SEARCH_POOL 64
+/* Ranked beyond the limit where nothing is read: coats of one answer. */
+#define SEARCH_SPARE 10
+/* Turns looked up because a memory cites them. */
+#define SEARCH_CITED 48
+/* Tokens that two cores read in a millisecond, about (see recall.read_ms). The
+ * same on every machine: a faster one answers sooner, not otherwise. */
+#define SEARCH_TOKENS_PER_MS 20
+/* Per cent of them for the first round; the rest are only read if that finds
+ * no passage which the reader gives so much. */
+#define SEARCH_FIRST 60
+#define SEARCH_ENOUGH 0.8
+/* Bytes of text that make a token, about, and tokens around each pair. */
+#define SEARCH_TOKEN_BYTES 4
+#define SEARCH_PAIR_TOKENS 12
+/* The most that are read, whatever the time. */
+#define SEARCH_MAX_READ 64
+
+/* --- which are read first --- */
+
+/* Beside its own match: that of the best memory drawn from it. */
+#define PROMISE_MEMORY 0.2
+
+/* --- the order --- */
+
+/* Beside the logit of the reader's word: its own match, and that of the best
+ * memory drawn from it. */
+#define FUSE_OWN 0.4
+#define FUSE_OWN_FOREIGN 5.0 /* in Chinese, Japanese, Korean */
+#define FUSE_MEMORY 0.5
+/* Instead of that logit, for what was not read. */
+#define FUSE_UNREAD (-6.0)
+/* For each of the first so many that is newer. */
+#define FUSE_NEWER 0.2
+#define FUSE_NEWER_AMONG 8
+
+/* Where words are looked for rather than a question asked: so many, in so many
+ * bytes; and what holding all of them is worth beside the reader's word. */
+#define KEYWORD_MAX 3
+#define KEYWORD_BYTES 256
+#define KEYWORD_BASE (-3.0)
+#define KEYWORD_SLOPE 5.0
+
+/* --- what holds before what held --- */
+
+/* Among the first so many, pairs that both may answer. */
+#define UPDATE_AMONG 8
+#define UPDATE_MAX_PAIRS 8
+#define UPDATE_MIN_READ 0.05
+/* The reader's word that the later updates the earlier: it goes first; the
+ * earlier is marked as superseded. */
+#define UPDATE_LIKELY 0.22
+#define UPDATE_SURE 0.8
+
+/* --- the score: the probability that it answers --- */
+
+#define SCORE_BASE (-1.2)
+#define SCORE_SLOPE 0.5
+/* The same from what is known without reading. */
+#define UNREAD_BASE (-2.2)
+#define UNREAD_SLOPE 1.5
+#define SCORE_SUPERSEDED 0.7
+/* How the whole is answered, by the best score: "yes" from here on, "maybe"
+ * from here on. */
+#define SCORE_YES 0.4
+#define SCORE_MAYBE 0.08
+/* Below this nothing is told to those who did not ask: context, start, MCP,
+ * injection. */
+#define SCORE_FLOOR 0.02
+/* What was not read may still stand in a context: so much of the best's
+ * promise. */
+#define UNREAD_PROMISE 0.25
+
+/* --- passages --- */
+
+/* A turn up to here is its own passage; of a longer one so much is shown. */
+#define PASSAGE_BYTES 480
+/* Of the turn before, so much is read with it. */
+#define PASSAGE_BEFORE_BYTES 240
+/* What a whole unit of cosine is worth beside all words of the question. */
+#define PASSAGE_COSINE 1.0f
+
+#endif

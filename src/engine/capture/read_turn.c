@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read_turn.c - turns that wait are read. See read_turn.h.
+ */
+#include "engine/capture/read_turn.h"
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "engine/capture/observers.h"
+#include "engine/chat/place.h"
+#include "engine/chat/turn.h"
+#include "engine/core/action.h"
+#include "engine/core/commit.h"
+#include "engine/core/engine.h"
+#include "engine/core/rows.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
+#include "engine/core/work.h"
+#include "engine/read/reading.h"
+#include "engine/read/sense.h"
+#include "model/reader.h"
+#include "store/db.h"
+
+#include <string.h>
+
+DB_SQL(INSERT, "INSERT INTO unread (tenant, created_at, turn_id, chat_id,"
+               " user_id) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING");
+DB_SQL(DELETE, "DELETE FROM unread WHERE tenant = $1 AND turn_id = $2");
+DB_SQL(SELECT_ONE, "SELECT 1 FROM unread WHERE tenant = $1 AND turn_id = $2");
+DB_SQL(SELECT_ALL, "SELECT turn_id FROM unread WHERE tenant = $1"
+                   " ORDER BY created_at, turn_id LIMIT $2");
+DB_SQL(SELECT_USER, "SELECT turn_id FROM unread WHERE tenant = $1"
+                    " AND user_id = $2 AND given_up_at IS NULL"
+                    " ORDER BY created_at, turn_id LIMIT $3");
+/* Does another of the same user wait before it? The chat is asked for so that
+ * SQLite finds `w` by its turn: no index that walks the tenant has it. */
+DB_SQL(SELECT_EARLIER,
+       "SELECT w.chat_id FROM unread w JOIN unread u ON u.tenant = w.tenant"
+       " AND u.user_id = w.user_id AND u.given_up_at IS NULL"
+       " WHERE w.tenant = $1 AND w.turn_id = $2"
+       " AND u.created_at <= w.created_at" /* for the index */
+       " AND (u.created_at < w.created_at OR u.turn_id < w.turn_id) LIMIT 1");
+
+/* A call stays for so many turns of its user that wait before its own. */
+#define STAY_FOR 8
+/* What a turn does to chains when it is read is numbered from here. */
+#define READ_TOLD 1000
+
+enum clew_status read_turn_wait(struct store_tx *tx, const struct turn *turn,
+                                struct clew_error *err)
+{
+    if (turn->role != TURN_USER && turn->role != TURN_ASSISTANT) {
+        return CLEW_OK;
+    }
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_int(turn->created_at_ms), db_uuid(&turn->id),
+                           db_uuid(&turn->chat_id), db_text(turn->user_id)),
+                   err);
+}
+
+enum clew_status read_turn_later(struct store_tx *tx, struct arena *arena,
+                                 int64_t now_ms, struct clew_error *err)
+{
+    struct task_new task = {.kind = READ_TURN_TASK,
+                            .unique_key = STR("all"),
+                            .payload = STR("{}"),
+                            .priority = 30,
+                            .execute_at_ms = now_ms,
+                            .now_ms = now_ms};
+
+    return task_add(tx, arena, &task, err);
+}
+
+/* --- one turn --------------------------------------------------------------
+ */
+
+/* A turn on its way, in the transaction that looks and in the one that
+ * writes. */
+struct doing {
+    struct engine *engine;
+    struct arena *arena;
+    const struct uuid *turn_id;
+    struct sense_memo memo;
+    struct updates *updates;
+    struct batch_work batch;
+    struct chat chat; /* of the turn, as the reading left it */
+    int64_t now_ms;
+    bool is_gone;  /* forgotten, or read meanwhile */
+    bool is_early; /* another of the same user comes first */
+};
+
+static enum clew_status has_row(struct store_tx *tx, const struct db_sql *sql,
+                                const struct uuid *turn_id, bool *out,
+                                struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, sql, DB_ARGS(db_uuid(turn_id)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = db_next(&rows);
+    return db_end(&rows, err);
+}
+
+typedef enum clew_status (*look_fn)(struct turn_work *work,
+                                    struct clew_error *err);
+
+/* Show the turn to the observers: `look` is what they do with it. */
+static enum clew_status show(struct doing *d, struct store_tx *tx, look_fn look,
+                             struct clew_error *err)
+{
+    struct turn *turn = NULL;
+    size_t n_turns = 0;
+    struct place place;
+    struct placement placement = {.rule = PLACE_NAMED};
+    struct reading reading = {0};
+    struct turn_work work = {.batch = &d->batch,
+                             .reading = &reading,
+                             .placement = &placement,
+                             .updates = d->updates,
+                             .n_told = READ_TOLD};
+    enum clew_status status =
+        turn_find_many(tx, d->arena, d->turn_id, 1, &turn, &n_turns, err);
+
+    d->batch = (struct batch_work){.engine = d->engine,
+                                   .tx = tx,
+                                   .arena = d->arena,
+                                   .memo = &d->memo,
+                                   .place = &place};
+    if (status == CLEW_OK && n_turns == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "the turn is forgotten");
+    }
+    if (status == CLEW_OK) {
+        work.turn = turn;
+        status = reading_of(d->engine, d->arena, turn, &reading, err);
+    }
+    if (status == CLEW_OK) {
+        status = place_begin(&place, d->engine, tx, d->arena, &turn->chat_id, 1,
+                             err);
+    }
+    if (status == CLEW_OK) {
+        placement.slot = place_find(&place, &turn->chat_id);
+        status = look(&work, err);
+        d->chat = placement.slot->chat;
+    }
+    d->batch.place = NULL; /* it ends with this function */
+    return status;
+}
+
+static enum clew_status do_foresee(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    struct doing *d = arg;
+    bool waits = false;
+    enum clew_status status = has_row(tx, &SELECT_ONE, d->turn_id, &waits, err);
+
+    d->is_gone = status == CLEW_OK && !waits;
+    if (status != CLEW_OK || d->is_gone) {
+        return status;
+    }
+    return show(d, tx, observers_foresee, err);
+}
+
+/* Read it, and write down what the reading was. */
+static enum clew_status read_it(struct turn_work *work, struct clew_error *err)
+{
+    struct trace trace = {
+        work->turn->id, work->turn->chat_id, work->turn->created_at_ms, {0}};
+    enum clew_status status = trace_resume(work, &work->turn->id, err);
+
+    if (status == CLEW_OK) {
+        status = observers_read(work, err);
+    }
+    status = trace_end(work, &trace, status, err);
+    if (status == CLEW_OK) {
+        status = observers_batch_end(work->batch, err);
+    }
+    return status == CLEW_OK ? place_end(work->batch->place, err) : status;
+}
+
+static enum clew_status do_read(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct doing *d = arg;
+    const char *by = d->engine->reader ? reader_id(d->engine->reader) : "rules";
+    struct action_new action = {.kind = ACTION_READ,
+                                .subject = d->turn_id,
+                                .at_ms = d->now_ms,
+                                .detail = NULL};
+    bool waits = false;
+    enum clew_status status = has_row(tx, &SELECT_ONE, d->turn_id, &waits, err);
+
+    *d->updates = (struct updates){0};
+    d->is_gone = status == CLEW_OK && !waits;
+    if (status == CLEW_OK && waits && !d->engine->replay) {
+        status = has_row(tx, &SELECT_EARLIER, d->turn_id, &d->is_early, err);
+    }
+    if (status != CLEW_OK || d->is_gone || d->is_early) {
+        return status;
+    }
+    status = show(d, tx, read_it, err);
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &DELETE, DB_ARGS(db_uuid(d->turn_id)), err);
+    }
+    if (status == CLEW_OK) {
+        action.detail = json_object();
+        if (!action.detail || !json_set_cstr(action.detail, "by", by)) {
+            json_decref(action.detail);
+            return clew_no_memory(err);
+        }
+        status = action_add(tx, &action, err);
+    }
+    return status;
+}
+
+/* `out->is_early`: it still waits, for another of its user comes first. */
+static enum clew_status read_one(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *turn_id,
+                                 struct updates *updates, struct doing *out,
+                                 struct clew_error *err)
+{
+    enum clew_status status;
+
+    *out = (struct doing){.engine = engine,
+                          .arena = arena,
+                          .turn_id = turn_id,
+                          .updates = updates,
+                          .now_ms = clock_now_ms(engine->clock)};
+    status = store_read(engine->store, scope, do_foresee, out, err);
+    return status == CLEW_OK && !out->is_gone
+               ? commit_write(engine, scope, do_read, out, &out->batch, err)
+               : status;
+}
+
+enum clew_status read_turn(struct engine *engine, const struct scope *scope,
+                           struct arena *arena, const struct uuid *turn_id,
+                           bool *out_early, struct clew_error *err)
+{
+    struct updates nobody = {0};
+    struct doing doing;
+    enum clew_status status =
+        read_one(engine, scope, arena, turn_id, &nobody, &doing, err);
+
+    if (out_early) {
+        *out_early = doing.is_early;
+    }
+    return status;
+}
+
+/* --- before a call returns -------------------------------------------------
+ */
+
+struct listing {
+    struct arena *arena;
+    struct str user_id;
+    int64_t limit;
+    struct uuid *ids;
+    size_t count;
+};
+
+enum clew_status read_turn_list(struct store_tx *tx, struct arena *arena,
+                                int64_t limit, struct uuid **out_ids,
+                                size_t *out_count, struct clew_error *err)
+{
+    struct rows_list rows = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    enum clew_status status =
+        rows_add(tx, &rows, &SELECT_ALL, DB_ARGS(db_int(limit)), err);
+
+    *out_ids = rows.items;
+    *out_count = rows.count;
+    return status;
+}
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct listing *list = arg;
+    struct rows_list rows = {
+        .arena = list->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    enum clew_status status =
+        rows_add(tx, &rows, &SELECT_USER,
+                 DB_ARGS(db_text(list->user_id), db_int(list->limit)), err);
+
+    list->ids = rows.items;
+    list->count = rows.count;
+    return status;
+}
+
+static enum clew_status do_later(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    const struct doing *d = arg;
+
+    return read_turn_later(tx, d->arena, d->now_ms, err);
+}
+
+enum clew_status read_turn_leave(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 struct clew_error *err)
+{
+    struct doing d = {.arena = arena, .now_ms = clock_now_ms(engine->clock)};
+
+    return store_write(engine->store, scope, do_later, &d, err);
+}
+
+static struct updates *updates_of(const struct read_turn_now *wanted,
+                                  const struct uuid *id)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (uuid_eq(&wanted->turn_ids[i], id)) {
+            return wanted->updates[i];
+        }
+    }
+    return NULL;
+}
+
+/* What reading changed comes after what storing changed. */
+static enum clew_status add_updates(struct arena *arena, struct updates *to,
+                                    const struct updates *from)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < from->n_chains && status == CLEW_OK; i++) {
+        status = updates_add_chain(to, arena, &from->chains[i]);
+    }
+    for (size_t i = 0; i < from->n_memories && status == CLEW_OK; i++) {
+        status = updates_add_memory(to, arena, &from->memories[i]);
+    }
+    for (size_t i = 0; i < from->n_notices && status == CLEW_OK; i++) {
+        status = updates_add_notice(to, arena, from->notices[i]);
+    }
+    return status;
+}
+
+/* The chat as it stands now, wherever the caller shows it. */
+static void tell_chat(const struct read_turn_now *wanted,
+                      const struct chat *chat)
+{
+    for (size_t i = 0; i < wanted->n_chats; i++) {
+        if (uuid_eq(&wanted->chats[i]->id, &chat->id)) {
+            *wanted->chats[i] = *chat;
+        }
+    }
+}
+
+static enum clew_status
+read_wanted(struct engine *engine, const struct scope *scope,
+            struct arena *arena, const struct read_turn_now *wanted,
+            const struct uuid *turn_id, bool *out_left, struct clew_error *err)
+{
+    struct updates *to = updates_of(wanted, turn_id);
+    struct updates changed = {0};
+    struct doing doing;
+    enum clew_status status =
+        read_one(engine, scope, arena, turn_id, &changed, &doing, err);
+
+    *out_left = doing.is_early;
+    if (status != CLEW_OK || doing.is_gone || doing.is_early) {
+        return status;
+    }
+    tell_chat(wanted, &doing.chat);
+    return !to || add_updates(arena, to, &changed) == CLEW_OK
+               ? CLEW_OK
+               : clew_no_memory(err);
+}
+
+void read_turn_now(struct engine *engine, const struct scope *scope,
+                   struct arena *arena, const struct read_turn_now *wanted)
+{
+    struct listing list = {.arena = arena,
+                           .user_id = wanted->user_id,
+                           .limit = (int64_t)wanted->count + STAY_FOR + 1};
+    struct clew_error err;
+    bool is_left = false;
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, &list, &err);
+
+    is_left = status != CLEW_OK || list.count == (size_t)list.limit;
+    for (size_t i = 0; i < list.count && status == CLEW_OK && !is_left; i++) {
+        status = read_wanted(engine, scope, arena, wanted, &list.ids[i],
+                             &is_left, &err);
+    }
+    if (status != CLEW_OK || is_left) {
+        /* if this fails too, the user's next turn or the next start does it */
+        clew_ignore(read_turn_leave(engine, scope, arena, &err));
+    }
+}

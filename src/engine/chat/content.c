@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * content.c - text out of message content. See content.h.
+ */
+#include "engine/chat/content.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Of a block without text its type is shown, so much of it. */
+#define MAX_TYPE_BYTES 64
+
+/* Append text with NUL shown as U+FFFD: no store keeps NUL in text. */
+static void append_text(struct buf *out, const char *s, size_t len)
+{
+    while (len > 0) {
+        const char *nul = memchr(s, '\0', len);
+        size_t part = nul ? (size_t)(nul - s) : len;
+
+        (void)buf_append(out, s, part); /* failures are kept in the buffer */
+        s += part;
+        len -= part;
+        if (nul) {
+            (void)buf_append_cstr(out, "\xEF\xBF\xBD");
+            s++;
+            len--;
+        }
+    }
+}
+
+static void append_json_text(struct buf *out, const json_t *string)
+{
+    append_text(out, json_string_value(string), json_string_length(string));
+}
+
+static void append_block(struct buf *out, const json_t *block);
+
+/* Text of an array of blocks, one per line. */
+static void append_blocks(struct buf *out, const json_t *blocks)
+{
+    size_t i;
+    json_t *block;
+
+    json_array_foreach (blocks, i, block) {
+        size_t before = out->len;
+
+        if (before > 0 && out->data[before - 1] != '\n') {
+            (void)buf_append_char(out, '\n');
+        }
+        append_block(out, block);
+    }
+}
+
+static const json_t *string_at(const json_t *object, const char *field)
+{
+    const json_t *value = json_object_get(object, field);
+
+    return json_is_string(value) ? value : NULL;
+}
+
+static void append_mark(struct buf *out, const char *type, const json_t *name)
+{
+    struct str text = str_of(type);
+
+    (void)buf_append_char(out, '[');
+    (void)buf_append(out, text.s, utf8_cut(text, MAX_TYPE_BYTES));
+    if (name) {
+        (void)buf_append_cstr(out, ": ");
+        append_json_text(out, name);
+    }
+    (void)buf_append_char(out, ']');
+}
+
+static void append_tool_result(struct buf *out, const json_t *block)
+{
+    const json_t *inner = json_object_get(block, "content");
+
+    if (json_is_string(inner)) {
+        append_json_text(out, inner);
+    } else if (json_is_array(inner)) {
+        append_blocks(out, inner);
+    } else {
+        append_mark(out, "tool_result", NULL);
+    }
+}
+
+static void append_block(struct buf *out, const json_t *block)
+{
+    const json_t *type = string_at(block, "type");
+    const json_t *text = string_at(block, "text");
+
+    if (json_is_string(block)) {
+        append_json_text(out, block);
+    } else if (text) {
+        append_json_text(out, text); /* text, input_text, output_text … */
+    } else if (type && strcmp(json_string_value(type), "tool_result") == 0) {
+        append_tool_result(out, block);
+    } else {
+        append_mark(out, type ? json_string_value(type) : "block",
+                    string_at(block, "name"));
+    }
+}
+
+static enum clew_status check_shape(const json_t *value, struct clew_error *err)
+{
+    size_t i;
+    json_t *block;
+
+    if (json_is_string(value)) {
+        return CLEW_OK;
+    }
+    if (!json_is_array(value)) {
+        return clew_fail_field(err, "content",
+                               "\"content\" must be a string or an array of "
+                               "content blocks");
+    }
+    json_array_foreach (value, i, block) {
+        if (!json_is_object(block) && !json_is_string(block)) {
+            return clew_fail_field(err, "content",
+                                   "\"content[%zu]\" must be an object", i);
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status over_limit(struct clew_error *err, size_t limit_bytes,
+                                   enum clew_status status)
+{
+    if (status != CLEW_TOO_LARGE) {
+        return clew_fail(err, status, "out of memory");
+    }
+    (void)clew_fail(err, CLEW_TOO_LARGE, "\"content\" is over %zu bytes",
+                    limit_bytes);
+    if (err) {
+        memcpy(err->field, "content", sizeof("content"));
+    }
+    return CLEW_TOO_LARGE;
+}
+
+/* Keep the buffer's bytes in the arena. */
+static enum clew_status keep(struct arena *arena, const struct buf *b,
+                             struct str *out)
+{
+    *out = arena_str(arena, buf_str(b));
+    return out->s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+enum clew_status content_parse(struct arena *arena, const json_t *value,
+                               size_t limit_bytes, struct content *out,
+                               struct clew_error *err)
+{
+    struct buf text;
+    struct buf json;
+    struct content found = {{NULL, 0}, {NULL, 0}};
+    enum clew_status status = check_shape(value, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    /* a NUL grows to three bytes in the text, so leave it room */
+    buf_init(&text, limit_bytes * 3);
+    buf_init(&json, limit_bytes);
+    if (json_is_string(value)) {
+        size_t len = json_string_length(value);
+
+        status = len > limit_bytes ? CLEW_TOO_LARGE : CLEW_OK;
+        if (status == CLEW_OK) {
+            append_json_text(&text, value);
+        }
+        if (status == CLEW_OK && memchr(json_string_value(value), '\0', len)) {
+            status = json_write(&json, value);
+        }
+    } else {
+        append_blocks(&text, value);
+        status = json_write(&json, value);
+    }
+    if (status == CLEW_OK) {
+        status = buf_status(&text);
+    }
+    if (status == CLEW_OK) {
+        status = keep(arena, &text, &found.text);
+    }
+    if (status == CLEW_OK && json.len > 0) {
+        status = keep(arena, &json, &found.json);
+    }
+    buf_release(&text);
+    buf_release(&json);
+    if (status != CLEW_OK) {
+        return over_limit(err, limit_bytes, status);
+    }
+    *out = found;
+    return CLEW_OK;
+}

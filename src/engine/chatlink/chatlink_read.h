@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chatlink_read.h - does the reader see one matter in two chats?
+ *
+ * The task "link.read" holds how a chat begins against stretches of its user's
+ * earlier chats, those with an id of the caller's too, and joins what is one
+ * matter; a link that words alone suggested and the reader does not see is
+ * undone. What a person or a language model said of a link stands.
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_CHATLINK_READ_H
+#define ENGINE_CHATLINK_READ_H
+
+#include "base/arena.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+struct engine;
+struct task;
+
+#define CHATLINK_READ_TASK "link.read"
+
+/* Payload: chat_id. Without a reader nothing is done. */
+enum clew_status chatlink_read_task(struct engine *engine,
+                                    const struct task *task,
+                                    struct arena *arena,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * action.c - rows of the actions table. See action.h.
+ */
+#include "engine/core/action.h"
+
+#include "base/buf.h"
+#include "engine/core/engine.h"
+#include "engine/core/rows.h"
+#include "store/db.h"
+
+#define DETAIL_BYTES (4u << 20)
+#define COLUMNS "seq, id, kind, subject, made, detail, created_at"
+
+DB_SQL(INSERT, "INSERT INTO actions (tenant, " COLUMNS ")"
+               " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+DB_SQL(SELECT_AFTER, "SELECT " COLUMNS " FROM actions WHERE tenant = $1"
+                     " AND (seq, id) > ($2, $3) ORDER BY seq, id LIMIT $4");
+
+static const char *const kinds[] = {
+    ACTION_CHAT_CREATE,     ACTION_CHAT_LINK,      ACTION_CHAT_PATCH,
+    ACTION_CHAT_CLOSE,      ACTION_CHAT_FORK,      ACTION_CHAIN_CONCLUDE,
+    ACTION_CHAIN_REOPEN,    ACTION_COMPACT,        ACTION_EFFORT_SPAWN,
+    ACTION_EFFORT_COLLAPSE, ACTION_EFFORT_EXPAND,  ACTION_INTENT_CORRECT,
+    ACTION_LINK_FEEDBACK,   ACTION_MEMORY_ACT,     ACTION_MEMORY_FORGET,
+    ACTION_MEMORY_IMPORT,   ACTION_MEMORY_RETRACT, ACTION_READ,
+    ACTION_SESSION_END,     ACTION_TASK,           ACTION_THOUGHT,
+    ACTION_TUNING_REVERT,   ACTION_UNDO,           ACTION_USER_PATCH,
+};
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == ACTION_KINDS,
+               "every kind of action is listed");
+
+bool action_is_kind(struct str kind)
+{
+    for (size_t i = 0; i < ACTION_KINDS; i++) {
+        if (str_eq(kind, str_of(kinds[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum clew_status insert(struct store_tx *tx,
+                               const struct action_new *input,
+                               struct str detail, struct clew_error *err)
+{
+    int64_t seq = 0;
+    struct uuid id = uuid_new(input->at_ms);
+    enum clew_status status = db_take_changes(tx, 1, &seq, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return db_exec(tx, &INSERT,
+                   DB_ARGS(db_int(seq), db_uuid(&id), db_cstr(input->kind),
+                           db_uuid(input->subject), db_uuid(input->made),
+                           db_text(detail), db_int(input->at_ms)),
+                   err);
+}
+
+enum clew_status action_add(struct store_tx *tx, const struct action_new *input,
+                            struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status = CLEW_OK;
+
+    buf_init(&text, DETAIL_BYTES);
+    if (input->detail) {
+        status = json_write(&text, input->detail);
+    } else {
+        buf_append_cstr(&text, "{}");
+        status = buf_status(&text);
+    }
+    json_decref(input->detail);
+    status = status == CLEW_OK
+                 ? insert(tx, input, buf_str(&text), err)
+                 : clew_fail(err, status, "could not write an action down");
+    buf_release(&text);
+    return status;
+}
+
+static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct action *out = item;
+
+    out->seq = db_get_int(rows, 0);
+    out->id = db_get_uuid(rows, 1);
+    out->subject = db_get_uuid(rows, 3);
+    out->made = db_get_uuid(rows, 4);
+    out->at_ms = db_get_int(rows, 6);
+    return rows_text(arena, rows, 2, &out->kind) &&
+           rows_text(arena, rows, 5, &out->detail);
+}
+
+enum clew_status action_list(struct store_tx *tx, struct arena *arena,
+                             int64_t after_seq, const struct uuid *after_id,
+                             int64_t limit, struct action **out_actions,
+                             size_t *out_count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct action), .fn = row_of};
+    struct db_value after = db_bytes(after_id->b, sizeof(after_id->b));
+    enum clew_status status;
+
+    after.type = DB_UUID; /* the nil id is a value here, not NULL */
+    status = rows_add(tx, &list, &SELECT_AFTER,
+                      DB_ARGS(db_int(after_seq), after, db_int(limit)), err);
+    if (status == CLEW_OK) {
+        *out_actions = list.items;
+        *out_count = list.count;
+    }
+    return status;
+}
+
+struct uuid action_new_id(const struct engine *engine, int64_t now_ms)
+{
+    return engine->replay ? engine->replay->made : uuid_new(now_ms);
+}

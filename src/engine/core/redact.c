@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redact.c - stars over secrets, in texts and in the strings of JSON. See
+ * redact.h.
+ */
+#include "engine/core/redact.h"
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "engine/core/engine.h"
+#include "text/secret_scan.h"
+
+#include <string.h>
+
+#define JSON_BYTES ((size_t)256 << 20)
+/* Longer values of a field named "password" are texts, and read as such. */
+#define FIELD_BYTES 256
+
+enum redact_mode redact_mode(const struct engine *engine)
+{
+    const char *mode =
+        engine->config ? config_str(engine->config, "redact.mode") : "mask";
+
+    return strcmp(mode, "off") == 0    ? REDACT_OFF
+           : strcmp(mode, "drop") == 0 ? REDACT_DROP
+                                       : REDACT_MASK;
+}
+
+enum clew_status redact_str(struct arena *arena, struct str *text,
+                            struct clew_error *err)
+{
+    struct secret_span span;
+    char *copy;
+
+    if (!text->s || !secret_scan_find(*text, 0, &span)) {
+        return CLEW_OK;
+    }
+    copy = arena_copy(arena, text->s, text->len);
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    (void)secret_scan_mask(copy, text->len); /* there is one */
+    text->s = copy;
+    return CLEW_OK;
+}
+
+enum clew_status redact_text(const struct engine *engine, struct arena *arena,
+                             struct str *text, struct clew_error *err)
+{
+    return redact_mode(engine) == REDACT_OFF ? CLEW_OK
+                                             : redact_str(arena, text, err);
+}
+
+/* --- JSON --- */
+
+/* A new string with stars, or NULL: nothing to hide, or no memory. */
+static json_t *starred(struct arena *arena, const char *name,
+                       const json_t *string, bool *out_failed)
+{
+    struct str text = {json_string_value(string), json_string_length(string)};
+    struct str before = text;
+    struct secret_span span;
+
+    if (redact_str(arena, &text, NULL) != CLEW_OK) {
+        *out_failed = true;
+        return NULL;
+    }
+    if (text.s == before.s && name && text.len < FIELD_BYTES) {
+        /* {"password": "…"}: the label is the field */
+        char *said =
+            arena_printf(arena, "%.64s: \"%.*s\"", name, (int)text.len, text.s);
+        char *copy = arena_copy(arena, text.s, text.len);
+
+        if (!said || !copy) {
+            *out_failed = true;
+            return NULL;
+        }
+        if (secret_scan_find(str_of(said), 0, &span)) {
+            memset(copy, '*', text.len);
+            text.s = copy;
+        }
+    }
+    if (text.s == before.s) {
+        return NULL;
+    }
+    string = json_stringn(text.s, text.len);
+    *out_failed = *out_failed || !string;
+    return (json_t *)(uintptr_t)string;
+}
+
+/* Depth is bounded by the parser. */
+static bool walk(struct arena *arena, json_t *json, bool *out_failed)
+{
+    bool is_changed = false;
+    const char *name;
+    json_t *value;
+    json_t *fresh;
+    void *next;
+    size_t i;
+
+    if (json_is_array(json)) {
+        json_array_foreach (json, i, value) {
+            fresh = json_is_string(value)
+                        ? starred(arena, NULL, value, out_failed)
+                        : NULL;
+            is_changed = walk(arena, value, out_failed) || is_changed || fresh;
+            if (fresh && json_array_set_new(json, i, fresh) != 0) {
+                *out_failed = true;
+            }
+        }
+    }
+    json_object_foreach_safe(json, next, name, value)
+    {
+        fresh = json_is_string(value) ? starred(arena, name, value, out_failed)
+                                      : NULL;
+        is_changed = walk(arena, value, out_failed) || is_changed || fresh;
+        if (fresh && json_object_set_new(json, name, fresh) != 0) {
+            *out_failed = true;
+        }
+    }
+    return is_changed;
+}
+
+static enum clew_status write_json(struct arena *arena, const json_t *tree,
+                                   struct str *out, struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status;
+    struct str copy;
+
+    buf_init(&text, JSON_BYTES);
+    status = json_write(&text, tree);
+    copy = status == CLEW_OK ? arena_str(arena, buf_str(&text))
+                             : (struct str){NULL, 0};
+    buf_release(&text);
+    if (!copy.s) {
+        return clew_no_memory(err);
+    }
+    *out = copy;
+    return CLEW_OK;
+}
+
+enum clew_status redact_json(struct arena *arena, struct str *json,
+                             struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    bool is_failed = false;
+    bool is_changed = false;
+    json_t *tree = NULL;
+
+    if (!json->s || json_parse(*json, &tree, NULL) != CLEW_OK) {
+        return CLEW_OK;
+    }
+    if (json_is_string(tree)) {
+        json_t *fresh = starred(arena, NULL, tree, &is_failed);
+
+        is_changed = fresh != NULL;
+        if (fresh) {
+            json_decref(tree);
+            tree = fresh;
+        }
+    } else {
+        is_changed = walk(arena, tree, &is_failed);
+    }
+    if (is_failed) {
+        status = clew_no_memory(err);
+    } else if (is_changed) {
+        status = write_json(arena, tree, json, err);
+    }
+    json_decref(tree);
+    return status;
+}
+
+/* --- messages --- */
+
+/* A plain text as JSON, for what it was before it was starred. */
+static enum clew_status quote(struct arena *arena, struct str text,
+                              struct str *out, struct clew_error *err)
+{
+    json_t *string = json_stringn(text.s, text.len);
+    enum clew_status status =
+        string ? write_json(arena, string, out, err) : clew_no_memory(err);
+
+    json_decref(string);
+    return status;
+}
+
+enum clew_status redact_content(const struct engine *engine,
+                                struct arena *arena, struct str *text,
+                                struct str *json, struct clew_error *err)
+{
+    enum redact_mode mode = redact_mode(engine);
+    struct str before = *text;
+    enum clew_status status = CLEW_OK;
+
+    if (mode != REDACT_OFF) {
+        status = redact_str(arena, text, err);
+    }
+    if (status == CLEW_OK && mode == REDACT_DROP) {
+        status = redact_json(arena, json, err);
+    }
+    if (status == CLEW_OK && mode == REDACT_MASK && !json->s &&
+        text->s != before.s) {
+        status = quote(arena, before, json, err);
+    }
+    return status;
+}
+
+/* What a plain string was before it was starred; false if it is none. */
+static bool unquote(struct arena *arena, struct str json, struct str *out)
+{
+    json_t *tree = NULL;
+    bool is_plain = json.len > 0 && json.s[0] == '"' &&
+                    json_parse(json, &tree, NULL) == CLEW_OK &&
+                    json_is_string(tree);
+
+    if (is_plain) {
+        *out = arena_str(arena, (struct str){json_string_value(tree),
+                                             json_string_length(tree)});
+    }
+    json_decref(tree);
+    return is_plain && out->s;
+}
+
+enum clew_status redact_show(const struct engine *engine, struct arena *arena,
+                             bool is_verbatim, struct str *text,
+                             struct str *json, struct clew_error *err)
+{
+    struct str plain;
+    struct str masked;
+    enum clew_status status = CLEW_OK;
+
+    if (!json->s) {
+        return CLEW_OK;
+    }
+    if (unquote(arena, *json, &plain)) {
+        masked = plain;
+        status = redact_str(arena, &masked, err);
+        if (status == CLEW_OK && masked.s != plain.s) {
+            *text = is_verbatim ? plain : *text;
+            *json = (struct str){NULL, 0}; /* it is the text and no more */
+        }
+        return status;
+    }
+    return is_verbatim || redact_mode(engine) == REDACT_OFF
+               ? CLEW_OK
+               : redact_json(arena, json, err);
+}

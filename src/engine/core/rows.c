@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.c - rows into arrays. See rows.h.
+ */
+#include "engine/core/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum clew_status rows_take(struct rows_list *list, struct db_rows *rows,
+                           struct clew_error *err)
+{
+    assert(list->size > 0 && list->fn);
+    while (db_next(rows)) {
+        void *grown = arena_grow(list->arena, list->items, list->count,
+                                 &list->cap, list->size);
+        char *item = (char *)grown + list->count * list->size;
+
+        if (grown) {
+            memset(item, 0, list->size);
+        }
+        if (!grown || !list->fn(list->arena, rows, item)) {
+            clew_ignore(db_end(rows, NULL)); /* no memory is reported */
+            return clew_no_memory(err);
+        }
+        list->items = grown;
+        list->count++;
+    }
+    return db_end(rows, err);
+}
+
+enum clew_status rows_add(struct store_tx *tx, struct rows_list *list,
+                          const struct db_sql *sql, const struct db_value *args,
+                          size_t n_args, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    return status == CLEW_OK ? rows_take(list, &rows, err) : status;
+}
+
+enum clew_status rows_all(struct store_tx *tx, struct rows_list *list,
+                          const struct db_sql *sql, const struct db_value *args,
+                          size_t n_args, void *out_items, size_t *out_count,
+                          struct clew_error *err)
+{
+    enum clew_status status = rows_add(tx, list, sql, args, n_args, err);
+
+    if (status == CLEW_OK) {
+        memcpy(out_items, &list->items, sizeof(list->items));
+        *out_count = list->count;
+    }
+    return status;
+}
+
+enum clew_status rows_one(struct store_tx *tx, struct arena *arena,
+                          const struct db_sql *sql, const struct db_value *args,
+                          size_t n_args, rows_fn fn, void *out, size_t size,
+                          const char *noun, struct clew_error *err)
+{
+    struct rows_list list = {.arena = arena, .size = size, .fn = fn};
+    enum clew_status status = rows_add(tx, &list, sql, args, n_args, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (list.count == 0) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such %s", noun);
+    }
+    memcpy(out, list.items, size);
+    return CLEW_OK;
+}
+
+bool rows_text(struct arena *arena, const struct db_rows *rows, int column,
+               struct str *out)
+{
+    struct str text = db_get_text(rows, column);
+
+    *out = text.s ? arena_str(arena, text) : text;
+    return !text.s || out->s;
+}
+
+bool rows_id(struct arena *arena, const struct db_rows *rows, void *out)
+{
+    struct uuid *id = out;
+
+    (void)arena;
+    *id = db_get_uuid(rows, 0);
+    return true;
+}
+
+bool rows_int(struct arena *arena, const struct db_rows *rows, void *out)
+{
+    (void)arena; /* nothing to copy */
+    *(int64_t *)out = db_get_int(rows, 0);
+    return true;
+}
+
+struct db_value rows_int_or_null(int64_t value)
+{
+    return value ? db_int(value) : db_null();
+}

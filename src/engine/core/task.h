@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task.h - a durable piece of later work.
+ *
+ * A task is added in the transaction that makes it necessary, so it exists if
+ * and only if its cause does. Workers (task/worker.h) claim what is due with a
+ * lease; a worker that dies loses its lease and the task is claimed again.
+ * Work that must happen exactly once marks its task done in the transaction
+ * that does it (task_complete).
+ * Thread-safety: as store.h.
+ */
+#ifndef ENGINE_TASK_H
+#define ENGINE_TASK_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+#define TASK_MAX_ATTEMPTS 8
+/* Claimed with one commit; each worker has at most so many in hand. */
+#define TASK_MAX_CLAIM 16
+/* For kinds that renew their claim with every step (task_extend). */
+#define TASK_STEP_LEASE_MS (10 * 1000LL)
+/* The wait after a failure doubles from here, up to an hour, with jitter. */
+#define TASK_BACKOFF_MS 2000LL
+#define TASK_BACKOFF_MAX_MS (60 * 60 * 1000LL)
+
+struct task {
+    struct scope scope;
+    struct uuid id;
+    struct str kind;
+    struct str unique_key;
+    struct str payload;    /* JSON object */
+    struct str status;     /* pending, running, done, failed */
+    struct str last_error; /* s == NULL if there was none */
+    int64_t priority;      /* higher first among those due */
+    int64_t execute_at_ms;
+    int64_t attempts;
+    int64_t created_at_ms;
+    int64_t finished_at_ms; /* 0 while open */
+};
+
+/* What later work found and a replay cannot find by itself. */
+struct task_note {
+    int64_t through_seq; /* how far the chat was read; 0 = no matter */
+    struct str answer;   /* digest of the LLM's answer; s == NULL: none */
+};
+
+struct task_new {
+    const char *kind;
+    struct str unique_key; /* with the kind: one open task at a time */
+    struct str payload;
+    int64_t priority;
+    int64_t execute_at_ms;
+    int64_t now_ms;
+};
+
+/* Add a task in the caller's transaction; nothing happens if one with the same
+ * kind and key is open. */
+enum clew_status task_add(struct store_tx *tx, struct arena *arena,
+                          const struct task_new *input,
+                          struct clew_error *err) CLEW_MUST_CHECK;
+/* Note, as a task that failed for good, what another task gives up; `why`
+ * (s == NULL: nobody came back to say) is its last error. */
+enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,
+                                 const struct task_new *input, int64_t attempts,
+                                 struct str why,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Mark a claimed task done inside the transaction that does its work.
+ * CLEW_CONFLICT if another worker took it over meanwhile. */
+enum clew_status task_complete(struct store_tx *tx, const struct task *task,
+                               int64_t now_ms,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The same, and write down that it ran (action.h), for work that changes what
+ * is derived. `note` is what it found then, for a replay; NULL: nothing.
+ */
+enum clew_status task_complete_noted(struct store_tx *tx,
+                                     const struct task *task,
+                                     const struct task_note *note,
+                                     int64_t now_ms,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for work that no task asked for: `kind` on `subject`. */
+enum clew_status task_note_action(struct store_tx *tx, const char *kind,
+                                  const struct uuid *subject,
+                                  const struct task_note *note, int64_t now_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Set when the claim ends, for work in steps: each step that is stored moves
+ * it on, so that a worker that died is replaced soon. Such kinds are listed in
+ * task.c and claimed for TASK_STEP_LEASE_MS at first. CLEW_CONFLICT if another
+ * worker took the task over meanwhile.
+ */
+enum clew_status task_extend(struct store_tx *tx, const struct task *task,
+                             int64_t until_ms,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/* How long a claim holds (tasks.lease_seconds). */
+int64_t task_lease_ms(const struct engine *engine);
+/*
+ * Claim what is due at `now_ms`, of any tenant, in one commit: at most
+ * TASK_MAX_CLAIM tasks, and nothing is written if there are none. Attempts are
+ * counted by the claim. A task that was claimed before and never settled may
+ * have killed its worker: it comes alone, and is given up after
+ * TASK_MAX_ATTEMPTS.
+ */
+enum clew_status task_claim(struct engine *engine, struct arena *arena,
+                            int64_t now_ms, struct task **out_tasks,
+                            size_t *out_count,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Claims that end before `until_ms` hold until then; for what still waits in a
+ * worker's hand. Tasks taken over by others stay theirs. */
+enum clew_status task_hold(struct engine *engine, const struct task *tasks,
+                           size_t count, int64_t until_ms,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* Give back what was claimed and not begun, as if it had not been. */
+enum clew_status task_release(struct engine *engine, const struct task *tasks,
+                              size_t count,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Settle tasks that succeeded, in one commit; those that task_complete()
+ * settled stay as they are. */
+enum clew_status task_settle_done(struct engine *engine,
+                                  const struct task *tasks, size_t count,
+                                  int64_t now_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Settle one claimed task: done, or put off with backoff, or failed for good
+ * after TASK_MAX_ATTEMPTS or a status that cannot succeed later. A task that
+ * task_complete() settled stays as it is.
+ */
+enum clew_status task_settle(struct engine *engine, const struct task *task,
+                             enum clew_status outcome, const char *message,
+                             int64_t now_ms,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Drop finished tasks that are older than tasks.keep_days (those given up:
+ * tasks.keep_failed_days), some hundred at a time; `*out_count` is how many.
+ */
+enum clew_status task_prune(struct engine *engine, int64_t now_ms,
+                            int64_t *out_count,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* When the next open task is due; INT64_MAX if there is none. */
+enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+struct task_filter {
+    struct str status;      /* s == NULL: any */
+    int64_t before_time_ms; /* continue a page: 0 and nil for the first */
+    struct uuid before_id;
+    int64_t limit;
+};
+/* Newest first. */
+enum clew_status task_list(struct engine *engine, const struct scope *scope,
+                           struct arena *arena,
+                           const struct task_filter *filter,
+                           struct task **out_tasks, size_t *out_count,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effort_cache.h - the efforts of a chat as one turn finds them, and the steps
+ * that move them.
+ *
+ * effort_cache.c loads them and compares words, effort_end.c ends one,
+ * effort_return.c comes back to one, effort_open.c begins one, effort_turn.c
+ * tries these in order and lets the turn belong to the one at work.
+ */
+#ifndef ENGINE_EFFORT_CACHE_H
+#define ENGINE_EFFORT_CACHE_H
+
+#include "engine/effort/effort.h"
+#include "engine/understand/observation.h"
+#include "talk/effort_words.h"
+
+/* Texts whose words are remembered. */
+#define EFFORT_WORDS_KEPT 64
+
+/* The words of a text, known by its place in memory. */
+struct effort_text {
+    struct str text;
+    struct effort_words words;
+};
+
+struct effort_cache {
+    struct work_cache chat; /* its id */
+    bool is_loaded;
+    struct effort *items; /* open or in view, the last touched first */
+    size_t count;
+    struct effort *active; /* NULL if none is at work */
+    struct effort_text words[EFFORT_WORDS_KEPT];
+    size_t n_words;
+};
+
+/* The efforts in view; changes to the items are seen by the next turn. */
+enum clew_status effort_cache_load(struct observation *o,
+                                   struct effort_cache **out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* An effort came or went: read them again. */
+void effort_cache_forget(struct observation *o);
+/* The words of a text that lives as long as the batch, found once. */
+enum clew_status effort_cache_words(struct observation *o, struct str text,
+                                    struct effort_words *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Telling words that this turn shares with a text. */
+enum clew_status effort_shared_with(struct observation *o, struct str text,
+                                    size_t *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* The user's turns after `seq` and before this one. */
+size_t effort_turns_since(const struct observation *o, int64_t seq);
+/* Did the turn before this one belong to the effort? */
+bool effort_is_at_work(const struct observation *o,
+                       const struct effort *effort);
+/* This turn is the effort's. */
+enum clew_status effort_take_turn(struct observation *o, struct effort *effort,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Put those at work out of view, all but one. */
+enum clew_status effort_collapse_active(struct observation *o,
+                                        struct effort_cache *cache,
+                                        const struct effort *but,
+                                        struct clew_error *err) CLEW_MUST_CHECK;
+
+/* How a turn stands to the efforts it may be about, by the reader; none if
+ * nothing in it opens or ends anything. The open ones come first; then those
+ * that a turn before seemed to end, which this one may tell better. */
+#define EFFORT_HELD 10
+#define EFFORT_ENDED 4
+struct effort_standing {
+    struct effort *efforts[EFFORT_HELD + EFFORT_ENDED];
+    struct reader_verdict verdicts[EFFORT_HELD + EFFORT_ENDED];
+    float sure[EFFORT_HELD + EFFORT_ENDED]; /* how sure that end was */
+    size_t n_open;
+    size_t n;
+};
+enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
+                              struct effort_standing *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+/* --- the steps; `out_done` = the turn has found its place --- */
+
+enum clew_status effort_try_end(struct observation *o,
+                                struct effort_cache *cache, bool *out_done,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status effort_come_back(struct observation *o,
+                                  struct effort_cache *cache, bool *out_done,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* The turn may answer which effort the turn before meant. */
+enum clew_status effort_answer_which(struct observation *o,
+                                     struct effort_cache *cache, bool *out_done,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status effort_reactivate(struct observation *o,
+                                   struct effort_cache *cache,
+                                   struct effort *effort,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status effort_try_open(struct observation *o,
+                                 struct effort_cache *cache, bool *out_done,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* --- attempts --- */
+
+/*
+ * What was tried for `effort` last ended: found a way or failed. Adds an
+ * attempt if the talk names one. `effort` owns the turn already.
+ */
+enum clew_status effort_attempt_end(struct observation *o,
+                                    const struct effort *effort, bool is_found,
+                                    struct str resolution,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* What this turn or those just before it say was tried, as a title; s == NULL
+ * if they name nothing. */
+struct str effort_attempt_said(struct observation *o);
+/* True if a title says what to try next rather than what to reach. */
+bool effort_is_attempt(struct str title);
+
+#endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effort_end.c - a turn that ends an effort, by whoever says so, in whatever
+ * chat; and what people are told.
+ */
+#include "engine/effort/effort_cache.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/memory/note.h"
+#include "engine/topic/chain.h"
+#include "talk/rule_reader.h"
+#include "text/settled.h"
+
+#include <string.h>
+
+/* So sure the reader must be; chosen on the dev worlds. */
+/* Longer turns say more than that something did not help. */
+#define SAME_TROUBLE_BYTES 160
+#define END_USER 0.25f
+#define END_ASSISTANT 0.35f
+#define GATE 0.05f
+/* Giving up is written about more often than it is done: the reader learned it
+ * from as many of either. */
+#define LEAN 3.0f
+#define FAILED 0.50f
+#define HALF 0.5f
+/* What is accepted in form is the effort last touched; that counts so much. */
+#define SURE_ACCEPT 0.70f
+#define ACCEPTED 0.45f
+/* An end that was so sure stands; another turn must be surer by so much. */
+#define SURE_END 0.90f
+#define SURER 0.10f
+/* Efforts opened longer ago are not looked at again. */
+#define ENDED_MS (90 * CLOCK_DAY_MS)
+#define RESOLVES 0.40f
+/* Efforts a turn is held against: of its chat, of the user's other chats. */
+#define MAX_NEAR 6
+#define MAX_FAR (EFFORT_HELD - MAX_NEAR)
+/* An ending shorter than this says little by itself, in bytes. */
+#define THIN_ENDING 48
+#define BEFORE_ENDING 240
+
+/* 1234567 as "1,234,567". */
+static const char *grouped(struct arena *arena, int64_t n)
+{
+    if (n < 1000) {
+        return arena_printf(arena, "%lld", (long long)n);
+    }
+    if (n < 1000000) {
+        return arena_printf(arena, "%lld,%03lld", (long long)(n / 1000),
+                            (long long)(n % 1000));
+    }
+    return arena_printf(arena, "%lld,%03lld,%03lld", (long long)(n / 1000000),
+                        (long long)(n / 1000 % 1000), (long long)(n % 1000));
+}
+
+static enum clew_status tell_resolved(struct observation *o,
+                                      const struct memory *memory,
+                                      int64_t raw_tokens,
+                                      struct clew_error *err)
+{
+    int64_t kept = memory->token_count;
+    int64_t saved = raw_tokens > kept
+                        ? 100 - (100 * kept + raw_tokens / 2) / raw_tokens
+                        : 0;
+    const char *raw = grouped(o->arena, raw_tokens);
+    const char *compacted = grouped(o->arena, kept);
+    enum clew_status status =
+        note_notice(o->work, err, "[effort:resolved] %.*s",
+                    (int)memory->summary.len, memory->summary.s);
+
+    if (!raw || !compacted) {
+        return clew_no_memory(err);
+    }
+    if (status == CLEW_OK && memory->resolution.len > 0) {
+        status = note_notice(o->work, err, "  => %.*s",
+                             (int)memory->resolution.len, memory->resolution.s);
+    }
+    return status == CLEW_OK
+               ? note_notice(
+                     o->work, err,
+                     "[Tokens: %s raw → %s compacted | Savings: %lld%%]", raw,
+                     compacted, (long long)saved)
+               : status;
+}
+
+/* So sure a resolution also settles the topic; a mere "thanks" ends the effort,
+ * but the talk about it often goes on. */
+#define SETTLED 0.8f
+
+/* What was said about the effort is settled with it. */
+static enum clew_status conclude_chains(struct observation *o,
+                                        const struct effort *effort,
+                                        struct clew_error *err)
+{
+    struct uuid *owners = NULL;
+    struct memory_ref *refs = NULL;
+    size_t n_refs = 0;
+    enum clew_status status = memory_refs(o->tx, o->arena, &effort->memory_id,
+                                          1, &owners, &refs, &n_refs, err);
+
+    for (size_t i = 0; i < n_refs && status == CLEW_OK; i++) {
+        status = chain_resolve(o->work, &refs[i].chat_id, refs[i].first_seq,
+                               refs[i].last_seq, err);
+    }
+    return status;
+}
+
+/* How it ended, in the words that hold it: this turn's, and those of the turn
+ * before where these say little ("that did it"). */
+static enum clew_status ending_text(struct observation *o, struct str *out,
+                                    struct clew_error *err)
+{
+    struct str own;
+    struct str before = STR("");
+    const char *text;
+
+    if (select_ending(o->arena, &o->select, &own) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    *out = own;
+    if (own.len >= THIN_ENDING || o->n_before == 0) {
+        return CLEW_OK;
+    }
+    before = o->before[o->n_before - 1].text;
+    before.len = utf8_cut(before, BEFORE_ENDING);
+    if (own.len == 0) {
+        own = str_sub(o->turn.text, 0, utf8_cut(o->turn.text, BEFORE_ENDING));
+    }
+    text = arena_printf(o->arena, "%.*s [%.*s: %.*s]", (int)own.len, own.s,
+                        (int)o->before[o->n_before - 1].speaker.len,
+                        o->before[o->n_before - 1].speaker.s, (int)before.len,
+                        before.s);
+    *out = str_of(text);
+    return text ? CLEW_OK : clew_no_memory(err);
+}
+
+static enum clew_status end_effort(struct observation *o, struct effort *effort,
+                                   const char *how, float confidence,
+                                   struct clew_error *err)
+{
+    struct memory memory;
+    struct effort_change change = {
+        .status = how, .confidence = confidence, .time_ms = o->turn.time_ms};
+    bool is_resolved = how[0] == 'r';
+    bool is_here = effort->is_shared ||
+                   uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+    enum clew_status status = CLEW_OK;
+
+    if (is_here) {
+        status = effort_take_turn(o, effort, err);
+    }
+    if (status == CLEW_OK) {
+        status = ending_text(o, &change.resolution, err);
+    }
+    if (status == CLEW_OK) {
+        status = memory_find(o->tx, o->arena, &effort->memory_id, &memory, err);
+    }
+    if (status == CLEW_OK) {
+        status = effort_set_status(o->work->batch, &memory, &change, err);
+    }
+    if (status == CLEW_OK && !is_here) {
+        struct memory_ref ref = {o->work->turn->chat_id, o->work->turn->seq,
+                                 o->work->turn->seq};
+
+        status = memory_add_ref(o->tx, &memory.id, &ref, err);
+    }
+    if (status == CLEW_OK && is_resolved) {
+        status = effort_attempt_end(o, effort, true, change.resolution, err);
+    }
+    if (status == CLEW_OK) {
+        status = note_told(o->work, &memory, how, err);
+    }
+    /* chains have gone on since a turn that is looked at again */
+    if (status == CLEW_OK && confidence >= SETTLED && !o->is_later) {
+        status = conclude_chains(o, effort, err);
+    }
+    effort->is_open = false;
+    effort->state = EFFORT_COLLAPSED;
+    if (status == CLEW_OK) {
+        status = effort_update(o->tx, effort, err);
+    }
+    effort_cache_forget(o);
+    if (status == CLEW_OK && !is_resolved) {
+        return note_notice(o->work, err, "[effort:abandoned] %.*s",
+                           (int)memory.summary.len, memory.summary.s);
+    }
+    return status == CLEW_OK
+               ? tell_resolved(o, &memory, effort->raw_tokens, err)
+               : status;
+}
+
+/* What the turn may be about: open efforts of its chat, and of its user's other
+ * chats where words are shared. */
+static enum clew_status candidates(struct observation *o,
+                                   struct effort_cache *cache,
+                                   struct effort **out, size_t *out_count,
+                                   struct clew_error *err)
+{
+    struct effort *others = NULL;
+    size_t n_others = 0;
+    size_t n = 0;
+    size_t n_far = 0;
+    enum clew_status status = effort_list_user(
+        o->tx, o->arena, o->work->turn->user_id, &others, &n_others, err);
+
+    for (size_t i = 0; i < cache->count && n < MAX_NEAR; i++) {
+        if (cache->items[i].is_open && !cache->items[i].is_spawned &&
+            uuid_is_nil(&cache->items[i].parent_id)) {
+            out[n++] = &cache->items[i];
+        }
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n_others && n_far < MAX_FAR;
+         i++) {
+        size_t shared = 0;
+        bool is_known =
+            !uuid_is_nil(&others[i].parent_id) || others[i].is_spawned;
+
+        for (size_t k = 0; k < n && !is_known; k++) {
+            is_known = uuid_eq(&out[k]->memory_id, &others[i].memory_id);
+        }
+        if (is_known) {
+            continue;
+        }
+        status = effort_shared_with(o, others[i].summary, &shared, err);
+        if (status == CLEW_OK && shared > 0) {
+            out[n++] = &others[i];
+            n_far++;
+        }
+    }
+    *out_count = n;
+    return status;
+}
+
+/* How sure the reader was of an end; 0 where a person ended it. */
+static float sure_of(const struct memory *memory)
+{
+    json_t *fields = NULL;
+    double sure = 0;
+
+    if (memory->fields.s &&
+        json_parse(memory->fields, &fields, NULL) == CLEW_OK) {
+        sure =
+            json_real_value(json_object_get(fields, "resolution_confidence"));
+    }
+    json_decref(fields);
+    return (float)sure;
+}
+
+/* Was it this chat's, or does the turn share words with it? */
+static enum clew_status may_be_about(struct observation *o,
+                                     const struct effort *effort, bool *out,
+                                     struct clew_error *err)
+{
+    size_t shared = 0;
+    enum clew_status status = CLEW_OK;
+
+    *out = uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+    if (!*out) {
+        status = effort_shared_with(o, effort->summary, &shared, err);
+        *out = shared > 0;
+    }
+    return status;
+}
+
+/* Efforts that seemed to end before. */
+static enum clew_status add_ended(struct observation *o,
+                                  struct effort_standing *out,
+                                  struct clew_error *err)
+{
+    struct effort *items = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        effort_list_ended(o->tx, o->arena, o->work->turn->user_id,
+                          o->turn.time_ms - ENDED_MS, &items, &count, err);
+
+    for (size_t i = 0;
+         i < count && out->n < out->n_open + EFFORT_ENDED && status == CLEW_OK;
+         i++) {
+        struct memory memory;
+        bool is_near = false;
+        float sure = 0;
+
+        status = may_be_about(o, &items[i], &is_near, err);
+        if (status == CLEW_OK && is_near) {
+            status =
+                memory_find(o->tx, o->arena, &items[i].memory_id, &memory, err);
+            sure = status == CLEW_OK ? sure_of(&memory) : 0;
+        }
+        if (sure > 0 && sure < SURE_END) {
+            out->sure[out->n] = sure;
+            out->efforts[out->n++] = &items[i];
+        }
+    }
+    return status;
+}
+
+/* Does any sentence do something to an effort? */
+static bool may_end(const struct observation *o)
+{
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        const float *act = o->select.read[i].act;
+
+        if (act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS] +
+                act[READER_ACT_FAILS] >
+            GATE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without a reader: what a user says is about the effort at hand, and one that
+ * was set aside needs more than thanks. */
+static void stand_by_rules(const struct observation *o,
+                           struct effort_standing *out)
+{
+    size_t n = o->turn.role == TALK_USER ? out->n : 0;
+
+    out->n = out->n_open = 0;
+    for (size_t i = 0; i < n && out->n == 0; i++) {
+        struct effort *effort = out->efforts[i];
+        struct reader_verdict verdict =
+            rule_ending(o->read, o->analysis.n_sentences);
+
+        if (effort->state != EFFORT_COLLAPSED ||
+            verdict.p[READER_ENDING_RESOLVED] >= SETTLED) {
+            out->efforts[0] = effort;
+            out->verdicts[0] = verdict;
+            out->n = out->n_open = 1;
+        }
+    }
+}
+
+enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
+                              struct effort_standing *out,
+                              struct clew_error *err)
+{
+    struct reader_pair pairs[EFFORT_HELD + EFFORT_ENDED];
+    bool has_reader = o->work->batch->engine->reader && !o->is_told;
+    struct str step;
+    enum clew_status status = CLEW_OK;
+
+    memset(out, 0, sizeof(*out));
+    if (!may_end(o) && o->opening.confidence <= 0) {
+        return CLEW_OK;
+    }
+    status = candidates(o, cache, out->efforts, &out->n_open, err);
+    out->n = out->n_open;
+    if (status == CLEW_OK && has_reader && may_end(o)) {
+        status = add_ended(o, out, err);
+    }
+    if (status != CLEW_OK || out->n == 0) {
+        return status;
+    }
+    if (!has_reader) {
+        stand_by_rules(o, out);
+        return CLEW_OK;
+    }
+    step = sense_step(o->arena, &o->said,
+                      o->n_before ? &o->before[o->n_before - 1] : NULL);
+    for (size_t i = 0; i < out->n; i++) {
+        struct reader_said said = {STR("user"), out->efforts[i]->summary};
+
+        pairs[i] = (struct reader_pair){sense_said(o->arena, &said), step};
+        if (!pairs[i].a.s || !step.s) {
+            return clew_no_memory(err);
+        }
+    }
+    return sense_compare(o->work->batch, READER_ENDING, pairs, out->n,
+                         out->verdicts, err);
+}
+
+enum clew_status effort_foresee(struct turn_work *work, struct clew_error *err)
+{
+    struct observation *o = work->observation;
+    struct effort_cache *cache = NULL;
+    struct effort_standing standing;
+    enum clew_status status = o ? effort_cache_load(o, &cache, err) : CLEW_OK;
+
+    return o && status == CLEW_OK ? effort_stand(o, cache, &standing, err)
+                                  : status;
+}
+
+/* A user takes what was done as good, in so many words; where trouble is named
+ * too ("the error is gone", "perfect, another error") the reader tells which.
+ */
+static bool accepts(const struct observation *o)
+{
+    float resolves = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        float p = o->read[i].act[READER_ACT_RESOLVES];
+
+        resolves = p > resolves ? p : resolves;
+    }
+    return o->turn.role == TALK_USER && o->intent.act == INTENT_ACCEPT &&
+           o->intent.confidence >= SURE_ACCEPT &&
+           (!(o->intent.flags & INTENT_PROBLEM) || resolves >= RESOLVES);
+}
+
+/* "Did that, same problem": what was tried last did not help, however sure a
+ * reader is that something ended. */
+static bool is_same_trouble(const struct observation *o)
+{
+    return o->turn.role == TALK_USER &&
+           o->turn.text.len <= SAME_TROUBLE_BYTES &&
+           settled_is_same_trouble(str_trim(o->turn.text));
+}
+
+/* Do the sentences rather say that something failed? */
+static bool is_trouble(const struct observation *o)
+{
+    float ends = 0;
+    float fails = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        const float *act = o->read[i].act;
+
+        ends += act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
+        fails += act[READER_ACT_FAILS];
+    }
+    return o->intent.act == INTENT_REJECT || is_same_trouble(o) ||
+           (fails > ends && !accepts(o));
+}
+
+enum clew_status effort_try_end(struct observation *o,
+                                struct effort_cache *cache, bool *out_done,
+                                struct clew_error *err)
+{
+    float floor = o->turn.role == TALK_ASSISTANT ? END_ASSISTANT : END_USER;
+    struct effort_standing standing;
+    enum clew_status status = effort_stand(o, cache, &standing, err);
+
+    *out_done = false;
+    if (status == CLEW_OK && cache->active && cache->active->is_open &&
+        is_same_trouble(o)) {
+        return effort_attempt_end(o, cache->active, false, (struct str){0},
+                                  err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < standing.n; i++) {
+        const float *p = standing.verdicts[i].p;
+        float sure = p[READER_ENDING_RESOLVED] + p[READER_ENDING_ABANDONED];
+        bool is_resolved =
+            p[READER_ENDING_RESOLVED] * LEAN > p[READER_ENDING_ABANDONED];
+
+        float least = i < standing.n_open ? floor : standing.sure[i] + SURER;
+
+        if (accepts(o) && i == 0 && standing.n_open > 0) {
+            sure = sure + ACCEPTED < 1.0f ? sure + ACCEPTED : 1.0f;
+            is_resolved = true;
+        }
+        if (sure >= floor && sure >= least && may_end(o) && !is_trouble(o) &&
+            sure > p[READER_ENDING_FAILED] &&
+            sure > HALF * p[READER_ENDING_GOES_ON]) {
+            *out_done = true;
+            status =
+                end_effort(o, standing.efforts[i],
+                           is_resolved ? "resolved" : "abandoned", sure, err);
+        } else if (i < standing.n_open && p[READER_ENDING_FAILED] >= FAILED) {
+            status = effort_attempt_end(o, standing.efforts[i], false,
+                                        (struct str){0}, err);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effort_open.c - a turn that sets out to get something done.
+ */
+#include "engine/effort/effort_cache.h"
+
+#include "engine/chat/chat.h"
+#include "engine/chat/place.h"
+#include "engine/core/engine.h"
+#include "engine/chat/turn.h"
+#include "engine/memory/note.h"
+#include "text/title.h"
+
+/* So sure that it is about an open effort a turn must be to be a detail of it,
+ * and so sure that it opens one to be none. Chosen on the dev worlds. */
+#define RELATED 0.38f
+#define RELATED_FAR 0.85f
+#define SURE_OPENING 0.90f
+
+/* The effort's title names the chat, unless a person or an effort did. */
+static enum clew_status title_chat(struct observation *o, const struct uuid *id,
+                                   struct str title, struct clew_error *err)
+{
+    struct place_chat *slot = o->work->placement->slot;
+    bool is_only = false;
+    enum clew_status status =
+        effort_is_only(o->tx, &slot->chat.id, id, &is_only, err);
+
+    if (status == CLEW_OK && is_only && !slot->chat.is_titled_by_user) {
+        struct str short_one = {NULL, 0};
+
+        if (title_of(o->arena, title, &short_one) != CLEW_OK) {
+            return clew_no_memory(err);
+        }
+        if (short_one.s) { /* "can you help me with this?" names nothing */
+            slot->chat.title = short_one;
+            slot->is_dirty = true;
+        }
+    }
+    return status;
+}
+
+static enum clew_status open_effort(struct observation *o,
+                                    struct effort_cache *cache,
+                                    const struct select_opening *item,
+                                    struct clew_error *err)
+{
+    const struct turn *turn = o->work->turn;
+    struct memory memory = note_memory(o->work, "effort", "open", item->title);
+    struct effort effort = {.memory_id = memory.id,
+                            .thread_id = turn->chat_id,
+                            .state = EFFORT_ACTIVE,
+                            .is_open = true,
+                            .first_seq = turn->seq,
+                            .last_seq = turn->seq,
+                            .last_at_ms = turn->created_at_ms,
+                            .raw_tokens = turn->token_count};
+    json_t *fields = json_object();
+    enum clew_status status = effort_collapse_active(o, cache, NULL, err);
+
+    effort_cache_forget(o);
+    o->matter = item->title;
+    if (fields && json_set_str(fields, "goal", item->title) &&
+        json_set_real(fields, "confidence", (double)item->confidence)) {
+        memory.fields = note_json(o->arena, fields);
+    } else {
+        json_decref(fields);
+    }
+    if (!memory.fields.s) {
+        return clew_no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status = note_insert(o->work, &memory, 0, NULL, err);
+    }
+    if (status == CLEW_OK) {
+        status = effort_insert(o->tx, &effort, err);
+    }
+    if (status == CLEW_OK) {
+        status = title_chat(o, &memory.id, item->title, err);
+    }
+    return status == CLEW_OK ? note_notice(o->work, err, "[effort:open] %.*s",
+                                           (int)item->title.len, item->title.s)
+                             : status;
+}
+
+/* Half of the words of the new title, and more than half of the shorter one:
+ * "fix the login page" is not "fix the signup page". */
+static bool is_same(const struct effort_words *wanted,
+                    const struct effort_words *known)
+{
+    size_t n = 2 * effort_words_shared(wanted, known);
+    size_t shorter =
+        wanted->count < known->count ? wanted->count : known->count;
+
+    return wanted->count > 0 && n >= wanted->count && n > shorter;
+}
+
+/* An open effort that the new title is about as well, or NULL. */
+static enum clew_status same_effort(struct observation *o,
+                                    struct effort_cache *cache,
+                                    struct str title, struct effort **out,
+                                    struct clew_error *err)
+{
+    struct effort_words wanted;
+    enum clew_status status = effort_cache_words(o, title, &wanted, err);
+
+    *out = NULL;
+    for (size_t i = 0; i < cache->count && status == CLEW_OK && !*out; i++) {
+        struct effort_words known;
+
+        if (!cache->items[i].is_open ||
+            !uuid_is_nil(&cache->items[i].parent_id)) {
+            continue;
+        }
+        status = effort_cache_words(o, cache->items[i].summary, &known, err);
+        if (status == CLEW_OK && is_same(&wanted, &known)) {
+            *out = &cache->items[i];
+        }
+    }
+    return status;
+}
+
+/* The open effort, of this chat or surely of another, that the turn goes on
+ * with rather than opening one, or NULL. */
+static enum clew_status goes_on_with(struct observation *o,
+                                     struct effort_cache *cache,
+                                     struct effort **out,
+                                     struct clew_error *err)
+{
+    struct effort_standing standing;
+    float best = RELATED;
+    enum clew_status status = effort_stand(o, cache, &standing, err);
+
+    *out = NULL;
+    if (!o->work->batch->engine->reader) {
+        return status; /* rules compare words alone */
+    }
+    for (size_t i = 0; status == CLEW_OK && i < standing.n_open; i++) {
+        float p = 1.0f - standing.verdicts[i].p[READER_ENDING_UNRELATED];
+        struct effort *effort = standing.efforts[i];
+
+        bool is_here = uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+
+        if (p > best && effort->is_open && (is_here || p >= RELATED_FAR)) {
+            best = p;
+            *out = effort;
+        }
+    }
+    return status;
+}
+
+enum clew_status effort_try_open(struct observation *o,
+                                 struct effort_cache *cache, bool *out_done,
+                                 struct clew_error *err)
+{
+    struct effort *known = NULL;
+    enum clew_status status;
+
+    *out_done = false;
+    if (o->opening.confidence <= 0 || (o->intent.flags & INTENT_REMINDER) ||
+        (cache->active && cache->active->is_spawned)) {
+        return CLEW_OK;
+    }
+    status = same_effort(o, cache, o->opening.title, &known, err);
+    if (status == CLEW_OK && !known && o->opening.confidence < SURE_OPENING) {
+        status = goes_on_with(o, cache, &known, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out_done = true;
+    if (!known) {
+        return open_effort(o, cache, &o->opening, err);
+    }
+    if (known->state != EFFORT_ACTIVE) {
+        return effort_reactivate(o, cache, known, err);
+    }
+    return effort_take_turn(o, known, err);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_sum.c - sum a session up. See session_sum.h.
+ */
+#include "engine/episode/session_sum.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/chat/session.h"
+#include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/core/rows.h"
+#include "engine/core/task.h"
+#include "engine/read/reading.h"
+#include "store/db.h"
+#include "text/settled.h"
+#include "text/summary_points.h"
+
+#include <string.h>
+
+/* Turns of a session that its summary speaks of, the last ones. */
+#define MAX_SUMMED 200
+#define MAX_KEPT 40
+#define SUMMARY_BYTES 8000
+/* Said of each kind, what was kept and what was said together. */
+#define MAX_SAID 5
+#define SAID_TOKENS 60
+/* Turns that are not read yet are, soon. */
+#define UNREAD_WAIT_MS 3000LL
+
+/* From the end of the chat backwards: a session that just ended is there. */
+DB_SQL(SELECT_LAST_SEQ,
+       "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
+       " AND session_id = $3 ORDER BY seq DESC LIMIT 1");
+DB_SQL(SELECT_UNREAD, "SELECT 1 FROM unread u JOIN turns t ON t.tenant ="
+                      " u.tenant AND t.chat_id = u.chat_id AND t.id = u.turn_id"
+                      " WHERE u.tenant = $1 AND u.user_id = $2"
+                      " AND t.session_id = $3 LIMIT 1");
+DB_SQL(SELECT_KEPT,
+       "SELECT m.type, m.status, m.summary, m.resolution, r.first_seq"
+       " FROM memory_refs r JOIN memories m ON m.tenant = r.tenant"
+       " AND m.id = r.memory_id WHERE r.tenant = $1 AND r.chat_id = $2"
+       " AND r.first_seq >= $3 AND r.first_seq <= $4"
+       " AND m.type IN ('effort', 'decision') AND m.parent_id IS NULL"
+       " AND m.retracted_at IS NULL AND m.is_instruction = 0"
+       " ORDER BY r.first_seq, m.id LIMIT $5");
+DB_SQL(UPSERT_SUMMARY,
+       "INSERT INTO session_summaries (tenant, session_id, chat_id, summary,"
+       " created_at) VALUES ($1, $2, $3, $4, $5)"
+       " ON CONFLICT (tenant, session_id)"
+       " DO UPDATE SET summary = excluded.summary");
+
+struct kept {
+    struct str type;
+    struct str status;
+    struct str summary;
+    struct str resolution;
+    int64_t seq;
+};
+
+/* One thing that is told, and by whom; who.s == NULL if nobody said it so. */
+struct told {
+    struct str text;
+    struct str who;
+};
+
+struct told_list {
+    struct told items[MAX_SAID];
+    size_t count;
+};
+
+struct work {
+    struct arena *arena;
+    const struct task *task;
+    struct uuid session_id;
+    int64_t now_ms;
+    struct session session;
+    struct turn *turns; /* of the session, people's */
+    size_t n_turns;
+    struct told_list said[SUMMARY_POINT_KINDS];
+};
+
+static bool kept_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct kept *out = item;
+
+    out->seq = db_get_int(rows, 4);
+    return rows_text(arena, rows, 0, &out->type) &&
+           rows_text(arena, rows, 1, &out->status) &&
+           rows_text(arena, rows, 2, &out->summary) &&
+           rows_text(arena, rows, 3, &out->resolution);
+}
+
+/* --- reading ---------------------------------------------------------------
+ */
+
+static enum clew_status first_number(struct store_tx *tx,
+                                     const struct db_sql *sql,
+                                     const struct db_value *args, size_t n_args,
+                                     int64_t *out, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+/* The session's last turns of people, in order. */
+static enum clew_status read_turns(struct store_tx *tx, struct work *work,
+                                   struct clew_error *err)
+{
+    const struct session *session = &work->session;
+    int64_t last_seq = 0;
+    size_t count = 0;
+    enum clew_status status =
+        first_number(tx, &SELECT_LAST_SEQ,
+                     DB_ARGS(db_uuid(&session->chat_id), db_uuid(&session->id)),
+                     &last_seq, err);
+
+    if (status == CLEW_OK && last_seq > 0) {
+        status =
+            turn_list_line(tx, work->arena, &session->chat_id,
+                           last_seq > MAX_SUMMED ? last_seq - MAX_SUMMED : 0,
+                           MAX_SUMMED, &work->turns, &count, err);
+    }
+    work->n_turns = 0;
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        const struct turn *turn = &work->turns[i];
+
+        if (uuid_eq(&turn->session_id, &session->id) &&
+            (turn->role == TURN_USER || turn->role == TURN_ASSISTANT)) {
+            work->turns[work->n_turns++] = *turn;
+        }
+    }
+    return status;
+}
+
+/* --- collecting ------------------------------------------------------------
+ */
+
+static struct str who_said(const struct turn *turn)
+{
+    return turn->name.len ? turn->name : str_of(turn_role_name(turn->role));
+}
+
+/* Also in other measure. */
+static bool is_told(const struct told_list *list, struct str text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (str_ifind(list->items[i].text, text, 0) != SIZE_MAX ||
+            str_ifind(text, list->items[i].text, 0) != SIZE_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell(struct work *work, enum summary_point_kind kind,
+                 struct str text, struct str who)
+{
+    struct told_list *list = &work->said[kind];
+
+    text = summary_cut(str_trim(text), SAID_TOKENS);
+    if (is_told(list, text) ||
+        (kind == SUMMARY_FOUND &&
+         (is_told(&work->said[SUMMARY_WANTED], text) ||
+          is_told(&work->said[SUMMARY_DECIDED], text)))) {
+        return;
+    }
+    if (text.len > 0 && list->count < MAX_SAID) {
+        list->items[list->count++] = (struct told){text, who};
+    }
+}
+
+/* Who said what was kept: the turn it cites first. */
+static struct str sayer_of(const struct work *work, int64_t seq)
+{
+    for (size_t i = 0; i < work->n_turns; i++) {
+        if (work->turns[i].seq == seq) {
+            return who_said(&work->turns[i]);
+        }
+    }
+    return (struct str){NULL, 0};
+}
+
+/* The last who said it so; nobody did if somebody wrote it by hand. */
+static struct str sayer_of_text(const struct work *work, struct str text)
+{
+    for (size_t i = work->n_turns; text.len > 0 && i-- > 0;) {
+        if (str_find(work->turns[i].text, text, 0) != SIZE_MAX) {
+            return who_said(&work->turns[i]);
+        }
+    }
+    return (struct str){NULL, 0};
+}
+
+/* Without the words of others that make it clear: "[which one?] the red". */
+static struct str own_words(struct str summary)
+{
+    size_t end = summary.len > 0 && summary.s[0] == '['
+                     ? str_find(summary, STR("] "), 0)
+                     : SIZE_MAX;
+
+    return end == SIZE_MAX ? summary : str_sub(summary, end + 2, summary.len);
+}
+
+static void tell_kept(struct work *work, const struct kept *kept)
+{
+    struct str who = sayer_of(work, kept->seq);
+
+    if (str_eq(kept->type, STR("decision"))) {
+        tell(work, SUMMARY_DECIDED, own_words(kept->summary), who);
+        return;
+    }
+    tell(work, SUMMARY_WANTED, kept->summary, who);
+    if (str_eq(kept->status, STR("resolved"))) {
+        tell(work,
+             settled_is_open(kept->resolution) ? SUMMARY_LEFT_OPEN
+                                               : SUMMARY_FOUND,
+             kept->resolution, sayer_of_text(work, kept->resolution));
+    } else if (!str_eq(kept->status, STR("abandoned"))) {
+        tell(work, SUMMARY_LEFT_OPEN, kept->summary, who);
+    }
+}
+
+static enum clew_status collect_kept(struct store_tx *tx, struct work *work,
+                                     struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct kept), .fn = kept_of};
+    enum clew_status status = CLEW_OK;
+
+    if (work->n_turns > 0) {
+        status = rows_add(tx, &list, &SELECT_KEPT,
+                          DB_ARGS(db_uuid(&work->session.chat_id),
+                                  db_int(work->turns[0].seq),
+                                  db_int(work->turns[work->n_turns - 1].seq),
+                                  db_int(MAX_KEPT)),
+                          err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
+        tell_kept(work, (const struct kept *)list.items + i);
+    }
+    return status;
+}
+
+static enum clew_status collect_said(struct work *work, struct clew_error *err)
+{
+    struct summary_turn *turns =
+        arena_zero(work->arena, work->n_turns + 1, sizeof(*turns));
+    struct analysis *analyses =
+        arena_zero(work->arena, work->n_turns + 1, sizeof(*analyses));
+    struct summary_points points;
+    enum clew_status status = CLEW_OK;
+
+    if (!turns || !analyses) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
+        const struct turn *turn = &work->turns[i];
+        struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                           .timezone = turn->timezone,
+                                           .speaker = turn->name};
+        struct str said;
+
+        status = reading_said(work->arena, turn->text, &said, err);
+        if (status == CLEW_OK) {
+            status =
+                analysis_run(work->arena, said, &options, &analyses[i], err);
+        }
+        turns[i].analysis = &analyses[i];
+        turns[i].is_user = turn->role == TURN_USER;
+    }
+    if (status == CLEW_OK &&
+        summary_points_of(work->arena, turns, work->n_turns, &points) !=
+            CLEW_OK) {
+        status = clew_no_memory(err);
+    }
+    for (size_t k = 0; status == CLEW_OK && k < SUMMARY_POINT_KINDS; k++) {
+        for (size_t i = 0; i < points.n[k]; i++) {
+            const struct summary_point *point = &points.of[k][i];
+
+            tell(work, (enum summary_point_kind)k, point->text,
+                 who_said(&work->turns[point->turn]));
+        }
+    }
+    return status;
+}
+
+/* --- telling ---------------------------------------------------------------
+ */
+
+/* Wanted: "…" (user). Found: "…" (assistant); "…". One kind a line. */
+static void format(const struct work *work, struct buf *out)
+{
+    static const char *const labels[SUMMARY_POINT_KINDS] = {
+        [SUMMARY_WANTED] = "Wanted",
+        [SUMMARY_FOUND] = "Found",
+        [SUMMARY_DECIDED] = "Decided",
+        [SUMMARY_LEFT_OPEN] = "Left open",
+    };
+
+    for (size_t k = 0; k < SUMMARY_POINT_KINDS; k++) {
+        const struct told_list *list = &work->said[k];
+
+        for (size_t i = 0; i < list->count; i++) {
+            const struct told *said = &list->items[i];
+
+            if (i == 0) {
+                buf_printf(out, "%s%s: ", out->len ? "\n" : "", labels[k]);
+            }
+            buf_printf(out, "%s\"%.*s\"", i ? "; " : "", (int)said->text.len,
+                       said->text.s);
+            if (said->who.s) {
+                buf_printf(out, " (%.*s)", (int)said->who.len, said->who.s);
+            }
+        }
+        if (list->count > 0) {
+            buf_append_char(out, '.');
+        }
+    }
+    if (out->len == 0) {
+        buf_append_cstr(out, "Nothing was said beyond greetings.");
+    }
+}
+
+static enum clew_status write_summary(struct store_tx *tx, struct work *work,
+                                      struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status;
+
+    buf_init(&text, SUMMARY_BYTES);
+    format(work, &text);
+    /* a line that has no room any more is left out: `text` is as it was */
+    status = db_exec(tx, &UPSERT_SUMMARY,
+                     DB_ARGS(db_uuid(&work->session.id),
+                             db_uuid(&work->session.chat_id),
+                             db_text(buf_str(&text)),
+                             db_int(work->session.last_activity_at_ms)),
+                     err);
+    buf_release(&text);
+    return status;
+}
+
+/* Ask again in a while; the key must be free first. */
+static enum clew_status wait_for_reading(struct store_tx *tx,
+                                         const struct work *work,
+                                         struct clew_error *err)
+{
+    char id[UUID_TEXT_SIZE];
+    struct task_new again = {.kind = "generate_session_summary",
+                             .payload = work->task->payload,
+                             .execute_at_ms = work->now_ms + UNREAD_WAIT_MS,
+                             .now_ms = work->now_ms};
+    enum clew_status status = task_complete(tx, work->task, work->now_ms, err);
+
+    uuid_format(&work->session_id, id);
+    again.unique_key = str_of(id);
+    return status == CLEW_OK ? task_add(tx, work->arena, &again, err) : status;
+}
+
+static enum clew_status do_sum(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+    int64_t is_unread = 0;
+    enum clew_status status =
+        session_find(tx, work->arena, &work->session_id, &work->session, err);
+
+    memset(work->said, 0, sizeof(work->said));
+    if (status == CLEW_NOT_FOUND) {
+        return task_complete_noted(tx, work->task, NULL, work->now_ms,
+                                   err); /* forgotten */
+    }
+    if (status == CLEW_OK) {
+        status = first_number(
+            tx, &SELECT_UNREAD,
+            DB_ARGS(db_text(work->session.user_id), db_uuid(&work->session_id)),
+            &is_unread, err);
+    }
+    if (status == CLEW_OK && is_unread) {
+        return wait_for_reading(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_turns(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        status = collect_kept(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        status = collect_said(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = write_summary(tx, work, err);
+    }
+    return status == CLEW_OK
+               ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
+               : status;
+}
+
+enum clew_status session_sum_task(struct engine *engine,
+                                  const struct task *task, struct arena *arena,
+                                  struct clew_error *err)
+{
+    struct work work = {
+        .arena = arena, .task = task, .now_ms = clock_now_ms(engine->clock)};
+    json_t *payload = NULL;
+    enum clew_status status = json_parse(task->payload, &payload, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_uuid(payload, "session_id", JSON_REQUIRED,
+                               &work.session_id, err);
+    }
+    json_decref(payload);
+    return status == CLEW_OK
+               ? store_write(engine->store, &task->scope, do_sum, &work, err)
+               : status;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agents.c - the set of packages: those built in, and those of a folder.
+ */
+#include "engine/keep/agents.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of a whole set: as many packages as there may be, at their longest,
+ * with what was read of them. */
+#define SET_BYTES (4u * AGENT_MAX_PACKAGES * AGENT_MAX_BYTES)
+
+#define ACT(name) (1u << INTENT_##name)
+
+static const struct agent builtins[] = {
+    {.name = {"effort", 6},
+     .description = {"somebody sets out to get something done", 39},
+     .is_builtin = true,
+     .opens = {.acts = ACT(REQUEST), .is_set = true},
+     .extends = {.is_set = true},
+     .concludes = {.acts = ACT(ACCEPT), .is_set = true},
+     .fields = {{.name = {"goal", 4}, .is_required = true},
+                {.name = {"attempts", 8}, .is_many = true},
+                {.name = {"resolution", 10}}},
+     .n_fields = 3},
+    {.name = {"fact", 4},
+     .description = {"a statement, or an answered question", 36},
+     .is_builtin = true,
+     .opens = {.acts = ACT(INFORM) | ACT(QUESTION), .is_set = true},
+     .fields = {{.name = {"statement", 9}, .is_required = true},
+                {.name = {"source", 6}},
+                {.name = {"confidence", 10}}},
+     .n_fields = 3},
+    {.name = {"event", 5},
+     .description = {"something that happened or will, at a time", 42},
+     .is_builtin = true,
+     .opens = {.acts = ACT(INFORM) | ACT(COMMIT) | ACT(REQUEST),
+               .is_set = true},
+     .fields = {{.name = {"what", 4}, .is_required = true},
+                {.name = {"when", 4}}},
+     .n_fields = 2},
+    {.name = {"decision", 8},
+     .description = {"a choice, and what was not chosen", 33},
+     .is_builtin = true,
+     .opens = {.acts = ACT(COMMIT) | ACT(INFORM) | ACT(REQUEST),
+               .is_set = true},
+     .fields = {{.name = {"choice", 6}, .is_required = true},
+                {.name = {"alternatives", 12}, .is_many = true}},
+     .n_fields = 2},
+};
+#define N_BUILTINS (sizeof(builtins) / sizeof(builtins[0]))
+
+static bool is_package(struct str name)
+{
+    return name.len > 0 && name.s[0] != '.' &&
+           (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")));
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the packages in a folder, sorted; a missing one has none. */
+static enum clew_status list_folder(struct arena *arena, const char *folder,
+                                    char ***out_names, size_t *out_count,
+                                    struct clew_error *err)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    char **names = NULL;
+    size_t count = 0;
+    size_t cap = 0;
+    enum clew_status status = CLEW_NO_MEMORY;
+
+    *out_count = 0;
+    if (!dir) {
+        /* a home that may not be looked into holds none for this user */
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES
+                   ? CLEW_OK
+                   : clew_fail(err, CLEW_INTERNAL,
+                               "could not read the folder of agents: %s",
+                               strerror(errno));
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        void *grown;
+
+        if (!is_package(str_of(entry->d_name))) {
+            continue;
+        }
+        grown = arena_grow(arena, names, count, &cap, sizeof(*names));
+        if (!grown) {
+            goto out;
+        }
+        names = grown;
+        names[count] = arena_string(arena, entry->d_name);
+        if (!names[count]) {
+            goto out;
+        }
+        count++;
+    }
+    if (count > 0) {
+        qsort(names, count, sizeof(*names), by_name);
+    }
+    *out_names = names;
+    *out_count = count;
+    status = CLEW_OK;
+out:
+    (void)closedir(dir); /* only read from */
+    return status;
+}
+
+static enum clew_status read_whole(const char *path, struct buf *out)
+{
+    FILE *in = fopen(path, "rb");
+    char chunk[4096];
+    size_t len;
+    enum clew_status status = CLEW_OK;
+
+    if (!in) {
+        return CLEW_NOT_FOUND;
+    }
+    while (status == CLEW_OK &&
+           (len = fread(chunk, 1, sizeof(chunk), in)) > 0) {
+        status = buf_append(out, chunk, len);
+    }
+    if (status == CLEW_OK && ferror(in)) {
+        status = CLEW_INTERNAL;
+    }
+    (void)fclose(in); /* only read from */
+    return status;
+}
+
+static enum clew_status add_problem(struct agents *set, const char *file,
+                                    int line, const char *message)
+{
+    struct agent_problem *problem = &set->problems[set->n_problems];
+
+    problem->file = arena_str(&set->arena, str_of(file));
+    problem->line = line;
+    problem->message = arena_str(&set->arena, str_of(message));
+    if (!problem->file.s || !problem->message.s) {
+        return CLEW_NO_MEMORY;
+    }
+    set->n_problems++;
+    return CLEW_OK;
+}
+
+enum clew_status agent_read(struct arena *arena, const char *path,
+                            struct agent *out_agent, int *out_line,
+                            struct clew_error *err)
+{
+    struct buf text;
+    enum clew_status status;
+
+    *out_line = 1;
+    buf_init(&text, AGENT_MAX_BYTES + 1);
+    status = read_whole(path, &text);
+    if (status == CLEW_OK) {
+        status =
+            agent_parse(arena, path, buf_str(&text), out_agent, out_line, err);
+    } else if (status != CLEW_NO_MEMORY) {
+        status = clew_fail(
+            err, status == CLEW_TOO_LARGE ? CLEW_INVALID : CLEW_NOT_FOUND,
+            "%s:1: could not read it", path);
+    }
+    buf_release(&text);
+    return status;
+}
+
+/* The package that was made of a broken file while it was whole. */
+static enum clew_status
+keep_older(struct agents *set, const struct agents *before, const char *path)
+{
+    for (size_t i = 0; before && i < before->n_items; i++) {
+        const struct agent *older = &before->items[i];
+        struct agent agent;
+        int line;
+        enum clew_status status;
+
+        if (older->is_builtin || !str_eq(older->file, str_of(path)) ||
+            agents_find(set, older->name)) {
+            continue;
+        }
+        status =
+            agent_parse(&set->arena, path, older->source, &agent, &line, NULL);
+        if (status == CLEW_OK) {
+            agent.is_kept = true;
+            set->items[set->n_items++] = agent;
+        }
+        return status;
+    }
+    return CLEW_OK;
+}
+
+/* One file: a package more, or a problem more. */
+static enum clew_status load_file(struct agents *set,
+                                  const struct agents *before,
+                                  const char *folder, const char *name)
+{
+    struct clew_error why = {0};
+    struct agent agent;
+    char *path = arena_printf(&set->arena, "%s/%s", folder, name);
+    int line = 1;
+    enum clew_status status;
+
+    if (!path) {
+        return CLEW_NO_MEMORY;
+    }
+    status = agent_read(&set->arena, path, &agent, &line, &why);
+    if (status == CLEW_OK && agents_find(set, agent.name)) {
+        status =
+            clew_fail(&why, CLEW_INVALID,
+                      "%s:1: a package of this name is there already", path);
+    }
+    if (status == CLEW_INVALID || status == CLEW_NOT_FOUND) {
+        status = add_problem(set, path, line, why.message);
+        return status == CLEW_OK ? keep_older(set, before, path) : status;
+    }
+    if (status == CLEW_OK) {
+        set->items[set->n_items++] = agent;
+    }
+    return status;
+}
+
+static enum clew_status load_folder(struct agents *set,
+                                    const struct agents *before,
+                                    const char *folder, struct clew_error *err)
+{
+    char **names = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        list_folder(&set->arena, folder, &names, &count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (i == AGENT_MAX_PACKAGES) {
+            return add_problem(set, folder, 1,
+                               "too many packages; the rest is left out");
+        }
+        status = load_file(set, before, folder, names[i]);
+    }
+    return status;
+}
+
+enum clew_status agents_load(const char *folder, const struct agents *before,
+                             struct agents **out_agents, struct clew_error *err)
+{
+    struct agents *set = alloc_zero(1, sizeof(*set));
+    enum clew_status status = CLEW_NO_MEMORY;
+
+    if (!set) {
+        return clew_no_memory(err);
+    }
+    atomic_init(&set->n_refs, 1);
+    arena_init(&set->arena, SET_BYTES);
+    set->items = arena_zero(&set->arena, N_BUILTINS + AGENT_MAX_PACKAGES,
+                            sizeof(*set->items));
+    set->problems =
+        arena_zero(&set->arena, AGENT_MAX_PACKAGES + 1, sizeof(*set->problems));
+    if (!set->items || !set->problems) {
+        goto out;
+    }
+    memcpy(set->items, builtins, sizeof(builtins));
+    set->n_items = N_BUILTINS;
+    status = folder ? load_folder(set, before, folder, err) : CLEW_OK;
+    if (status != CLEW_OK) {
+        goto out;
+    }
+    *out_agents = set;
+    set = NULL;
+out:
+    agents_unref(set);
+    return status;
+}
+
+struct agents *agents_ref(struct agents *agents)
+{
+    (void)atomic_fetch_add(&agents->n_refs, 1); /* the old count */
+    return agents;
+}
+
+void agents_unref(struct agents *agents)
+{
+    if (agents && atomic_fetch_sub(&agents->n_refs, 1) == 1) {
+        arena_release(&agents->arena);
+        alloc_free(agents);
+    }
+}
+
+const struct agent *agents_find(const struct agents *agents, struct str name)
+{
+    for (size_t i = 0; i < agents->n_items; i++) {
+        if (str_eq(agents->items[i].name, name)) {
+            return &agents->items[i];
+        }
+    }
+    return NULL;
+}

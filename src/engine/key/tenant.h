@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tenant.h - the wall nothing crosses, by name. Thread-safety: as store.h.
+ */
+#ifndef ENGINE_TENANT_H
+#define ENGINE_TENANT_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "store/store.h"
+
+struct engine;
+
+/* The scope of the tenant called `name`, made if it is not there. */
+enum clew_status engine_tenant(struct engine *engine, const char *name,
+                               struct scope *out_scope,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

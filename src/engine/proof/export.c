@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export.c - rows to lines. See export.h.
+ *
+ * One read transaction, so that no line speaks of something that another
+ * lacks; pages by key, so that memory stays small.
+ */
+#include "engine/proof/export.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "engine/core/engine.h"
+#include "engine/proof/export_kinds.h"
+#include "store/db.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE_ROWS 200
+#define WRITE_BYTES (1u << 16)
+#define LINE_BYTES (256u << 20)
+
+struct export_work {
+    struct arena *arena;
+    int fd;
+    struct buf out;
+    int64_t n_rows;
+    struct db_value key[EXPORT_MAX_KEYS]; /* of the last row, in the arena */
+    struct uuid key_ids[EXPORT_MAX_KEYS];
+};
+
+static enum clew_status flush(struct export_work *work, struct clew_error *err)
+{
+    const char *at = work->out.data;
+    size_t left = work->out.len;
+
+    if (buf_status(&work->out) != CLEW_OK) {
+        return clew_fail(err, buf_status(&work->out), "a line is too long");
+    }
+    while (left > 0) {
+        ssize_t n = write(work->fd, at, left);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return clew_fail(err, CLEW_UNAVAILABLE,
+                             "could not write the export: %s", strerror(errno));
+        }
+        at += n;
+        left -= (size_t)n;
+    }
+    buf_clear(&work->out);
+    return CLEW_OK;
+}
+
+static bool set_bytes(json_t *line, const char *name, struct str bytes)
+{
+    char *hex = alloc_array(NULL, 2 * bytes.len + 1, 1);
+    bool ok;
+
+    if (!hex) {
+        return false;
+    }
+    hex_format((const unsigned char *)bytes.s, bytes.len, hex);
+    ok = json_set_cstr(line, name, hex);
+    alloc_free(hex);
+    return ok;
+}
+
+/* Set one column of the current row; false without memory. */
+static bool set_column(const struct db_rows *rows, int column,
+                       const struct export_column *form, json_t *line)
+{
+    const char *name = export_field(form);
+    int64_t time_ms;
+    struct uuid id;
+
+    if (db_is_null(rows, column)) {
+        return true;
+    }
+    switch (form->type) {
+    case EXPORT_ID:
+        id = db_get_uuid(rows, column);
+        return json_set_uuid(line, name, &id);
+    case EXPORT_TEXT:
+        return json_set_str(line, name, db_get_text(rows, column));
+    case EXPORT_INT:
+        return json_set_int(line, name, db_get_int(rows, column));
+    case EXPORT_TIME:
+        time_ms = db_get_int(rows, column);
+        return json_set_time(line, name, &time_ms);
+    case EXPORT_REAL:
+        return json_set_real(line, name, db_get_real(rows, column));
+    case EXPORT_BYTES:
+        return set_bytes(line, name, db_get_bytes(rows, column));
+    }
+    return false;
+}
+
+static enum clew_status add_row(struct export_work *work,
+                                const struct db_rows *rows,
+                                const struct export_kind *kind,
+                                struct clew_error *err)
+{
+    json_t *line = json_object();
+    bool ok = line && json_set_cstr(line, "type", kind->type);
+
+    for (size_t i = 0; ok && i < kind->n_columns; i++) {
+        ok = set_column(rows, (int)i, &kind->columns[i], line);
+    }
+    if (ok && json_write(&work->out, line) == CLEW_OK) {
+        (void)buf_append_char(&work->out, '\n'); /* flush() looks */
+        work->n_rows++;
+    } else {
+        ok = false;
+    }
+    json_decref(line);
+    if (!ok) {
+        return clew_no_memory(err);
+    }
+    return work->out.len >= WRITE_BYTES ? flush(work, err) : CLEW_OK;
+}
+
+/* Remember where this row is, for the next page. */
+static enum clew_status keep_key(struct export_work *work,
+                                 const struct db_rows *rows,
+                                 const struct export_kind *kind,
+                                 struct clew_error *err)
+{
+    for (size_t i = 0; i < kind->n_keys; i++) {
+        int column = (int)i;
+        struct str text;
+
+        switch (kind->columns[i].type) {
+        case EXPORT_ID:
+            work->key_ids[i] = db_get_uuid(rows, column);
+            work->key[i] = db_uuid(&work->key_ids[i]);
+            break;
+        case EXPORT_INT:
+        case EXPORT_TIME:
+            work->key[i] = db_int(db_get_int(rows, column));
+            break;
+        case EXPORT_TEXT:
+            text = arena_str(work->arena, db_get_text(rows, column));
+            work->key[i] = db_text(text);
+            break;
+        case EXPORT_BYTES:
+            text = arena_str(work->arena, db_get_bytes(rows, column));
+            work->key[i] = db_bytes(text.s, text.len);
+            break;
+        case EXPORT_REAL:
+            return clew_fail(err, CLEW_INTERNAL, "a real is no key");
+        }
+    }
+    return CLEW_OK;
+}
+
+/* One page; how many rows it had. */
+static enum clew_status add_page(struct store_tx *tx, struct export_work *work,
+                                 size_t number, bool is_first,
+                                 int64_t *out_count, struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[number];
+    const struct export_sql *sql = export_sql_of(number);
+    struct db_value args[1 + EXPORT_MAX_KEYS] = {db_int(PAGE_ROWS)};
+    struct clew_error ignored;
+    struct db_rows rows;
+    enum clew_status status;
+
+    memcpy(args + 1, work->key, sizeof(work->key));
+    *out_count = 0;
+    status = db_query(tx, is_first ? &sql->first : &sql->next, args,
+                      is_first ? 1 : 1 + kind->n_keys, &rows, err);
+    while (status == CLEW_OK && db_next(&rows)) {
+        status = add_row(work, &rows, kind, err);
+        if (status == CLEW_OK && ++*out_count == PAGE_ROWS) {
+            status = keep_key(work, &rows, kind, err);
+        }
+    }
+    if (status != CLEW_OK) {
+        clew_ignore(db_end(&rows, &ignored)); /* the first failure is told */
+        return status;
+    }
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_export(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    struct export_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    buf_clear(&work->out);
+    work->n_rows = 0;
+    if (lseek(work->fd, 0, SEEK_SET) != 0 || ftruncate(work->fd, 0) != 0) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not write the export: %s", strerror(errno));
+    }
+    (void)buf_printf(&work->out, "{\"type\":\"export\",\"version\":%d}\n",
+                     EXPORT_VERSION);
+    for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
+        int64_t count = PAGE_ROWS;
+
+        for (int page = 0; status == CLEW_OK && count == PAGE_ROWS; page++) {
+            status = add_page(tx, work, i, page == 0, &count, err);
+        }
+    }
+    (void)buf_printf(&work->out, "{\"type\":\"end\",\"rows\":%lld}\n",
+                     (long long)work->n_rows);
+    return status == CLEW_OK ? flush(work, err) : status;
+}
+
+enum clew_status export_write(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, int fd,
+                              struct clew_error *err)
+{
+    struct export_work work = {.arena = arena, .fd = fd};
+    enum clew_status status;
+
+    buf_init(&work.out, LINE_BYTES);
+    status = store_read(engine->store, scope, do_export, &work, err);
+    buf_release(&work.out);
+    return status;
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export_kinds.c - the table of what is exported. See export_kinds.h.
+ */
+#include "engine/proof/export_kinds.h"
+
+#include "base/buf.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where a turn stands in the log. */
+#define LOG_SEQ "log_seq"
+#define COLUMNS(array) array, sizeof(array) / sizeof((array)[0])
+
+static const struct export_column user_columns[] = {
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"inactivity_minutes", EXPORT_INT, true, NULL},
+};
+static const struct export_column chat_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"conversation_id", EXPORT_ID, false, NULL},
+    {"parent_id", EXPORT_ID, true, NULL},
+    {"fork_seq", EXPORT_INT, false, NULL},
+    {"depth", EXPORT_INT, false, NULL},
+    {"branch", EXPORT_TEXT, false, NULL},
+    {"title", EXPORT_TEXT, true, NULL},
+    {"is_titled_by_user", EXPORT_INT, false, NULL},
+    {"summary", EXPORT_TEXT, true, NULL},
+    {"is_explicit", EXPORT_INT, false, NULL},
+    {"channels", EXPORT_TEXT, false, NULL},
+    {"inactivity_minutes", EXPORT_INT, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"last_activity_at", EXPORT_TIME, false, NULL},
+    {"closed_at", EXPORT_TIME, true, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"primary_episode_id", EXPORT_ID, true, NULL},
+    {"cross_episodes", EXPORT_TEXT, true, NULL},
+};
+static const struct export_column session_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"started_at", EXPORT_TIME, false, NULL},
+    {"last_activity_at", EXPORT_TIME, false, NULL},
+    {"ended_at", EXPORT_TIME, true, NULL},
+};
+static const struct export_column turn_columns[] = {
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"id", EXPORT_ID, false, NULL},
+    {"session_id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"role", EXPORT_TEXT, false, NULL},
+    {"name", EXPORT_TEXT, true, NULL},
+    {"channel", EXPORT_TEXT, true, NULL},
+    {"content", EXPORT_TEXT, true, NULL},
+    {"text", EXPORT_TEXT, false, NULL},
+    {"token_count", EXPORT_INT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"stored_at", EXPORT_TIME, false, NULL},
+    {"timezone", EXPORT_TEXT, true, NULL},
+    {"external_id", EXPORT_TEXT, true, NULL},
+    {"log_flags", EXPORT_INT, true, NULL},
+    {LOG_SEQ, EXPORT_INT, true, NULL},
+};
+static const struct export_column action_columns[] = {
+    {"seq", EXPORT_INT, false, NULL},
+    {"id", EXPORT_ID, false, NULL},
+    {"kind", EXPORT_TEXT, false, NULL},
+    {"subject", EXPORT_ID, true, NULL},
+    {"made", EXPORT_ID, true, NULL},
+    {"detail", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column request_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"conversation_id", EXPORT_ID, false, NULL},
+    {"parent_id", EXPORT_ID, true, NULL},
+    {"origin_id", EXPORT_ID, false, NULL},
+    {"parent_origin_id", EXPORT_ID, true, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"branch", EXPORT_TEXT, false, NULL},
+    {"strategy", EXPORT_TEXT, false, NULL},
+    {"message_count", EXPORT_INT, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"reply_seq", EXPORT_INT, true, NULL},
+    {"subtask_number", EXPORT_INT, true, NULL},
+    {"hash_key", EXPORT_ID, false, NULL},
+    {"reply_key", EXPORT_ID, true, NULL},
+    {"response_id", EXPORT_TEXT, true, NULL},
+    {"current_hash", EXPORT_BYTES, false, NULL},
+    {"parent_hash", EXPORT_BYTES, true, NULL},
+    {"system_hash", EXPORT_BYTES, true, NULL},
+    {"parent_reply_key", EXPORT_ID, true, NULL},
+    {"grandparent_key", EXPORT_ID, true, NULL},
+    {"grandparent_reply_key", EXPORT_ID, true, NULL},
+    {"prompt_key", EXPORT_ID, true, NULL},
+    {"previous_id", EXPORT_TEXT, true, NULL},
+    {"is_summarising", EXPORT_INT, false, NULL},
+    {"is_compact", EXPORT_INT, false, NULL},
+    {"api", EXPORT_TEXT, true, NULL},
+    {"model", EXPORT_TEXT, true, NULL},
+    {"status", EXPORT_INT, true, NULL},
+    {"stop_reason", EXPORT_TEXT, true, NULL},
+    {"error", EXPORT_TEXT, true, NULL},
+    {"is_complete", EXPORT_INT, false, NULL},
+    {"input_tokens", EXPORT_INT, true, NULL},
+    {"output_tokens", EXPORT_INT, true, NULL},
+    {"duration_ms", EXPORT_INT, true, NULL},
+    {"first_byte_ms", EXPORT_INT, true, NULL},
+    {"session_hint", EXPORT_TEXT, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"stored_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column request_prefix_columns[] = {
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"prefix_key", EXPORT_ID, false, NULL},
+};
+static const struct export_column request_task_columns[] = {
+    {"prompt_key", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"request_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column request_anchor_columns[] = {
+    {"hour", EXPORT_INT, false, NULL},
+    {"anchor", EXPORT_INT, false, NULL},
+    {"request_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column memory_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"type", EXPORT_TEXT, false, "memory_type"},
+    {"status", EXPORT_TEXT, false, NULL},
+    {"summary", EXPORT_TEXT, false, NULL},
+    {"resolution", EXPORT_TEXT, true, NULL},
+    {"tags", EXPORT_TEXT, false, NULL},
+    {"fields", EXPORT_TEXT, true, NULL},
+    {"origin", EXPORT_TEXT, false, NULL},
+    {"lineage", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"parent_id", EXPORT_ID, true, NULL},
+    {"agent_id", EXPORT_TEXT, true, NULL},
+    {"agent_name", EXPORT_TEXT, true, NULL},
+    {"agent_session", EXPORT_ID, true, NULL},
+    {"key_id", EXPORT_TEXT, true, NULL},
+    {"context", EXPORT_TEXT, true, NULL},
+    {"is_instruction", EXPORT_INT, false, NULL},
+    {"token_count", EXPORT_INT, false, NULL},
+    {"weight", EXPORT_REAL, false, NULL},
+    {"weight_at", EXPORT_TIME, false, NULL},
+    {"retrieval_count", EXPORT_INT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"updated_at", EXPORT_TIME, false, NULL},
+    {"expires_at", EXPORT_TIME, true, NULL},
+    {"retracted_at", EXPORT_TIME, true, NULL},
+    {"pinned_at", EXPORT_TIME, true, NULL},
+};
+static const struct export_column memory_source_columns[] = {
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"source_id", EXPORT_ID, false, NULL},
+    {"ordinal", EXPORT_INT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column memory_ref_columns[] = {
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+};
+static const struct export_column memory_key_columns[] = {
+    {"kind", EXPORT_TEXT, false, NULL},
+    {"digest", EXPORT_ID, false, NULL},
+    {"memory_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column unread_columns[] = {
+    {"created_at", EXPORT_INT, false, NULL},
+    {"turn_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+};
+static const struct export_column chat_memory_columns[] = {
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column memory_access_columns[] = {
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"agent_id", EXPORT_TEXT, false, NULL},
+    {"access_count", EXPORT_INT, false, NULL},
+};
+static const struct export_column effort_columns[] = {
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"thread_id", EXPORT_ID, false, NULL},
+    {"state", EXPORT_TEXT, false, NULL},
+    {"outcome", EXPORT_TEXT, true, NULL},
+    {"is_open", EXPORT_INT, false, NULL},
+    {"is_spawned", EXPORT_INT, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"last_at", EXPORT_TIME, false, NULL},
+    {"raw_tokens", EXPORT_INT, false, NULL},
+};
+static const struct export_column agent_columns[] = {
+    {"agent_id", EXPORT_TEXT, false, NULL},
+    {"agent_name", EXPORT_TEXT, false, NULL},
+    {"first_seen_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column agent_result_columns[] = {
+    {"agent_session", EXPORT_ID, false, NULL},
+    {"memory_id", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"is_credited", EXPORT_INT, false, NULL},
+};
+static const struct export_column correction_columns[] = {
+    {"key", EXPORT_BYTES, false, NULL},
+    {"act", EXPORT_TEXT, false, NULL},
+    {"was", EXPORT_TEXT, false, NULL},
+    {"level", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chain_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"session_id", EXPORT_ID, false, NULL},
+    {"topic", EXPORT_TEXT, false, NULL},
+    {"state", EXPORT_TEXT, false, NULL},
+    {"started_at", EXPORT_TIME, false, NULL},
+    {"last_extended_at", EXPORT_TIME, false, NULL},
+    {"last_seq", EXPORT_INT, false, NULL},
+    {"n_claims", EXPORT_INT, false, NULL},
+    {"branches_from", EXPORT_ID, true, NULL},
+    {"merged_into", EXPORT_ID, true, NULL},
+    {"memory", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column claim_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"position", EXPORT_INT, false, NULL},
+    {"first_byte", EXPORT_INT, false, NULL},
+    {"end_byte", EXPORT_INT, false, NULL},
+    {"type", EXPORT_TEXT, false, "claim_type"},
+    {"statement", EXPORT_TEXT, false, NULL},
+    {"subject", EXPORT_TEXT, false, NULL},
+    {"entities", EXPORT_TEXT, false, NULL},
+    {"keywords", EXPORT_TEXT, false, NULL},
+    {"confidence", EXPORT_REAL, false, NULL},
+    {"valid_from", EXPORT_INT, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chain_update_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, true, NULL},
+    {"position", EXPORT_INT, false, NULL},
+    {"type", EXPORT_TEXT, false, "chain_update_type"},
+    {"parent_id", EXPORT_ID, true, NULL},
+    {"claim_ids", EXPORT_TEXT, false, NULL},
+    {"distance", EXPORT_REAL, true, NULL},
+    {"reasoning", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chain_term_columns[] = {
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"term", EXPORT_INT, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column session_talk_columns[] = {
+    {"session_id", EXPORT_ID, false, NULL},
+    {"memory", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column session_summary_columns[] = {
+    {"session_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"summary", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column chat_profile_columns[] = {
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"last_at", EXPORT_TIME, false, NULL},
+    {"data", EXPORT_BYTES, false, NULL},
+};
+static const struct export_column chat_term_columns[] = {
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"term", EXPORT_INT, false, NULL},
+    {"started_at", EXPORT_TIME, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+};
+static const struct export_column link_decision_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"other_chat_id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, false, NULL},
+    {"seq", EXPORT_INT, false, NULL},
+    {"algorithmic", EXPORT_REAL, false, NULL},
+    {"llm", EXPORT_REAL, true, NULL},
+    {"threshold", EXPORT_REAL, false, NULL},
+    {"decision", EXPORT_TEXT, false, NULL},
+    {"agreement", EXPORT_TEXT, false, NULL},
+    {"confidence", EXPORT_TEXT, false, NULL},
+    {"signals", EXPORT_TEXT, false, NULL},
+    {"outcome", EXPORT_TEXT, true, NULL},
+    {"outcome_by", EXPORT_TEXT, true, NULL},
+    {"outcome_at", EXPORT_TIME, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"updated_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column link_tuning_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"previous_id", EXPORT_ID, true, NULL},
+    {"is_current", EXPORT_INT, false, NULL},
+    {"threshold", EXPORT_REAL, false, NULL},
+    {"keyword", EXPORT_REAL, false, NULL},
+    {"entity", EXPORT_REAL, false, NULL},
+    {"topic", EXPORT_REAL, false, NULL},
+    {"recency", EXPORT_REAL, false, NULL},
+    {"llm_weight", EXPORT_REAL, false, NULL},
+    {"prompt_signals", EXPORT_TEXT, false, NULL},
+    {"reason", EXPORT_TEXT, false, NULL},
+    {"metrics", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column link_counter_columns[] = {
+    {"n_outcomes", EXPORT_INT, false, NULL},
+};
+static const struct export_column episode_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"type", EXPORT_TEXT, false, "episode_type"},
+    {"user_id", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"ordinal", EXPORT_INT, false, NULL},
+    {"first_seq", EXPORT_INT, false, NULL},
+    {"last_seq", EXPORT_INT, true, NULL},
+    {"compacted_seq", EXPORT_INT, false, NULL},
+    {"compacted_at", EXPORT_TIME, true, NULL},
+    {"cause", EXPORT_TEXT, true, NULL},
+    {"micro", EXPORT_TEXT, true, NULL},
+    {"meso", EXPORT_TEXT, true, NULL},
+    {"macro", EXPORT_TEXT, true, NULL},
+    {"citations", EXPORT_TEXT, true, NULL},
+    {"method", EXPORT_TEXT, true, NULL},
+    {"coverage", EXPORT_REAL, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"updated_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column episode_chat_columns[] = {
+    {"episode_id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"link_id", EXPORT_ID, true, NULL},
+    {"added_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column trace_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"chat_id", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+    {"data", EXPORT_TEXT, false, NULL},
+};
+static const struct export_column llm_answer_columns[] = {
+    {"key", EXPORT_BYTES, false, NULL},
+    {"purpose", EXPORT_TEXT, false, NULL},
+    {"model", EXPORT_TEXT, false, NULL},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"answer", EXPORT_TEXT, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column llm_ledger_columns[] = {
+    {"day", EXPORT_INT, false, NULL},
+    {"purpose", EXPORT_TEXT, false, NULL},
+    {"model", EXPORT_TEXT, false, NULL},
+    {"calls", EXPORT_INT, false, NULL},
+    {"failures", EXPORT_INT, false, NULL},
+    {"input_tokens", EXPORT_INT, false, NULL},
+    {"output_tokens", EXPORT_INT, false, NULL},
+    {"cost_micros", EXPORT_INT, false, NULL},
+};
+static const struct export_column tombstone_columns[] = {
+    {"kind", EXPORT_TEXT, false, NULL},
+    {"id", EXPORT_ID, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+static const struct export_column forget_receipt_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"selector", EXPORT_TEXT, false, NULL},
+    {"counts", EXPORT_TEXT, false, NULL},
+    {"digest", EXPORT_BYTES, false, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
+};
+
+const struct export_kind export_kinds[] = {
+    {"user", "users", COLUMNS(user_columns), 1, false, NULL},
+    {"chat", "chats", COLUMNS(chat_columns), 1, false, "last_seq"},
+    {"session", "sessions", COLUMNS(session_columns), 1, false,
+     "last_activity_at"},
+    {"turn", "turns", COLUMNS(turn_columns), 2, true, NULL},
+    {"unread", "unread", COLUMNS(unread_columns), 2, false, NULL},
+    {"action", "actions", COLUMNS(action_columns), 2, false, NULL},
+    {"request", "requests", COLUMNS(request_columns), 1, false, NULL},
+    {"request_prefix", "request_prefixes", COLUMNS(request_prefix_columns), 2,
+     false, NULL},
+    {"request_task", "request_tasks", COLUMNS(request_task_columns), 3, false,
+     NULL},
+    {"request_anchor", "request_anchors", COLUMNS(request_anchor_columns), 3,
+     false, NULL},
+    {"memory", "memories", COLUMNS(memory_columns), 1, true, "updated_at"},
+    {"memory_source", "memory_sources", COLUMNS(memory_source_columns), 2,
+     false, NULL},
+    {"memory_ref", "memory_refs", COLUMNS(memory_ref_columns), 3, false, NULL},
+    {"memory_key", "memory_keys", COLUMNS(memory_key_columns), 3, false, NULL},
+    {"chat_memory", "chat_memories", COLUMNS(chat_memory_columns), 2, false,
+     NULL},
+    {"memory_access", "memory_access", COLUMNS(memory_access_columns), 2, false,
+     NULL},
+    {"effort", "efforts", COLUMNS(effort_columns), 1, false, "last_at"},
+    {"agent", "agents", COLUMNS(agent_columns), 1, false, NULL},
+    {"agent_result", "agent_results", COLUMNS(agent_result_columns), 2, false,
+     NULL},
+    {"correction", "corrections", COLUMNS(correction_columns), 1, false, NULL},
+    {"chain", "chains", COLUMNS(chain_columns), 1, false, "last_seq"},
+    {"claim", "claims", COLUMNS(claim_columns), 1, false, NULL},
+    {"chain_update", "chain_updates", COLUMNS(chain_update_columns), 1, false,
+     NULL},
+    {"chain_term", "chain_terms", COLUMNS(chain_term_columns), 3, false, NULL},
+    {"session_talk", "session_talks", COLUMNS(session_talk_columns), 1, false,
+     NULL},
+    {"session_summary", "session_summaries", COLUMNS(session_summary_columns),
+     1, false, NULL},
+    {"chat_profile", "chat_profiles", COLUMNS(chat_profile_columns), 1, false,
+     "last_at"},
+    {"chat_term", "chat_terms", COLUMNS(chat_term_columns), 4, false, NULL},
+    {"link_decision", "link_decisions", COLUMNS(link_decision_columns), 1,
+     false, "updated_at"},
+    {"link_tuning", "link_tunings", COLUMNS(link_tuning_columns), 1, false,
+     NULL},
+    {"link_counter", "link_counters", COLUMNS(link_counter_columns), 1, false,
+     NULL},
+    {"episode", "episodes", COLUMNS(episode_columns), 1, true, "updated_at"},
+    {"episode_chat", "episode_chats", COLUMNS(episode_chat_columns), 2, false,
+     NULL},
+    {"trace", "traces", COLUMNS(trace_columns), 1, false, NULL},
+    {"llm_answer", "llm_answers", COLUMNS(llm_answer_columns), 1, false, NULL},
+    {"llm_ledger", "llm_ledger", COLUMNS(llm_ledger_columns), 3, false, NULL},
+    {"tombstone", "tombstones", COLUMNS(tombstone_columns), 3, true, NULL},
+    {"forget_receipt", "forget_receipts", COLUMNS(forget_receipt_columns), 1,
+     false, NULL},
+};
+#define N_KINDS (sizeof(export_kinds) / sizeof(export_kinds[0]))
+const size_t export_n_kinds = N_KINDS;
+
+/* --- SQL --- */
+
+#define TEXT_BYTES 4096
+
+static struct export_sql statements[N_KINDS];
+static char texts[N_KINDS][4][TEXT_BYTES];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void add_columns(struct buf *out, const struct export_kind *kind,
+                        size_t n_columns)
+{
+    for (size_t i = 0; i < n_columns; i++) {
+        (void)buf_printf(out, "%s%s", i ? ", " : "", kind->columns[i].name);
+    }
+}
+
+static void add_params(struct buf *out, size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)buf_printf(out, "%s$%zu", i ? ", " : "", first + i);
+    }
+}
+
+static void add_select(struct buf *out, const struct export_kind *kind,
+                       bool is_first)
+{
+    (void)buf_append_cstr(out, "SELECT ");
+    for (size_t i = 0; i < kind->n_columns; i++) {
+        const char *name = kind->columns[i].name;
+
+        /* in another store a turn's change number is another */
+        (void)buf_printf(out, "%s%s", i ? ", " : "",
+                         strcmp(name, LOG_SEQ) == 0 ? "COALESCE(" LOG_SEQ
+                                                      ", change_seq)"
+                                                    : name);
+    }
+    (void)buf_printf(out, " FROM %s WHERE tenant = $1", kind->table);
+    if (!is_first) {
+        (void)buf_append_cstr(out, " AND (");
+        add_columns(out, kind, kind->n_keys);
+        (void)buf_append_cstr(out, ") > (");
+        add_params(out, 3, kind->n_keys);
+        (void)buf_append_char(out, ')');
+    }
+    (void)buf_append_cstr(out, " ORDER BY ");
+    add_columns(out, kind, kind->n_keys);
+    (void)buf_append_cstr(out, " LIMIT $2");
+}
+
+/* A later state of the same row takes its place. */
+static void add_merge(struct buf *out, const struct export_kind *kind)
+{
+    (void)buf_append_cstr(out, " ON CONFLICT (tenant, ");
+    add_columns(out, kind, kind->n_keys);
+    (void)buf_append_cstr(out, ") DO UPDATE SET ");
+    for (size_t i = kind->n_keys; i < kind->n_columns; i++) {
+        const char *name = kind->columns[i].name;
+
+        if (kind->has_change || strcmp(name, kind->version) != 0) {
+            (void)buf_printf(out, "%s = excluded.%s, ", name, name);
+        }
+    }
+    (void)buf_printf(out, "%s = excluded.%s WHERE excluded.%s > %s.%s",
+                     kind->has_change ? "change_seq" : kind->version,
+                     kind->has_change ? "change_seq" : kind->version,
+                     kind->version, kind->table, kind->version);
+}
+
+static void add_insert(struct buf *out, const struct export_kind *kind)
+{
+    size_t n_params = kind->n_columns + (kind->has_change ? 1 : 0);
+
+    (void)buf_printf(out, "INSERT INTO %s (tenant, ", kind->table);
+    add_columns(out, kind, kind->n_columns);
+    (void)buf_printf(out, "%s) VALUES ($1, ",
+                     kind->has_change ? ", change_seq" : "");
+    add_params(out, 2, n_params);
+    (void)buf_append_char(out, ')');
+    if (kind->version) {
+        add_merge(out, kind);
+    } else if (!kind->has_change) {
+        (void)buf_append_cstr(out, " ON CONFLICT DO NOTHING");
+    }
+}
+
+/* Keep what `out` holds as the text of a statement; empties it. */
+static struct db_sql keep(struct buf *out, char text[TEXT_BYTES])
+{
+    (void)snprintf(text, TEXT_BYTES, "%s", out->data);
+    buf_clear(out);
+    return (struct db_sql){text, DB_TENANT};
+}
+
+static void make_statements(void)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_BYTES - 1);
+    for (size_t i = 0; i < N_KINDS; i++) {
+        const struct export_kind *kind = &export_kinds[i];
+        struct export_sql *sql = &statements[i];
+
+        add_select(&out, kind, true);
+        sql->first = keep(&out, texts[i][0]);
+        add_select(&out, kind, false);
+        sql->next = keep(&out, texts[i][1]);
+        add_insert(&out, kind);
+        sql->insert = keep(&out, texts[i][2]);
+        (void)buf_printf(&out,
+                         "SELECT id, %s FROM %s WHERE tenant = $1"
+                         " AND id = ANY($2)",
+                         kind->version ? kind->version : EXPORT_NEVER,
+                         kind->table);
+        sql->known = keep(&out, texts[i][3]);
+    }
+    buf_release(&out);
+}
+
+const struct export_sql *export_sql_of(size_t kind)
+{
+    (void)pthread_once(&once, make_statements);
+    return &statements[kind];
+}
+
+bool export_kind_find(struct str type, size_t *out_kind)
+{
+    for (size_t i = 0; i < N_KINDS; i++) {
+        if (str_eq(type, str_of(export_kinds[i].type))) {
+            *out_kind = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *export_field(const struct export_column *column)
+{
+    return column->field ? column->field : column->name;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rebuild.c - a scratch store, the log replayed into it, and the end.
+ *
+ * Most of the log is replayed while others go on writing. What they added
+ * meanwhile is replayed inside the last transaction, which then compares and
+ * writes. If something was forgotten or imported meanwhile, the past itself has
+ * changed and all begins again.
+ */
+#include "engine/proof/rebuild_internal.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/rand.h"
+#include "engine/core/task.h"
+#include "engine/proof/rebuild_later.h"
+#include "engine/understand/correction.h"
+#include "store/db.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "rebuild-"
+#define ARENA_BYTES ((size_t)1 << 32)
+/* Looks at what was added meanwhile before the last transaction. */
+#define SYNC_ROUNDS 4
+/* Beginnings from scratch before giving up. */
+#define MAX_TRIES 3
+/* A task that rebuilds renews its claim so often in its length. */
+#define EXTEND_PARTS 4
+
+DB_SQL_SYSTEM(ADD_TENANT,
+              "INSERT INTO tenants (tenant, name, created_at, change_seq)"
+              " VALUES ($1, 'scratch', 0, 0)");
+DB_SQL(SELECT_EPOCH,
+       "SELECT (SELECT COUNT(*) FROM forget_receipts WHERE tenant = $1),"
+       " (SELECT COUNT(*) FROM turns WHERE tenant = $1 AND log_seq IS NOT"
+       " NULL)");
+DB_SQL(SELECT_SIZE, "SELECT (SELECT COUNT(*) FROM turns WHERE tenant = $1) +"
+                    " (SELECT COUNT(*) FROM actions WHERE tenant = $1)");
+
+DB_SQL(SELECT_TASK, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
+                    " AND kind = '" REBUILD_TASK "' AND finished_at IS NULL");
+/* One that runs settles itself. */
+DB_SQL(SETTLE_TASK, "UPDATE tasks SET status = 'done', finished_at = $2"
+                    " WHERE tenant = $1 AND kind = '" REBUILD_TASK "'"
+                    " AND status = 'pending' AND finished_at IS NULL");
+
+/* --- the scratch store -----------------------------------------------------
+ */
+
+static int remove_one(const char *path, const struct stat *info, int type,
+                      struct FTW *place)
+{
+    (void)info;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+static void remove_folder(const char *path)
+{
+    /* what cannot be removed is removed by the next rebuild */
+    (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Folders that processes left behind when they died. */
+static void sweep(const char *dir)
+{
+    DIR *list = opendir(dir);
+    struct dirent *entry;
+
+    while (list && (entry = readdir(list))) {
+        char path[4096];
+        long pid;
+
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0) {
+            continue;
+        }
+        pid = strtol(entry->d_name + strlen(PREFIX), NULL, 10);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+            snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) <
+                (int)sizeof(path)) {
+            remove_folder(path);
+        }
+    }
+    if (list) {
+        (void)closedir(list);
+    }
+}
+
+static enum clew_status do_tenant(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    const struct rebuild *r = arg;
+
+    return db_exec(tx, &ADD_TENANT, DB_ARGS(db_int(r->scope.tenant)), err);
+}
+
+static enum clew_status open_scratch(struct rebuild *r, struct clew_error *err)
+{
+    struct store_options options = {.location = ":memory:", .is_scratch = true};
+    enum clew_status status;
+
+    if (r->engine->data_dir) {
+        size_t size = strlen(r->engine->data_dir) + 64;
+
+        sweep(r->engine->data_dir);
+        r->folder = alloc_bytes(size);
+        if (!r->folder) {
+            return clew_no_memory(err);
+        }
+        (void)snprintf(r->folder, size, "%s/" PREFIX "%ld-%08llx",
+                       r->engine->data_dir, (long)getpid(),
+                       (unsigned long long)rand_below(0xffffffff));
+        options.location = r->folder;
+    }
+    r->scratch = *r->engine;
+    r->scratch.store = NULL;
+    r->scratch.clock = &r->clock;
+    r->scratch.replay = &r->replay;
+    /* nobody searches here, and nobody is asked */
+    r->scratch.indexes = NULL;
+    r->scratch.feed = NULL;
+    r->scratch.models = NULL;
+    r->scratch.graph = NULL;
+    r->scratch.contexts = NULL;
+    r->scratch.llm = NULL;
+    clock_init_fake(&r->clock, 0);
+    status = store_open(&options, &r->scratch.store, err);
+    return status == CLEW_OK
+               ? store_write_system(r->scratch.store, do_tenant, r, err)
+               : status;
+}
+
+static void release(struct rebuild *r)
+{
+    store_close(r->scratch.store);
+    if (r->folder) {
+        remove_folder(r->folder);
+    }
+    alloc_free(r->folder);
+    arena_release(&r->told.arena);
+    arena_release(&r->imported.arena);
+    arena_release(&r->actions.arena);
+}
+
+/* --- the straight line -----------------------------------------------------
+ */
+
+static enum clew_status read_epoch(struct store_tx *tx, int64_t *out_epoch,
+                                   struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_EPOCH, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out_epoch = 0;
+    if (db_next(&rows)) { /* both only grow */
+        *out_epoch = db_get_int(&rows, 0) + db_get_int(&rows, 1);
+    }
+    return db_end(&rows, err);
+}
+
+struct seeding {
+    struct rebuild *r;
+    struct store_tx *from;
+};
+
+static enum clew_status do_seed(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    const struct seeding *seeding = arg;
+    enum clew_status status;
+    struct arena arena;
+
+    arena_init(&arena, ARENA_BYTES);
+    status = correction_seed(seeding->from, tx, &arena, err);
+    arena_release(&arena);
+    return status;
+}
+
+static enum clew_status do_begin(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct rebuild *r = arg;
+    struct seeding seeding = {r, tx};
+    struct db_rows rows;
+    enum clew_status status = read_epoch(tx, &r->epoch, err);
+
+    if (status == CLEW_OK) {
+        status =
+            store_write(r->scratch.store, &r->scope, do_seed, &seeding, err);
+    }
+    if (status == CLEW_OK) {
+        status = db_query(tx, &SELECT_SIZE, DB_NO_ARGS, &rows, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    r->report.n_total = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    return db_end(&rows, err);
+}
+
+/* This rebuild is the one that was asked for. */
+static enum clew_status look_for_task(struct rebuild *r, struct store_tx *tx,
+                                      struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, &SELECT_TASK, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    r->report.is_due = db_next(&rows) && db_get_int(&rows, 0) > 0;
+    status = db_end(&rows, err);
+    if (status != CLEW_OK || r->options->is_dry_run || !r->report.is_due) {
+        return status;
+    }
+    return db_exec(tx, &SETTLE_TASK,
+                   DB_ARGS(db_int(clock_now_ms(r->engine->clock))), err);
+}
+
+static enum clew_status do_end(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct rebuild *r = arg;
+    int64_t epoch = 0;
+    enum clew_status status = read_epoch(tx, &epoch, err);
+
+    if (status == CLEW_OK && epoch != r->epoch) {
+        return clew_fail(err, CLEW_CONFLICT,
+                         "things were forgotten or imported meanwhile");
+    }
+    if (status == CLEW_OK) {
+        status = rebuild_sync(r, tx, err);
+    }
+    if (status == CLEW_OK) {
+        status = rebuild_diff(r, tx, err);
+    }
+    return status == CLEW_OK ? look_for_task(r, tx, err) : status;
+}
+
+static enum clew_status run_once(struct rebuild *r, struct clew_error *err)
+{
+    struct store *store = r->engine->store;
+    enum clew_status status = open_scratch(r, err);
+
+    if (status == CLEW_OK) {
+        status = store_read(store, &r->scope, do_begin, r, err);
+    }
+    for (int i = 0; i < SYNC_ROUNDS && status == CLEW_OK; i++) {
+        int64_t before = r->report.n_done;
+
+        status = rebuild_sync(r, NULL, err);
+        if (r->report.n_done == before) {
+            break;
+        }
+    }
+    if (status == CLEW_OK) {
+        status = r->options->is_dry_run
+                     ? store_read(store, &r->scope, do_end, r, err)
+                     : store_write(store, &r->scope, do_end, r, err);
+    }
+    return status;
+}
+
+enum clew_status rebuild_run(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct rebuild_options *options,
+                             struct rebuild_report *out, struct clew_error *err)
+{
+    struct rebuild *r = alloc_zero(1, sizeof(*r));
+    enum clew_status status = CLEW_CONFLICT;
+
+    if (!r) {
+        return clew_no_memory(err);
+    }
+    for (int i = 0; i < MAX_TRIES && status == CLEW_CONFLICT; i++) {
+        *r = (struct rebuild){.engine = engine,
+                              .scope = *scope,
+                              .arena = arena,
+                              .options = options,
+                              .imported.after.is_imported = true};
+        r->told.after.change_seq = INT64_MIN;
+        r->imported.after.log_seq = INT64_MIN;
+        r->imported.after.change_seq = INT64_MIN;
+        r->actions.after_seq = INT64_MIN;
+        arena_init(&r->told.arena, ARENA_BYTES);
+        arena_init(&r->imported.arena, ARENA_BYTES);
+        arena_init(&r->actions.arena, ARENA_BYTES);
+        status = run_once(r, err);
+        if (status == CLEW_OK) {
+            *out = r->report;
+        }
+        release(r);
+    }
+    alloc_free(r);
+    return status;
+}
+
+/* --- the task --------------------------------------------------------------
+ */
+
+struct claim {
+    struct engine *engine;
+    const struct task *task;
+    int64_t until_ms;
+    int64_t extended_at_ms;
+};
+
+static enum clew_status do_extend(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    const struct claim *claim = arg;
+
+    return task_extend(tx, claim->task, claim->until_ms, err);
+}
+
+/* Others may take the task over if this process dies; not while it lives. */
+static bool extend(void *arg, const struct rebuild_report *report)
+{
+    struct claim *claim = arg;
+    int64_t now_ms = clock_now_ms(claim->engine->clock);
+
+    (void)report;
+    if (now_ms - claim->extended_at_ms <
+        task_lease_ms(claim->engine) / EXTEND_PARTS) {
+        return true;
+    }
+    claim->extended_at_ms = now_ms;
+    claim->until_ms = now_ms + task_lease_ms(claim->engine);
+    return store_write(claim->engine->store, &claim->task->scope, do_extend,
+                       claim, NULL) == CLEW_OK;
+}
+
+enum clew_status rebuild_task(struct engine *engine, const struct task *task,
+                              struct arena *arena, struct clew_error *err)
+{
+    struct claim claim = {.engine = engine,
+                          .task = task,
+                          .extended_at_ms = clock_now_ms(engine->clock)};
+    struct rebuild_options options = {.progress = extend, .arg = &claim};
+    struct rebuild_report report;
+    enum clew_status status =
+        rebuild_run(engine, &task->scope, arena, &options, &report, err);
+
+    /* what was told before actions were kept stays as it is */
+    return status == CLEW_UNSUPPORTED ? CLEW_OK : status;
+}

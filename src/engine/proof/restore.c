@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * restore.c - lines to rows. See restore.h.
+ *
+ * Lines are read before the writer is taken. Rows that take a change number
+ * are looked up first, so that a repeated import takes none.
+ */
+#include "engine/proof/restore.h"
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "engine/chat/turn.h"
+#include "engine/core/action.h"
+#include "engine/core/engine.h"
+#include "engine/core/redact.h"
+#include "engine/proof/export_kinds.h"
+#include "engine/proof/rebuild_later.h"
+#include "engine/proof/secrets.h"
+#include "store/db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_BYTES (128u << 20)
+#define BYTES_BYTES (16u << 20)
+
+DB_SQL(FORGOTTEN, "SELECT id, " EXPORT_NEVER " FROM tombstones"
+                  " WHERE tenant = $1 AND id = ANY($2)");
+
+struct line {
+    size_t kind;
+    struct uuid id;  /* of kinds with a change number */
+    int64_t version; /* of kinds that have one */
+    struct db_value values[EXPORT_MAX_COLUMNS + 1];
+};
+
+struct restore_work {
+    struct engine *engine;
+    struct arena *arena;
+    struct line *lines;
+    size_t count;
+    struct restore_report report;
+};
+
+/* A row that is there. */
+struct known {
+    struct uuid id;
+    int64_t version;
+};
+
+/* Those of one kind, by id; the same id twice if it was also forgotten. */
+struct known_set {
+    struct known *items;
+    size_t count;
+};
+
+/* --- reading lines --- */
+
+static enum clew_status read_bytes(struct arena *arena, const json_t *json,
+                                   const char *field, struct db_value *out,
+                                   struct clew_error *err)
+{
+    struct str hex = {NULL, 0};
+    unsigned char *bytes;
+    enum clew_status status =
+        json_get_str(json, field, JSON_OPTIONAL, 2 * BYTES_BYTES, &hex, err);
+
+    if (status != CLEW_OK || !hex.s) {
+        return status;
+    }
+    bytes = arena_zero(arena, hex.len / 2 + 1, 1);
+    if (!bytes) {
+        return clew_no_memory(err);
+    }
+    if (hex.len % 2 != 0 || !hex_parse(hex, bytes, hex.len / 2)) {
+        return clew_fail_field(err, field, "\"%s\" must be hexadecimal", field);
+    }
+    *out = db_bytes(bytes, hex.len / 2);
+    return CLEW_OK;
+}
+
+static enum clew_status read_id(struct arena *arena, const json_t *json,
+                                const char *field, struct db_value *out,
+                                struct clew_error *err)
+{
+    struct uuid *id = arena_zero(arena, 1, sizeof(*id));
+    enum clew_status status;
+
+    if (!id) {
+        return clew_no_memory(err);
+    }
+    status = json_get_uuid(json, field, JSON_OPTIONAL, id, err);
+    *out = db_uuid(id);
+    return status;
+}
+
+/* A field that is there and not null. */
+static enum clew_status read_value(struct arena *arena, const json_t *json,
+                                   const struct export_column *column,
+                                   struct db_value *out, struct clew_error *err)
+{
+    const char *field = export_field(column);
+    enum clew_status status = CLEW_INTERNAL;
+    struct str text = {NULL, 0};
+    int64_t number = 0;
+    double real = 0;
+
+    switch (column->type) {
+    case EXPORT_ID:
+        return read_id(arena, json, field, out, err);
+    case EXPORT_BYTES:
+        return read_bytes(arena, json, field, out, err);
+    case EXPORT_TEXT:
+        status =
+            json_get_str(json, field, JSON_OPTIONAL, VALUE_BYTES, &text, err);
+        *out = db_text(text);
+        break;
+    case EXPORT_INT:
+        status = json_get_int(json, field, JSON_OPTIONAL, INT64_MIN, INT64_MAX,
+                              &number, err);
+        *out = db_int(number);
+        break;
+    case EXPORT_TIME:
+        status = json_get_time(json, field, JSON_OPTIONAL, &number, err);
+        *out = db_int(number);
+        break;
+    case EXPORT_REAL:
+        status = json_get_real(json, field, JSON_OPTIONAL, -1e300, 1e300, &real,
+                               err);
+        *out = db_real(real);
+        break;
+    }
+    return status;
+}
+
+/* What is imported is read like anything that comes in (redact.h). */
+static enum clew_status redact_line(const struct engine *engine,
+                                    struct arena *arena, struct line *line,
+                                    struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[line->kind];
+    struct db_value *text = NULL;
+    struct db_value *content = NULL;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {
+        struct db_value *value = &line->values[i];
+        enum secrets_form form =
+            secrets_form_of(kind->type, kind->columns[i].name);
+        struct str was = {value->p, value->len};
+
+        if (form == SECRETS_NONE) {
+            continue;
+        }
+        if (strcmp(kind->type, "turn") == 0) {
+            text = form == SECRETS_TEXT ? value : text;
+            content = form == SECRETS_JSON ? value : content;
+            continue;
+        }
+        if (value->type == DB_TEXT) {
+            status = form == SECRETS_JSON ? redact_json(arena, &was, err)
+                                          : redact_str(arena, &was, err);
+            *value = db_text(was);
+        }
+    }
+    if (status == CLEW_OK && text && content) {
+        struct str said = {text->p, text->len};
+        struct str sent = {NULL, 0};
+
+        if (content->type == DB_TEXT) {
+            sent = (struct str){content->p, content->len};
+        }
+        status = redact_content(engine, arena, &said, &sent, err);
+        *text = db_text(said);
+        *content = db_text(sent);
+    }
+    return status;
+}
+
+static enum clew_status read_columns(struct arena *arena, const json_t *json,
+                                     struct line *line, struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[line->kind];
+    size_t n_fields = 1; /* "type" */
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {
+        const struct export_column *column = &kind->columns[i];
+        const char *field = export_field(column);
+        const json_t *value = json_object_get(json, field);
+
+        line->values[i] = db_null();
+        n_fields += value ? 1 : 0;
+        if (value && !json_is_null(value)) {
+            status = read_value(arena, json, column, &line->values[i], err);
+        } else if (!column->is_optional) {
+            status = clew_fail_field(err, field, "\"%s\" is missing", field);
+        }
+        if (kind->version && strcmp(column->name, kind->version) == 0) {
+            line->version = line->values[i].i;
+        }
+    }
+    if (status == CLEW_OK && json_object_size(json) > n_fields) {
+        status = clew_fail_field(err, kind->type, "unknown field in a \"%s\"",
+                                 kind->type);
+    }
+    return status;
+}
+
+/* What the rest of the program takes for granted. */
+static enum clew_status check_turn(const json_t *json, struct clew_error *err)
+{
+    enum turn_role role;
+    const char *name = json_string_value(json_object_get(json, "role"));
+
+    if (!name || !turn_role_parse(str_of(name), &role)) {
+        return clew_fail_field(err, "role", "\"role\" is none of a turn's");
+    }
+    return CLEW_OK;
+}
+
+/* What a rebuild will do again. */
+static enum clew_status check_action(const json_t *json, struct clew_error *err)
+{
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    const char *text = json_string_value(json_object_get(json, "detail"));
+    json_t *detail = NULL;
+    bool is_object;
+
+    if (!kind || !action_is_kind(str_of(kind))) {
+        return clew_fail_field(err, "kind", "\"kind\" is none of an action's");
+    }
+    is_object = text && json_parse(str_of(text), &detail, NULL) == CLEW_OK &&
+                json_is_object(detail);
+    json_decref(detail);
+    if (!is_object) {
+        return clew_fail_field(err, "detail",
+                               "\"detail\" must be an object, as text");
+    }
+    if (json_integer_value(json_object_get(json, "seq")) < 1) {
+        return clew_fail_field(err, "seq", "\"seq\" must be 1 or more");
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status read_line(struct arena *arena, const json_t *json,
+                                  struct line *line, struct clew_error *err)
+{
+    struct str type = {NULL, 0};
+    const struct export_kind *kind;
+    enum clew_status status =
+        json_get_str(json, "type", JSON_REQUIRED, 64, &type, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (!export_kind_find(type, &line->kind)) {
+        return clew_fail_field(err, "type", "\"type\" is unknown");
+    }
+    kind = &export_kinds[line->kind];
+    status = read_columns(arena, json, line, err);
+    if (status == CLEW_OK && strcmp(kind->type, "turn") == 0) {
+        status = check_turn(json, err);
+    }
+    if (status == CLEW_OK && strcmp(kind->type, "action") == 0) {
+        status = check_action(json, err);
+    }
+    if (status == CLEW_OK && kind->has_change) {
+        status = json_get_uuid(json, "id", JSON_REQUIRED, &line->id, err);
+    }
+    return status;
+}
+
+static enum clew_status read_lines(struct restore_work *work,
+                                   const json_t *lines, struct clew_error *err)
+{
+    const json_t *json;
+    size_t i;
+
+    json_array_foreach (lines, i, json) {
+        enum clew_status status =
+            read_line(work->arena, json, &work->lines[i], err);
+
+        if (status == CLEW_OK && redact_mode(work->engine) != REDACT_OFF) {
+            status =
+                redact_line(work->engine, work->arena, &work->lines[i], err);
+        }
+        if (status != CLEW_OK) {
+            if (err && status == CLEW_INVALID) {
+                char field[sizeof(err->field)];
+
+                (void)snprintf(field, sizeof(field), "rows[%zu].%.50s", i,
+                               err->field);
+                memcpy(err->field, field, sizeof(field));
+            }
+            return status;
+        }
+    }
+    return CLEW_OK;
+}
+
+/* --- what is there already --- */
+
+/* By id, the latest version first. */
+static int by_id(const void *a, const void *b)
+{
+    const struct known *left = a;
+    const struct known *right = b;
+    int order = memcmp(&left->id, &right->id, sizeof(left->id));
+
+    if (order != 0) {
+        return order;
+    }
+    return left->version > right->version ? -1 : left->version < right->version;
+}
+
+/* Is this line's row there, as it is or later? */
+static bool is_known(const struct known_set *set, const struct line *line)
+{
+    size_t low = 0;
+    size_t high = set->count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (memcmp(&set->items[mid].id, &line->id, sizeof(line->id)) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < set->count && uuid_eq(&set->items[low].id, &line->id) &&
+           set->items[low].version >= line->version;
+}
+
+static enum clew_status add_known(struct store_tx *tx, const struct db_sql *sql,
+                                  const struct uuid *ids, size_t n_ids,
+                                  struct known_set *set, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(tx, sql, DB_ARGS(db_uuids(ids, n_ids)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (set->count < 4 * n_ids && db_next(&rows)) {
+        set->items[set->count++] =
+            (struct known){db_get_uuid(&rows, 0), db_get_int(&rows, 1)};
+    }
+    return db_end(&rows, err);
+}
+
+/* The rows of one kind's lines that are stored or were forgotten. */
+static enum clew_status find_known(struct store_tx *tx,
+                                   const struct restore_work *work, size_t kind,
+                                   struct known_set *set,
+                                   struct clew_error *err)
+{
+    struct uuid *ids =
+        arena_zero(work->arena, work->count + 1, sizeof(struct uuid));
+    size_t n_ids = 0;
+    enum clew_status status;
+
+    set->items =
+        arena_zero(work->arena, 4 * work->count + 1, sizeof(struct known));
+    set->count = 0;
+    if (!ids || !set->items) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->lines[i].kind == kind) {
+            ids[n_ids++] = work->lines[i].id;
+        }
+    }
+    if (n_ids == 0) {
+        return CLEW_OK;
+    }
+    status = add_known(tx, &export_sql_of(kind)->known, ids, n_ids, set, err);
+    if (status == CLEW_OK) {
+        status = add_known(tx, &FORGOTTEN, ids, n_ids, set, err);
+    }
+    qsort(set->items, set->count, sizeof(*set->items), by_id);
+    return status;
+}
+
+/* --- writing --- */
+
+static enum clew_status write_line(struct store_tx *tx,
+                                   struct restore_work *work, struct line *line,
+                                   struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[line->kind];
+    size_t n_values = kind->n_columns + (kind->has_change ? 1 : 0);
+    int64_t count = 0;
+    enum clew_status status =
+        db_exec_count(tx, &export_sql_of(line->kind)->insert, line->values,
+                      n_values, &count, err);
+
+    if (status == CLEW_OK) {
+        work->report.n_added += count > 0 ? 1 : 0;
+    }
+    if (status == CLEW_CONFLICT) {
+        (void)clew_fail(err, CLEW_CONFLICT,
+                        "a \"%s\" contradicts what is stored", kind->type);
+    }
+    return status;
+}
+
+static enum clew_status write_plain(struct store_tx *tx,
+                                    struct restore_work *work, size_t kind,
+                                    struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        if (work->lines[i].kind == kind) {
+            status = write_line(tx, work, &work->lines[i], err);
+        }
+    }
+    return status;
+}
+
+/* The same for a kind whose rows have change numbers. */
+static enum clew_status write_changes(struct store_tx *tx,
+                                      struct restore_work *work, size_t kind,
+                                      struct clew_error *err)
+{
+    struct known_set known;
+    int64_t change = 0;
+    int64_t n_new = 0;
+    enum clew_status status = find_known(tx, work, kind, &known, err);
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        const struct line *line = &work->lines[i];
+
+        n_new += line->kind == kind && !is_known(&known, line) ? 1 : 0;
+    }
+    if (status == CLEW_OK && n_new > 0) {
+        status = db_take_changes(tx, n_new, &change, err);
+    }
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        struct line *line = &work->lines[i];
+
+        if (line->kind == kind && !is_known(&known, line)) {
+            line->values[export_kinds[kind].n_columns] = db_int(change++);
+            status = write_line(tx, work, line, err);
+        }
+    }
+    return status;
+}
+
+/* What comes next comes after all that was imported, in the log as well. */
+static enum clew_status pass_log(struct store_tx *tx,
+                                 const struct restore_work *work,
+                                 struct clew_error *err)
+{
+    int64_t latest = 0;
+    int64_t now = 0;
+    enum clew_status status;
+
+    for (size_t i = 0; i < work->count; i++) {
+        const struct line *line = &work->lines[i];
+        const struct export_kind *kind = &export_kinds[line->kind];
+
+        for (size_t k = 0; k < kind->n_columns; k++) {
+            bool is_place = strcmp(kind->columns[k].name, "log_seq") == 0 ||
+                            (k == 0 && strcmp(kind->table, "actions") == 0);
+
+            if (is_place && line->values[k].type == DB_INT &&
+                line->values[k].i > latest) {
+                latest = line->values[k].i;
+            }
+        }
+    }
+    if (latest == 0) {
+        return CLEW_OK;
+    }
+    status = db_take_changes(tx, 1, &now, err);
+    return status == CLEW_OK && latest > now
+               ? db_take_changes(tx, latest - now, &now, err)
+               : status;
+}
+
+static enum clew_status do_restore(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    struct restore_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    work->report = (struct restore_report){.n_rows = (int64_t)work->count};
+    for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
+        status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
+                                            : write_plain(tx, work, i, err);
+    }
+    if (status == CLEW_OK) {
+        status = pass_log(tx, work, err);
+    }
+    return status == CLEW_OK && work->report.n_added > 0
+               ? rebuild_later(work->engine, tx, work->arena,
+                               clock_now_ms(work->engine->clock), err)
+               : status;
+}
+
+enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, const json_t *lines,
+                              struct restore_report *out,
+                              struct clew_error *err)
+{
+    struct restore_work work = {
+        .engine = engine, .arena = arena, .count = json_array_size(lines)};
+    enum clew_status status;
+
+    if (work.count > RESTORE_MAX_ROWS) {
+        return clew_fail_field(err, "rows", "at most %d rows at once",
+                               RESTORE_MAX_ROWS);
+    }
+    work.lines = arena_zero(arena, work.count + 1, sizeof(*work.lines));
+    if (!work.lines) {
+        return clew_no_memory(err);
+    }
+    status = read_lines(&work, lines, err);
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, do_restore, &work, err);
+    }
+    if (status == CLEW_OK) {
+        *out = work.report;
+    }
+    return status;
+}

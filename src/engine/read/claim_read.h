@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim_read.h - the claims of a turn: what its sentences state.
+ *
+ * claim.h keeps them. Thread-safety: pure functions.
+ */
+#ifndef ENGINE_CLAIM_READ_H
+#define ENGINE_CLAIM_READ_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "talk/claim_type.h"
+#include "text/analysis.h"
+
+#include <stdint.h>
+
+struct turn;
+
+/* Sentences of one turn that become claims. */
+#define CLAIM_MAX_PER_TURN 8
+
+struct claim {
+    struct uuid id;
+    struct uuid chain_id;
+    struct uuid turn_id;
+    struct uuid chat_id;
+    int64_t seq;        /* of the turn */
+    int64_t position;   /* in the turn, from 0 */
+    int64_t first_byte; /* of the turn's text: [first_byte, end_byte) */
+    int64_t end_byte;
+    size_t sentence; /* of the analysis; not stored */
+    enum claim_type type;
+    struct str statement;
+    struct str subject;
+    struct str entities; /* separated by commas, as written */
+    struct str keywords; /* separated by commas, stems */
+    double confidence;
+    int64_t valid_from_ms; /* 0 if nothing is said */
+    int64_t created_at_ms;
+};
+
+/* The claims of a turn, in order; 0 to CLAIM_MAX_PER_TURN. Its place (chat and
+ * seq) is not known yet. */
+enum clew_status claim_read(struct arena *arena,
+                            const struct analysis *analysis,
+                            const struct turn *turn, struct claim **out_claims,
+                            size_t *out_count,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

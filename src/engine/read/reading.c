@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reading.c - a turn read before it is stored. See reading.h.
+ */
+#include "engine/read/reading.h"
+
+#include "engine/core/engine.h"
+#include "engine/core/redact.h"
+#include "model/embed.h"
+#include "text/machine.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The same length, so that a place in it is the same place in the text. */
+enum clew_status reading_said(struct arena *arena, struct str text,
+                              struct str *out, struct clew_error *err)
+{
+    size_t open;
+    char *kept;
+
+    if (machine_blank(arena, text, out) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    open = str_find(*out, STR(READING_FENCE_OPEN), 0);
+    if (open == SIZE_MAX) {
+        while (out->s != text.s && out->len > 0 &&
+               isspace((unsigned char)out->s[out->len - 1])) {
+            out->len--;
+        }
+        return CLEW_OK;
+    }
+    text = *out;
+    kept = arena_alloc(arena, text.len + 1);
+    if (!kept) {
+        return clew_no_memory(err);
+    }
+    memcpy(kept, text.s, text.len);
+    while (open != SIZE_MAX) {
+        size_t close = str_find(text, STR(READING_FENCE_CLOSE), open);
+        size_t end = close == SIZE_MAX
+                         ? text.len
+                         : close + sizeof(READING_FENCE_CLOSE) - 1;
+
+        memset(kept + open, ' ', end - open);
+        kept[open] = '\n'; /* what stands around it is not one sentence */
+        open = str_find(text, STR(READING_FENCE_OPEN), end);
+    }
+    out->s = kept;
+    while (out->len > 0 && isspace((unsigned char)kept[out->len - 1])) {
+        out->len--;
+    }
+    return CLEW_OK;
+}
+
+/* What was said, and its analysis: that of the whole text if it is the same. */
+static enum clew_status read_said(struct arena *arena, const struct turn *turn,
+                                  struct reading *out, struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                       .timezone = turn->timezone,
+                                       .speaker = turn->name};
+    enum clew_status status = reading_said(arena, turn->text, &out->said, err);
+
+    if (status != CLEW_OK || out->said.s == turn->text.s) {
+        out->analysis = out->text.analysis;
+        return status;
+    }
+    return analysis_run(arena, out->said, &options, &out->analysis, err);
+}
+
+enum clew_status reading_of(struct engine *engine, struct arena *arena,
+                            const struct turn *turn, struct reading *out,
+                            struct clew_error *err)
+{
+    struct turn seen = *turn; /* one from before redact.h has all it said */
+    enum clew_status status = redact_text(engine, arena, &seen.text, err);
+
+    turn = &seen;
+    if (status == CLEW_OK) {
+        status = doc_text_of_turn(engine, arena, turn, engine_observes(engine),
+                                  &out->text, err);
+    }
+    if (status != CLEW_OK || !engine_observes(engine) ||
+        (turn->role != TURN_USER && turn->role != TURN_ASSISTANT)) {
+        return status;
+    }
+    status = read_said(arena, turn, out, err);
+    if (status == CLEW_OK &&
+        intent_read(arena, out->said, &out->intent) != CLEW_OK) {
+        status = clew_no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status = chain_read(arena, &out->analysis, turn, &out->chains, err);
+    }
+    return status == CLEW_OK
+               ? chain_read_vector(engine->embedder == embed_static()
+                                       ? out->text.vector
+                                       : NULL,
+                                   turn->text, &out->chains, err)
+               : status;
+}

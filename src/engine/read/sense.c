@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sense.c - turns put together for the reader. See sense.h.
+ */
+#include "engine/read/sense.h"
+
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "engine/core/engine.h"
+#include "engine/core/work.h"
+#include "talk/rule_reader.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Bytes of the turn before that a step shows. */
+#define BEFORE_BYTES 240
+/* What a reader works in. */
+#define SCRATCH_BYTES ((size_t)64 << 20)
+
+struct str sense_speaker(bool is_assistant, struct str name)
+{
+    if (is_assistant) {
+        return STR("assistant");
+    }
+    return name.len > 0 ? name : STR("user");
+}
+
+/* --- what is known already --- */
+
+struct sense_answer {
+    struct uuid key; /* of what was asked */
+    struct reader_sentence *read;
+    struct reader_verdict verdict;
+};
+
+static void add_text(struct sha256 *hash, struct str text)
+{
+    uint64_t len = text.len; /* "ab","c" is not "a","bc" */
+
+    sha256_add(hash, &len, sizeof(len));
+    sha256_add_str(hash, text);
+}
+
+static struct uuid key_of(const struct sha256 *hash)
+{
+    unsigned char full[SHA256_SIZE];
+    struct uuid out;
+
+    sha256_get(hash, full);
+    memcpy(out.b, full, sizeof(out.b));
+    return out;
+}
+
+static const struct sense_answer *known(const struct batch_work *batch,
+                                        const struct uuid *key)
+{
+    for (size_t i = 0; batch->memo && i < batch->memo->count; i++) {
+        if (uuid_eq(&batch->memo->answers[i].key, key)) {
+            return &batch->memo->answers[i];
+        }
+    }
+    return NULL;
+}
+
+/* Remember an answer; without memory for it, it is asked again. */
+static void remember(struct batch_work *batch,
+                     const struct sense_answer *answer)
+{
+    struct sense_memo *memo = batch->memo;
+    struct sense_answer *grown =
+        memo ? arena_grow(batch->arena, memo->answers, memo->count, &memo->cap,
+                          sizeof(*grown))
+             : NULL;
+
+    if (grown) {
+        memo->answers = grown;
+        memo->answers[memo->count++] = *answer;
+    }
+}
+
+/* --- a turn --- */
+
+static struct uuid turn_key(const struct sense_turn *turn)
+{
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    add_text(&hash, turn->said.speaker);
+    add_text(&hash, turn->said.text);
+    for (size_t i = 0; i < turn->n_before; i++) {
+        add_text(&hash, turn->before[i].speaker);
+        add_text(&hash, turn->before[i].text);
+    }
+    return key_of(&hash);
+}
+
+static enum clew_status ask(const struct batch_work *batch,
+                            const struct sense_turn *turn,
+                            struct reader_sentence *out, struct clew_error *err)
+{
+    size_t n = turn->analysis->n_sentences;
+    struct reader_span *spans = arena_zero(batch->arena, n + 1, sizeof(*spans));
+    struct arena own; /* a reader needs much, and none of it after */
+    enum clew_status status;
+
+    if (!spans) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct span *span = &turn->analysis->sentences[i].span;
+
+        spans[i] = (struct reader_span){span->from, span->to};
+    }
+    arena_init(&own, SCRATCH_BYTES);
+    status = reader_read(batch->engine->reader, &own, &turn->said, turn->before,
+                         turn->n_before, spans, n, out, err);
+    arena_release(&own);
+    return status;
+}
+
+enum clew_status sense_read(struct batch_work *batch,
+                            const struct sense_turn *turn,
+                            struct reader_sentence **out,
+                            struct clew_error *err)
+{
+    struct sense_answer answer = {.key = turn_key(turn)};
+    const struct sense_answer *before = known(batch, &answer.key);
+    size_t n = turn->analysis->n_sentences;
+    enum clew_status status = CLEW_OK;
+
+    /* what is remembered stays as it was said: callers may change theirs */
+    *out = arena_zero(batch->arena, n + 1, sizeof(**out));
+    if (!*out) {
+        return clew_no_memory(err);
+    }
+    if (!batch->engine->reader) {
+        return rule_read(batch->arena, turn->analysis, turn->intent, *out) ==
+                       CLEW_OK
+                   ? CLEW_OK
+                   : clew_no_memory(err);
+    }
+    if (!before || !before->read) {
+        answer.read = arena_zero(batch->arena, n + 1, sizeof(*answer.read));
+        status = answer.read ? ask(batch, turn, answer.read, err)
+                             : clew_no_memory(err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        remember(batch, &answer);
+        before = &answer;
+    }
+    memcpy(*out, before->read, n * sizeof(**out));
+    return CLEW_OK;
+}
+
+/* --- pairs --- */
+
+static struct uuid pair_key(enum reader_pair_kind kind,
+                            const struct reader_pair *pair)
+{
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    sha256_add(&hash, &kind, sizeof(kind));
+    add_text(&hash, pair->a);
+    add_text(&hash, pair->b);
+    return key_of(&hash);
+}
+
+enum clew_status sense_compare(struct batch_work *batch,
+                               enum reader_pair_kind kind,
+                               const struct reader_pair *pairs, size_t n,
+                               struct reader_verdict *out,
+                               struct clew_error *err)
+{
+    struct reader_pair open[SENSE_MAX_PAIRS];
+    struct reader_verdict verdicts[SENSE_MAX_PAIRS];
+    struct uuid keys[SENSE_MAX_PAIRS];
+    size_t places[SENSE_MAX_PAIRS];
+    size_t n_open = 0;
+    enum clew_status status = CLEW_OK;
+
+    assert(n <= SENSE_MAX_PAIRS);
+    for (size_t i = 0; i < n; i++) {
+        struct uuid key = pair_key(kind, &pairs[i]);
+        const struct sense_answer *before = known(batch, &key);
+
+        if (before) {
+            out[i] = before->verdict;
+        } else {
+            keys[n_open] = key;
+            places[n_open] = i;
+            open[n_open++] = pairs[i];
+        }
+    }
+    if (n_open > 0) {
+        struct arena own;
+
+        arena_init(&own, SCRATCH_BYTES);
+        status = reader_compare(batch->engine->reader, &own, kind, open, n_open,
+                                verdicts, err);
+        arena_release(&own);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n_open; i++) {
+        struct sense_answer answer = {.key = keys[i], .verdict = verdicts[i]};
+
+        out[places[i]] = verdicts[i];
+        remember(batch, &answer);
+    }
+    return status;
+}
+
+/* --- texts --- */
+
+/* A text that was made, or s == NULL. */
+static struct str made(const char *text)
+{
+    return text ? str_of(text) : (struct str){NULL, 0};
+}
+
+struct str sense_said(struct arena *arena, const struct reader_said *said)
+{
+    return made(arena_printf(arena, "%.*s: %.*s", (int)said->speaker.len,
+                             said->speaker.s, (int)said->text.len,
+                             said->text.s));
+}
+
+struct str sense_step(struct arena *arena, const struct reader_said *turn,
+                      const struct reader_said *before)
+{
+    struct str head;
+
+    if (!before) {
+        return sense_said(arena, turn);
+    }
+    head = str_sub(before->text, 0, utf8_cut(before->text, BEFORE_BYTES));
+    return made(arena_printf(
+        arena, "%.*s: %.*s || %.*s: %.*s", (int)turn->speaker.len,
+        turn->speaker.s, (int)turn->text.len, turn->text.s,
+        (int)before->speaker.len, before->speaker.s, (int)head.len, head.s));
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plain.c - plain JSON lines, and what `opencode export` writes.
+ *
+ * A line is {"role", "content", and if it has them "created_at" or "timestamp",
+ * "name", "id"}. Without an id a message is named by all that was said up to
+ * it, so that a file that has grown adds only what is new.
+ *
+ * OpenCode: {"info": {"id", "title", "time"}, "messages": [{"info": {"id",
+ * "role", "time": {"created"}}, "parts": [{"type": "text"|"tool"|..., "text",
+ * "tool", "state": {"input", "output"}}]}]}.
+ */
+#include "import/pieces.h"
+#include "import/reader.h"
+#include "import/said.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+
+/* The last message of the file, in the memo. */
+#define LINE "plain line"
+
+static const char *role_of(struct str role)
+{
+    return str_eq(role, STR("user")) || str_eq(role, STR("human")) ? "user"
+           : str_eq(role, STR("assistant")) || str_eq(role, STR("model")) ||
+                   str_eq(role, STR("bot"))
+               ? "assistant"
+           : str_eq(role, STR("system")) ? "system"
+           : str_eq(role, STR("tool"))   ? "tool"
+                                         : NULL;
+}
+
+static bool time_of(const json_t *piece, int64_t *out_ms)
+{
+    static const char *const names[] = {"created_at", "timestamp", "time"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const json_t *value = json_object_get(piece, names[i]);
+        double n = json_number_value(value);
+
+        if (clock_parse(import_text(piece, names[i]), out_ms)) {
+            return true;
+        }
+        if (json_is_number(value) && n > 0) { /* of seconds, or thousandths */
+            *out_ms = (int64_t)(n < 1e11 ? n * 1000 : n);
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status import_plain(struct importer *importer, json_t *piece,
+                              int64_t number, struct clew_error *err)
+{
+    json_t *content = json_object_get(piece, "content");
+    struct str given = import_id(piece, "id");
+    struct str words = import_text(piece, "content");
+    char own[SAID_ID_SIZE];
+    struct import_message out = {.role = role_of(import_text(piece, "role")),
+                                 .name = import_id(piece, "name"),
+                                 .content = content};
+    char *dumped = NULL;
+    enum clew_status status;
+
+    if (number == 1) {
+        (void)json_object_del(importer_memo(importer), LINE);
+    }
+    if (!out.role || (!json_is_string(content) && !json_is_array(content))) {
+        return clew_fail(err, CLEW_INVALID,
+                         "it has no \"role\" that is known, or no \"content\"");
+    }
+    out.parent = said_last(importer, STR(LINE));
+    if (!time_of(piece, &out.created_at_ms)) {
+        out.created_at_ms = clock_now_ms(&clock_system);
+    }
+    if (json_is_array(content)) {
+        dumped = json_dumps(content, JSON_COMPACT);
+        words = dumped ? str_of(dumped) : words;
+    }
+    out.id = given.s ? said_id("jsonl", given, (struct str){0}, own)
+                     : said_hash("jsonl", out.parent, words, 0, 0, own);
+    if (words.len == 0) {
+        status = importer_skip(importer, out.id, out.parent, IMPORT_EMPTY, err);
+    } else {
+        status = importer_add(importer, &out, err);
+        if (status == CLEW_OK) {
+            status = said_set_last(importer, STR(LINE), out.id, err);
+        }
+    }
+    alloc_free(dumped); /* jansson allocates through base/alloc.h */
+    return status;
+}
+
+/* --- OpenCode ------------------------------------------------------------- */
+
+static void take_part(const json_t *part, struct buf *out)
+{
+    const json_t *state = json_object_get(part, "state");
+    struct str type = import_text(part, "type");
+    struct str tool = import_text(part, "tool");
+    struct str file = import_text(part, "filename");
+
+    if (str_eq(type, STR("text"))) {
+        if (!json_is_true(json_object_get(part, "synthetic"))) {
+            said_append(out, import_text(part, "text"));
+        }
+    } else if (str_eq(type, STR("tool"))) {
+        said_attach(out, tool);
+        said_append(out, import_text(state, "output"));
+    } else if (str_eq(type, STR("file"))) {
+        said_attach(out, file.s ? file : STR("file"));
+    }
+}
+
+enum clew_status import_opencode(struct importer *importer, json_t *piece,
+                                 int64_t number, struct clew_error *err)
+{
+    const json_t *info = json_object_get(piece, "info");
+    struct str session = import_id(info, "id");
+    char ids[2][SAID_ID_SIZE];
+    struct str before = {0};
+    const json_t *message;
+    enum clew_status status;
+    size_t i;
+
+    (void)number;
+    if (!session.s) {
+        return clew_fail(err, CLEW_INVALID, "the session has no \"id\"");
+    }
+    status = importer_begin(importer, import_text(info, "title"), false, err);
+    json_array_foreach (json_object_get(piece, "messages"), i, message) {
+        const json_t *head = json_object_get(message, "info");
+        const json_t *created =
+            json_object_get(json_object_get(head, "time"), "created");
+        struct import_message out = {.role = role_of(import_text(head, "role")),
+                                     .parent = before};
+        char *own = before.s == ids[0] ? ids[1] : ids[0];
+        const json_t *part;
+        struct buf text;
+        size_t k;
+        size_t len;
+
+        if (status != CLEW_OK) {
+            return status;
+        }
+        if (!import_id(head, "id").s || !out.role || !json_is_number(created)) {
+            return clew_fail(err, CLEW_INVALID,
+                             "message %zu has no \"id\", \"role\" or \"time\"",
+                             i + 1);
+        }
+        out.id = said_id("opencode", session, import_id(head, "id"), own);
+        out.created_at_ms = (int64_t)json_number_value(created);
+        buf_init(&text, SAID_MAX_BYTES);
+        json_array_foreach (json_object_get(message, "parts"), k, part) {
+            take_part(part, &text);
+        }
+        len = text.len;
+        status = said_add(importer, &out, &text, err);
+        before = len > 0 ? out.id : before;
+    }
+    return status == CLEW_OK ? importer_end(importer, err) : status;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader_internal.h - a loaded reader: reader_load.c fills it, reader_run.c
+ * runs it, reader.c asks it.
+ */
+#ifndef MODEL_READER_INTERNAL_H
+#define MODEL_READER_INTERNAL_H
+
+#include "model/reader.h"
+#include "model/reader_kernels.h"
+#include "model/wordpiece.h"
+
+#define READER_ID_SIZE 40
+/* What a model file may ask for. */
+#define READER_MAX_LAYERS 24
+#define READER_MAX_DIM 1024
+#define READER_MAX_INNER READER_MAX_IN
+/* Tokens that are computed together: enough rows to keep the products busy,
+ * few enough to stay near the processor. */
+#define READER_BATCH_TOKENS 256
+
+/* Questions about a sentence, then those about a pair in their enum's order. */
+enum reader_head {
+    READER_HEAD_KEEP,
+    READER_HEAD_FLAG,
+    READER_HEAD_ABOUT,
+    READER_HEAD_ACT,
+    READER_HEAD_ANSWER,
+    READER_HEAD_NOTE,
+    READER_HEAD_ENDING,
+    READER_HEAD_MATTER,
+    READER_HEADS
+};
+
+/* Weights [n_outcomes][dim] over a mean of tokens. */
+struct reader_question {
+    const float *weights;
+    const float *bias;
+    size_t n_outcomes;
+    bool is_choice; /* one of them is true: softmax, else each by itself */
+};
+
+struct reader_layer {
+    struct reader_dense qkv; /* query, key and value one below the other */
+    struct reader_dense attention;
+    struct reader_norm attention_norm;
+    struct reader_dense inner;
+    struct reader_dense outer;
+    struct reader_norm outer_norm;
+};
+
+/* Every pointer but the tokens' lies in the mapped file. */
+struct reader {
+    const struct reader_kernels *kernels;
+    struct str file;
+    bool is_shipped; /* part of the program: not unmapped */
+    char id[READER_ID_SIZE];
+    size_t dim;
+    size_t inner;
+    size_t n_heads;
+    size_t n_layers;
+    size_t read_layer;
+    size_t n_tokens;
+    float epsilon;
+    const int8_t *words;
+    const float *word_scales;
+    const float *positions;
+    const float *types;
+    struct reader_norm norm;
+    struct reader_layer layers[READER_MAX_LAYERS];
+    struct reader_question questions[READER_HEADS];
+    struct str *tokens; /* heap, borrowed by wordpiece */
+    struct wordpiece *wordpiece;
+    uint32_t first_id; /* [CLS] */
+    uint32_t last_id;  /* [SEP] */
+};
+
+/* Texts side by side, and the memory to compute them in. */
+struct reader_batch {
+    size_t n_texts;
+    size_t n_rows;
+    /* first row of each text, and the end */
+    size_t starts[READER_BATCH_TOKENS + 1];
+    size_t second[READER_BATCH_TOKENS]; /* first row of type 1 of each */
+    uint32_t ids[READER_BATCH_TOKENS];
+    size_t cap_rows;
+    float *x;       /* rows * dim */
+    float *wide;    /* rows * max(3 dim, inner) */
+    float *mixed;   /* rows * dim */
+    float *scratch; /* for attention */
+    float *scales;  /* of the rounded rows */
+    int8_t *rounded;
+};
+
+/* Fill a zeroed `reader`; reader_unload() also after a failure. */
+enum clew_status reader_load(struct reader *reader, const char *path,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* The same over the bytes of a file, which must outlive it and be aligned. */
+enum clew_status reader_parse(struct reader *reader, struct str file,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+void reader_unload(struct reader *reader);
+
+/* Room for up to `n_rows` (at most READER_BATCH_TOKENS), or NULL. */
+struct reader_batch *reader_batch_new(const struct reader *reader,
+                                      struct arena *arena,
+                                      size_t n_rows) CLEW_MUST_CHECK;
+/*
+ * Compute x of the texts gathered after `n_layers` layers. In the last one
+ * only rows from `needed` on are computed, the others hold nothing of use:
+ * 0 for all.
+ */
+void reader_run(const struct reader *reader, struct reader_batch *batch,
+                size_t n_layers, size_t needed);
+/* Probabilities of one question for the mean of rows [from, to) of x. */
+void reader_mean(const struct reader *reader, const struct reader_batch *batch,
+                 size_t from, size_t to, float *out_mean);
+void reader_ask(const struct reader *reader, enum reader_head head,
+                const float *mean, float *out);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader_run.c - the forward pass over a batch, and the questions asked of it.
+ *
+ * The tokens of all texts of a batch lie end to end in one matrix, so the
+ * large products see many rows and nothing is spent on padding; only attention
+ * goes text by text. Each row is computed by itself, so that no text shows in
+ * another's numbers.
+ */
+#include "model/reader_internal.h"
+
+#include <string.h>
+
+/* Rows whose inner values are made, bent and rounded while they are near. */
+#define INNER_ROWS 64
+
+static size_t wide_of(const struct reader *reader)
+{
+    size_t qkv = 3 * reader->dim;
+
+    return qkv > reader->inner ? qkv : reader->inner;
+}
+
+struct reader_batch *reader_batch_new(const struct reader *reader,
+                                      struct arena *arena, size_t n_rows)
+{
+    struct reader_batch *batch = arena_zero(arena, 1, sizeof(*batch));
+    size_t dim = reader->dim;
+    size_t width = dim / reader->n_heads;
+    size_t widest = dim > reader->inner ? dim : reader->inner;
+
+    if (!batch) {
+        return NULL;
+    }
+    batch->cap_rows = n_rows;
+    batch->x = arena_alloc(arena, n_rows * dim * sizeof(float));
+    batch->wide = arena_alloc(arena, n_rows * wide_of(reader) * sizeof(float));
+    batch->mixed = arena_alloc(arena, n_rows * dim * sizeof(float));
+    batch->scratch = arena_alloc(arena, reader_scratch_floats(n_rows, width) *
+                                            sizeof(float));
+    batch->scales = arena_alloc(arena, n_rows * sizeof(float));
+    batch->rounded = arena_alloc(arena, reader_rounded_bytes(n_rows, widest));
+    return batch->x && batch->wide && batch->mixed && batch->scratch &&
+                   batch->scales && batch->rounded
+               ? batch
+               : NULL;
+}
+
+static void look_up(const struct reader *reader, struct reader_batch *batch)
+{
+    size_t dim = reader->dim;
+
+    for (size_t t = 0; t < batch->n_texts; t++) {
+        for (size_t r = batch->starts[t]; r < batch->starts[t + 1]; r++) {
+            const int8_t *word = reader->words + batch->ids[r] * dim;
+            float scale = reader->word_scales[batch->ids[r]];
+            const float *type =
+                reader->types + (r >= batch->second[t] ? dim : 0);
+            const float *position =
+                reader->positions + (r - batch->starts[t]) * dim;
+            float *row = batch->x + r * dim;
+
+            for (size_t i = 0; i < dim; i++) {
+                row[i] = (float)word[i] * scale + position[i] + type[i];
+            }
+        }
+    }
+    reader->kernels->add_norm(batch->x, NULL, batch->n_rows, dim, &reader->norm,
+                              reader->epsilon);
+}
+
+/* Rows [from, end) of `in` through a dense into rows of `out`. */
+static void run_dense(const struct reader *reader, struct reader_batch *batch,
+                      const struct reader_dense *dense, size_t from,
+                      const float *in, float *out)
+{
+    size_t n = batch->n_rows - from;
+
+    reader->kernels->round(in + from * dense->n_in, n, dense->n_in,
+                           batch->rounded, batch->scales);
+    reader->kernels->product(dense, batch->rounded, batch->scales, n,
+                             out + from * dense->n_out);
+}
+
+static void attend(const struct reader *reader, struct reader_batch *batch,
+                   size_t needed)
+{
+    for (size_t t = 0; t < batch->n_texts; t++) {
+        size_t from = batch->starts[t];
+        struct reader_heads heads = {
+            .qkv = batch->wide + from * 3 * reader->dim,
+            .n_rows = batch->starts[t + 1] - from,
+            .dim = reader->dim,
+            .n_heads = reader->n_heads,
+            .from = needed > from ? needed - from : 0,
+            .out = batch->mixed + from * reader->dim,
+            .scratch = batch->scratch,
+        };
+
+        reader->kernels->attend(&heads);
+    }
+}
+
+/* inner, gelu, outer: x to mixed, some rows at a time. */
+static void think(const struct reader *reader, struct reader_batch *batch,
+                  const struct reader_layer *layer, size_t from)
+{
+    const struct reader_kernels *k = reader->kernels;
+    size_t inner = reader->inner;
+
+    for (size_t r = from; r < batch->n_rows; r += INNER_ROWS) {
+        size_t n =
+            batch->n_rows - r < INNER_ROWS ? batch->n_rows - r : INNER_ROWS;
+
+        k->round(batch->x + r * reader->dim, n, reader->dim, batch->rounded,
+                 batch->scales);
+        k->product(&layer->inner, batch->rounded, batch->scales, n,
+                   batch->wide);
+        k->bend(batch->wide, n, inner, batch->rounded, batch->scales);
+        k->product(&layer->outer, batch->rounded, batch->scales, n,
+                   batch->mixed + r * reader->dim);
+    }
+}
+
+static void run_layer(const struct reader *reader, struct reader_batch *batch,
+                      const struct reader_layer *layer, size_t needed)
+{
+    const struct reader_kernels *k = reader->kernels;
+    size_t dim = reader->dim;
+    size_t n = batch->n_rows - needed;
+    float *x = batch->x + needed * dim;
+
+    run_dense(reader, batch, &layer->qkv, 0, batch->x, batch->wide);
+    attend(reader, batch, needed);
+    run_dense(reader, batch, &layer->attention, needed, batch->mixed,
+              batch->wide);
+    k->add_norm(x, batch->wide + needed * dim, n, dim, &layer->attention_norm,
+                reader->epsilon);
+    think(reader, batch, layer, needed);
+    k->add_norm(x, batch->mixed + needed * dim, n, dim, &layer->outer_norm,
+                reader->epsilon);
+}
+
+void reader_run(const struct reader *reader, struct reader_batch *batch,
+                size_t n_layers, size_t needed)
+{
+    look_up(reader, batch);
+    for (size_t i = 0; i < n_layers; i++) {
+        run_layer(reader, batch, &reader->layers[i],
+                  i + 1 == n_layers ? needed : 0);
+    }
+}
+
+void reader_mean(const struct reader *reader, const struct reader_batch *batch,
+                 size_t from, size_t to, float *out_mean)
+{
+    size_t dim = reader->dim;
+
+    memset(out_mean, 0, dim * sizeof(float));
+    for (size_t r = from; r < to; r++) {
+        for (size_t i = 0; i < dim; i++) {
+            out_mean[i] += batch->x[r * dim + i];
+        }
+    }
+    for (size_t i = 0; i < dim; i++) {
+        out_mean[i] /= (float)(to - from);
+    }
+}
+
+static void choose(float *logits, size_t n)
+{
+    float top = logits[0];
+    float sum = 0.0f;
+
+    for (size_t i = 1; i < n; i++) {
+        top = logits[i] > top ? logits[i] : top;
+    }
+    for (size_t i = 0; i < n; i++) {
+        logits[i] = reader_exp(logits[i] - top);
+        sum += logits[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        logits[i] /= sum;
+    }
+}
+
+static float sigmoid(float x)
+{
+    float e = reader_exp(x < 0.0f ? x : -x);
+
+    return x < 0.0f ? e / (1.0f + e) : 1.0f / (1.0f + e);
+}
+
+void reader_ask(const struct reader *reader, enum reader_head head,
+                const float *mean, float *out)
+{
+    const struct reader_question *question = &reader->questions[head];
+
+    for (size_t i = 0; i < question->n_outcomes; i++) {
+        out[i] = reader->kernels->dot(question->weights + i * reader->dim, mean,
+                                      reader->dim) +
+                 question->bias[i];
+    }
+    if (question->is_choice) {
+        choose(out, question->n_outcomes);
+    } else {
+        for (size_t i = 0; i < question->n_outcomes; i++) {
+            out[i] = sigmoid(out[i]);
+        }
+    }
+}

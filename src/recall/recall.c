@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall.c - the steps of a recall in order; highlights.
+ */
+#include "recall/recall.h"
+
+#include "model/embed.h"
+#include "recall/recall_internal.h"
+#include "text/analysis.h"
+#include "text/question.h"
+#include "vec/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The query's terms without repeats, at most LIMIT_QUERY_TERMS. */
+static enum clew_status take_terms(struct recall_query *query,
+                                   struct arena *arena,
+                                   const struct tokens *tokens,
+                                   struct clew_error *err)
+{
+    struct str *terms = NULL;
+    size_t count = 0;
+
+    if (terms_of(arena, tokens, &terms, &count) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    query->terms = arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->terms));
+    query->hashes =
+        arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->hashes));
+    if (!query->terms || !query->hashes) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < count && query->n_terms < LIMIT_QUERY_TERMS; i++) {
+        uint64_t hash = index_term_hash(terms[i]);
+        size_t k = 0;
+
+        while (k < query->n_terms && query->hashes[k] != hash) {
+            k++;
+        }
+        if (k == query->n_terms) {
+            query->terms[k] = terms[i];
+            query->hashes[k] = hash;
+            query->n_terms++;
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status take_vector(struct recall_query *query,
+                                    struct arena *arena,
+                                    const struct index_view *view,
+                                    struct embedder *embedder,
+                                    struct clew_error *err)
+{
+    size_t dim = view->dim;
+    struct vec_form form;
+    float *vector;
+    double bias = 0;
+    enum clew_status status;
+
+    if (!embedder || dim == 0 || embedder->dim != dim) {
+        return CLEW_OK;
+    }
+    vector = arena_zero(arena, dim, sizeof(*vector));
+    query->vector = arena_zero(arena, dim, 2);
+    query->planes = arena_zero(arena, VEC_PLANES, VEC_BIT_BYTES(dim));
+    query->signs = arena_zero(arena, 1, VEC_BIT_BYTES(dim));
+    if (!vector || !query->vector || !query->planes || !query->signs) {
+        return clew_no_memory(err);
+    }
+    status = embed_run(embedder, &query->request->query, 1, vector, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    query->floats = vector;
+    query->ops = vec_ops();
+    vec_quantise_query(vector, view->centre, dim, query->vector, &form,
+                       &query->fine);
+    for (size_t i = 0; view->centre && i < dim; i++) {
+        bias += (double)vector[i] * (double)view->centre[i];
+    }
+    query->bias = (float)bias;
+    query->scale = form.scale;
+    if (query->scale > 0) {
+        query->dim = dim;
+        query->step =
+            query->scale * vec_query_planes(query->vector, dim, query->planes,
+                                            &query->planes_sum);
+        vec_sign_bits(query->vector, dim, query->signs);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status analyse(struct recall_query *query, struct arena *arena,
+                                const struct index_view *view,
+                                struct embedder *embedder,
+                                struct clew_error *err)
+{
+    const struct recall_request *request = query->request;
+    struct analysis_options options = {.time_ms = request->at_ms,
+                                       .timezone = request->timezone};
+    struct analysis analysis;
+    enum clew_status status =
+        analysis_run(arena, request->query, &options, &analysis, err);
+
+    if (status == CLEW_OK) {
+        status = take_terms(query, arena, &analysis.tokens, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < analysis.n_dates && i < RECALL_RANGES; i++) {
+        query->ranges[i].from_ms = analysis.dates[i].from_ms;
+        query->ranges[i].to_ms = analysis.dates[i].to_ms;
+        query->n_ranges++;
+    }
+    query->wants = question_wants(request->query, &analysis.tokens);
+    for (size_t i = 0; i < view->count && view->dim > 0; i++) {
+        const struct segment *s = view->segments[i];
+
+        for (int k = 0; k < INDEX_KINDS && segment_is_bare(s); k++) {
+            query->n_bare[k] += segment_kind_end(s, (enum index_kind)k) -
+                                segment_kind_first(s, (enum index_kind)k);
+        }
+    }
+    return take_vector(query, arena, view, embedder, err);
+}
+
+static int compare_items(const struct recall_item *x,
+                         const struct recall_item *y)
+{
+    if (x->score < y->score || x->score > y->score) {
+        return x->score > y->score ? -1 : 1;
+    }
+    if (x->created_at_ms != y->created_at_ms) {
+        return x->created_at_ms > y->created_at_ms ? -1 : 1;
+    }
+    if (x->seq != y->seq) { /* ids are drawn by chance */
+        return x->seq > y->seq ? -1 : 1;
+    }
+    return uuid_cmp(&x->id, &y->id);
+}
+
+/* Move the best `want` to the front (quickselect). */
+static void select_items(const struct recall_item **a, ptrdiff_t count,
+                         ptrdiff_t want)
+{
+    ptrdiff_t low = 0;
+    ptrdiff_t high = count - 1;
+
+    while (low < high) {
+        const struct recall_item *pivot = a[low + (high - low) / 2];
+        ptrdiff_t i = low;
+        ptrdiff_t j = high;
+
+        while (i <= j) {
+            while (compare_items(a[i], pivot) < 0) {
+                i++;
+            }
+            while (compare_items(pivot, a[j]) < 0) {
+                j--;
+            }
+            if (i <= j) {
+                const struct recall_item *swap = a[i];
+
+                a[i++] = a[j];
+                a[j--] = swap;
+            }
+        }
+        if (want <= j) {
+            high = j;
+        } else if (want >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    return compare_items(*(const struct recall_item *const *)a,
+                         *(const struct recall_item *const *)b);
+}
+
+/*
+ * The sum of the parts, without bounds, as a number from 0 to 1 that keeps the
+ * order; middle and steepness are for the eye only. The same on every
+ * machine, as a square root is.
+ */
+static double bend(double sum)
+{
+    double x = 2 * (sum - 0.7);
+
+    return 0.5 + 0.5 * x / sqrt(1 + x * x);
+}
+
+/* Items found so far: of the kinds in reach, and of chats. */
+struct found {
+    uint32_t wanted; /* kinds */
+    size_t n_scanned;
+    size_t n_candidates;
+    struct {
+        const struct recall_item *items;
+        size_t count;
+    } parts[INDEX_KINDS + 1];
+    size_t n_parts;
+    size_t count;
+};
+
+static void found_add(struct found *found, const struct recall_item *items,
+                      size_t count)
+{
+    found->parts[found->n_parts].items = items;
+    found->parts[found->n_parts++].count = count;
+    found->count += count;
+}
+
+/* The best `limit` of what was found, in order, with their final scores. */
+static enum clew_status rank(const struct found *found, struct arena *arena,
+                             size_t limit, struct recall_result *out,
+                             struct clew_error *err)
+{
+    size_t count = found->count < limit ? found->count : limit;
+    const struct recall_item **order =
+        arena_alloc(arena, (found->count + 1) * sizeof(*order));
+    struct recall_item *items =
+        arena_alloc(arena, (count + 1) * sizeof(*items));
+    size_t n = 0;
+
+    if (!order || !items) {
+        return clew_no_memory(err);
+    }
+    for (size_t p = 0; p < found->n_parts; p++) {
+        for (size_t i = 0; i < found->parts[p].count; i++) {
+            order[n++] = &found->parts[p].items[i];
+        }
+    }
+    if (count < n) {
+        select_items(order, (ptrdiff_t)n, (ptrdiff_t)count);
+    }
+    qsort(order, count, sizeof(*order), compare_places);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = *order[i];
+        items[i].score = bend(items[i].score);
+    }
+    out->items = items;
+    out->count = count;
+    return CLEW_OK;
+}
+
+/* Turns lean on their chats, which are ranked by what turns say alone. */
+static enum clew_status run_chats(struct population *pop, struct found *found,
+                                  struct clew_error *err)
+{
+    struct recall_item *items = NULL;
+    size_t count = 0;
+    enum clew_status status = recall_gather(pop, err);
+
+    if (status == CLEW_OK && found->wanted & RECALL_CHAT) {
+        status = recall_chats(pop, &items, &count, err);
+        if (status == CLEW_OK) {
+            found_add(found, items, count);
+        }
+    }
+    if (status == CLEW_OK) {
+        recall_lean(pop);
+    }
+    return status;
+}
+
+/* Everything of one kind: reach, find, score, gather. */
+static enum clew_status run_kind(const struct index_view *view,
+                                 const struct recall_query *query,
+                                 struct arena *arena, enum index_kind kind,
+                                 struct found *found, struct clew_error *err)
+{
+    struct population pop;
+    enum clew_status status =
+        population_init(&pop, arena, view, query, kind, err);
+
+    if (status != CLEW_OK || pop.size == 0) {
+        return status;
+    }
+    status = recall_find(&pop,
+                         query->request->limit +
+                             (kind == INDEX_MEMORY ? query->request->spare : 0),
+                         err);
+    if (status == CLEW_OK) {
+        status = recall_score(&pop, err);
+    }
+    if (status == CLEW_OK && kind == INDEX_TURN) {
+        status = run_chats(&pop, found, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    found->n_scanned += pop.n_live;
+    found->n_candidates += pop.n_items;
+    if (found->wanted & (1u << kind)) {
+        found_add(found, pop.items, pop.n_items);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
+                            struct arena *arena,
+                            const struct recall_request *request,
+                            struct recall_result *out, struct clew_error *err)
+{
+    struct recall_query query = {.request = request};
+    struct recall_result result = {0};
+    struct found found = {.wanted = request->kinds
+                                        ? request->kinds
+                                        : RECALL_TURN | RECALL_MEMORY |
+                                              RECALL_EPISODE};
+    enum clew_status status;
+
+    if (request->limit == 0 || request->limit > RECALL_MAX_LIMIT) {
+        return clew_fail_field(err, "limit", "must be 1 to %d",
+                               RECALL_MAX_LIMIT);
+    }
+    status = analyse(&query, arena, view, embedder, err);
+    for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
+        bool is_wanted = found.wanted & (1u << kind) ||
+                         (kind == INDEX_TURN && found.wanted & RECALL_CHAT);
+
+        if (is_wanted) {
+            status = run_kind(view, &query, arena, (enum index_kind)kind,
+                              &found, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        status =
+            rank(&found, arena, request->limit + request->spare, &result, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    result.n_scanned = found.n_scanned;
+    result.n_candidates = found.n_candidates;
+    result.terms = query.terms;
+    result.n_terms = query.n_terms;
+    *out = result;
+    return CLEW_OK;
+}
+
+static bool is_term(const struct recall_result *result, struct str stem)
+{
+    for (size_t i = 0; i < result->n_terms; i++) {
+        if (str_eq(result->terms[i], stem)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status recall_highlight(struct arena *arena,
+                                  const struct recall_result *result,
+                                  struct str text, size_t max,
+                                  struct recall_span **out_spans,
+                                  size_t *out_count)
+{
+    struct recall_span *spans = NULL;
+    size_t cap = 0;
+    size_t n = 0;
+    struct tokens tokens;
+    enum clew_status status = tokens_of(arena, text, &tokens);
+
+    for (size_t i = 0; status == CLEW_OK && i < tokens.count && n < max; i++) {
+        const struct token *token = &tokens.items[i];
+
+        if (token->kind == TOKEN_PUNCT || !is_term(result, token->stem)) {
+            continue;
+        }
+        if (n > 0 && token->from <= spans[n - 1].to) {
+            /* overlapping bigrams and parts become one span */
+            spans[n - 1].to =
+                token->to > spans[n - 1].to ? token->to : spans[n - 1].to;
+            continue;
+        }
+        spans = arena_grow(arena, spans, n, &cap, sizeof(*spans));
+        if (!spans) {
+            return CLEW_NO_MEMORY;
+        }
+        spans[n++] = (struct recall_span){token->from, token->to};
+    }
+    if (status == CLEW_OK) {
+        *out_spans = spans;
+        *out_count = n;
+    }
+    return status;
+}

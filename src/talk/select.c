@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select.c - sentences to notes. See select.h.
+ */
+#include "talk/select.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* So sure a reader must be that a sentence is worth keeping; an assistant says
+ * more that is not. Chosen on the dev worlds. */
+#define KEEP_USER 0.46f
+#define KEEP_ASSISTANT 0.58f
+/* ... and that it opens something. */
+#define OPEN_FLOOR 0.38f
+/* What is only supposed is not so. */
+#define SUPPOSED 0.70f
+
+/* Neighbouring sentences become one note up to here. */
+#define NOTE_BYTES 280u
+#define SENTENCE_BYTES 480u
+#define TITLE_BYTES 160u
+#define ENDING_BYTES 320u
+#define ASIDE_BYTES 120u
+/* Words at the beginning of a note that may lean on what came before. */
+#define LEANING_WORDS 9
+/* What is shorter ("ok", "Nice.") explains nothing. */
+#define ASIDE_LEAST 12u
+/* Days told in one note: more is a list, and its words say which. */
+#define MAX_DATES 8
+/* With fewer telling words a sentence does not say what it is about. */
+#define THIN_WORDS 4
+/* What lasts longer is an age, not a date. */
+#define LONGEST_MS (200 * CLOCK_DAY_MS)
+/* "before September" begins at the beginning of time: it says no day. */
+#define EARLIEST_MS (-100LL * 365 * CLOCK_DAY_MS)
+
+const char *select_type_name(enum reader_keep keep)
+{
+    static const char *const names[READER_KEEPS] = {
+        [READER_KEEP_NONE] = "fact",
+        [READER_KEEP_FACT] = "fact",
+        [READER_KEEP_PREFERENCE] = "preference",
+        [READER_KEEP_EVENT] = "event",
+        [READER_KEEP_DECISION] = "decision",
+        [READER_KEEP_INSTRUCTION] = "instruction",
+        [READER_KEEP_REPORT] = "fact"};
+
+    return names[keep];
+}
+
+int64_t select_expiry_ms(int64_t from_ms, int64_t to_ms)
+{
+    int64_t length = to_ms - from_ms;
+
+    if (length <= CLOCK_DAY_MS) {
+        return to_ms + 14 * CLOCK_DAY_MS;
+    }
+    return to_ms + (length <= 31 * CLOCK_DAY_MS ? 60 : 365) * CLOCK_DAY_MS;
+}
+
+/* --- words -----------------------------------------------------------------
+ */
+
+static bool is_telling(const struct token *token)
+{
+    if (token->flags & TOKEN_PART) {
+        return false;
+    }
+    return token->kind == TOKEN_NUMBER || token->kind == TOKEN_CODE ||
+           token->kind == TOKEN_BIGRAM ||
+           (token->kind == TOKEN_WORD &&
+            !(token->flags & (TOKEN_STOP | TOKEN_CHAT)));
+}
+
+static size_t telling_words(const struct analysis *a, size_t first, size_t end)
+{
+    size_t n = 0;
+
+    for (size_t i = a->sentences[first].span.first_token;
+         i < a->sentences[end - 1].span.end_token; i++) {
+        n += is_telling(&a->tokens.items[i]);
+    }
+    return n;
+}
+
+static float kept(const struct reader_sentence *read)
+{
+    return 1.0f - read->keep[READER_KEEP_NONE];
+}
+
+static enum reader_keep type_of(const struct reader_sentence *read)
+{
+    enum reader_keep best = READER_KEEP_FACT;
+
+    for (int i = READER_KEEP_FACT; i < READER_KEEPS; i++) {
+        if (read->keep[i] > read->keep[best]) {
+            best = (enum reader_keep)i;
+        }
+    }
+    return best;
+}
+
+static enum reader_about about_of(const struct reader_sentence *read)
+{
+    enum reader_about best = READER_ABOUT_SELF;
+
+    for (int i = 0; i < READER_ABOUTS; i++) {
+        if (read->about[i] > read->about[best]) {
+            best = (enum reader_about)i;
+        }
+    }
+    return best;
+}
+
+/* One line: white space folded, cut between words at `max` bytes. */
+static bool add_line(struct buf *out, struct str text, size_t max)
+{
+    bool is_cut = text.len > max;
+    bool is_gap = false;
+
+    if (is_cut) {
+        size_t end = utf8_cut(text, max);
+
+        while (end > max * 3 / 4 && text.s[end - 1] != ' ') {
+            end--;
+        }
+        text.len = utf8_cut(text, end);
+    }
+    text = str_trim(text);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.s[i];
+
+        if (c == ' ' || (c >= '\t' && c <= '\r')) {
+            is_gap = true;
+            continue;
+        }
+        if (is_gap) {
+            (void)buf_append_char(out, ' '); /* checked at the end */
+            is_gap = false;
+        }
+        (void)buf_append_char(out, (char)c);
+    }
+    if (is_cut) {
+        (void)buf_append_cstr(out, "…");
+    }
+    return buf_status(out) == CLEW_OK;
+}
+
+static struct str take(struct arena *arena, struct buf *b)
+{
+    struct str out = buf_status(b) == CLEW_OK ? arena_str(arena, buf_str(b))
+                                              : (struct str){0};
+
+    buf_release(b);
+    return out;
+}
+
+/* --- dates -----------------------------------------------------------------
+ */
+
+static void date_text(int64_t ms, enum date_grain grain, char out[32])
+{
+    int64_t year;
+    int month;
+    int day;
+    int64_t days = ms / CLOCK_DAY_MS - (ms % CLOCK_DAY_MS < 0);
+
+    clock_civil_from_days(days, &year, &month, &day);
+    if (grain == DATE_YEAR) {
+        (void)snprintf(out, 32, "%04d", (int)year);
+    } else if (grain == DATE_MONTH) {
+        (void)snprintf(out, 32, "%04d-%02d", (int)year, month);
+    } else {
+        (void)snprintf(out, 32, "%04d-%02d-%02d", (int)year, month, day);
+    }
+}
+
+/* " [thursday: 2026-03-05]" for each date that depends on the turn's time. */
+static void add_dates(struct buf *out, const struct select_turn *turn,
+                      const struct select_cite *cite)
+{
+    const struct analysis *a = turn->analysis;
+    size_t n = 0;
+
+    for (size_t i = 0; i < a->n_dates && n < MAX_DATES; i++) {
+        const struct date *d = &a->dates[i];
+        int64_t offset = 0;
+        char first[32];
+        char last[32];
+
+        if (!d->is_relative || d->span.from < cite->from ||
+            d->span.to > cite->to || d->from_ms < EARLIEST_MS) {
+            continue;
+        }
+        n++;
+        (void)text_zone_offset(turn->timezone, d->from_ms, &offset); /* UTC */
+        date_text(d->from_ms + offset, d->grain, first);
+        date_text(d->to_ms + offset - 1, d->grain, last);
+        if (strcmp(first, last) == 0) {
+            (void)buf_printf(out, " [%s]", first); /* checked at the end */
+        } else {
+            (void)buf_printf(out, " [%s to %s]", first, last);
+        }
+    }
+}
+
+static void set_time(struct select_note *note, const struct analysis *a)
+{
+    const struct date *best = NULL;
+
+    for (size_t i = 0; i < a->n_dates; i++) {
+        const struct date *d = &a->dates[i];
+
+        if (d->span.from >= note->cite.from && d->span.to <= note->cite.to &&
+            d->grain != DATE_YEAR && d->to_ms - d->from_ms <= LONGEST_MS &&
+            (!best || d->grain < best->grain)) {
+            best = d;
+        }
+    }
+    if (best) {
+        note->has_time = true;
+        note->from_ms = best->from_ms;
+        note->to_ms = best->to_ms;
+    }
+}
+
+/* --- notes -----------------------------------------------------------------
+ */
+
+static bool shares_word(const struct analysis *a, struct str text)
+{
+    for (size_t i = 0; i < a->n_keywords; i++) {
+        if (str_ifind(text, a->keywords[i].word, 0) != SIZE_MAX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The question just before, if that is what the words answer. */
+static struct str asked(struct str before)
+{
+    size_t end;
+    size_t from;
+
+    before = str_trim(before);
+    end = before.len;
+    while (end > 0 && strchr("? \n", before.s[end - 1]) == NULL) {
+        end--;
+    }
+    if (end == 0 || before.len - end > ASIDE_BYTES) {
+        return (struct str){NULL, 0};
+    }
+    from = str_trim(str_sub(before, 0, end)).len;
+    if (from == 0 || before.s[from - 1] != '?') {
+        return (struct str){NULL, 0};
+    }
+    end = from;
+    from--;
+    while (from > 0 && !strchr(".!?\n", before.s[from - 1])) {
+        from--;
+    }
+    return str_trim(str_sub(before, from, end));
+}
+
+/* Words that point at something named before. An aside too many does less harm
+ * than a note nobody understands. */
+static const char *const pointers[] = {
+#include "lexicon/de/pointers.def"
+#include "lexicon/en/pointers.def"
+#include "lexicon/es/pointers.def"
+#include "lexicon/fr/pointers.def"
+};
+
+/* Do the first words of sentence `i` point at something outside? */
+static bool is_leaning(const struct analysis *a, size_t i)
+{
+    const struct span *span = &a->sentences[i].span;
+    size_t n_words = 0;
+
+    for (size_t t = span->first_token;
+         t < span->end_token && n_words < LEANING_WORDS; t++) {
+        const struct token *token = &a->tokens.items[t];
+
+        if (token->kind == TOKEN_PUNCT || (token->flags & TOKEN_PART)) {
+            continue;
+        }
+        n_words++;
+        for (size_t k = 0; k < sizeof(pointers) / sizeof(pointers[0]); k++) {
+            if (str_eq(token->folded, str_of(pointers[k]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What was said before the note that it leans on; s == NULL: nothing. */
+static struct str leaned_on(const struct select_input *input, size_t first,
+                            size_t end)
+{
+    const struct select_turn *turn = input->turn;
+    const struct analysis *a = turn->analysis;
+    bool is_thin = telling_words(a, first, end) < THIN_WORDS;
+    struct str question = asked(input->before);
+
+    if (first > 0 && is_leaning(a, first)) {
+        const struct span *span = &a->sentences[first - 1].span;
+
+        return str_sub(turn->text, span->from, span->to);
+    }
+    if (input->matter.len > 0 && !shares_word(a, input->matter)) {
+        return input->matter;
+    }
+    if (is_thin && (question.len > 0 || input->before.len >= ASIDE_LEAST)) {
+        return question.len > 0 ? question : input->before;
+    }
+    return (struct str){NULL, 0};
+}
+
+/* "[boiler] ": what the words alone do not say. */
+static void add_aside(struct buf *out, const struct select_input *input,
+                      size_t first, size_t end)
+{
+    struct str aside = leaned_on(input, first, end);
+
+    if (aside.len > 0) {
+        (void)buf_append_char(out, '['); /* checked at the end */
+        (void)add_line(out, aside, ASIDE_BYTES);
+        (void)buf_append_cstr(out, "] ");
+    }
+}
+
+static void add_tags(struct select_note *note, const struct analysis *a)
+{
+    for (size_t i = 0; i < a->n_entities && note->n_tags < SELECT_MAX_TAGS;
+         i++) {
+        const struct entity *e = &a->entities[i];
+        bool is_known = e->kind == ENTITY_DATE || e->kind == ENTITY_NUMBER ||
+                        e->span.from < note->cite.from ||
+                        e->span.to > note->cite.to;
+
+        for (size_t k = 0; k < note->n_tags && !is_known; k++) {
+            is_known = str_eq(note->tags[k], e->key);
+        }
+        if (!is_known) {
+            note->tags[note->n_tags++] = e->key;
+        }
+    }
+}
+
+/* Sentences [first, end) as one note. */
+static bool make_note(struct arena *arena, const struct select_input *input,
+                      size_t first, size_t end, struct select_note *out)
+{
+    const struct select_turn *turn = input->turn;
+    const struct analysis *a = turn->analysis;
+    const struct reader_sentence *best = &turn->read[first];
+    struct buf text;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = first; i < end; i++) {
+        if (kept(&turn->read[i]) > kept(best)) {
+            best = &turn->read[i];
+        }
+        out->is_negated |= turn->read[i].flag[READER_NEGATED] > 0.5f;
+    }
+    out->keep = type_of(best);
+    out->confidence = kept(best);
+    out->about = about_of(best);
+    out->is_hedged = best->flag[READER_HEDGED] > 0.5f;
+    out->cite = (struct select_cite){a->sentences[first].span.from,
+                                     a->sentences[end - 1].span.to};
+    buf_init(&text, 4096);
+    add_aside(&text, input, first, end);
+    (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
+                   end - first > 1 ? NOTE_BYTES + SENTENCE_BYTES
+                                   : SENTENCE_BYTES); /* checked by take() */
+    add_dates(&text, turn, &out->cite);
+    out->summary = take(arena, &text);
+    set_time(out, a);
+    add_tags(out, a);
+    return out->summary.s != NULL;
+}
+
+static bool is_wanted(const struct select_turn *turn, size_t i)
+{
+    const struct sentence *s = &turn->analysis->sentences[i];
+    const struct reader_sentence *read = &turn->read[i];
+
+    return !s->is_code && read->flag[READER_SUPPOSED] < SUPPOSED &&
+           kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) &&
+           telling_words(turn->analysis, i, i + 1) > 0;
+}
+
+/* Does sentence `i` go on with the note that began at `first`? */
+static bool goes_on(const struct select_turn *turn, size_t first, size_t i)
+{
+    const struct analysis *a = turn->analysis;
+    bool is_rule = type_of(&turn->read[i]) == READER_KEEP_INSTRUCTION;
+
+    return is_wanted(turn, i) &&
+           a->sentences[i].span.to - a->sentences[first].span.from <=
+               NOTE_BYTES &&
+           is_rule == (type_of(&turn->read[first]) == READER_KEEP_INSTRUCTION);
+}
+
+enum clew_status select_notes(struct arena *arena,
+                              const struct select_input *input,
+                              struct select_note **out_notes, size_t *out_count)
+{
+    const struct select_turn *turn = input->turn;
+    struct select_note *notes =
+        arena_zero(arena, SELECT_MAX_NOTES, sizeof(*notes));
+    size_t n = 0;
+    size_t end;
+
+    if (!notes) {
+        return CLEW_NO_MEMORY;
+    }
+    for (size_t i = 0; i < turn->analysis->n_sentences && n < SELECT_MAX_NOTES;
+         i = end) {
+        end = i + 1;
+        if (!is_wanted(turn, i)) {
+            continue;
+        }
+        while (end < turn->analysis->n_sentences && goes_on(turn, i, end)) {
+            end++;
+        }
+        if (!make_note(arena, input, i, end, &notes[n++])) {
+            return CLEW_NO_MEMORY;
+        }
+    }
+    *out_notes = notes;
+    *out_count = n;
+    return CLEW_OK;
+}
+
+/* --- efforts ---------------------------------------------------------------
+ */
+
+enum clew_status select_opening(struct arena *arena,
+                                const struct select_turn *turn,
+                                struct select_opening *out)
+{
+    const struct analysis *a = turn->analysis;
+    size_t first = 0;
+    size_t end;
+    struct buf text;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < a->n_sentences; i++) {
+        float p = turn->read[i].act[READER_ACT_OPENS];
+
+        if (!a->sentences[i].is_code && p > out->confidence) {
+            out->confidence = p;
+            first = i;
+        }
+    }
+    if (out->confidence < OPEN_FLOOR) {
+        out->confidence = 0;
+        return CLEW_OK;
+    }
+    end = first + 1;
+    /* "Can you help?" names nothing: its neighbours do */
+    while (end < a->n_sentences && telling_words(a, first, end) < THIN_WORDS &&
+           !a->sentences[end].is_code) {
+        end++;
+    }
+    while (first > 0 && telling_words(a, first, end) < THIN_WORDS) {
+        first--;
+    }
+    out->cite = (struct select_cite){a->sentences[first].span.from,
+                                     a->sentences[end - 1].span.to};
+    buf_init(&text, 4096);
+    (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
+                   TITLE_BYTES); /* checked by take() */
+    out->title = take(arena, &text);
+    return out->title.s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+/* Does the sentence say anything about how it ended? */
+static bool tells_ending(const struct select_turn *turn, size_t i)
+{
+    const struct reader_sentence *read = &turn->read[i];
+
+    return !turn->analysis->sentences[i].is_code &&
+           telling_words(turn->analysis, i, i + 1) > 1 &&
+           read->act[READER_ACT_RESOLVES] + read->act[READER_ACT_ABANDONS] +
+                   kept(read) >
+               0.4f;
+}
+
+enum clew_status select_ending(struct arena *arena,
+                               const struct select_turn *turn, struct str *out)
+{
+    const struct analysis *a = turn->analysis;
+    struct buf text;
+
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < a->n_sentences && text.len < ENDING_BYTES; i++) {
+        if (tells_ending(turn, i)) {
+            (void)buf_append_cstr(&text, text.len ? " " : "");
+            (void)add_line(&text,
+                           str_sub(turn->text, a->sentences[i].span.from,
+                                   a->sentences[i].span.to),
+                           ENDING_BYTES); /* checked by take() */
+        }
+    }
+    *out = take(arena, &text);
+    return out->s ? CLEW_OK : CLEW_NO_MEMORY;
+}

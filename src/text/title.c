@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * title.c - the first sentence that names something. See title.h.
+ */
+#include "text/title.h"
+
+#include "base/utf8.h"
+#include "text/machine.h"
+#include "text/smalltalk.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Text that is looked through for a title. */
+#define MAX_BYTES 4000
+/* A clause shorter than this is no title. */
+#define MIN_CLAUSE 16
+
+/* Where a clause may end: before these. */
+static const char *const joints[] = {", ",
+                                     "; ",
+                                     ": ",
+                                     " - ",
+                                     " \xE2\x80\x93 ",
+                                     " \xE2\x80\x94 ",
+                                     " (",
+                                     " because ",
+                                     " so that ",
+                                     " but ",
+                                     " and ",
+                                     " when ",
+                                     " while ",
+                                     " which ",
+                                     " since ",
+                                     " although ",
+                                     " after ",
+                                     " before ",
+                                     " if ",
+                                     " where "};
+#define N_JOINTS (sizeof(joints) / sizeof(joints[0]))
+
+/* The end of the sentence that starts at `from`, within its line. "3.5", "e.g."
+ * and "server.js" do not end one. */
+static size_t sentence_end(struct str text, size_t from)
+{
+    for (size_t at = from; at < text.len; at++) {
+        char c = text.s[at];
+
+        if (c == '\n') {
+            return at;
+        }
+        if ((c == '.' || c == '!' || c == '?') &&
+            (at + 1 == text.len || isspace((unsigned char)text.s[at + 1]))) {
+            bool is_short =
+                c == '.' && at >= 2 && !isalnum((unsigned char)text.s[at - 2]);
+
+            if (!is_short) { /* a letter alone is an abbreviation */
+                return at + 1;
+            }
+        }
+    }
+    return text.len;
+}
+
+/* Without what opens and ends it but says nothing. */
+static struct str bare(struct str text)
+{
+    text = str_trim(text);
+    while (text.len > 0 && strchr("-*>#\"'` ", text.s[0])) {
+        text = str_sub(text, 1, text.len);
+    }
+    text = str_sub(text, smalltalk_skip(text), text.len);
+    while (text.len > 0 && strchr(".!:;,\"'`* ", text.s[text.len - 1])) {
+        text.len--;
+    }
+    return text;
+}
+
+/* As much as fits, ending where a clause does; the words that fit and a mark
+ * that they go on if no clause ends there. */
+static enum clew_status cut(struct arena *arena, struct str text,
+                            struct str *out)
+{
+    size_t limit = utf8_cut_chars(text, TITLE_CHARS);
+    size_t best = 0;
+
+    if (limit == text.len) {
+        *out = text;
+        return CLEW_OK;
+    }
+    for (size_t i = 0; i < N_JOINTS; i++) {
+        struct str joint = str_of(joints[i]);
+
+        for (size_t at = str_find(text, joint, MIN_CLAUSE);
+             at != SIZE_MAX && at <= limit;
+             at = str_find(text, joint, at + 1)) {
+            best = at > best ? at : best;
+        }
+    }
+    if (best > 0) {
+        *out = str_trim(str_sub(text, 0, best));
+        return CLEW_OK;
+    }
+    while (limit > TITLE_CHARS / 2 && text.s[limit] != ' ') {
+        limit--;
+    }
+    limit = utf8_cut(text, limit);
+    *out = str_of(arena_printf(arena, "%.*s\xE2\x80\xA6", (int)limit, text.s));
+    return out->s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+/* Past a block of code that starts at `at`; `at` if none does. */
+static size_t skip_code(struct str text, size_t at)
+{
+    size_t end;
+
+    if (!str_starts(str_sub(text, at, text.len), STR("```"))) {
+        return at;
+    }
+    end = str_find(text, STR("\n```"), at + 3);
+    return end == SIZE_MAX ? text.len : end + 4;
+}
+
+enum clew_status title_of(struct arena *arena, struct str text, struct str *out)
+{
+    struct str said;
+    size_t at = 0;
+    enum clew_status status = machine_blank(
+        arena, str_sub(text, 0, utf8_cut(text, MAX_BYTES)), &said);
+
+    *out = (struct str){NULL, 0};
+    while (status == CLEW_OK && at < said.len) {
+        size_t end;
+        struct str sentence;
+
+        while (at < said.len && isspace((unsigned char)said.s[at])) {
+            at++;
+        }
+        end = skip_code(said, at);
+        if (end > at) {
+            at = end;
+            continue;
+        }
+        end = sentence_end(said, at);
+        sentence = str_trim(str_sub(said, at, end));
+        if (sentence.len > 0 && !smalltalk_is_caption(sentence) &&
+            !smalltalk_is(sentence) && !smalltalk_is(bare(sentence))) {
+            return cut(arena, bare(sentence), out);
+        }
+        at = end > at ? end : at + 1;
+    }
+    return status;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.test.mjs - bringing one's history along: every format as its program
+ * writes it (invented content), zips as they are handed out, folders, the same
+ * again, Ctrl-C, a folder that is watched, and bad input to each.
+ */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { zip } from "./lib/zip.mjs";
+
+/* What is made of the turns is not looked at here. */
+const quick = { CLEW_READER_ON: "false", CLEW_CAPTURE_OBSERVE: "false" };
+const here = path.dirname(fileURLToPath(import.meta.url));
+const corpus = path.join(here, "../fuzz/corpus/import");
+const fixture = (name) => fs.readFileSync(path.join(corpus, name), "utf8");
+
+const folder = tempFolder();
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+let n = 0;
+function write(name, bytes) {
+  const file = path.join(folder, `${++n}`, name);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, bytes);
+  return file;
+}
+
+let data;
+const clew = (...args) => spawnSync(bin, [...args, "--data", data],
+  { encoding: "utf8", env: cleanEnv(folder, quick) });
+function json(...args) {
+  const run = clew(...args, "--json");
+  assert.equal(run.status, 0, run.stderr);
+  return JSON.parse(run.stdout);
+}
+/* Chats with their turns, oldest first: [title, ["name: text", …]]. */
+function kept() {
+  return json("chats", "--limit", "100").items.reverse().map((chat) => [chat.title,
+    json("history", chat.id, "--limit", "200").items
+      .map((turn) => `${turn.name ?? turn.role}: ${turn.text}`)]);
+}
+/* Import, look, and import again: nothing is added. */
+function bring(file, format, messages) {
+  data = tempFolder();
+  const first = json("import", file);
+  assert.equal(first.format, format);
+  assert.equal(first.added, messages, JSON.stringify(first));
+  const chats = kept();
+  const again = json("import", file);
+  assert.equal(again.added, 0);
+  assert.equal(again.messages, messages);
+  assert.deepEqual(kept(), chats);
+  return chats;
+}
+
+describe("formats", () => {
+  test("Codex: talk and tools, without what the program adds", () => {
+    const [[, turns]] = bring(write("rollout-2025-12-08T00-37-46-x.jsonl",
+      fixture("codex.jsonl")), "codex", 4);
+    assert.deepEqual(turns, ["user: Why does the build fail?",
+      'assistant: [shell] {"command":["make"]}',
+      "tool: make: *** No rule to make target",
+      "assistant: The Makefile has no such target."]);
+  });
+
+  test("Gemini: each activity a question and its answer", () => {
+    const chats = bring(write("My Activity.json", fixture("gemini.json")), "gemini", 4);
+    assert.deepEqual(chats.map(([title]) => title).sort(),
+      ["how deep is Lake Geneva?", "name three rivers"]);
+    const [, turns] = chats.find(([title]) => title.startsWith("how"));
+    assert.deepEqual(turns, ["user: how deep is Lake Geneva?\n[map.png]",
+      "assistant: About 310 metres.\nIts deepest point is off Évian & Ouchy."]);
+  });
+
+  test("OpenCode: what `opencode export` writes", () => {
+    const [[title, turns]] = bring(write("session.json", fixture("opencode.json")),
+      "opencode", 2);
+    assert.equal(title, "Fix the login");
+    assert.deepEqual(turns, ["user: The login fails.",
+      "assistant: Looking.\n[bash]\n401 Unauthorized"]);
+  });
+
+  test("Cursor: chats of its database, which another program's is not", () => {
+    const file = path.join(folder, "state.vscdb");
+    const put = (key, value) => `INSERT INTO cursorDiskKV VALUES ('${key}', '${
+      JSON.stringify(value).replaceAll("'", "''")}');`;
+    const sql = (to, text) => assert.equal(spawnSync("sqlite3", [to],
+      { input: text }).status, 0);
+    sql(file, ["CREATE TABLE ItemTable (key TEXT UNIQUE, value BLOB);",
+      "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);",
+      put("composerData:c1", { composerId: "c1", name: "Paint the mast", createdAt: 1760000000000,
+        fullConversationHeadersOnly: [{ bubbleId: "b1", type: 1 }, { bubbleId: "b2", type: 2 },
+          { bubbleId: "gone", type: 2 }, { bubbleId: "b3", type: 2 }] }),
+      put("bubbleId:c1:b1", { type: 1, text: "Which paint?" }),
+      put("bubbleId:c1:b2", { type: 2, text: "", toolFormerData: { name: "grep", result: "two hits" } }),
+      put("bubbleId:c1:b3", { type: 2, text: "A marine varnish." }),
+      put("composerData:c2", { composerId: "c2", createdAt: 1760000100000,
+        conversation: [{ bubbleId: "o1", type: 1, text: "an older chat" }] }),
+      put("composerData:c3", { composerId: "c3" })].join("\n"));
+    const chats = bring(file, "cursor", 4);
+    assert.deepEqual(chats.find(([title]) => title === "Paint the mast")[1],
+      ["user: Which paint?", "assistant: [grep]\ntwo hits", "assistant: A marine varnish."]);
+    const other = path.join(folder, "other.vscdb");
+    sql(other, "CREATE TABLE x (y);");
+    data = path.join(folder, `none-${++n}`);
+    assert.match(clew("import", other).stderr, /not Cursor's/);
+    sql(file, "INSERT INTO cursorDiskKV VALUES ('composerData:c4', '{\"a\":');");
+    const bad = clew("import", file);
+    assert.equal(bad.status, 2);
+    assert.match(bad.stderr, /chat 4: /);
+    const cut = path.join(folder, "cut.vscdb");
+    fs.writeFileSync(cut, fs.readFileSync(file).subarray(0, 5000));
+    assert.match(clew("import", cut).stderr, /database cannot be read|not Cursor's/);
+    assert.ok(!fs.existsSync(data));
+  });
+
+  test("Slack: channels over days, threads as forks, people by name", () => {
+    const users = JSON.stringify([{ id: "U1", team_id: "T", name: "ada",
+      real_name: "Ada Byron", profile: {} }]);
+    const day = (...rows) => JSON.stringify(rows.map((row) => ({ type: "message", ...row })));
+    const chats = bring(write("Slack export.zip", zip({
+      "channels.json": JSON.stringify([{ id: "C1", name: "general", members: [] }]),
+      "users.json": users,
+      "general/2024-01-01.json": day(
+        { user: "U1", ts: "1704103200.000100", text: "Shall we order lunch?" },
+        { user: "U2", ts: "1704103260.000100", text: "Yes, pizza.",
+          user_profile: { real_name: "Ben" } },
+        { user: "U3", subtype: "channel_join", ts: "1704103270.000100", text: "joined" },
+        { user: "U2", ts: "1704103300.000100", thread_ts: "1704103200.000100",
+          text: "For how many?", files: [{ name: "menu.pdf" }] }),
+      "general/2024-01-02.json": day(
+        { user: "U1", ts: "1704189600.000100", text: "The pizza was good." }),
+    })), "slack", 4);
+    assert.equal(chats.length, 2);
+    const [main] = chats.filter(([, turns]) => turns.length === 3);
+    assert.deepEqual(main, ["general", ["Ada Byron: Shall we order lunch?",
+      "Ben: Yes, pizza.", "Ada Byron: The pizza was good."]]);
+    const [thread] = chats.filter(([, turns]) => turns.length === 2);
+    assert.deepEqual(thread[1], ["Ada Byron: Shall we order lunch?",
+      "U2: For how many?\n[menu.pdf]"]);
+  });
+
+  test("Discord: the exporter's channel, and Discord's own package", () => {
+    const [[title, turns]] = bring(write("channel.json", fixture("discord.json")),
+      "discord", 2);
+    assert.equal(title, "boats");
+    assert.deepEqual(turns, ["Captain: Who has the keys?", "ben: I do.\n[keys.jpg]"]);
+    const own = bring(write("package.zip", zip({
+      "messages/c123/channel.json": "{\"id\":\"123\",\"type\":0}",
+      "messages/c123/messages.json": JSON.stringify([
+        { ID: 1001, Timestamp: "2024-01-02 10:00:00", Contents: "hello harbour", Attachments: "" },
+        { ID: 1002, Timestamp: "2024-01-02 10:01:00", Contents: "", Attachments: "https://x/y.png" },
+      ]),
+    })), "discord-package", 2);
+    assert.deepEqual(own[0][1], ["user: hello harbour", "user: [https://x/y.png]"]);
+  });
+
+  test("Telegram: one chat, and all of them", () => {
+    const [[title, turns]] = bring(write("result.json", fixture("telegram.json")),
+      "telegram", 3);
+    assert.equal(title, "Ada");
+    assert.deepEqual(turns, ["Ada: Look at this link", "Me: [voice_message]",
+      "Ada: Good."]);
+    const one = JSON.parse(fixture("telegram.json"));
+    const all = { about: "x", chats: { about: "y", list: [one, { ...one, id: 8, name: "Ben" }] } };
+    assert.equal(bring(write("result.json", JSON.stringify(all, null, 1)),
+      "telegram", 6).length, 2);
+  });
+
+  test("WhatsApp: Android and iOS, lines that go on, repeats", () => {
+    const [[title, turns]] = bring(write("WhatsApp Chat with Ada.txt",
+      fixture("whatsapp.txt")), "whatsapp", 4);
+    assert.equal(title, "WhatsApp Chat with Ada");
+    assert.deepEqual(turns, ["Ada: Are you coming?", "Ben: Yes\nat nine.",
+      "Ben: ok", "Ben: ok"]);
+    const ios = "[12/31/23, 11:58:01 PM] Ada: Happy new year\n" +
+      "[1/1/24, 12:00:02 AM] Ben: You too: all the best\n";
+    const chats = bring(write("WhatsApp Chat - Ada.zip", zip({ "_chat.txt": ios })),
+      "whatsapp", 2);
+    assert.deepEqual(chats[0][1], ["Ada: Happy new year", "Ben: You too: all the best"]);
+    const [first, second] = json("history", json("chats").items[0].id).items;
+    assert.equal(first.created_at, "2023-12-31T23:58:01.000Z");
+    assert.equal(second.created_at, "2024-01-01T00:00:02.000Z");
+  });
+
+  test("mail: an mbox and a Maildir, threads as chats", () => {
+    const chats = bring(write("inbox.mbox", fixture("mail.mbox")), "mail", 3);
+    const [thread] = chats.filter(([, turns]) => turns.length === 2);
+    assert.deepEqual(thread, ["Café on Tuesday?", [
+      "Ada Byron: Café on Tuesday?\nShall we meet at ten?\nFrom here it is near.",
+      "ben@example.org: Tuesday is fine — see you.\n[plan.pdf]"]]);
+    const [html] = chats.filter(([, turns]) => turns.length === 1);
+    assert.deepEqual(html[1], ["Shop: Your order\nThank you!\nIt ships today."]);
+    const one = fixture("mail.mbox").split("\n\nFrom ")[0].replace(/^From .*\n/, "");
+    const file = write("Maildir/cur/1700000000.M1.host:2,S", one);
+    assert.equal(bring(path.dirname(path.dirname(file)), "mail", 1).length, 1);
+  });
+
+  test("plain JSON lines; a file that has grown adds what is new", () => {
+    const file = write("talk.jsonl", fixture("plain.jsonl"));
+    const [[title, turns]] = bring(file, "jsonl", 3);
+    assert.equal(title, "talk");
+    assert.deepEqual(turns, ["user: hi", "assistant: hello", "user: hi"]);
+    fs.appendFileSync(file, `${JSON.stringify({ role: "assistant", content: "again" })}\n`);
+    assert.equal(json("import", file).added, 1);
+    assert.equal(kept()[0][1].length, 4);
+  });
+});
+
+describe("as it is handed out", () => {
+  const conversations = () => fixture("chatgpt.json");
+
+  test("a ChatGPT zip: what is no conversation is counted", () => {
+    const file = write("export.zip", zip({ "conversations.json": conversations(),
+      "user.json": "{\"id\":\"u\"}", "message_feedback.json": "[]", "chat.html": "<html>",
+      "images/file-1.png": "png" }));
+    data = tempFolder();
+    const plain = clew("import", file);
+    assert.equal(plain.status, 0, plain.stderr);
+    assert.match(plain.stdout, /^chatgpt: \d+ conversations, \d+ messages/);
+    assert.match(plain.stdout, /^\d+ other files were not read$/m);
+    assert.equal(json("import", file).added, 0);
+    const stored = write("stored.zip", zip({ "conversations.json": conversations() },
+      { store: true }));
+    assert.equal(json("import", stored).added, 0);
+  });
+
+  test("a folder, through its folders", () => {
+    const root = path.join(folder, "sessions");
+    fs.mkdirSync(path.join(root, "2025/12/08"), { recursive: true });
+    fs.writeFileSync(path.join(root, "2025/12/08/rollout-a.jsonl"), fixture("codex.jsonl"));
+    fs.writeFileSync(path.join(root, "2025/12/rollout-b.jsonl"),
+      fixture("codex.jsonl").replaceAll("session-1", "session-2"));
+    fs.writeFileSync(path.join(root, "README.txt"), "notes of mine\n");
+    fs.writeFileSync(path.join(root, "photo.png"), "x");
+    data = tempFolder();
+    const counts = json("import", root);
+    assert.deepEqual([counts.conversations, counts.added, counts.other_files], [2, 8, 2]);
+    const empty = path.join(folder, "empty");
+    fs.mkdirSync(empty);
+    assert.match(clew("import", empty).stderr, /no export that can be read/);
+  });
+
+  test("a bad zip is refused with its name, and nothing is kept", () => {
+    const good = zip({ "conversations.json": conversations() });
+    const bomb = zip({ "conversations.json": `[${" ".repeat(80 << 20)}]` });
+    for (const [bytes, code, words] of [
+      [good.subarray(0, good.length - 30), 2, /damaged.*cut off/],
+      [good.subarray(0, 40), 2, /damaged/],
+      [zip({ "conversations.json": conversations() }, { crc: 7 }), 2, /conversations\.json.*checksum/],
+      [zip({ "conversations.json": conversations() }, { size: 10 }), 2, /longer than its directory/],
+      [zip({ "conversations.json": conversations() }, { flags: 1 }), 2, /encrypted/],
+      [zip({ "conversations.json": conversations() }, { method: 99 }), 2, /unknown way/],
+      [zip({ "../../etc/passwd.json": "[]" }), 2, /directory is wrong/],
+      [zip({ "conversations.json": `${conversations().slice(0, -2)}` }), 2,
+        /conversations\.json: conversation \d+ .*cut off/],
+      [bomb, 6, /would unpack to 80 MB/],
+      [zip({}), 2, /no export that can be read/],
+    ]) {
+      data = path.join(folder, `none-${++n}`);
+      const run = clew("import", write("bad.zip", bytes));
+      assert.equal(run.status, code, run.stderr + run.stdout);
+      assert.match(run.stderr, words);
+      assert.ok(!fs.existsSync(data), "nothing was begun");
+    }
+  });
+
+  test("bad input to each: file and place, and nothing is kept", () => {
+    const lines = (name) => fixture(name).trim().split("\n");
+    for (const [name, text, words] of [
+      ["a.jsonl", lines("codex.jsonl").slice(1).join("\n"), /line 1 .*session_meta/],
+      ["b.jsonl", `${fixture("codex.jsonl")}{"timestamp":"x`, /line \d+ \(byte \d+\)/],
+      ["c.json", fixture("gemini.json").replaceAll(/"time":"[^"]*"/g, '"time":"noon"'), /conversation 1 .*"time"/],
+      ["d.json", fixture("telegram.json").replace('"id": 3', '"id": "x"'), /line 1 .*message has no "id"/],
+      ["e.json", fixture("discord.json").replace("2024-", "20x4-"), /timestamp/],
+      ["f.json", fixture("opencode.json").replace('"role":"user"', '"role":"queen"'), /message 1 /],
+      ["g.txt", "45/45/2024, 10:00 - Ada: hi\n", /line \d+ .*date does not exist/],
+      ["h.jsonl", '{"role":"user","content":"x"}\n{"role":"king","content":"y"}\n', /line 2 .*"role"/],
+      ["i.json", '[{"type":"message","ts":"soon","text":"x"}]', /conversation 1 .*"ts"/],
+      ["j.txt", "just words", /not valid JSON|no export/],
+      ["k.json", '{"a": 1,\n "b": [', /line 1 /],
+    ]) {
+      data = path.join(folder, `none-${++n}`);
+      const run = clew("import", write(name, text));
+      assert.equal(run.status, 2, `${name}: ${run.stderr}${run.stdout}`);
+      assert.match(run.stderr, words, name);
+      assert.ok(!fs.existsSync(data), name);
+    }
+  });
+});
+
+describe("long imports", () => {
+  /* `count` conversations of two messages. */
+  const many = (count) => JSON.stringify(Array.from({ length: count }, (_, i) => ({
+    uuid: `c${i}`, name: `talk ${i}`, created_at: "2024-01-01T00:00:00Z",
+    chat_messages: [0, 1].map((k) => ({ uuid: `m${i}-${k}`, sender: k ? "assistant" : "human",
+      text: `words ${i} ${k}`, created_at: "2024-01-01T00:00:00Z" })) })));
+
+  test("Ctrl-C says how to go on, and the same command does", async () => {
+    data = tempFolder();
+    const file = write("conversations.zip", zip({ "conversations.json": many(400) }));
+    const child = spawn(bin, ["import", file, "--data", data], { env: cleanEnv(folder, quick) });
+    let stderr = "";
+    child.stderr.on("data", (part) => { stderr += part; });
+    const ended = new Promise((resolve) => { child.on("close", resolve); });
+    while (!fs.existsSync(path.join(data, "clew.db"))) {
+      await new Promise((resolve) => { setImmediate(resolve); });
+    }
+    child.kill("SIGINT");
+    assert.equal(await ended, 11);
+    assert.match(stderr, /stopped after \d+ of 800 messages; run the same command again/);
+    const rest = json("import", file);
+    assert.equal(rest.messages, 800);
+    assert.equal(json("import", file, "--dry-run").added, 0);
+  });
+
+  test("progress tells the total on a terminal", () => {
+    data = tempFolder();
+    const file = write("conversations.json", many(20));
+    const run = spawnSync("script", ["-qec", `${bin} import ${file} --data ${data}`,
+      "/dev/null"], { encoding: "utf8", env: cleanEnv(folder, { ...quick, TERM: "xterm" }) });
+    assert.match(run.stdout, /importing \[#+ *\] \d+\/40/);
+  });
+
+  test("a watched folder is imported as it is written", async () => {
+    data = tempFolder();
+    const root = path.join(folder, "watched");
+    fs.mkdirSync(root);
+    const file = path.join(root, "rollout-a.jsonl");
+    const all = fixture("codex.jsonl").trim().split("\n");
+    fs.writeFileSync(file, `${all.slice(0, 3).join("\n")}\n`);
+    const child = spawn(bin, ["import", "--watch", root, "--data", data, "--json"],
+      { env: cleanEnv(folder, quick) });
+    let out = "";
+    let stderr = "";
+    child.stderr.on("data", (part) => { stderr += part; });
+    child.stdout.on("data", (part) => { out += part; });
+    const seen = (count) => new Promise((resolve, reject) => {
+      const look = () => {
+        const added = out.split("\n").slice(0, -1)
+          .reduce((sum, line) => sum + JSON.parse(line).added, 0);
+        if (added === count) resolve();
+      };
+      child.stdout.on("data", look);
+      child.on("close", () => reject(new Error(stderr)));
+    });
+    await seen(1);
+    /* half a line is no fault that ends it */
+    fs.appendFileSync(file, all[3].slice(0, 20));
+    fs.appendFileSync(file, `${all[3].slice(20)}\n${all.slice(4).join("\n")}\n`);
+    await seen(4);
+    const ended = new Promise((resolve) => { child.on("close", resolve); });
+    child.kill("SIGINT");
+    assert.equal(await ended, 0, stderr);
+    assert.equal(kept()[0][1].length, 4);
+  });
+});

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kills.test.mjs - two processes serve one store, clients do every kind of
+ * write (lib/everything.mjs), and now the one, now the other, now both are
+ * killed, and a third that imports as well.
+ *
+ * Whatever was acknowledged holds, in an order that can be (lib/history.mjs);
+ * what was not is there whole or not at all; everything is read in the end, no
+ * task fails, and `clew verify` finds the same by replaying. KILLS says how many
+ * (make kills: 1000, KILLS_MINUTES at most); CRASH_SEED repeats the dice.
+ */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk } from "./lib/check.mjs";
+import { Everything } from "./lib/everything.mjs";
+import { tempFolder } from "./lib/server.mjs";
+import { randomFrom } from "./lib/writers.mjs";
+
+process.env.CLEW_TEST_READS = "no";
+
+const kills = Number(process.env.KILLS ?? 8);
+const minutes = Number(process.env.KILLS_MINUTES ?? 10);
+const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100000);
+const clients = 6;
+/* A rebuild that a forget asks for would be killed as often as there are tries
+ * for it; it is done at the end, by hand. */
+const env = { CLEW_TASKS_LEASE_SECONDS: "1", CLEW_READER_LIVE_TURNS: "4",
+  CLEW_REBUILD_AUTO: "false" };
+
+/* Resolves once `what` says yes. */
+async function until(what, seconds) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
+    if (await what()) return true;
+    await pause(20); /* poll */
+  }
+  return false;
+}
+
+/* Nothing waits and no task is due; else `told` says what. */
+async function isQuiet(api, told) {
+  const health = await api.get("/healthz");
+  told.what = `${health.status} ${health.text}`;
+  if (health.status !== 200 || health.body.reading.waiting !== 0) return false;
+  for (const status of ["running", "pending"]) {
+    const { items } = isOk(await api.get(`/api/v1/tasks?status=${status}&limit=500`));
+    const due = items.filter((task) => status === "running"
+      || Date.parse(task.execute_at) <= Date.now());
+    if (due.length > 0) {
+      told.what = `${due.length} tasks, for instance ${JSON.stringify(due[0])}`;
+      return false;
+    }
+  }
+  return true;
+}
+
+onEachBackend("two processes, killed", (open) => {
+  test(`every promise holds, however often (${kills} at most, seed ${seed})`,
+    { timeout: 300000 + minutes * 120000 }, async (t) => {
+      const random = randomFrom(seed);
+      const data = tempFolder();
+      const folder = tempFolder();
+      t.after(() => {
+        fs.rmSync(data, { recursive: true, force: true });
+        fs.rmSync(folder, { recursive: true, force: true });
+      });
+      const first = await open({ data, env });
+      const start = () => open({ data, store: first.store, env });
+      const servers = [first, await start()];
+      const all = new Everything(random, servers, { data, store: first.store });
+      const work = [...Array(clients).keys()].map((i) => all.live(`user${i}`));
+      work.push(all.bring(folder));
+      const last = Date.now() + minutes * 60000;
+      let done = 0;
+      while (done < kills && Date.now() < last) {
+        const before = all.acknowledged;
+        assert.ok(await until(() => all.acknowledged > before + 2, 60), "nothing is written");
+        await pause(random() * 120); /* the moment is the test */
+        const dice = random();
+        const victims = dice < 0.45 ? [0] : dice < 0.9 ? [1] : [0, 1];
+        if (random() < 0.1) all.importer?.kill("SIGKILL");
+        const dying = victims.map((i) => servers[i]);
+        for (const i of victims) {
+          servers[i].child.kill("SIGKILL");
+          servers[i] = null;
+        }
+        done += victims.length;
+        await Promise.all(dying.map((server) => server.ended));
+        for (const i of victims) servers[i] = await start();
+      }
+      all.isOver = true;
+      await Promise.all(work);
+      t.diagnostic(`${done} kills; acknowledged: ${JSON.stringify(all.counts)};`
+        + ` ${all.histories.count} operations on ${all.histories.keys.size} keys`);
+      const api = servers[0].api();
+      const told = {};
+      assert.ok(await until(() => isQuiet(api, told), 240),
+        `something waits for ever: ${told.what}`);
+      /* a turn whose reader was killed each time may be given up; no other task */
+      const { given_up } = isOk(await api.get("/healthz")).reading;
+      assert.deepEqual(isOk(await api.get("/api/v1/tasks?status=failed")).items
+        .filter((task) => !/^turns\.read:[0-9a-f-]{36}$/.test(task.unique_key)), []);
+      await all.settleCorrections(api);
+      for (const server of servers) await server.stop();
+      const file = path.join(folder, "export.jsonl");
+      await first.clew("export", file);
+      all.settle(fs.readFileSync(file, "utf8").split("\n").filter(Boolean)
+        .map((line) => JSON.parse(line)));
+      /* at rest what was derived from what is forgotten is made anew */
+      const again = JSON.parse((await first.clew("rebuild", "--json")).stdout);
+      assert.equal(again.read_anew, given_up);
+      assert.equal(again.unreadable, 0);
+      t.diagnostic(`${given_up} turns were given up and read anew`);
+      const report = JSON.parse((await first.clew("verify", "--json")).stdout);
+      assert.equal(report.ok, true, JSON.stringify(report));
+      assert.ok(report.replayed > 0);
+    });
+});

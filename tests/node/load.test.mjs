@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load.test.mjs - what those without a key, and those who never finish, can do
+ * to others: nothing. Bounded in count and time, on this machine only.
+ */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import net from "node:net";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { isOk } from "./lib/check.mjs";
+import { startServer } from "./lib/server.mjs";
+import { startUpstream } from "./lib/upstream.mjs";
+
+process.env.CLEW_TEST_READS = "no";
+
+/* A connection that says `bytes` and stays; `answer` is the head of what comes
+ * back, or the error, as soon as there is one. */
+function park(url, bytes) {
+  const { port } = new URL(url);
+  const socket = net.connect(Number(port), "127.0.0.1");
+  socket.setEncoding("latin1"); /* a character a byte */
+  socket.write(bytes);
+  let text = "";
+  const answer = new Promise((resolve) => {
+    const tell = (what) => resolve(what);
+    socket.on("data", (part) => {
+      text += part;
+      const head = text.indexOf("\r\n\r\n");
+      const length = /content-length: (\d+)/i.exec(text);
+      if (head > 0 && text.length >= head + 4 + Number(length?.[1] ?? 0)) tell(text);
+    });
+    socket.on("error", (error) => tell(text || error.code));
+    socket.on("close", () => tell(text || "closed"));
+  });
+  return { socket, answer, ended: new Promise((resolve) => socket.on("close", resolve)) };
+}
+
+const head = (path, ...headers) => [`POST ${path} HTTP/1.1`, "Host: localhost",
+  "Content-Type: application/json", ...headers, "", ""].join("\r\n");
+const metric = async (server, name) => Number(
+  new RegExp(`^${name} (\\d+)$`, "m").exec((await server.api().get("/metrics")).text)?.[1]);
+const until = async (what, check) => {
+  for (let i = 0; i < 2000; i++) {
+    if (await check()) return;
+    await sleep(10); /* it happens elsewhere */
+  }
+  throw new Error(`never: ${what}`);
+};
+
+const mounts = ["/api/v1/turns", "/api/v1/import", "/mcp", "/v1/messages", "/v1/files",
+  "/key/clew_0000000000000000_0000/v1/messages"];
+
+describe("without a key", () => {
+  test("the answer comes before the body is read", async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    const reading = await server.key("t", "read");
+    for (const path of mounts) {
+      for (const framing of ["Content-Length: 60000000", "Content-Length: 10",
+        "Transfer-Encoding: chunked"]) {
+        const { socket, answer } = park(server.url, head(path, framing));
+        assert.match(await answer, /^HTTP\/1\.1 401 [\s\S]*"UNAUTHORIZED"/, `${path} ${framing}`);
+        socket.destroy();
+      }
+    }
+    const { socket, answer } = park(server.url, head("/api/v1/turns", "Content-Length: 60000000",
+      `Authorization: Bearer ${reading}`));
+    assert.match(await answer, /^HTTP\/1\.1 403 /);
+    socket.destroy();
+    assert.equal(await metric(server, "clew_http_body_bytes"), 0);
+  });
+
+  test("who sends all the same still reads why not", async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    await server.key("t", "write");
+    for (const size of [10, 100_000, 8 << 20]) {
+      for (const path of mounts) {
+        const answer = await fetch(server.url + path, { method: "POST",
+          headers: { "content-type": "application/json" }, body: Buffer.alloc(size, 32) });
+        assert.equal(answer.status, 401, `${path} ${size}`);
+        await answer.text();
+      }
+    }
+  });
+
+  test("wrong keys are slowed down on every path, right ones are not", { timeout: 120000 },
+    async (t) => {
+      const upstream = await startUpstream();
+      t.after(() => upstream.stop());
+      const bad = `clew_${"0".repeat(16)}_${"0".repeat(64)}`;
+      const asks = {
+        api: (url, key) => fetch(`${url}/api/v1/chats`, { headers: { "x-api-key": key } }),
+        mcp: (url, key) => fetch(`${url}/mcp`, { method: "POST", body: "{}",
+          headers: { "content-type": "application/json", authorization: `Bearer ${key}` } }),
+        header: (url, key) => fetch(`${url}/v1/messages`, { method: "POST", body: "{}",
+          headers: { "x-clew-key": key } }),
+        path: (url, key) => fetch(`${url}/key/${key}/v1/messages`, { method: "POST", body: "{}" }),
+      };
+      for (const [name, ask] of Object.entries(asks)) {
+        const server = await startServer({ args: ["--upstream", `anthropic=${upstream.url}`] });
+        const good = await server.key("t", "write");
+        const seen = {};
+        const status = async (key) => {
+          const answer = await ask(server.url, key);
+          await answer.text();
+          if (answer.status === 429) assert.ok(Number(answer.headers.get("retry-after")) > 0);
+          return answer.status;
+        };
+        assert.notEqual(await status(good), 401);
+        for (let i = 0; i < 700; i += 10) {
+          for (const one of await Promise.all(Array.from({ length: 10 }, () => status(bad)))) {
+            seen[one] = (seen[one] ?? 0) + 1;
+          }
+        }
+        assert.ok(seen[401] >= 500 && seen[429] > 0, `${name}: ${JSON.stringify(seen)}`);
+        assert.ok(![401, 429].includes(await status(good)), name);
+        await server.stop();
+      }
+    });
+});
+
+describe("those who never finish", () => {
+  test("a refused upload holds no memory while it goes on", async (t) => {
+    const server = await startServer({ args: ["--set", "limits.body_bytes=1M"] });
+    t.after(() => server.stop());
+    const chunk = `100000\r\n${"x".repeat(0x100000)}\r\n`;
+    const { socket } = park(server.url, head("/api/v1/turns", "Transfer-Encoding: chunked")
+      + chunk.repeat(2));
+    await until("it is held no more", async () => await metric(server, "clew_http_body_bytes") === 0
+      && await metric(server, "clew_http_refused_uploads_total") >= 1);
+    assert.ok(!socket.destroyed);
+    socket.destroy();
+  });
+
+  test("parked uploads give way to others", { timeout: 60000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "server.max_connections=16"] });
+    t.after(() => server.stop());
+    const parked = Array.from({ length: 16 }, () =>
+      park(server.url, `${head("/api/v1/turns", "Content-Length: 5000")}{"user_id":`));
+    const began = Date.now();
+    for (let i = 0; i < 40; i++) {
+      const { socket, answer } = park(server.url,
+        "GET /api/v1/chats HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      const text = await answer;
+      socket.destroy();
+      assert.match(text, /^HTTP\/1\.1 (200|503) /, "an answer, not a reset");
+      if (text.startsWith("HTTP/1.1 200")) break;
+      await sleep(250); /* as the answer asks for */
+    }
+    assert.ok(Date.now() - began < 10_000);
+    for (const { socket } of parked) socket.destroy();
+  });
+
+  test("nor do they keep the memory for bodies", { timeout: 60000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "limits.bodies_bytes=4M"] });
+    t.after(() => server.stop());
+    const parked = Array.from({ length: 4 }, () => park(server.url,
+      `${head("/api/v1/turns", "Content-Length: 2000000")}{"a":"${"x".repeat(1_000_000)}`));
+    await until("they hold it", async () => await metric(server, "clew_http_body_bytes") > 3_500_000);
+    const content = "y".repeat(1_500_000);
+    await until("another is served", async () => {
+      const { status } = await server.api().post("/api/v1/turns",
+        { user_id: "u", role: "user", content });
+      assert.ok(status === 201 || status === 503, String(status));
+      return status === 201;
+    });
+    for (const { socket } of parked) socket.destroy();
+    await until("all is given back", async () => await metric(server, "clew_http_body_bytes") === 0);
+  });
+
+  test("a slow but steady upload among a crowd arrives", { timeout: 60000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "server.max_connections=16"] });
+    t.after(() => server.stop());
+    const body = JSON.stringify({ user_id: "u", role: "user", content: "z".repeat(300_000) });
+    const { socket, answer } = park(server.url, head("/api/v1/turns", `Content-Length: ${body.length}`));
+    const crowd = [];
+    for (let at = 0; at < body.length; at += 30_000) {
+      socket.write(body.slice(at, at + 30_000));
+      for (let i = 0; i < 4; i++) crowd.push(park(server.url, "GET /healthz HTTP/1.1\r\n"));
+      await sleep(300);
+    }
+    assert.match(await answer, /^HTTP\/1\.1 201 /);
+    for (const { socket: one } of crowd) one.destroy();
+  });
+});
+
+describe("too many", () => {
+  test("above max_connections there is an answer, and /healthz says it is well",
+    { timeout: 60000 }, async (t) => {
+      const stuck = net.createServer(() => {}); /* an upstream that never answers */
+      await new Promise((resolve) => stuck.listen(0, "127.0.0.1", resolve));
+      const server = await startServer({ args: ["--set", "server.max_connections=8",
+        "--upstream", `anthropic=http://127.0.0.1:${stuck.address().port}`] });
+      const busy = Array.from({ length: 8 }, () =>
+        park(server.url, `${head("/v1/messages", "Content-Length: 2")}{}`));
+      t.after(async () => {
+        for (const { socket } of busy) socket.destroy();
+        await server.stop("SIGKILL");
+        stuck.close();
+      });
+      await until("all are busy", async () => {
+        const { answer, socket } = park(server.url, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        const text = await answer;
+        socket.destroy();
+        assert.match(text, /^HTTP\/1\.1 200 /);
+        const other = park(server.url, "GET /api/v1/chats HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        const status = (await other.answer).slice(0, 12);
+        other.socket.destroy();
+        assert.match(status, /^HTTP\/1\.1 (200|503)$/);
+        return status.endsWith("503");
+      });
+      const many = Array.from({ length: 60 }, () =>
+        park(server.url, "GET /api/v1/chats HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+      for (const { answer, socket } of many) {
+        /* some may take the place of one that was answered and only waits */
+        assert.match(await answer, /^HTTP\/1\.1 (200 |503 [\s\S]*retry-after: \d[\s\S]*"BUSY")/i);
+        socket.destroy();
+      }
+      assert.match(server.log(), /http connections/);
+    });
+
+  /* CPU seconds of a process so far. */
+  const cpu = (pid) => {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [utime, stime] = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13);
+    return (Number(utime) + Number(stime)) / 100;
+  };
+
+  test("without descriptors it does not spin, says so, and answers /healthz",
+    { timeout: 60000 }, async (t) => {
+      const server = await startServer({ limits: { nofile: "72:72" } });
+      t.after(() => server.stop());
+      const crowd = Array.from({ length: 300 }, () => park(server.url, "GET /healthz HTTP/1.1\r\n"));
+      await sleep(500); /* all of them are there */
+      const before = cpu(server.child.pid);
+      await sleep(1000);
+      assert.ok(cpu(server.child.pid) - before < 0.5, "it spins");
+      const { answer, socket } = park(server.url, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      assert.match(await answer, /^HTTP\/1\.1 200 /);
+      socket.destroy();
+      assert.match(server.log(), /warn http (connections|descriptors)/);
+      for (const one of crowd) one.socket.destroy();
+      await until("it is itself again", async () => {
+        try {
+          return (await server.api().post("/api/v1/turns",
+            { user_id: "u", role: "user", content: "still here" })).status === 201;
+        } catch {
+          return false;
+        }
+      });
+    });
+
+  test("without memory valid JSON is never called invalid", { timeout: 120000 }, async (t) => {
+    const server = await startServer({ limits: { as: 700 << 20 } });
+    t.after(() => server.stop());
+    const seen = {};
+    const body = JSON.stringify({ turns: Array.from({ length: 1000 }, (_, i) => ({ user_id: `u${i % 9}`,
+      role: "user", content: `${i} ${"the gateway moved ".repeat(700)}` })) });
+    await Promise.all(Array.from({ length: 12 }, async () => {
+      for (let i = 0; i < 3; i++) {
+        let status;
+        try {
+          const answer = await fetch(`${server.url}/api/v1/turns`, { method: "POST", body,
+            headers: { "content-type": "application/json" } });
+          status = answer.status;
+          await answer.text();
+        } catch (error) {
+          status = error.cause?.code ?? "error";
+        }
+        seen[status] = (seen[status] ?? 0) + 1;
+      }
+    }));
+    assert.equal(seen[400], undefined, JSON.stringify(seen));
+    assert.equal(server.child.exitCode, null, server.log());
+    await until("/healthz answers", async () => {
+      try {
+        return (await server.api().get("/healthz")).status === 200;
+      } catch {
+        return false;
+      }
+    });
+    t.diagnostic(JSON.stringify(seen));
+  });
+});

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mcp-wall.test.mjs - a session for one user sees nothing of another's.
+ */
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { test } from "node:test";
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from
+  "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from
+  "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk } from "./lib/check.mjs";
+import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+
+const secret = /zanzibar/i;
+
+/* Bob's chat, memory and effort, and a chat of Ada's. */
+async function seed(api) {
+  const say = async (user_id, content, chat_id) => isOk(await api.post(
+    "/api/v1/turns", { user_id, role: "user", content, chat_id }), 201);
+  const first = await say("bob", "I live in Zanzibar and I like sailing.");
+  const chat = first.chat.id;
+  await say("bob", "My boat in Zanzibar leaks, how do I mend it?", chat);
+  const own = await say("ada", "I live in Hamburg. My boat is fine.");
+  const effort = isOk(await api.post("/api/v1/efforts",
+    { user_id: "bob", goal: "sell the house in Zanzibar" }), 201);
+  const memories = isOk(await api.get("/api/v1/memories?user_id=bob")).items;
+  assert.ok(memories.length > 1);
+  /* a memory of Ada's that was made out of one of Bob's */
+  const mixed = isOk(await api.post("/api/v1/memory", { agent_id: "a",
+    agent_name: "A", consolidates: memories.slice(0, 2).map((one) => one.id),
+    prompt: "Somebody lives by the sea and has a boat there to look after." }));
+  return { chat, own: own.chat.id, effort: effort.id,
+    memory: memories.find((one) => one.id !== effort.id).id,
+    mixed: mixed.result.thought_id };
+}
+
+onEachBackend("mcp for one user", (open) => {
+  const ways = {
+    stdio: (server, key, folder) => new StdioClientTransport({ command: bin,
+      args: ["mcp", "--url", server.url, "--user", "ada"],
+      env: cleanEnv(folder, { CLEW_KEY: key }) }),
+    http: (server, key) => new StreamableHTTPClientTransport(
+      new URL(`${server.url}/mcp`), { requestInit: { headers:
+        { authorization: `Bearer ${key}`, "x-clew-user": "ada" } } }),
+  };
+  for (const [name, way] of Object.entries(ways)) {
+    test(`over ${name}`, async (t) => {
+      const server = await open();
+      const folder = tempFolder();
+      t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+      const key = await server.key("default");
+      const api = server.api(key);
+      const bob = await seed(api);
+      const client = new Client({ name: "test", version: "1" });
+      await client.connect(way(server, key, folder));
+      t.after(() => client.close());
+      const said = [];
+      const call = async (tool, args) => {
+        const answer = await client.callTool({ name: tool,
+          arguments: { ...args, detail: "full" } }).catch((error) => ({
+          content: [{ text: String(error) }], isError: true }));
+        said.push(`${tool} ${JSON.stringify(args)} ${JSON.stringify(answer)}`);
+        return answer;
+      };
+      const query = "where is the boat and the house";
+      assert.match(JSON.stringify(await call("recall", { query })), /Hamburg/);
+      await call("recall", { query: "Zan" + "zibar sailing boat" });
+      await call("recall", { query, user_id: "bob" });
+      await call("recall", { query, chat_id: bob.chat });
+      await call("context", { chat_id: bob.chat, message: query });
+      await call("context", { chat_id: bob.own, message: query });
+      await call("start", { intent: "mend the boat" });
+      await call("start", { intent: "mend the boat", user_id: "bob" });
+      await call("effort", { action: "list" });
+      await call("effort", { action: "list", user_id: "bob" });
+      for (const action of ["resolve", "abandon", "collapse", "context",
+        "reopen"]) {
+        const answer = await call("effort", { action, id: bob.effort });
+        assert.equal(answer.isError, true, action);
+      }
+      for (const args of [{ parent_id: bob.effort }, { chat_id: bob.chat },
+        { user_id: "bob" }]) {
+        const answer = await call("effort",
+          { action: "open", goal: "look into it", ...args });
+        assert.equal(answer.isError, true, JSON.stringify(args));
+      }
+      await call("history", { id: bob.memory });
+      await call("history", { id: bob.mixed });
+      const thought = "Someone lives near the sea and owns a boat that leaks.";
+      assert.equal((await call("refine", { id: bob.memory, thought })).isError,
+        true);
+      assert.equal((await call("consolidate",
+        { ids: [bob.memory, bob.effort], thought })).isError, true);
+      await call("contribute", { thought });
+      for (const uri of [`clew://chat/${bob.chat}`,
+        `clew://memory/${bob.memory}`, `clew://memory/${bob.mixed}`]) {
+        said.push(`${uri} ` + JSON.stringify(
+          await client.readResource({ uri }).catch(String)));
+      }
+      const { resources } = await client.listResources();
+      assert.ok(resources.some((one) => one.uri.endsWith(bob.own)));
+      said.push(JSON.stringify(resources));
+      for (const line of said) {
+        /* what the caller itself said does not count */
+        assert.doesNotMatch(line.replace(/Zanzibar sailing boat/g, "")
+          .replace(/"terms":\[[^\]]*\]/g, ""), secret);
+      }
+      /* and nothing of Bob's was touched */
+      const effort = isOk(await api.get(`/api/v1/memories/${bob.effort}`));
+      assert.equal(effort.status, "open");
+    });
+  }
+
+  test("a user that cannot be read is refused", async () => {
+    const server = await open();
+    const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    for (const user of ["", "x".repeat(5000)]) {
+      const answer = await server.api().post("/mcp", body, {
+        accept: "application/json, text/event-stream", "x-clew-user": user });
+      assert.equal(answer.status, 400, answer.text);
+    }
+  });
+});

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postgres-keeping.test.mjs - what docs/operations.md promises of a database:
+ * a backup that row-level security does not empty, and a forget that says what
+ * is left and where.
+ */
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import { isOk } from "./lib/check.mjs";
+import { startPostgres } from "./lib/postgres.mjs";
+import { clew, startServer, tempFolder } from "./lib/server.mjs";
+
+describe("postgres", () => {
+  let postgres;
+  const servers = [];
+  before(async () => { postgres = await startPostgres(); });
+  after(async () => {
+    for (const server of servers) await server.stop();
+    await postgres.stop();
+  });
+
+  async function open() {
+    const server = await startServer({ store: postgres.database() });
+    servers.push(server);
+    return server;
+  }
+  const say = (server, content) => server.api().post("/api/v1/turns",
+    { user_id: "ada", role: "user", content });
+
+  function filesWith(folder, word) {
+    return fs.readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.path, entry.name))
+      .filter((name) => fs.readFileSync(name).includes(word));
+  }
+
+  test("what is forgotten is in no table's file", async () => {
+    const server = await open();
+    const word = "zanzibarquartz";
+    isOk(await say(server, "The keys are in the blue drawer."), 201);
+    const { turn } = isOk(await say(server, `My word is ${word}, and so on.`),
+      201);
+    for (let i = 0; i < 50; i++) {
+      isOk(await say(server, `Line ${i} of what stays.`), 201);
+    }
+    postgres.sql("CHECKPOINT");
+    const base = path.join(postgres.data, "base");
+    assert.ok(filesWith(base, word).length > 0);
+    const receipt = isOk(await server.api().post("/api/v1/forget",
+      { turn_ids: [turn.id] }));
+    assert.equal(receipt.scrubbed, true);
+    assert.match(receipt.remains, /write-ahead log/);
+    postgres.sql("CHECKPOINT");
+    assert.deepEqual(filesWith(base, word), []);
+  });
+
+  test("a role made for it backs up all tenants, and it is restored",
+    async () => {
+      const server = await open();
+      const keys = [await server.key("a"), await server.key("b")];
+      for (const key of keys) {
+        isOk(await server.api(key).post("/api/v1/turns", { user_id: "ada",
+          role: "user", content: "I live in Hamburg." }), 201);
+      }
+      await server.stop();
+      servers.splice(servers.indexOf(server), 1);
+      const [, name, host] = /@\/(\w+)\?host=(.*)/.exec(server.store);
+      const dump = (role) => spawnSync("pg_dump",
+        ["-h", host, "-U", role, "-Fp", "--no-owner", name],
+        { encoding: "utf8", maxBuffer: 1 << 28 });
+      /* the owner is fenced in like everybody: no copy rather than half of one */
+      const own = dump("clew");
+      assert.notEqual(own.status, 0);
+      assert.match(own.stderr, /row-level security/);
+      postgres.sql("CREATE ROLE clew_backup LOGIN BYPASSRLS");
+      postgres.sql("GRANT pg_read_all_data TO clew_backup");
+      const whole = dump("clew_backup");
+      assert.equal(whole.status, 0, whole.stderr);
+      const url = postgres.database();
+      const [, other] = /@\/(\w+)/.exec(url);
+      execFileSync("psql", ["-h", host, "-U", "clew", "-d", other, "-q",
+        "-v", "ON_ERROR_STOP=1"], { input: whole.stdout, stdio: "pipe" });
+      const data = tempFolder();
+      const told = JSON.parse((await clew(data, url, "verify", "--json")).stdout);
+      assert.equal(told.ok, true);
+      assert.equal(told.tenants, 2);
+      assert.equal(told.turns, 2);
+      fs.rmSync(data, { recursive: true });
+    });
+});

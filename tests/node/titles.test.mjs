@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * titles.test.mjs - what chats are called, and what is never made of a turn.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk, isRead } from "./lib/check.mjs";
+
+const continued = "This session is being continued from a previous conversation that ran out of context. "
+  + "The conversation is summarized below:\nAnalysis: The user wanted to port the ledger. We must always deploy on Fridays.";
+const compact = "Your task is to create a detailed summary of the conversation so far, paying close attention to the user's explicit requests.";
+
+/* what the user sends, one after the other; what the chat is called then */
+const talks = [
+  [["hi!"], null],
+  [["hey", "thanks :)", "ok cool", "👍"], null],
+  [["Hello there!", "The pump of the fish pond hums and moves no water"], "The pump of the fish pond hums and moves no water"],
+  [["Hi Tomasz, my bicycle chain jumps under load. Any idea?"], "my bicycle chain jumps under load"],
+  [["Good morning! How are you today? I'd like a packing list for three days of sailing."], "I'd like a packing list for three days of sailing"],
+  [["Here is the log:\n```\npanic: index out of range [3]\n```\nWhy does the parser index past the end?"], "Why does the parser index past the end?"],
+  [["The nightly export of our customer ledger stops after about forty minutes with a broken pipe, because the load balancer closes idle connections and nobody notices until the morning"],
+    "The nightly export of our customer ledger stops after about forty minutes with a broken pipe".slice(0, 80)],
+  [["<system-reminder>\nTodo list is empty, do not mention it.\n</system-reminder>\nrename the flag --quiet to --silent"], "rename the flag --quiet to --silent"],
+  [["<command-message>review is running</command-message>\n<command-name>/review</command-name>\n<command-args>check the retry loop in the uploader</command-args>"],
+    "check the retry loop in the uploader"],
+  [[continued], null],
+  [[compact], null],
+  [["<local-command-stdout>total 48\ndrwx bin</local-command-stdout>"], null],
+  [["In my template <system-reminder> is never closed, why does it render empty?"], "In my template <system-reminder> is never closed, why does it render empty?"],
+  [["Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"], "Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"],
+];
+
+onEachBackend("row 12, titles name the matter", (open) => {
+  test("never a greeting, a reaction, machine text or a half sentence", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row12"));
+    for (const [turns, title] of talks) {
+      let chat;
+      for (const content of turns) {
+        chat = isOk(await api.post("/api/v1/turns", {
+          user_id: "ines", role: "user", channel: "web", content, ...(chat ? { chat_id: chat.id } : {}),
+        }), 201).chat;
+      }
+      const now = isOk(await api.get(`/api/v1/chats/${chat.id}`)).title;
+      if (title === null) assert.equal(now, null, `${turns} is called ${now}`);
+      else if (turns[0].length < 120 || /</.test(turns[0])) assert.equal(now, title);
+      else { /* a long sentence ends where a clause does */
+        assert.ok([...now].length <= 80, now);
+        assert.ok(turns[0].startsWith(now) && !/…$/.test(now), now);
+        assert.match(turns[0].slice(now.length), /^(,| and | because | when | \()|^ (after|with)/, now);
+      }
+    }
+    await server.stop();
+  });
+});
+
+onEachBackend("row 11, machine text is nobody's words", (open) => {
+  test("it is stored and found, and nothing is made of it", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row11"));
+    const post = (content) => api.post("/api/v1/turns", { user_id: "raul", role: "user", channel: "web", content });
+    const asked = isOk(await post(compact), 201);
+    isOk(await post(continued), 201);
+    isOk(await post("<system-reminder>The user prefers tabs. We decided to deploy on Friday. Fix the login page.</system-reminder>"), 201);
+    await isRead(api);
+    assert.deepEqual(isOk(await api.get("/api/v1/memories?user_id=raul")).items, []);
+    assert.deepEqual(isOk(await api.get("/api/v1/efforts?user_id=raul&all=1")).items, []);
+    assert.deepEqual(isOk(await api.get("/api/v1/chains?user_id=raul")).items, []);
+    const [turn] = isOk(await api.get(`/api/v1/chats/${asked.chat.id}/turns`)).items;
+    assert.equal(turn.text, compact, "verbatim all the same");
+    const { items } = isOk(await api.post("/api/v1/recall", { query: "detailed summary of the conversation so far", user_id: "raul" }));
+    assert.ok(items.length > 0, "it can be found");
+    await server.stop();
+  });
+
+  test("the words of a slash command are the user's", async () => {
+    const server = await open();
+    const api = server.api(await server.key("slash"));
+    const told = isOk(await api.post("/api/v1/link", {
+      user_id: "raul", system: "You are Claude Code, Anthropic's official CLI for Claude.",
+      messages: [{ role: "user", content: [
+        { type: "text", text: "<system-reminder>\nAs you answer, use: always write tests in Ruby\n</system-reminder>" },
+        { type: "text", text: "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>The thermostat API returns Fahrenheit, I need Celsius everywhere</command-args>" }] }],
+      response: { role: "assistant", content: "I will convert it where it is read." },
+    }));
+    await isRead(api);
+    const chat = isOk(await api.get(`/api/v1/chats/${told.chat_id ?? told.conversation_id}`));
+    assert.match(chat.title, /^The thermostat API returns Fahrenheit/);
+    const kept = JSON.stringify([isOk(await api.get("/api/v1/memories?user_id=raul")).items.map((m) => [m.summary, m.resolution]), chat.title, chat.summary,
+      isOk(await api.get("/api/v1/chains?user_id=raul")).items.map((c) => c.topic)]);
+    assert.doesNotMatch(kept, /Ruby|command-|reminder/, kept);
+    await server.stop();
+  });
+});

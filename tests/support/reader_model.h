@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader_model.h - a reader's file with random weights, of any size.
+ *
+ * The same sizes and seed give the same bytes.
+ */
+#ifndef SUPPORT_READER_MODEL_H
+#define SUPPORT_READER_MODEL_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+
+struct reader_model {
+    size_t dim;
+    size_t inner;
+    size_t heads;
+    size_t layers;
+    size_t read_layer;
+    size_t n_tokens; /* those past the known ones are "w123" */
+    uint32_t seed;
+};
+
+/* Append a whole file; false if the buffer's ceiling is in the way. */
+bool reader_model_write(const struct reader_model *model, struct buf *out);
+
+#endif

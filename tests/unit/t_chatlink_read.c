@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Links between chats as the reader sees them. */
+#include "support/one_talk.h"
+#include "support/test.h"
+
+#include "engine/chatlink/chatlink_decision.h"
+#include "task/worker.h"
+
+#define MINUTE CLOCK_MINUTE_MS
+#define DAY CLOCK_DAY_MS
+
+static const struct capture_result *sms(int64_t at_ms, const char *text)
+{
+    return talk_by(&talk, "sms", at_ms, TURN_USER, text);
+}
+
+static void reply(int64_t at_ms, const char *text)
+{
+    (void)talk_by(&talk, "sms", at_ms, TURN_ASSISTANT, text);
+}
+
+/* Two talks; gives the chats' ids. */
+static void two_chats(struct uuid *weather, struct uuid *python)
+{
+    *python = sms(9 * DAY, "How do I sort a list in Python?")->turn.chat_id;
+    reply(9 * DAY + MINUTE,
+          "Use sorted() with a key function; list.sort() sorts in place.");
+    *weather = sms(10 * DAY - 45 * MINUTE, "What's the weather in New York?")
+                   ->turn.chat_id;
+    reply(10 * DAY - 44 * MINUTE, "Sunny, high of 72 degrees.");
+}
+
+static void work_off(void)
+{
+    struct clew_error err = {0};
+    size_t run = 1;
+
+    while (run > 0) {
+        assert_int_equal(worker_run_due(&talk.world.engine, 10, &run, &err),
+                         CLEW_OK);
+    }
+}
+
+/* Is there a link between two chats on record, and what was seen? */
+static bool is_linked(const struct uuid *chat, const struct uuid *other,
+                      struct str *out_signals)
+{
+    struct chatlink_filter filter = {
+        .chat_id = *chat, .before_time_ms = INT64_MAX, .limit = 50};
+    struct chatlink_decision *items = NULL;
+    size_t count = 0;
+
+    assert_int_equal(chatlink_decision_list(
+                         &talk.world.engine, &talk.world.scope,
+                         &talk.world.arena, &filter, &items, &count, NULL),
+                     CLEW_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (uuid_eq(&items[i].other_chat_id, other) ||
+            uuid_eq(&items[i].chat_id, other)) {
+            *out_signals = items[i].signals;
+            return chatlink_decision_is_link(&items[i]);
+        }
+    }
+    return false;
+}
+
+static void one_matter_in_other_words_is_seen_by_the_reader(void **state)
+{
+    struct str signals = {NULL, 0};
+    struct uuid boat, allotment, later;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    boat = sms(0, "The outboard motor of our little boat stalls at low revs. "
+                  "We want to be on the water by June.")
+               ->turn.chat_id;
+    reply(MINUTE, "Most likely the carburettor. Clean the idle jet first.");
+    allotment = talk_by(&talk, "web", DAY, TURN_USER,
+                        "Slugs eat every lettuce on my allotment, what helps?")
+                    ->turn.chat_id;
+    later = sms(4 * DAY,
+                "Took the idle jet out and soaked it overnight, the engine "
+                "still dies when I throttle back near the jetty")
+                ->turn.chat_id;
+    reply(4 * DAY + MINUTE, "Does it die at once or after a while?");
+    sms(4 * DAY + 2 * MINUTE, "at once, as soon as the revs drop");
+    reply(4 * DAY + 3 * MINUTE, "Then check the float bowl for water.");
+    sms(4 * DAY + 4 * MINUTE,
+        "will do, the boat has to be in the water by june after all");
+    work_off();
+    assert_true(is_linked(&later, &boat, &signals));
+    assert_true(str_find(signals, STR("matter"), 0) != SIZE_MAX);
+    assert_false(is_linked(&later, &allotment, &signals));
+}
+
+static void a_short_opener_stays_with_what_it_leans_on(void **state)
+{
+    struct uuid weather, python, next;
+    struct str signals;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    two_chats(&weather, &python);
+    next = sms(10 * DAY, "Oh, and what is it on Thursday?")->turn.chat_id;
+    work_off();
+    assert_true(is_linked(&next, &weather, &signals));
+    assert_false(is_linked(&next, &python, &signals));
+}
+
+static void what_a_person_said_of_a_link_stands(void **state)
+{
+    struct uuid weather, python, next;
+    struct chatlink_decision judged;
+    struct str signals;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    two_chats(&weather, &python);
+    next = sms(10 * DAY, "Oh, and what is it on Thursday?")->turn.chat_id;
+    assert_int_equal(chatlink_decision_feedback(
+                         &talk.world.engine, &talk.world.scope,
+                         &talk.world.arena, &talk.last.updates.links[0].id,
+                         false, &judged, NULL),
+                     CLEW_OK);
+    work_off();
+    assert_true(is_linked(&next, &weather, &signals)); /* as it was recorded */
+    assert_true(str_find(signals, STR("matter"), 0) == SIZE_MAX);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
+    static const struct CMUnitTest tests[] = {
+        CASE(one_matter_in_other_words_is_seen_by_the_reader),
+        CASE(a_short_opener_stays_with_what_it_leans_on),
+        CASE(what_a_person_said_of_a_link_stands),
+    };
+
+    return WORLD_EACH(tests);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * t_smalltalk.c - what is said by way of talking, and what is settled.
+ */
+#include "support/test.h"
+
+#include "text/settled.h"
+#include "text/smalltalk.h"
+
+static void greetings_and_reactions_are_small_talk(void **state)
+{
+    static const char *const yes[] = {"hi",
+                                      "Hey there!",
+                                      "good evening :)",
+                                      "Thanks a lot!!",
+                                      "ok",
+                                      "",
+                                      "Yes, sounds good",
+                                      "How are you doing today?",
+                                      "Great idea.",
+                                      "I'm glad it works",
+                                      "\xF0\x9F\x91\x8D",
+                                      "Hello! How can I help you?"};
+    static const char *const no[] = {
+        "hi Marta",
+        "good tyres",
+        "thanks for the invoice",
+        "error 500",
+        "deploy",
+        "Hello world prints twice",
+        "Guten Morgen, Kubernetes",
+        "\xE4\xBD\xA0\xE5\xA5\xBD\xE6\x9C\x8D\xE5\x8A\xA1\xE5\x99\xA8"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+        if (!smalltalk_is(str_of(yes[i]))) {
+            fail_msg("not small talk: %s", yes[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+        if (smalltalk_is(str_of(no[i]))) {
+            fail_msg("small talk: %s", no[i]);
+        }
+    }
+}
+
+static void what_is_said_begins_after_them(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *rest;
+    } cases[] = {
+        {"Hi there, the printer jams", "the printer jams"},
+        {"ok. thanks! Now the second floor", "Now the second floor"},
+        {"Good morning! Can you look at invoice 12?",
+         "Can you look at invoice 12?"},
+        {"the printer jams, hi", "the printer jams, hi"},
+        {"hello", ""},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct str text = str_of(cases[i].text);
+        size_t at = smalltalk_skip(text);
+
+        assert_true(at <= text.len);
+        if (!str_eq(str_sub(text, at, text.len), str_of(cases[i].rest))) {
+            fail_msg("%s: from %zu", cases[i].text, at);
+        }
+    }
+}
+
+static void captions_announce(void **state)
+{
+    (void)state;
+    assert_true(smalltalk_is_caption(STR("Here are the steps:")));
+    assert_true(smalltalk_is_caption(STR("## Results")));
+    assert_true(smalltalk_is_caption(STR("**Next**")));
+    assert_true(smalltalk_is_caption(STR("  ")));
+    assert_false(smalltalk_is_caption(STR("The steps are done.")));
+    assert_false(smalltalk_is_caption(STR("**Never** restart it")));
+}
+
+static void decided_means_decided(void **state)
+{
+    static const char *const yes[] = {
+        "We decided to rent the van", "ok, let's take the blue tiles",
+        "I'll go with the later ferry", "Marta and I agreed on Thursday",
+        "We settled on a fixed price"};
+    static const char *const no[] = {"We haven't decided about the van",
+                                     "I might go with the blue tiles",
+                                     "Should we have decided earlier?",
+                                     "If we'll use Redis it gets hard",
+                                     "The undecided part is the price",
+                                     "Maybe let's take the train",
+                                     "The weather is fine"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+        if (!settled_is(str_of(yes[i]))) {
+            fail_msg("not decided: %s", yes[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+        if (settled_is(str_of(no[i]))) {
+            fail_msg("decided: %s", no[i]);
+        }
+    }
+    assert_true(settled_is_open(STR("I still need the measures")));
+    assert_false(settled_is_open(STR("The measures are here")));
+}
+
+static void the_same_trouble_settles_nothing(void **state)
+{
+    static const char *const yes[] = {
+        "did that, same problem", "not it",
+        "Tried it. No luck.",     "nope, still getting the timeout",
+        "tried that, still 401",  "that didn't help"};
+    static const char *const no[] = {"the same problem is gone",
+                                     "it is no longer the same error",
+                                     "Is it the same problem?",
+                                     "that did it",
+                                     "",
+                                     "knot it tightly",
+                                     "still water runs deep"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+        if (!settled_is_same_trouble(str_of(yes[i]))) {
+            fail_msg("not the same: %s", yes[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+        if (settled_is_same_trouble(str_of(no[i]))) {
+            fail_msg("the same: %s", no[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(greetings_and_reactions_are_small_talk),
+        cmocka_unit_test(what_is_said_begins_after_them),
+        cmocka_unit_test(captions_announce),
+        cmocka_unit_test(decided_means_decided),
+        cmocka_unit_test(the_same_trouble_settles_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verification: a store that was only talked to is sound; a broken one is told
+ * by the rule it breaks. */
+#include "support/one_talk.h"
+#include "support/test.h"
+
+#include "engine/proof/verify.h"
+#include "store/db.h"
+
+DB_SQL(LOSE_CHAT, "DELETE FROM chats WHERE tenant = $1");
+DB_SQL(LOSE_CLAIMS, "UPDATE claims SET statement = 'x' WHERE tenant = $1");
+
+static enum clew_status do_exec(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    return db_exec(tx, arg, DB_NO_ARGS, err);
+}
+
+static void damage(const struct db_sql *sql)
+{
+    union {
+        const struct db_sql *in;
+        void *out;
+    } arg = {.in = sql};
+
+    assert_int_equal(store_write(talk.world.engine.store, &talk.world.scope,
+                                 do_exec, arg.out, NULL),
+                     CLEW_OK);
+}
+
+static void verify(bool is_quick, struct verify_report *out)
+{
+    struct verify_options options = {.is_quick = is_quick};
+    struct clew_error err = {0};
+
+    talk_script(&talk, "u:I want to fix the login page|a:What is wrong with it?"
+                       "|u:It shows a 500 error|a:Restart the session store."
+                       "|u:That fixed it, thanks!");
+    assert_int_equal(
+        verify_run(&talk.world.engine, &talk.world.arena, &options, out, &err),
+        CLEW_OK);
+}
+
+static void what_was_only_talked_to_is_sound(void **state)
+{
+    struct verify_report report = {0};
+
+    (void)state;
+    verify(false, &report);
+    assert_int_equal(report.n_faults, 0);
+    assert_int_equal(report.n_turns, 5);
+    assert_int_equal(report.n_shown, 0);
+    assert_true(report.n_replayed >= 5);
+    assert_int_equal(report.n_unreplayed, 0);
+}
+
+static void a_turn_without_its_chat_is_found(void **state)
+{
+    struct verify_report report = {0};
+
+    (void)state;
+    verify(true, &report);
+    assert_int_equal(report.n_faults, 0);
+    damage(&LOSE_CHAT);
+    assert_int_equal(verify_run(&talk.world.engine, &talk.world.arena,
+                                &(struct verify_options){.is_quick = true},
+                                &report, NULL),
+                     CLEW_OK);
+    assert_true(report.n_faults > 0);
+}
+
+static void what_does_not_follow_from_the_log_is_shown(void **state)
+{
+    struct verify_report report = {0};
+
+    (void)state;
+    verify(false, &report);
+    damage(&LOSE_CLAIMS);
+    assert_int_equal(
+        verify_run(&talk.world.engine, &talk.world.arena, NULL, &report, NULL),
+        CLEW_OK);
+    assert_true(report.n_shown > 0 || report.n_faults > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_was_only_talked_to_is_sound,
+                                        open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(a_turn_without_its_chat_is_found,
+                                        open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            what_does_not_follow_from_the_log_is_shown, open_talk, close_talk),
+    };
+
+    return WORLD_EACH(tests);
+}
