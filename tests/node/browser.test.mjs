@@ -11,7 +11,7 @@ import http from "node:http";
 import { before, describe, after, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isOk } from "./lib/check.mjs";
+import { isOk, isLinked } from "./lib/check.mjs";
 import { startServer } from "./lib/server.mjs";
 
 const id = "01900000-0000-7000-8000-000000000000";
@@ -110,6 +110,7 @@ onEachBackend("GET", (open) => {
     isOk(await api.post("/api/v1/memory", { prompt, agent_id: "a", agent_name: "A" }));
     isOk(await api.post("/api/v1/turns", { user_id: "u", role: "user", content: prompt }), 201);
     const all = async () => (await api.get("/api/v1/export")).text;
+    await isLinked(api);
     const before = await all();
     const query = new URLSearchParams({ prompt: `${prompt} again, and was renewed`,
       agent_id: "page", agent_name: "Page" });

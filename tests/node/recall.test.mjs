@@ -47,6 +47,15 @@ const said = [
 
 const rankings = {};
 
+/* Whole numbers that are the same in every run. */
+function drawer(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return state >> 8;
+  };
+}
+
 onEachBackend("recall", (open, backend) => {
   let server;
   let api;
@@ -157,6 +166,55 @@ onEachBackend("recall", (open, backend) => {
       "the parrot escaped", "the parrot is green"]);
     assert.deepEqual(await found(grandchild), ["the parrot bit me",
       "the parrot came home", "the parrot is green"]);
+  });
+
+  test("what is named to the letter is among the first", async () => {
+    /* every name shares its parts with many others */
+    const draw = drawer(7);
+    const pick = (list) => list[draw() % list.length];
+    const words = ["user", "order", "token", "retry", "cache", "sync"];
+    const big = (word) => word[0].toUpperCase() + word.slice(1);
+    const shapes = [
+      () => `${pick(words)}_${pick(words)}_${draw() % 90 + 10}`,
+      () => `${pick(words)}${big(pick(words))}${big(pick(words))}${draw() % 90 + 10}`,
+      () => `src/${pick(words)}/${pick(words)}_${draw() % 900}.ts`,
+      () => `v${draw() % 9}.${draw() % 40}.${draw() % 90}-rc${draw() % 9}`,
+      () => `${pick(["OPS", "BILL", "WEB"])}-${draw() % 9000 + 1000}`,
+      () => `ERR_${pick(words).toUpperCase()}_${draw() % 900 + 100}`,
+    ];
+    const talk = [
+      (name) => `Still no luck with ${name}, the order of the retries is off.`,
+      (name) => `Marta renamed it to ${name} because the old one lied.`,
+      (name) => `Before lunch I looked at ${name} and the cache was cold.`,
+      (name) => `${name} again, the token of the user ran out over night.`,
+    ];
+    const user_id = "namer";
+    const names = new Set();
+    while (names.size < 240) names.add(pick(shapes)());
+    const turns = [...names].map((name) => (
+      { user_id, channel: "app", role: "user", content: pick(talk)(name) }));
+    isOk(await api.post("/api/v1/turns", { turns }), 201);
+    for (const name of [...names].filter((_, i) => i % 12 === 0)) {
+      for (const [query, fast] of [[name, false], [name, true],
+        [`what was it with ${name}?`, false], [`who touched ${name}`, true]]) {
+        const items = await ask(query, { user_id, fast, limit: 3 });
+        assert.ok(items.some(({ text }) => text.includes(name)),
+          `${query}: ${items.map(({ text }) => text).join(" | ")}`);
+      }
+    }
+  });
+
+  test("words in quotes mean just those", async () => {
+    const user_id = "quoter";
+    const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);
+    for (const content of ["The sign on the gate is wrong, it was painted in a hurry.",
+      "Grandpa always said no dogs past the gate when we were small.",
+      "On the gate it says dogs may not pass, in red."]) {
+      isOk(await api.post("/api/v1/turns",
+        { user_id, role: "user", content, chat_id: chat.id }), 201);
+    }
+    const items = await ask('who said "no dogs past the gate"?', { user_id });
+    assert.match(items[0].text, /Grandpa/);
   });
 
   test("what is forgotten is found by no kind", async () => {

@@ -93,6 +93,55 @@ static void one_matter_in_other_words_is_seen_by_the_reader(void **state)
     assert_false(is_linked(&later, &allotment, &signals));
 }
 
+static void a_matter_is_taken_up_where_it_stands(void **state)
+{
+    struct str signals = {NULL, 0};
+    struct uuid first, second, third;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    first = sms(0, "The kiln in the pottery trips the breaker whenever it goes "
+                   "above 900 degrees, the glaze firing is ruined")
+                ->turn.chat_id;
+    reply(MINUTE, "Check the heating coils for a short, and the relay.");
+    second = sms(3 * DAY, "the kiln again: coils are fine, it trips the "
+                          "breaker at 900 degrees all the same")
+                 ->turn.chat_id;
+    reply(3 * DAY + MINUTE, "Then the relay. Does it click when it trips?");
+    third = sms(6 * DAY, "new relay is in, but the kiln still trips the "
+                         "breaker above 900 degrees, what about the relay "
+                         "clicking you asked for?")
+                ->turn.chat_id;
+    reply(6 * DAY + MINUTE, "What does the kiln draw at that point?");
+    sms(6 * DAY + 2 * MINUTE, "41 amps, the breaker of the kiln is a 40");
+    work_off();
+    assert_true(is_linked(&second, &first, &signals));
+    assert_true(is_linked(&third, &second, &signals));
+    assert_false(is_linked(&third, &first, &signals));
+}
+
+/* Its caller keeps it apart: nobody waits for the link, so the reader makes
+ * it. */
+static void a_chat_kept_apart_is_linked_by_the_reader(void **state)
+{
+    struct str signals = {NULL, 0};
+    struct uuid first, second;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    first = talk_by(&talk, "web", 0, TURN_USER,
+                    "The kiln in the pottery trips the breaker whenever it "
+                    "goes above 900 degrees, the glaze firing is ruined")
+                ->turn.chat_id;
+    second = talk_by(&talk, "web", 3 * DAY, TURN_USER,
+                     "the kiln again: coils are fine, it still trips the "
+                     "breaker above 900 degrees and ruins the glaze firing")
+                 ->turn.chat_id;
+    assert_false(is_linked(&second, &first, &signals));
+    work_off();
+    assert_true(is_linked(&second, &first, &signals));
+}
+
 static void a_short_opener_stays_with_what_it_leans_on(void **state)
 {
     struct uuid weather, python, next;
@@ -132,6 +181,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
     static const struct CMUnitTest tests[] = {
         CASE(one_matter_in_other_words_is_seen_by_the_reader),
+        CASE(a_matter_is_taken_up_where_it_stands),
+        CASE(a_chat_kept_apart_is_linked_by_the_reader),
         CASE(a_short_opener_stays_with_what_it_leans_on),
         CASE(what_a_person_said_of_a_link_stands),
     };

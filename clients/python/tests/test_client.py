@@ -267,7 +267,8 @@ class TestAsyncClew(Cases, unittest.TestCase):
 
         async def listen(clew):
             async for one in clew.events():
-                self.fail(one)
+                pass  # what earlier tests stored may still be told
+            self.fail("the stream ended by itself")
 
         async def main():
             clew = AsyncClew(faults.url)

@@ -153,6 +153,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         status = search_group(&work, err);
     }
     if (status == CLEW_OK) {
+        status = search_find_named(&work, err);
+    }
+    if (status == CLEW_OK) {
         status = search_read(&work, err);
     }
     if (status == CLEW_OK) {

@@ -5,6 +5,7 @@
  * search_rows.c    ranked by the index, as rows, with lineage
  * search_group.c   the coats of one matter together
  * search_passage.c which stretch of a long text
+ * search_named.c   what the question names to the letter
  * search_read.c    the first of them read with the question
  * search_score.c   one score, and the order
  * search.c         the steps in order
@@ -45,6 +46,7 @@ struct matter {
     float read;     /* that it answers, by the reader; < 0: not read */
     double sum;     /* what it is ordered by */
     size_t newer;   /* of the first ones, how many are newer */
+    size_t n_named; /* of what the question names to the letter */
 };
 #define SEARCH_NO_MATCH (-1.0)
 
@@ -89,6 +91,11 @@ int search_compare(const void *a, const void *b);
 enum clew_status search_set_passage(struct search_work *work,
                                     struct matter *matter,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* How much of what the question names to the letter each matter holds. */
+enum clew_status search_find_named(struct search_work *work,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* The few that hold most of it before all others. */
+void search_put_named_first(struct search_work *work);
 /* Choose passages, and read the first with the question. */
 enum clew_status search_read(struct search_work *work,
                              struct clew_error *err) CLEW_MUST_CHECK;

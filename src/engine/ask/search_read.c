@@ -34,7 +34,6 @@ struct reading_work {
     struct reader_pair *pairs;
     struct reader_verdict *verdicts;
     size_t count;
-    size_t first; /* of this round */
     _Atomic bool has_failed;
 };
 
@@ -91,7 +90,7 @@ static struct str passage_text(struct arena *arena, const struct matter *matter)
 static void read_step(void *arg, size_t step)
 {
     struct reading_work *reading = arg;
-    size_t from = reading->first + step * STEP_PAIRS;
+    size_t from = step * STEP_PAIRS;
     size_t n =
         reading->count - from < STEP_PAIRS ? reading->count - from : STEP_PAIRS;
     struct arena arena;
@@ -164,12 +163,12 @@ static size_t cost_of(const struct reader_pair *pair)
            (b < READER_B_TOKENS ? b : READER_B_TOKENS);
 }
 
-/* Further pairs for `tokens` tokens, in order of promise. */
+/* Pairs in order of promise, while there are tokens left. An answer among the
+ * first is no reason to stop: what replaced it may be said in other words. */
 static enum clew_status add_pairs(struct search_work *work,
-                                  struct reading_work *reading, size_t tokens,
+                                  struct reading_work *reading,
                                   struct clew_error *err)
 {
-    reading->first = reading->count;
     while (reading->count < work->count && reading->count < SEARCH_MAX_READ) {
         struct reader_pair *pair = &reading->pairs[reading->count];
         struct matter *matter = &work->matters[reading->count];
@@ -185,32 +184,30 @@ static enum clew_status add_pairs(struct search_work *work,
             return clew_no_memory(err);
         }
         cost = cost_of(pair);
-        if (cost > tokens) {
+        if (cost > reading->left) {
             break;
         }
-        tokens -= cost;
         reading->left -= cost;
         reading->count++;
     }
     return CLEW_OK;
 }
 
-static enum clew_status read_round(struct search_work *work,
-                                   struct reading_work *reading, size_t tokens,
+static enum clew_status read_pairs(struct search_work *work,
+                                   struct reading_work *reading,
                                    struct clew_error *err)
 {
-    enum clew_status status = add_pairs(work, reading, tokens, err);
-    size_t n = reading->count - reading->first;
+    enum clew_status status = add_pairs(work, reading, err);
 
     if (status != CLEW_OK) {
         return status;
     }
     crew_run(work->engine->crew, read_step, reading,
-             (n + STEP_PAIRS - 1) / STEP_PAIRS);
+             (reading->count + STEP_PAIRS - 1) / STEP_PAIRS);
     if (reading->has_failed) {
         return clew_no_memory(err);
     }
-    for (size_t i = reading->first; i < reading->count; i++) {
+    for (size_t i = 0; i < reading->count; i++) {
         work->matters[i].read = reading->verdicts[i].p[0];
     }
     return CLEW_OK;
@@ -238,16 +235,6 @@ static enum clew_status begin(struct search_work *work,
     return CLEW_OK;
 }
 
-static bool has_answer(const struct search_work *work)
-{
-    for (size_t i = 0; i < work->count; i++) {
-        if ((double)work->matters[i].read >= SEARCH_ENOUGH) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum clew_status search_read(struct search_work *work, struct clew_error *err)
 {
     struct reading_work reading = {.reader = work->engine->reader,
@@ -270,12 +257,5 @@ enum clew_status search_read(struct search_work *work, struct clew_error *err)
         set_before(work);
         status = begin(work, &reading, err);
     }
-    if (status == CLEW_OK) {
-        status =
-            read_round(work, &reading, reading.left * SEARCH_FIRST / 100, err);
-    }
-    if (status == CLEW_OK && !has_answer(work)) {
-        status = read_round(work, &reading, reading.left, err);
-    }
-    return status;
+    return status == CLEW_OK ? read_pairs(work, &reading, err) : status;
 }

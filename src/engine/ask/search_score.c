@@ -62,7 +62,8 @@ static double drawn_match(const struct matter *matter)
 
 double search_promise(const struct matter *matter)
 {
-    return own_match(matter) + PROMISE_MEMORY * drawn_match(matter);
+    return own_match(matter) + PROMISE_MEMORY * drawn_match(matter) +
+           (matter->n_named > 0 ? PROMISE_NAMED : 0);
 }
 
 int search_compare(const void *a, const void *b)
@@ -121,7 +122,8 @@ static double fused(const struct matter *matter, double own)
 {
     double read = matter->read < 0 ? FUSE_UNREAD : logit((double)matter->read);
 
-    return read + own * own_match(matter) + FUSE_MEMORY * drawn_match(matter);
+    return read + own * own_match(matter) + FUSE_MEMORY * drawn_match(matter) +
+           (matter->n_named > 0 ? FUSE_NAMED : 0);
 }
 
 /* A word or two, or nothing but identifiers, asks for where they stand: that
@@ -408,6 +410,7 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
         status = settle_updates(work, err);
     }
     if (status == CLEW_OK) {
+        search_put_named_first(work);
         settle_lineage(work);
         set_scores(work);
     }

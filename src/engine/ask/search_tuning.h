@@ -20,10 +20,6 @@
 /* Tokens that two cores read in a millisecond, about (see recall.read_ms). The
  * same on every machine: a faster one answers sooner, not otherwise. */
 #define SEARCH_TOKENS_PER_MS 20
-/* Per cent of them for the first round; the rest are only read if that finds
- * no passage which the reader gives so much. */
-#define SEARCH_FIRST 60
-#define SEARCH_ENOUGH 0.8
 /* Bytes of text that make a token, about, and tokens around each pair. */
 #define SEARCH_TOKEN_BYTES 4
 #define SEARCH_PAIR_TOKENS 12
@@ -34,6 +30,8 @@
 
 /* Beside its own match: that of the best memory drawn from it. */
 #define PROMISE_MEMORY 0.2
+/* … and what is named to the letter in it. */
+#define PROMISE_NAMED 1.0
 
 /* --- the order --- */
 
@@ -54,6 +52,11 @@
 #define KEYWORD_BYTES 256
 #define KEYWORD_BASE (-3.0)
 #define KEYWORD_SLOPE 5.0
+
+/* What so few passages hold to the letter puts them first; where more do, it is
+ * worth this. */
+#define NAMED_FEW 3
+#define FUSE_NAMED 2.0
 
 /* --- what holds before what held --- */
 

@@ -27,18 +27,17 @@ DB_SQL(SELECT_LOG_IMPORTED,
        " ORDER BY log_seq, change_seq LIMIT $4");
 DB_SQL(SELECT_IDS,
        "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND id = ANY($2)");
-DB_SQL(SELECT_BEFORE,
-       "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND id IN ("
-       "SELECT p.id FROM turns t JOIN turns p ON p.tenant = t.tenant"
-       " AND p.chat_id = t.chat_id AND p.seq = t.seq - 1"
-       " WHERE t.tenant = $1 AND t.id = ANY($2))");
+/* The ids alone; their rows are read by id. A planner without statistics walks
+ * the tenant's turns once for each when both are one statement. */
+DB_SQL(SELECT_BEFORE, "SELECT (SELECT p.id FROM turns p WHERE p.tenant = $1"
+                      " AND p.chat_id = t.chat_id AND p.seq = t.seq - 1)"
+                      " FROM turns t WHERE t.tenant = $1 AND t.id = ANY($2)");
 DB_SQL(SELECT_CITED,
-       "SELECT " COLUMNS " FROM turns WHERE tenant = $1 AND id IN ("
-       "SELECT t.id FROM memory_refs r JOIN turns t ON t.tenant = r.tenant"
-       " AND t.chat_id = r.chat_id"
+       "SELECT DISTINCT t.id, t.created_at FROM memory_refs r"
+       " JOIN turns t ON t.tenant = r.tenant AND t.chat_id = r.chat_id"
        " AND t.seq BETWEEN r.first_seq AND r.last_seq"
-       " WHERE r.tenant = $1 AND r.memory_id = ANY($2))"
-       " ORDER BY created_at DESC, id LIMIT $3");
+       " WHERE r.tenant = $1 AND r.memory_id = ANY($2)"
+       " ORDER BY t.created_at DESC, t.id LIMIT $3");
 DB_SQL(SELECT_EXTERNAL, "SELECT " COLUMNS " FROM turns WHERE tenant = $1"
                         " AND external_id = ANY($2)");
 DB_SQL(SELECT_PART,
@@ -131,13 +130,35 @@ enum clew_status turn_find_many(struct store_tx *tx, struct arena *arena,
                        out_turns, out_count, err);
 }
 
+/* The turns whose ids a query gives; without one (NULL) there is none. */
+static enum clew_status select_found(struct store_tx *tx, struct arena *arena,
+                                     const struct db_sql *sql,
+                                     const struct db_value *args, size_t n_args,
+                                     struct turn **out_turns, size_t *out_count,
+                                     struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct uuid *ids = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        rows_all(tx, &list, sql, args, n_args, &ids, &count, err);
+
+    *out_count = 0;
+    return status == CLEW_OK && count > 0
+               ? turn_find_many(tx, arena, ids, count, out_turns, out_count,
+                                err)
+               : status;
+}
+
 enum clew_status turn_find_before(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *ids, size_t count,
                                   struct turn **out_turns, size_t *out_count,
                                   struct clew_error *err)
 {
-    return select_into(tx, arena, &SELECT_BEFORE, DB_ARGS(db_uuids(ids, count)),
-                       out_turns, out_count, err);
+    return select_found(tx, arena, &SELECT_BEFORE,
+                        DB_ARGS(db_uuids(ids, count)), out_turns, out_count,
+                        err);
 }
 
 enum clew_status turn_find_cited(struct store_tx *tx, struct arena *arena,
@@ -145,9 +166,9 @@ enum clew_status turn_find_cited(struct store_tx *tx, struct arena *arena,
                                  int64_t limit, struct turn **out_turns,
                                  size_t *out_count, struct clew_error *err)
 {
-    return select_into(tx, arena, &SELECT_CITED,
-                       DB_ARGS(db_uuids(memory_ids, count), db_int(limit)),
-                       out_turns, out_count, err);
+    return select_found(tx, arena, &SELECT_CITED,
+                        DB_ARGS(db_uuids(memory_ids, count), db_int(limit)),
+                        out_turns, out_count, err);
 }
 
 enum clew_status turn_find_external(struct store_tx *tx, struct arena *arena,

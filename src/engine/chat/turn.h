@@ -67,7 +67,7 @@ enum clew_status turn_find_before(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *ids, size_t count,
                                   struct turn **out_turns, size_t *out_count,
                                   struct clew_error *err) CLEW_MUST_CHECK;
-/* The turns that memories cite, newest first, at most `limit`. */
+/* The newest `limit` turns that memories cite, in any order. */
 enum clew_status turn_find_cited(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *memory_ids, size_t count,
                                  int64_t limit, struct turn **out_turns,

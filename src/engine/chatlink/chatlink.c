@@ -295,6 +295,14 @@ static enum clew_status do_later(struct turn_work *work, const char *kind,
     return task_add(work->batch->tx, arena, &task, err);
 }
 
+/* A chat that its caller keeps apart is not given the other's talk, so nobody
+ * waits for the link: the reader, who is right more often, makes it. */
+static bool is_left_to_reader(const struct turn_work *work)
+{
+    return work->placement->slot->chat.is_explicit &&
+           work->batch->engine->reader;
+}
+
 /* Write down one decision, and carry it out. */
 static enum clew_status record(struct turn_work *work,
                                const struct chatlink_candidate *item,
@@ -304,7 +312,9 @@ static enum clew_status record(struct turn_work *work,
     const struct turn *turn = work->turn;
     struct batch_work *batch = work->batch;
     struct chatlink_verdict verdict =
-        chatlink_decide(item->score, tuning->threshold, NULL, 1);
+        is_left_to_reader(work)
+            ? (struct chatlink_verdict){.confidence = CHATLINK_UNCERTAIN}
+            : chatlink_decide(item->score, tuning->threshold, NULL, 1);
     struct chatlink_decision decision = {.user_id = turn->user_id,
                                          .chat_id = turn->chat_id,
                                          .other_chat_id =
@@ -424,7 +434,8 @@ static enum clew_status decide(struct turn_work *work,
                        &tuning.weights, NULL, &scores) != CLEW_OK) {
         return clew_no_memory(err);
     }
-    is_link = scores.items[0].score > tuning.threshold;
+    is_link =
+        scores.items[0].score > tuning.threshold && !is_left_to_reader(work);
     if (is_link) {
         profile->state = CHAT_PROFILE_LINKED;
         profile->decided_turns = profile->n_turns;

@@ -29,11 +29,13 @@
 
 /* A link is made, is certain, outlives the reader's doubt: chosen on the dev
  * worlds (docs/quality/reading.md). */
-#define LINK_AT 0.85
+#define LINK_AT 0.88
 #define LINK_AT_FIRST 0.92 /* by one turn alone */
 #define SURE_AT 0.90
-#define KEEP_AT 0.75
-#define KEEP_SURE_AT 0.45 /* where words were sure */
+#define KEEP_AT 0.86
+/* Where words are so sure, the reader need not be. */
+#define WORDS_SURE 0.85
+#define LINK_AT_SURE 0.60
 
 /* The beginning of a chat: turns of people among its first. */
 #define FIRST_TURNS 8
@@ -59,8 +61,9 @@
 
 struct candidate {
     const struct chat_profile *profile;
-    double score;  /* by words */
-    double matter; /* by the reader; < 0 if it was not asked */
+    double score;    /* by words */
+    double matter;   /* by the reader; < 0 if it was not asked */
+    bool is_through; /* its talk went on in another that is joined now */
 };
 
 struct stretch {
@@ -426,15 +429,48 @@ static enum clew_status write_decision(struct work *work,
                              : status;
 }
 
-/* So sure it must be that the chats belong together; `joined` is what words
- * decided, NULL where they did not join them. */
+/* So sure the reader must be that the chats belong together. */
 static double least_for(const struct work *work,
-                        const struct chatlink_decision *joined)
+                        const struct candidate *candidate, bool was_link)
 {
-    if (joined) {
-        return str_eq(joined->confidence, STR("high")) ? KEEP_SURE_AT : KEEP_AT;
+    if (candidate->score >= WORDS_SURE) {
+        return LINK_AT_SURE;
+    }
+    if (was_link) {
+        return KEEP_AT;
     }
     return work->n_said == 1 ? LINK_AT_FIRST : LINK_AT;
+}
+
+/*
+ * A matter that went from chat to chat is taken up where it stands: the chat
+ * before the last is joined with the last already, and reached through it.
+ */
+static enum clew_status find_through(struct work *work, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->n_candidates && status == CLEW_OK; i++) {
+        const struct candidate *last = &work->candidates[i];
+        struct chatlink_decision *decisions = NULL;
+        size_t count = 0;
+
+        if (last->matter < least_for(work, last, false)) {
+            continue;
+        }
+        status = chatlink_decision_of_chat(work->batch.tx, work->arena,
+                                           &last->profile->chat_id, &decisions,
+                                           &count, err);
+        for (size_t k = 0; k < count && status == CLEW_OK; k++) {
+            for (size_t c = 0; c < work->n_candidates; c++) {
+                work->candidates[c].is_through |=
+                    chatlink_decision_is_link(&decisions[k]) &&
+                    uuid_eq(&work->candidates[c].profile->chat_id,
+                            &decisions[k].other_chat_id);
+            }
+        }
+    }
+    return status;
 }
 
 static enum clew_status settle(struct work *work,
@@ -447,8 +483,8 @@ static enum clew_status settle(struct work *work,
     enum clew_status status = chatlink_decision_find(
         work->batch.tx, work->arena, &id, &decision, err);
     bool was_link = status == CLEW_OK && chatlink_decision_is_link(&decision);
-    bool is_link =
-        candidate->matter >= least_for(work, was_link ? &decision : NULL);
+    bool is_link = !candidate->is_through &&
+                   candidate->matter >= least_for(work, candidate, was_link);
 
     if (status == CLEW_NOT_FOUND) {
         if (!is_link) {
@@ -490,6 +526,9 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     if (status == CLEW_NOT_FOUND) {
         work->n_candidates = 0; /* forgotten meanwhile */
         status = CLEW_OK;
+    }
+    if (status == CLEW_OK) {
+        status = find_through(work, err);
     }
     for (size_t i = 0; i < work->n_candidates && status == CLEW_OK; i++) {
         if (work->candidates[i].matter >= 0) {

@@ -110,10 +110,23 @@ static enum clew_status conclude_chains(struct observation *o,
     return status;
 }
 
+/* Is the turn before the one that opened it? What stands on one side of the
+ * comparison already says nothing new on the other; where something may open,
+ * it tells that both are about the same. */
+static bool opened_just_before(const struct observation *o,
+                               const struct effort *effort)
+{
+    const struct turn *turn = o->work->turn;
+
+    return o->opening.confidence <= 0 && effort->first_seq == turn->seq - 1 &&
+           uuid_eq(&effort->thread_id, &turn->chat_id);
+}
+
 /* How it ended, in the words that hold it: this turn's, and those of the turn
  * before where these say little ("that did it"). */
-static enum clew_status ending_text(struct observation *o, struct str *out,
-                                    struct clew_error *err)
+static enum clew_status ending_text(struct observation *o,
+                                    const struct effort *effort,
+                                    struct str *out, struct clew_error *err)
 {
     struct str own;
     struct str before = STR("");
@@ -123,7 +136,8 @@ static enum clew_status ending_text(struct observation *o, struct str *out,
         return clew_no_memory(err);
     }
     *out = own;
-    if (own.len >= THIN_ENDING || o->n_before == 0) {
+    if (own.len >= THIN_ENDING || o->n_before == 0 ||
+        (own.len > 0 && opened_just_before(o, effort))) {
         return CLEW_OK;
     }
     before = o->before[o->n_before - 1].text;
@@ -155,7 +169,7 @@ static enum clew_status end_effort(struct observation *o, struct effort *effort,
         status = effort_take_turn(o, effort, err);
     }
     if (status == CLEW_OK) {
-        status = ending_text(o, &change.resolution, err);
+        status = ending_text(o, effort, &change.resolution, err);
     }
     if (status == CLEW_OK) {
         status = memory_find(o->tx, o->arena, &effort->memory_id, &memory, err);
@@ -342,7 +356,6 @@ enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
 {
     struct reader_pair pairs[EFFORT_HELD + EFFORT_ENDED];
     bool has_reader = o->work->batch->engine->reader && !o->is_told;
-    struct str step;
     enum clew_status status = CLEW_OK;
 
     memset(out, 0, sizeof(*out));
@@ -361,13 +374,16 @@ enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
         stand_by_rules(o, out);
         return CLEW_OK;
     }
-    step = sense_step(o->arena, &o->said,
-                      o->n_before ? &o->before[o->n_before - 1] : NULL);
     for (size_t i = 0; i < out->n; i++) {
         struct reader_said said = {STR("user"), out->efforts[i]->summary};
+        bool is_alone =
+            o->n_before == 0 || opened_just_before(o, out->efforts[i]);
 
-        pairs[i] = (struct reader_pair){sense_said(o->arena, &said), step};
-        if (!pairs[i].a.s || !step.s) {
+        pairs[i] = (struct reader_pair){
+            sense_said(o->arena, &said),
+            sense_step(o->arena, &o->said,
+                       is_alone ? NULL : &o->before[o->n_before - 1])};
+        if (!pairs[i].a.s || !pairs[i].b.s) {
             return clew_no_memory(err);
         }
     }

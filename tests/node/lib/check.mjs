@@ -33,3 +33,16 @@ export async function isRead(api) {
   }
   assert.fail("turns wait to be read");
 }
+
+/* Links are read by a task: wait until none waits or runs. */
+export async function isLinked(api) {
+  for (const until = Date.now() + 30_000; Date.now() < until;) {
+    const tasks = [];
+    for (const status of ["pending", "running"]) {
+      tasks.push(...isOk(await api.get(`/api/v1/tasks?status=${status}&limit=200`)).items);
+    }
+    if (!tasks.some((task) => task.kind === "link.read")) return;
+    await new Promise((resolve) => setTimeout(resolve, 50)); /* poll */
+  }
+  assert.fail("links wait to be read");
+}
