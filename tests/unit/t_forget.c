@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "engine/ask/search.h"
+#include "engine/chat/turn.h"
 #include "engine/proof/forget.h"
 
 static enum clew_status forget(const struct scope *scope,
@@ -65,6 +66,46 @@ static void a_turn_takes_what_cites_it(void **state)
         CLEW_NOT_FOUND);
 }
 
+struct held {
+    struct turn turns[2];
+    bool stand;
+};
+
+static enum clew_status do_stand(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct held *held = arg;
+
+    return turn_still_stand(tx, &talk.world.arena, held->turns, 2, &held->stand,
+                            err);
+}
+
+/* Whoever read turns before, and writes what he made of them now, learns it. */
+static void what_was_read_before_no_longer_stands(void **state)
+{
+    struct forget_receipt receipt;
+    struct held held = {.stand = false};
+
+    (void)state;
+    talk_script(&talk, "u:My dog is called Zebulon");
+    held.turns[0] = talk.last.turn;
+    talk_script(&talk, "u:He is afraid of umbrellas");
+    held.turns[1] = talk.last.turn;
+    assert_int_equal(store_read(talk.world.engine.store, &talk.world.scope,
+                                do_stand, &held, NULL),
+                     CLEW_OK);
+    assert_true(held.stand);
+    assert_int_equal(forget(&talk.world.scope,
+                            &(struct forget_input){
+                                .turn_ids = &held.turns[0].id, .n_turn_ids = 1},
+                            &receipt),
+                     CLEW_OK);
+    assert_int_equal(store_read(talk.world.engine.store, &talk.world.scope,
+                                do_stand, &held, NULL),
+                     CLEW_OK);
+    assert_false(held.stand);
+}
+
 static void a_dry_run_only_tells(void **state)
 {
     struct forget_receipt receipt;
@@ -104,6 +145,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_turn_takes_what_cites_it, open_talk,
                                         close_talk),
+        cmocka_unit_test_setup_teardown(what_was_read_before_no_longer_stands,
+                                        open_talk, close_talk),
         cmocka_unit_test_setup_teardown(a_dry_run_only_tells, open_talk,
                                         close_talk),
         cmocka_unit_test_setup_teardown(another_tenant_has_no_such_chat,

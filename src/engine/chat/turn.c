@@ -38,6 +38,8 @@ DB_SQL(SELECT_CITED,
        " AND t.seq BETWEEN r.first_seq AND r.last_seq"
        " WHERE r.tenant = $1 AND r.memory_id = ANY($2)"
        " ORDER BY t.created_at DESC, t.id LIMIT $3");
+DB_SQL(SELECT_STANDING, "SELECT COUNT(*), MAX(change_seq) FROM turns"
+                        " WHERE tenant = $1 AND id = ANY($2)");
 DB_SQL(SELECT_EXTERNAL, "SELECT " COLUMNS " FROM turns WHERE tenant = $1"
                         " AND external_id = ANY($2)");
 DB_SQL(SELECT_PART,
@@ -169,6 +171,33 @@ enum clew_status turn_find_cited(struct store_tx *tx, struct arena *arena,
     return select_found(tx, arena, &SELECT_CITED,
                         DB_ARGS(db_uuids(memory_ids, count), db_int(limit)),
                         out_turns, out_count, err);
+}
+
+enum clew_status turn_still_stand(struct store_tx *tx, struct arena *arena,
+                                  const struct turn *turns, size_t count,
+                                  bool *out, struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
+    int64_t last_change = 0;
+    struct db_rows rows;
+    enum clew_status status;
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = turns[i].id;
+        last_change = turns[i].change_seq > last_change ? turns[i].change_seq
+                                                        : last_change;
+    }
+    status = db_query(tx, &SELECT_STANDING, DB_ARGS(db_uuids(ids, count)),
+                      &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = db_next(&rows) && db_get_int(&rows, 0) == (int64_t)count &&
+           (count == 0 || db_get_int(&rows, 1) == last_change);
+    return db_end(&rows, err);
 }
 
 enum clew_status turn_find_external(struct store_tx *tx, struct arena *arena,

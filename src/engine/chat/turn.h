@@ -67,6 +67,12 @@ enum clew_status turn_find_before(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *ids, size_t count,
                                   struct turn **out_turns, size_t *out_count,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* Are turns that were read in another transaction still there, as they were?
+ * What is made of them must not bring back what was forgotten meanwhile. */
+enum clew_status turn_still_stand(struct store_tx *tx, struct arena *arena,
+                                  const struct turn *turns, size_t count,
+                                  bool *out,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* The newest `limit` turns that memories cite, in any order. */
 enum clew_status turn_find_cited(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *memory_ids, size_t count,

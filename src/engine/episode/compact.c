@@ -47,7 +47,11 @@ struct work {
     struct task_note note;
     struct skill_list skills;
     struct batch_work batch;
+    bool is_stale; /* a turn was forgotten since they were read */
 };
+
+/* So often it is begun anew. */
+#define MAX_TRIES 3
 
 /* --- reading ---------------------------------------------------------------
  */
@@ -330,6 +334,26 @@ static enum clew_status write_episode(struct work *work, struct store_tx *tx,
     return status == CLEW_OK ? refresh_cross(work, err) : status;
 }
 
+/* Asked after the summary is written: on PostgreSQL a forget may have been
+ * waited for there. */
+static enum clew_status check_turns(struct work *work, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    bool stands = false;
+    bool linked_stand = false;
+    enum clew_status status = turn_still_stand(tx, work->arena, work->turns,
+                                               work->n_turns, &stands, err);
+
+    if (status == CLEW_OK) {
+        status = turn_still_stand(tx, work->arena, work->linked, work->n_linked,
+                                  &linked_stand, err);
+    }
+    work->is_stale = status == CLEW_OK && !(stands && linked_stand);
+    return work->is_stale
+               ? clew_fail(err, CLEW_CONFLICT, "a turn was forgotten meanwhile")
+               : status;
+}
+
 static enum clew_status do_write(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -347,6 +371,9 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
         work->episode.last_seq = now.last_seq;
         status = write_episode(work, tx, err);
     }
+    if (is_new && status == CLEW_OK) {
+        status = check_turns(work, tx, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -362,8 +389,9 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
                   : CLEW_OK;
 }
 
-static enum clew_status compact(struct work *work, const struct scope *scope,
-                                struct clew_error *err)
+static enum clew_status try_compact(struct work *work,
+                                    const struct scope *scope,
+                                    struct clew_error *err)
 {
     enum clew_status status =
         store_read(work->engine->store, scope, do_read, work, err);
@@ -379,6 +407,22 @@ static enum clew_status compact(struct work *work, const struct scope *scope,
     if (status == CLEW_OK) {
         status = commit_write(work->engine, scope, do_write, work, &work->batch,
                               err);
+    }
+    return status;
+}
+
+static enum clew_status compact(struct work *work, const struct scope *scope,
+                                struct clew_error *err)
+{
+    const struct work fresh = *work;
+    enum clew_status status = CLEW_OK;
+
+    for (int i = 0; i < MAX_TRIES; i++) {
+        *work = fresh;
+        status = try_compact(work, scope, err);
+        if (!work->is_stale) {
+            break;
+        }
     }
     return status;
 }
