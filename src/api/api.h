@@ -9,7 +9,7 @@
  *
  * To add an endpoint: write the handler in the file of its resource, declare
  * it in handlers.h, add its row in routes.c. What is new among its fields and
- * answers gets a row in openapi_fields.c and openapi_{talk,keep,server}.c.
+ * answers gets a row in openapi/openapi_fields.c and the table beside it.
  * Thread-safety: the table is immutable; a call belongs to one thread.
  */
 #ifndef API_API_H

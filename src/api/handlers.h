@@ -12,13 +12,13 @@
 #define API_HANDLER(name)                                                      \
     enum clew_status name(struct api_call *call, struct clew_error *err)
 
-/* meta.c, meters.c */
+/* server/meta.c, server/meters.c */
 API_HANDLER(meta_index);
 API_HANDLER(meta_health);
 API_HANDLER(meta_metrics);
 API_HANDLER(meta_openapi);
 
-/* turns.c */
+/* chat/turns.c */
 API_HANDLER(turns_post);
 API_HANDLER(turns_find);
 /* One turn for a chat that is known. */
@@ -26,13 +26,13 @@ enum clew_status turns_post_to(struct api_call *call,
                                const struct uuid *chat_id,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
-/* context.c */
+/* ask/context.c */
 API_HANDLER(context_post);
 struct context;
 /* The text form; NULL without memory. */
 json_t *form_context(const struct context *context);
 
-/* agents.c */
+/* server/agents.c */
 API_HANDLER(agents_list);
 struct agent;
 struct agents;
@@ -40,7 +40,7 @@ struct agents;
 json_t *form_agent(const struct agent *agent);
 json_t *form_agents(const struct agents *set);
 
-/* efforts.c */
+/* memory/efforts.c */
 API_HANDLER(efforts_post);
 API_HANDLER(efforts_list);
 API_HANDLER(efforts_get);
@@ -49,11 +49,11 @@ API_HANDLER(efforts_collapse);
 API_HANDLER(efforts_expand);
 API_HANDLER(efforts_context);
 
-/* start.c */
+/* ask/start.c */
 API_HANDLER(start_post);
 API_HANDLER(start_choose_post);
 
-/* chats.c */
+/* chat/chats.c */
 API_HANDLER(chats_post);
 API_HANDLER(chats_list);
 API_HANDLER(chats_get);
@@ -63,43 +63,45 @@ API_HANDLER(chats_fork);
 API_HANDLER(chats_tree);
 API_HANDLER(chats_close);
 
-/* marks.c */
+/* chat/marks.c */
 API_HANDLER(chats_marks);
 
-/* chains.c */
+/* memory/chains.c */
 API_HANDLER(chains_list);
 API_HANDLER(chains_get);
 API_HANDLER(chains_conclude);
 API_HANDLER(chains_reopen);
 
-/* episodes.c */
+/* memory/episodes.c */
 API_HANDLER(episodes_list);
 API_HANDLER(episodes_get);
 API_HANDLER(episodes_compact);
 
-/* links.c */
+/* memory/chatlinks.c */
 API_HANDLER(links_list);
 API_HANDLER(links_feedback);
 API_HANDLER(tuning_get);
 API_HANDLER(tuning_revert);
 
-/* tasks.c */
+/* server/tasks.c */
 API_HANDLER(tasks_list);
 API_HANDLER(traces_get);
 
-/* sessions.c */
+/* chat/sessions.c */
 API_HANDLER(sessions_list);
 API_HANDLER(sessions_end);
 
-/* thoughts.c */
+/* memory/thoughts.c */
 API_HANDLER(thoughts_post);
 API_HANDLER(thoughts_get);
 
-/* memories.c */
+/* memory/conflicts.c */
 API_HANDLER(conflicts_list);
+API_HANDLER(memories_undo);
+
+/* memory/memories.c */
 API_HANDLER(memories_list);
 API_HANDLER(memories_post);
-API_HANDLER(memories_undo);
 API_HANDLER(memories_get);
 API_HANDLER(memories_patch);
 API_HANDLER(memories_resolve);
@@ -110,46 +112,48 @@ API_HANDLER(memories_retract);
 API_HANDLER(memories_lineage);
 API_HANDLER(memories_source);
 
-/* models.c */
+/* server/models.c */
 API_HANDLER(models_list);
+
+/* server/usage.c */
 API_HANDLER(usage_list);
 API_HANDLER(usage_post);
 
-/* forget.c */
+/* server/forget.c */
 API_HANDLER(forget_post);
 
-/* export.c */
+/* server/export.c */
 API_HANDLER(export_get);
 API_HANDLER(import_post);
 
-/* link.c */
+/* chat/calls.c */
 API_HANDLER(link_post);
 API_HANDLER(requests_list);
 API_HANDLER(requests_get);
 API_HANDLER(conversations_get);
 
-/* stats.c */
+/* server/stats.c */
 API_HANDLER(stats_get);
 API_HANDLER(users_list);
 API_HANDLER(users_patch);
 
-/* ids.c */
+/* server/ids.c */
 API_HANDLER(ids_get);
 
-/* events.c */
+/* server/events.c */
 API_HANDLER(events_get);
 
-/* admin.c */
+/* server/admin.c */
 API_HANDLER(keys_list);
 API_HANDLER(keys_post);
 API_HANDLER(keys_delete);
 API_HANDLER(settings_get);
 
-/* analyse.c */
+/* ask/analyse.c */
 API_HANDLER(analyse_post);
 API_HANDLER(analyse_feedback);
 
-/* recall.c */
+/* ask/recall.c */
 API_HANDLER(recall_post);
 
 #endif

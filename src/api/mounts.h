@@ -3,9 +3,9 @@
  * mounts.h - what others answer beside the routes: MCP and the proxy.
  *
  * Each row has its path, the least role and where the key is. The server mounts
- * these and no others (cli/cmd_serve.c), mcp/door.h and proxy/proxy.h check
- * keys by them, and the OpenAPI document lists them, so that tests of keys find
- * every way in. Thread-safety: the table is constant.
+ * these and no others (cli/serve/cmd_serve.c), mcp/door.h and proxy/proxy.h
+ * check keys by them, and the OpenAPI document lists them, so that tests of
+ * keys find every way in. Thread-safety: the table is constant.
  */
 #ifndef API_MOUNTS_H
 #define API_MOUNTS_H

@@ -2,14 +2,14 @@
 /*
  * cli.c - the table of commands and the run of one of them. See cli.h.
  */
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 #include "base/config.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "cli/client.h"
-#include "cli/typed.h"
+#include "cli/client/client.h"
+#include "cli/core/typed.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * Made from the table of commands, so they never lag behind it.
  */
 #include "base/config.h"
-#include "cli/cli.h"
-#include "cli/clients.h"
+#include "cli/core/cli.h"
+#include "cli/setup/clients.h"
 
 #include <stdio.h>
 #include <string.h>

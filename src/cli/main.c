@@ -4,7 +4,7 @@
  */
 #include "base/json.h"
 #include "base/log.h"
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 #include <curl/curl.h>
 #include <signal.h>

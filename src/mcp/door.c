@@ -5,7 +5,7 @@
 #include "mcp/door.h"
 
 #include "api/api.h"
-#include "api/auth.h"
+#include "api/entry/auth.h"
 #include "api/mounts.h"
 #include "base/alloc.h"
 #include "base/json.h"

@@ -39,7 +39,7 @@ enum mcp_code {
 
 /* What a peer needs from outside. */
 struct mcp_host {
-    /* client_call() of cli/client.h, or the same on the table of routes. */
+    /* client_call() of cli/client/client.h, or the same on the routes. */
     enum clew_status (*api)(void *arg, const char *method, const char *path,
                             const json_t *body, json_t **out_json,
                             struct clew_error *err);

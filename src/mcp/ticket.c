@@ -4,7 +4,7 @@
  */
 #include "mcp/ticket.h"
 
-#include "api/cursor.h"
+#include "api/answer/cursor.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rand.h"

@@ -8,7 +8,7 @@
 #include "proxy/proxy.h"
 
 #include "api/api.h"
-#include "api/auth.h"
+#include "api/entry/auth.h"
 #include "api/mounts.h"
 #include "base/alloc.h"
 #include "base/clock.h"

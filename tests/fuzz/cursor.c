@@ -3,7 +3,7 @@
  * cursor.c - fuzz: no text is a cursor that was not made by us; any payload
  * comes back.
  */
-#include "api/cursor.h"
+#include "api/answer/cursor.h"
 
 #include <stdint.h>
 #include <stdlib.h>

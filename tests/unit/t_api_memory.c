@@ -9,7 +9,7 @@
  */
 #include "support/test.h"
 
-#include "api/dispatch.h"
+#include "api/entry/dispatch.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/config.h"

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "cli/args.h"
-#include "cli/cli.h"
-#include "cli/output.h"
+#include "cli/core/args.h"
+#include "cli/core/cli.h"
+#include "cli/core/output.h"
 
 #include <stdio.h>
 

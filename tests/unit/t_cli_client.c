@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "base/buf.h"
-#include "cli/client.h"
+#include "cli/client/client.h"
 #include "support/fake_http.h"
 
 #include <stdio.h>

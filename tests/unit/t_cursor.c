@@ -4,7 +4,7 @@
  */
 #include "support/test.h"
 
-#include "api/cursor.h"
+#include "api/answer/cursor.h"
 
 #include <stdio.h>
 

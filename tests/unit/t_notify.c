@@ -2,7 +2,7 @@
 /* t_notify.c - what a service manager is told. */
 #include "support/test.h"
 
-#include "cli/notify.h"
+#include "cli/serve/notify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

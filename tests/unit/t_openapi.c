@@ -5,8 +5,8 @@
 #include "support/test.h"
 
 #include "api/api.h"
-#include "api/openapi.h"
-#include "api/openapi_type.h"
+#include "api/openapi/openapi.h"
+#include "api/openapi/openapi_type.h"
 #include "base/alloc.h"
 #include "base/json.h"
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admin.c - what an admin manages: the tenant's keys, the settings in force.
+ */
+#include "api/handlers.h"
+
+#include "api/answer/forms.h"
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/limits.h"
+#include "engine/core/engine.h"
+#include "engine/key/key.h"
+
+#include <string.h>
+
+#define MAX_LABEL_BYTES 200
+#define MAX_SETTINGS_BYTES ((size_t)1 << 20)
+
+static json_t *form_key(const struct key *key)
+{
+    json_t *out = json_object();
+
+    return form_finish(
+        out,
+        out && json_set_cstr(out, "id", key->id) &&
+            json_set_cstr(out, "role", key_role_name(key->role)) &&
+            json_set_str(out, "label",
+                         key->label ? str_of(key->label) : (struct str){0}) &&
+            json_set_time(out, "created_at", &key->created_at_ms) &&
+            form_set_time(out, "revoked_at", key->revoked_at_ms));
+}
+
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_key(row);
+}
+
+enum clew_status keys_list(struct api_call *call, struct clew_error *err)
+{
+    struct key *keys = NULL;
+    size_t count = 0;
+    enum clew_status status = key_list_in(call->engine, call->arena,
+                                          &call->scope, &keys, &count, err);
+
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 &(struct api_rows){keys, count,
+                                                    sizeof(keys[0]), form_row,
+                                                    NULL},
+                                 err)
+               : status;
+}
+
+enum clew_status keys_post(struct api_call *call, struct clew_error *err)
+{
+    struct str role_name = {0};
+    struct str label = {0};
+    enum key_role role;
+    struct key key;
+    char text[KEY_TEXT_SIZE];
+    bool is_ok;
+    enum clew_status status = json_get_str(call->body, "role", JSON_REQUIRED,
+                                           LIMIT_NAME_BYTES, &role_name, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "label", JSON_OPTIONAL,
+                              MAX_LABEL_BYTES, &label, err);
+    }
+    if (status == CLEW_OK && !key_role_parse(role_name, &role)) {
+        status = clew_fail_field(err, "role",
+                                 "\"role\" must be read, write or admin");
+    }
+    if (status == CLEW_OK) {
+        status = key_create_in(
+            call->engine, call->arena, &call->scope, role,
+            label.s ? arena_copy(call->arena, label.s, label.len) : NULL, &key,
+            text, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->http_status = 201;
+    call->out = form_key(&key);
+    is_ok = call->out && json_set_cstr(call->out, "key", text);
+    explicit_bzero(text, sizeof(text));
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+enum clew_status keys_delete(struct api_call *call, struct clew_error *err)
+{
+    struct key *keys = NULL;
+    size_t count = 0;
+    struct str id = call->params[0];
+    enum clew_status status =
+        key_revoke_in(call->engine, &call->scope, id, err);
+
+    if (status == CLEW_OK) {
+        status = key_list_in(call->engine, call->arena, &call->scope, &keys,
+                             &count, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (str_eq(id, str_of(keys[i].id))) {
+            call->out = form_key(&keys[i]);
+        }
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return call->out ? CLEW_OK : clew_no_memory(err);
+}
+
+/* --- settings --------------------------------------------------------------
+ */
+
+/* "scheme://name:secret@host" without the secret; NULL if there is none. */
+static json_t *mask_address(struct str text)
+{
+    size_t scheme = str_find(text, STR("://"), 0);
+    size_t at = str_find(text, STR("@"), 0);
+    size_t colon;
+    struct buf masked;
+    json_t *out;
+
+    if (scheme == SIZE_MAX || at == SIZE_MAX || at < scheme) {
+        return NULL;
+    }
+    colon = str_find(text, STR(":"), scheme + 3);
+    if (colon == SIZE_MAX || colon > at) {
+        return NULL;
+    }
+    buf_init(&masked, MAX_SETTINGS_BYTES);
+    (void)buf_append_str(&masked, str_sub(text, 0, colon)); /* see below */
+    (void)buf_append_cstr(&masked, ":***");
+    (void)buf_append_str(&masked, str_sub(text, at, text.len));
+    out = buf_status(&masked) == CLEW_OK ? json_stringn(masked.data, masked.len)
+                                         : json_string("***");
+    buf_release(&masked);
+    return out;
+}
+
+static void mask_all(json_t *settings)
+{
+    const char *name;
+    json_t *entry;
+
+    json_object_foreach (settings, name, entry) {
+        const json_t *value = json_object_get(entry, "value");
+        json_t *masked =
+            json_is_string(value)
+                ? mask_address((struct str){json_string_value(value),
+                                            json_string_length(value)})
+                : NULL;
+
+        if (masked) {
+            (void)json_object_set_new(entry, "value", masked);
+        }
+    }
+}
+
+enum clew_status settings_get(struct api_call *call, struct clew_error *err)
+{
+    json_t *settings = NULL;
+    struct buf text;
+    enum clew_status status = CLEW_OK;
+
+    buf_init(&text, MAX_SETTINGS_BYTES);
+    if (call->engine->config) {
+        status = config_show(call->engine->config, true, &text);
+    }
+    if (status == CLEW_OK && text.len > 0) {
+        status = json_parse(buf_str(&text), &settings, NULL);
+    }
+    buf_release(&text);
+    if (status != CLEW_OK) {
+        return clew_fail(err, status, "could not show the settings");
+    }
+    settings = settings ? settings : json_object();
+    mask_all(settings);
+    call->out = json_object();
+    return json_set(call->out, "settings", settings) &&
+                   json_set_cstr(call->out, "version", CLEW_VERSION)
+               ? CLEW_OK
+               : clew_no_memory(err);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tasks.c - later work, and the traces of what was decided.
+ */
+#include "api/handlers.h"
+
+#include "api/answer/forms.h"
+#include "base/limits.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
+
+static json_t *form_task(const struct task *task)
+{
+    json_t *out = json_object();
+    bool is_ok = out && json_set_uuid(out, "id", &task->id) &&
+                 json_set_str(out, "kind", task->kind) &&
+                 json_set_str(out, "unique_key", task->unique_key) &&
+                 json_set_str(out, "status", task->status) &&
+                 json_set_int(out, "priority", task->priority) &&
+                 json_set_int(out, "attempts", task->attempts) &&
+                 json_set_str(out, "last_error", task->last_error) &&
+                 json_set_time(out, "execute_at", &task->execute_at_ms) &&
+                 json_set_time(out, "created_at", &task->created_at_ms) &&
+                 form_set_time(out, "finished_at", task->finished_at_ms);
+
+    return form_finish(out, is_ok);
+}
+
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_task(row);
+}
+
+static struct str mark_row(struct api_call *call, const void *row)
+{
+    const struct task *task = row;
+
+    return api_mark(call, task->created_at_ms, &task->id);
+}
+
+static bool is_status(struct str text)
+{
+    return str_eq(text, STR("pending")) || str_eq(text, STR("running")) ||
+           str_eq(text, STR("done")) || str_eq(text, STR("failed"));
+}
+
+enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
+{
+    struct task_filter filter = {0};
+    struct task *tasks = NULL;
+    struct api_page page;
+    size_t count = 0;
+    enum clew_status status = api_page_of(call, &page, err);
+
+    if (status == CLEW_OK) {
+        status = api_query_str(call, "status", LIMIT_NAME_BYTES, &filter.status,
+                               err);
+    }
+    if (status == CLEW_OK && filter.status.s && !is_status(filter.status)) {
+        return clew_fail_field(
+            err, "status", "\"status\" is pending, running, done or failed");
+    }
+    if (status == CLEW_OK) {
+        status = api_mark_parse(&page, &filter.before_time_ms,
+                                &filter.before_id, err);
+    }
+    filter.limit = status == CLEW_OK ? page.limit + 1 : 0;
+    if (status == CLEW_OK) {
+        status = task_list(call->engine, &call->scope, call->arena, &filter,
+                           &tasks, &count, err);
+    }
+    return status == CLEW_OK
+               ? api_answer_rows(call, &page,
+                                 &(struct api_rows){tasks, count,
+                                                    sizeof(tasks[0]), form_row,
+                                                    mark_row},
+                                 err)
+               : status;
+}
+
+enum clew_status traces_get(struct api_call *call, struct clew_error *err)
+{
+    json_t *decisions = NULL;
+    struct trace trace;
+    struct uuid id;
+    enum clew_status status = api_param_id(call, 0, &id, err);
+
+    if (status == CLEW_OK) {
+        status = trace_get(call->engine, &call->scope, call->arena, &id, &trace,
+                           err);
+    }
+    if (status == CLEW_OK) {
+        status = json_parse(trace.data, &decisions, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    call->out = json_object();
+    if (!json_set(call->out, "decisions", decisions) ||
+        !json_set_uuid(call->out, "id", &trace.id) ||
+        !json_set_uuid(call->out, "chat_id", &trace.chat_id) ||
+        !json_set_time(call->out, "created_at", &trace.created_at_ms)) {
+        return clew_no_memory(err);
+    }
+    return CLEW_OK;
+}

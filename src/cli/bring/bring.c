@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bring.c - exports of other programs, through the API. See bring.h.
+ */
+#include "cli/bring/bring.h"
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "import/cursor.h"
+#include "import/source.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- Ctrl-C --------------------------------------------------------------- */
+
+static volatile sig_atomic_t is_stopped;
+
+static void note_stop(int signal_number)
+{
+    (void)signal_number;
+    is_stopped = 1;
+}
+
+void bring_catch(void)
+{
+    struct sigaction action = {.sa_handler = note_stop,
+                               .sa_flags = (int)SA_RESETHAND};
+
+    (void)sigaction(SIGINT, &action, NULL); /* else it ends at once */
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+bool bring_is_stopped(void)
+{
+    return is_stopped != 0;
+}
+
+/* --- what the importer asks for, through the API -------------------------- */
+
+static void take_turn(const json_t *turn, struct import_place *out)
+{
+    (void)snprintf(out->chat, sizeof(out->chat), "%s",
+                   cli_field(turn, "chat_id"));
+    out->seq = json_integer_value(json_object_get(turn, "seq"));
+}
+
+static enum clew_status find(void *arg, struct str id, struct import_place *out,
+                             struct clew_error *err)
+{
+    struct bring *bring = arg;
+    struct cli *cli = bring->cli;
+    char *path = arena_string(&cli->arena, "/api/v1/turns");
+    json_t *answer = NULL;
+    const json_t *turn;
+    enum clew_status status;
+
+    path = cli_query(cli, path, "external_id",
+                     arena_copy(&cli->arena, id.s, id.len));
+    status = cli_call(cli, "GET", path, NULL, &answer, err);
+    turn = json_array_get(json_object_get(answer, "items"), 0);
+    out->is_known = turn != NULL;
+    if (turn) {
+        take_turn(turn, out);
+    }
+    json_decref(answer);
+    return status;
+}
+
+static json_t *form_message(const struct bring *bring, const char *chat,
+                            const struct import_message *message)
+{
+    json_t *out = json_object();
+
+    if (out && json_set_cstr(out, "user_id", bring->user) &&
+        json_set_cstr(out, "role", message->role) &&
+        json_set_cstr(out, "channel", "chat") &&
+        json_set_str(out, "external_id", message->id) &&
+        json_set_time(out, "created_at", &message->created_at_ms) &&
+        (!chat[0] || json_set_cstr(out, "chat_id", chat)) &&
+        (!message->name.s || json_set_str(out, "name", message->name)) &&
+        json_object_set(out, "content", message->content) == 0) {
+        return out;
+    }
+    json_decref(out);
+    return NULL;
+}
+
+/* Stop here if the user wants that: between two batches nothing is half. */
+static enum clew_status go_on(const struct bring *bring, struct clew_error *err)
+{
+    if (!bring_is_stopped()) {
+        return CLEW_OK;
+    }
+    if (bring->progress.total == 0) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "stopped while it was looked at; nothing was kept");
+    }
+    return clew_fail(err, CLEW_UNAVAILABLE,
+                     "stopped after %lld of %lld messages; run the same "
+                     "command again and it goes on from there",
+                     (long long)bring->progress.done,
+                     (long long)bring->progress.total);
+}
+
+static enum clew_status add(void *arg, const char *chat,
+                            const struct import_message *messages, size_t n,
+                            struct import_place *out, struct clew_error *err)
+{
+    struct bring *bring = arg;
+    json_t *turns;
+    json_t *body;
+    json_t *answer = NULL;
+    enum clew_status status = go_on(bring, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    turns = json_array();
+    body = json_pack("{s:o}", "turns", turns);
+    for (size_t i = 0; body && i < n; i++) {
+        if (json_array_append_new(
+                turns, form_message(bring, chat, &messages[i])) != 0) {
+            json_decref(body);
+            body = NULL;
+        }
+    }
+    if (!body) {
+        return clew_no_memory(err);
+    }
+    status = cli_call(bring->cli, "POST", "/api/v1/turns", body, &answer, err);
+    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
+        const json_t *item =
+            json_array_get(json_object_get(answer, "items"), i);
+
+        take_turn(json_object_get(item, "turn"), &out[i]);
+        out[i].is_known = json_is_true(json_object_get(item, "repeated"));
+    }
+    json_decref(answer);
+    progress_add(&bring->progress, (int64_t)n);
+    return status;
+}
+
+static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
+                                  char out_chat[IMPORT_CHAT_ID_SIZE],
+                                  struct clew_error *err)
+{
+    struct bring *bring = arg;
+    struct cli *cli = bring->cli;
+    json_t *answer = NULL;
+    json_t *body = json_pack("{s:I}", "at_seq", (json_int_t)seq);
+    enum clew_status status =
+        cli_call(cli, "POST", cli_path(cli, "/api/v1/chats", chat, "/fork"),
+                 body, &answer, err);
+
+    if (status == CLEW_OK) {
+        (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "%s",
+                       cli_field(answer, "id"));
+    }
+    json_decref(answer);
+    return status;
+}
+
+static enum clew_status set_title(void *arg, const char *chat, struct str title,
+                                  struct clew_error *err)
+{
+    struct bring *bring = arg;
+    struct cli *cli = bring->cli;
+    json_t *answer = NULL;
+    json_t *body = json_object();
+    enum clew_status status;
+
+    if (!body ||
+        !json_set_str(body, "title", str_sub(title, 0, utf8_cut(title, 200)))) {
+        json_decref(body);
+        return clew_no_memory(err);
+    }
+    status = cli_call(cli, "PATCH", cli_path(cli, "/api/v1/chats", chat, ""),
+                      body, &answer, err);
+    json_decref(answer);
+    return status;
+}
+
+static const struct import_ops api_ops = {find, add, fork_chat, set_title};
+
+/* --- a dry run -------------------------------------------------------------
+ */
+
+static enum clew_status add_dry(void *arg, const char *chat,
+                                const struct import_message *messages, size_t n,
+                                struct import_place *out,
+                                struct clew_error *err)
+{
+    struct bring *bring = arg;
+
+    bring->n_fake += !chat[0];
+    for (size_t i = 0; i < n; i++) {
+        enum clew_status status = find(arg, messages[i].id, &out[i], err);
+
+        if (status != CLEW_OK) {
+            return status;
+        }
+        if (!out[i].is_known) {
+            (void)snprintf(out[i].chat, sizeof(out[i].chat), "dry-%lld",
+                           (long long)bring->n_fake);
+            out[i].seq = 1;
+        }
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status fork_dry(void *arg, const char *chat, int64_t seq,
+                                 char out_chat[IMPORT_CHAT_ID_SIZE],
+                                 struct clew_error *err)
+{
+    struct bring *bring = arg;
+
+    (void)chat;
+    (void)seq;
+    (void)err;
+    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "dry-%lld",
+                   (long long)++bring->n_fake);
+    return CLEW_OK;
+}
+
+static enum clew_status title_dry(void *arg, const char *chat, struct str title,
+                                  struct clew_error *err)
+{
+    (void)arg;
+    (void)chat;
+    (void)title;
+    (void)err;
+    return CLEW_OK;
+}
+
+static const struct import_ops dry_ops = {find, add_dry, fork_dry, title_dry};
+
+/* --- a look without the store --------------------------------------------- */
+
+static enum clew_status find_none(void *arg, struct str id,
+                                  struct import_place *out,
+                                  struct clew_error *err)
+{
+    (void)arg;
+    (void)id;
+    (void)err;
+    out->is_known = false;
+    return CLEW_OK;
+}
+
+static enum clew_status add_none(void *arg, const char *chat,
+                                 const struct import_message *messages,
+                                 size_t n, struct import_place *out,
+                                 struct clew_error *err)
+{
+    struct bring *bring = arg;
+
+    (void)messages;
+    bring->n_fake += !chat[0];
+    progress_add(&bring->progress, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(out[i].chat, sizeof(out[i].chat), "look-%lld",
+                       (long long)bring->n_fake);
+        out[i].seq = 1;
+    }
+    return go_on(bring, err);
+}
+
+static const struct import_ops look_ops = {find_none, add_none, fork_dry,
+                                           title_dry};
+
+/* --- one export ----------------------------------------------------------- */
+
+/* One way through an export. */
+struct pass {
+    struct bring *bring;
+    struct importer *importer;
+    enum import_format format; /* of the last file that was one */
+    int64_t n_files;
+    int64_t n_unknown; /* files that are no export */
+    bool is_own;
+};
+
+static enum clew_status take_file(void *arg, const char *name, FILE *file,
+                                  bool is_only, struct clew_error *err)
+{
+    struct pass *pass = arg;
+    enum import_format format = IMPORT_UNKNOWN;
+    struct clew_error why;
+    enum clew_status status = importer_set_source(pass->importer, name, err);
+
+    /* a database is read where it lies, so not in a zip or a pipe */
+    if (status == CLEW_OK && name[0] && fileno(file) >= 0 && cursor_is(file)) {
+        bool has_chats = false;
+
+        status = cursor_read(pass->importer, name, &has_chats, err);
+        format = has_chats ? IMPORT_CURSOR : IMPORT_UNKNOWN;
+        if (status == CLEW_OK && !has_chats) {
+            status = clew_fail_code(err, CLEW_INVALID, IMPORT_UNKNOWN_CODE,
+                                    "this database is not Cursor's");
+        }
+    } else if (status == CLEW_OK) {
+        status = import_read(pass->importer, file, pass->bring->format, &format,
+                             err);
+    }
+    if (status == CLEW_OK && format == IMPORT_CLEW) {
+        pass->is_own = is_only;
+        pass->n_unknown += !is_only;
+        return CLEW_OK;
+    }
+    if (status == CLEW_INVALID && !is_only &&
+        strcmp(err->code, IMPORT_UNKNOWN_CODE) == 0) {
+        pass->n_unknown++; /* an export holds other things too */
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK && format == IMPORT_UNKNOWN) {
+        pass->n_files += is_only; /* empty, so it may be anything */
+        pass->n_unknown += !is_only;
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK) {
+        pass->n_files += format != IMPORT_SLACK_USERS;
+        pass->format = format == IMPORT_SLACK_USERS ? pass->format : format;
+        return CLEW_OK;
+    }
+    if (bring_is_stopped() ||
+        (is_only && pass->bring->cli->args.n_operands <= 1)) {
+        return status;
+    }
+    why = *err;
+    return clew_fail_code(err, status, why.code, "%.110s: %.200s", name,
+                          why.message);
+}
+
+static enum clew_status run_pass(struct pass *pass, const char *path,
+                                 const struct import_ops *ops,
+                                 struct clew_error *err)
+{
+    struct source_ops source = {.file = take_file, .arg = pass};
+    enum clew_status status =
+        importer_new(ops, pass->bring, &pass->importer, err);
+
+    return status == CLEW_OK
+               ? source_each(path, &source, &pass->bring->n_other, err)
+               : status;
+}
+
+/* --- what came of it ------------------------------------------------------ */
+
+static const char *const reason_names[IMPORT_REASONS] = {
+    [IMPORT_HIDDEN] = "hidden by the program",
+    [IMPORT_PLUMBING] = "notes of the program itself",
+    [IMPORT_THINKING] = "a model's reasoning",
+    [IMPORT_EMPTY] = "without words"};
+static const char *const reason_fields[IMPORT_REASONS] = {
+    [IMPORT_HIDDEN] = "hidden",
+    [IMPORT_PLUMBING] = "plumbing",
+    [IMPORT_THINKING] = "thinking",
+    [IMPORT_EMPTY] = "empty"};
+
+static void show_json(const struct bring *bring, const struct pass *pass,
+                      const struct import_counts *counts)
+{
+    json_t *why = json_object();
+    json_t *json = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "format",
+        import_format_name(pass->format), "conversations",
+        (json_int_t)counts->n_conversations, "messages",
+        (json_int_t)counts->n_messages, "added", (json_int_t)counts->n_new,
+        "forks", (json_int_t)counts->n_forks, "skipped",
+        (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
+        "skipped_because", why, "other_files",
+        (json_int_t)(pass->n_unknown + bring->n_other));
+
+    for (int i = 0; json && i < IMPORT_REASONS; i++) {
+        if (counts->by_reason[i] > 0) {
+            (void)json_set_int(why, reason_fields[i], counts->by_reason[i]);
+        }
+    }
+    output_json(&bring->cli->out, json);
+    json_decref(json);
+}
+
+static void show_counts(const struct bring *bring, const struct pass *pass)
+{
+    const struct import_counts *counts = importer_counts(pass->importer);
+    FILE *file = bring->cli->out.file;
+    const char *between = "";
+
+    if (bring->is_quiet && counts->n_new == 0) {
+        return;
+    }
+    if (bring->cli->as_json) {
+        show_json(bring, pass, counts);
+        return;
+    }
+    (void)fprintf(
+        file,
+        "%s: %lld conversations, %lld messages, %lld of them %s, "
+        "%lld forks\n",
+        import_format_name(pass->format), (long long)counts->n_conversations,
+        (long long)counts->n_messages, (long long)counts->n_new,
+        bring->is_dry ? "would be new" : "new", (long long)counts->n_forks);
+    if (counts->n_skipped > 0) {
+        (void)fprintf(file, "%lld left out: ", (long long)counts->n_skipped);
+    }
+    for (int i = 0; i < IMPORT_REASONS; i++) {
+        if (counts->by_reason[i] > 0) {
+            (void)fprintf(file, "%s%lld %s", between,
+                          (long long)counts->by_reason[i], reason_names[i]);
+            between = ", ";
+        }
+    }
+    (void)fputs(counts->n_skipped > 0 ? "\n" : "", file);
+    if (pass->n_unknown + bring->n_other > 0) {
+        (void)fprintf(file, "%lld other files were not read\n",
+                      (long long)(pass->n_unknown + bring->n_other));
+    }
+}
+
+/* --- the doors ------------------------------------------------------------ */
+
+void bring_init(struct bring *bring, struct cli *cli)
+{
+    const char *user = args_str(&cli->args, "user");
+
+    *bring = (struct bring){.cli = cli,
+                            .user = user ? user : "me",
+                            .is_dry = args_has(&cli->args, "dry-run")};
+}
+
+/* Read all of it, keeping nothing: how much is it, and is it whole? */
+static enum clew_status look(struct bring *bring, const char *path,
+                             bool *out_is_own, int64_t *out_total,
+                             struct clew_error *err)
+{
+    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    enum clew_status status;
+
+    progress_begin(&bring->progress, "looking at it:", 0);
+    bring->progress.is_shown = bring->progress.is_shown && !bring->is_quiet;
+    status = run_pass(&pass, path, &look_ops, err);
+    progress_end(&bring->progress);
+    if (status == CLEW_OK && pass.n_files == 0 && !pass.is_own) {
+        status = clew_fail(err, CLEW_INVALID,
+                           "there is no export that can be read in \"%.200s\"",
+                           path);
+    }
+    if (status == CLEW_OK) {
+        *out_is_own = pass.is_own;
+        *out_total = importer_counts(pass.importer)->n_messages;
+    }
+    importer_free(pass.importer);
+    return status;
+}
+
+enum clew_status bring_path(struct bring *bring, const char *path,
+                            bool *out_is_own, struct clew_error *err)
+{
+    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    int64_t total = 0;
+    enum clew_status status;
+
+    bring_catch();
+    status = look(bring, path, out_is_own, &total, err);
+    if (status != CLEW_OK || *out_is_own) {
+        return status;
+    }
+    bring->n_other = 0;
+    progress_begin(&bring->progress, bring->is_dry ? "reading" : "importing",
+                   total);
+    bring->progress.is_shown = bring->progress.is_shown && !bring->is_quiet;
+    status = run_pass(&pass, path, bring->is_dry ? &dry_ops : &api_ops, err);
+    progress_end(&bring->progress);
+    if (status == CLEW_OK) {
+        show_counts(bring, &pass);
+    }
+    importer_free(pass.importer);
+    return status;
+}
+
+enum clew_status bring_stream(struct bring *bring, FILE *file,
+                              struct clew_error *err)
+{
+    struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
+    enum clew_status status = importer_new(bring->is_dry ? &dry_ops : &api_ops,
+                                           bring, &pass.importer, err);
+
+    bring_catch();
+    progress_begin(&bring->progress, "importing", 0);
+    if (status == CLEW_OK) {
+        status = take_file(&pass, "", file, true, err);
+    }
+    progress_end(&bring->progress);
+    if (status == CLEW_OK) {
+        show_counts(bring, &pass);
+    }
+    importer_free(pass.importer);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bring.h - what other programs exported, brought into the store by the API.
+ *
+ * An export is read twice: first to the end without keeping anything, so that
+ * one that is damaged anywhere leaves nothing behind, and so that it is known
+ * how much there is; then for good. Ctrl-C ends it between two batches; the
+ * same command goes on where it ended, since what is there is not added twice.
+ * Thread-safety: none; the main thread.
+ */
+#ifndef CLI_BRING_H
+#define CLI_BRING_H
+
+#include "cli/core/cli.h"
+#include "import/import.h"
+#include "import/reader.h"
+
+struct bring {
+    struct cli *cli;
+    const char *user;
+    enum import_format format; /* what it must be; IMPORT_UNKNOWN: look */
+    bool is_dry;
+    bool is_quiet; /* no counts where nothing was new */
+    struct progress progress;
+    int64_t n_fake;  /* chats that a dry run made up */
+    int64_t n_other; /* files that are something else */
+};
+
+/* With what the command line says. */
+void bring_init(struct bring *bring, struct cli *cli);
+/*
+ * Bring a file, a folder or a zip. `*out_is_own` is true if it is a file of
+ * clew's own, which nothing was done with.
+ */
+enum clew_status bring_path(struct bring *bring, const char *path,
+                            bool *out_is_own,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Bring what comes through a pipe: read once, as it comes. */
+enum clew_status bring_stream(struct bring *bring, FILE *file,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Bring what is in a folder, and what is written there from now on, until a
+ * signal ends it. */
+enum clew_status bring_watch(struct bring *bring, const char *folder,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/* From here on Ctrl-C is only noted, the second one ends the program. */
+void bring_catch(void);
+bool bring_is_stopped(void);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_import.c - read exports: clew's own, and those of other programs.
+ *
+ * clew's own is carried out in pieces of rows, each all or nothing; the others
+ * are posted as turns in batches, with forks where their trees branch. What is
+ * there already is left alone either way, so an import that was broken off is
+ * simply run again.
+ */
+#include "base/buf.h"
+#include "base/json.h"
+#include "cli/bring/bring.h"
+#include "cli/core/cli.h"
+#include "import/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A piece of an import: rows, and bytes of their lines. */
+#define PIECE_ROWS 500
+#define PIECE_BYTES (8u << 20)
+/* One line: the largest turn, with every byte of it escaped. */
+#define LINE_BYTES (128u << 20)
+
+/* --- clew's own export -----------------------------------------------------
+ */
+
+struct import {
+    struct cli *cli;
+    json_t *rows; /* of the piece being gathered */
+    size_t n_bytes;
+    int64_t n_lines;
+    int64_t n_rows;
+    int64_t n_added;
+    bool has_begun; /* the first line was there */
+    bool has_ended; /* the last one too */
+    struct progress progress;
+};
+
+static enum clew_status send_piece(struct import *import,
+                                   struct clew_error *err)
+{
+    json_t *body;
+    json_t *answer = NULL;
+    enum clew_status status;
+
+    if (json_array_size(import->rows) == 0) {
+        return CLEW_OK;
+    }
+    if (args_has(&import->cli->args, "dry-run")) {
+        import->n_rows += (int64_t)json_array_size(import->rows);
+        import->n_bytes = 0;
+        (void)json_array_clear(import->rows); /* fails for non-arrays only */
+        return CLEW_OK;
+    }
+    body = json_pack("{s:o}", "rows", import->rows);
+    import->rows = json_array();
+    import->n_bytes = 0;
+    if (!body || !import->rows) {
+        json_decref(body);
+        return clew_no_memory(err);
+    }
+    status =
+        cli_call(import->cli, "POST", "/api/v1/import", body, &answer, err);
+    if (status == CLEW_OK) {
+        int64_t n_rows = json_integer_value(json_object_get(answer, "rows"));
+
+        import->n_rows += n_rows;
+        import->n_added += json_integer_value(json_object_get(answer, "added"));
+        progress_add(&import->progress, n_rows);
+    }
+    json_decref(answer);
+    return status;
+}
+
+/* The first or the last line; false if it is neither. */
+static bool take_mark(struct import *import, const json_t *line)
+{
+    const char *type = cli_field(line, "type");
+
+    if (strcmp(type, "export") == 0) {
+        import->has_begun =
+            json_integer_value(json_object_get(line, "version")) == 1;
+        return true;
+    }
+    if (strcmp(type, "end") == 0) {
+        import->has_ended = true;
+        return true;
+    }
+    return false;
+}
+
+static enum clew_status take_line(struct import *import, struct str text,
+                                  struct clew_error *err)
+{
+    json_t *line = NULL;
+    enum clew_status status = json_parse(text, &line, err);
+
+    import->n_lines++;
+    if (status != CLEW_OK) {
+        return clew_fail(err, CLEW_INVALID, "line %lld is not JSON",
+                         (long long)import->n_lines);
+    }
+    if (take_mark(import, line)) {
+        json_decref(line);
+        line = NULL;
+    }
+    if (!import->has_begun) {
+        json_decref(line);
+        return clew_fail(err, CLEW_INVALID,
+                         "this is no export that this version can read");
+    }
+    if (line && json_array_append_new(import->rows, line) != 0) {
+        return clew_no_memory(err);
+    }
+    import->n_bytes += text.len;
+    if (json_array_size(import->rows) >= PIECE_ROWS ||
+        import->n_bytes >= PIECE_BYTES) {
+        return send_piece(import, err);
+    }
+    return CLEW_OK;
+}
+
+/* One line without its end; false at the end of the file. */
+static bool read_line(FILE *file, struct buf *line)
+{
+    char part[65536];
+
+    buf_clear(line);
+    while (fgets(part, sizeof(part), file)) {
+        size_t len = strlen(part);
+
+        if (len > 0 && part[len - 1] == '\n') {
+            (void)buf_append(line, part, len - 1);
+            return true;
+        }
+        (void)buf_append(line, part, len);
+    }
+    return line->len > 0;
+}
+
+static enum clew_status take_file(struct import *import, FILE *file,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    struct buf line;
+
+    buf_init(&line, LINE_BYTES);
+    while (status == CLEW_OK && read_line(file, &line)) {
+        status = buf_status(&line);
+        if (status != CLEW_OK) {
+            (void)clew_fail(err, status, "line %lld is too long",
+                            (long long)import->n_lines + 1);
+        } else if (line.len > 0) {
+            status = take_line(import, buf_str(&line), err);
+        }
+    }
+    buf_release(&line);
+    if (status == CLEW_OK) {
+        status = send_piece(import, err);
+    }
+    if (status == CLEW_OK && !import->has_ended) {
+        status = clew_fail(err, CLEW_INVALID,
+                           "the export is cut off; what it had was taken");
+    }
+    return status;
+}
+
+static enum clew_status import_own(struct cli *cli, FILE *file,
+                                   struct clew_error *err)
+{
+    struct import import = {.cli = cli, .rows = json_array()};
+    enum clew_status status = CLEW_OK;
+
+    if (!import.rows) {
+        return clew_no_memory(err);
+    }
+    progress_begin(&import.progress, "importing", 0);
+    status = take_file(&import, file, err);
+    progress_end(&import.progress);
+    json_decref(import.rows);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (cli->as_json) {
+        json_t *json =
+            json_pack("{s:I, s:I}", "rows", (json_int_t)import.n_rows, "added",
+                      (json_int_t)import.n_added);
+
+        output_json(&cli->out, json);
+        json_decref(json);
+    } else {
+        (void)fprintf(cli->out.file, "%lld rows, %lld of them new\n",
+                      (long long)import.n_rows, (long long)import.n_added);
+    }
+    return CLEW_OK;
+}
+
+/* --- the command -----------------------------------------------------------
+ */
+
+/* Of a pipe, which cannot be begun again, the first byte decides. */
+static enum clew_status import_stdin(struct cli *cli, struct bring *bring,
+                                     struct clew_error *err)
+{
+    enum import_format format = bring->format;
+    int first = getc(stdin);
+
+    (void)ungetc(first, stdin); /* one byte always fits */
+    return format == IMPORT_CLEW || (format == IMPORT_UNKNOWN && first != '[')
+               ? import_own(cli, stdin, err)
+               : bring_stream(bring, stdin, err);
+}
+
+static enum clew_status import_one(struct cli *cli, struct bring *bring,
+                                   const char *path, struct clew_error *err)
+{
+    enum clew_status status;
+    bool is_own = false;
+    FILE *file;
+
+    if (strcmp(path, "-") == 0) {
+        return import_stdin(cli, bring, err);
+    }
+    status = bring_path(bring, path, &is_own, err);
+    if (status != CLEW_OK || !is_own) {
+        return status;
+    }
+    file = fopen(path, "re");
+    if (!file) {
+        return clew_fail(err, CLEW_NOT_FOUND, "could not read \"%s\": %s", path,
+                         strerror(errno));
+    }
+    status = import_own(cli, file, err);
+    (void)fclose(file); /* it was only read */
+    return status;
+}
+
+static enum clew_status run_import(struct cli *cli, struct clew_error *err)
+{
+    const char *from = args_str(&cli->args, "from");
+    const char *watch = args_str(&cli->args, "watch");
+    struct bring bring;
+    enum clew_status status = CLEW_OK;
+
+    bring_init(&bring, cli);
+    bring.format = from ? import_format_parse(from) : IMPORT_UNKNOWN;
+    if (from && bring.format == IMPORT_UNKNOWN) {
+        return clew_fail_field(err, "from", "--from: \"%.40s\" is none of %s",
+                               from, import_format_names());
+    }
+    if (cli->args.n_operands == 0 && !watch) {
+        return clew_fail(err, CLEW_INVALID,
+                         "name a file, a folder or a zip (see \"clew help "
+                         "import\")");
+    }
+    for (size_t i = 0; status == CLEW_OK && i < cli->args.n_operands; i++) {
+        status = import_one(cli, &bring, cli->args.operands[i], err);
+    }
+    if (status == CLEW_OK && watch) {
+        status = bring_watch(&bring, watch, err);
+    }
+    return status;
+}
+
+static const struct arg_option import_options[] = {
+    {"user", 'U', "ID", NULL, "whose conversations they are (default \"me\")"},
+    {"from", 0, "FORMAT", NULL, "which format it is; default: look"},
+    {"dry-run", 0, NULL, NULL, "only say what would be imported"},
+    {"watch", 0, "FOLDER", NULL, "go on importing what is written there"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+const struct command command_import = {
+    .name = "import",
+    .operands = "[FILE|FOLDER|ZIP]...",
+    .max_operands = ARGS_MAX,
+    .summary = "read what other programs, and clew, exported",
+    .example = "clew import --user ada conversations.json",
+    .options = import_options,
+    .run = run_import,
+    .makes_store = true,
+};

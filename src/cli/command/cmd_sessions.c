@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_sessions.c - the work periods of a chat and what they came to.
+ */
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/core/cli.h"
+
+#include <stdio.h>
+
+static const struct arg_option options[] = {
+    {"limit", 'l', "N", NULL, "at most this many (default 50)"},
+    {"cursor", 0, "CURSOR", NULL, "the next page"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static void show_session(struct cli *cli, const json_t *session)
+{
+    const char *summary = cli_field(session, "summary");
+    bool is_open = json_is_null(json_object_get(session, "ended_at"));
+
+    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(session, "id")));
+    (void)fputs("  ", cli->out.file);
+    output_text(&cli->out, OUTPUT_DIM,
+                str_of(cli_when(cli, session, "started_at")));
+    (void)fputs(is_open ? ", open\n" : ", ended\n", cli->out.file);
+    if (summary[0]) {
+        output_text(&cli->out, OUTPUT_PLAIN, str_of(summary));
+        (void)fputc('\n', cli->out.file);
+    }
+    (void)fputc('\n', cli->out.file);
+}
+
+static enum clew_status show(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
+{
+    const char *next = cli_field(answer, "next_cursor");
+    const json_t *session;
+    size_t i;
+
+    (void)err;
+    json_array_foreach (json_object_get(answer, "items"), i, session) {
+        show_session(cli, session);
+    }
+    if (i == 0) {
+        (void)fputs("nothing found\n", stderr);
+    }
+    if (next[0]) {
+        (void)fprintf(stderr, "more: --cursor %s\n", next);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status run(struct cli *cli, struct clew_error *err)
+{
+    int64_t limit = LIMIT_PAGE_DEFAULT;
+    enum clew_status status =
+        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
+    char *path = arena_printf(&cli->arena, "/api/v1/sessions?limit=%lld",
+                              (long long)limit);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    path = cli_query(cli, path, "chat_id", cli->args.operands[0]);
+    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
+    return cli_show(cli, "GET", path, NULL, show, err);
+}
+
+const struct command command_sessions = {
+    .name = "sessions",
+    .operands = "CHAT",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "list a chat's work periods and what each came to",
+    .example = "clew sessions 0199c1d2-7a00-7000-8000-000000000001",
+    .options = options,
+    .run = run,
+};

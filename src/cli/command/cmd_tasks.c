@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_tasks.c - `clew tasks` lists later work, `clew why` explains a turn.
+ */
+#include "base/limits.h"
+#include "cli/core/cli.h"
+#include "cli/show/show.h"
+
+#include <stdio.h>
+
+static const struct arg_option task_options[] = {
+    {"status", 's', "TASK-STATUS", NULL, "pending, running, done or failed"},
+    {"limit", 'l', "N", NULL, "at most this many (default 50)"},
+    {"cursor", 0, "CURSOR", NULL, "go on after an earlier list"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
+                                   struct clew_error *err)
+{
+    static const struct output_column columns[] = {{"KIND", false},
+                                                   {"STATUS", false},
+                                                   {"TRIES", true},
+                                                   {"DUE", false},
+                                                   {"ERROR", false}};
+    const json_t *items = json_object_get(answer, "items");
+    const json_t *task;
+    const char **cells;
+    size_t i;
+
+    cells =
+        arena_zero(&cli->arena, 5 * json_array_size(items) + 1, sizeof(*cells));
+    if (!cells) {
+        return clew_no_memory(err);
+    }
+    json_array_foreach (items, i, task) {
+        json_int_t tries =
+            json_integer_value(json_object_get(task, "attempts"));
+        const char *text = arena_printf(&cli->arena, "%lld", (long long)tries);
+
+        cells[5 * i] = cli_field(task, "kind");
+        cells[5 * i + 1] = cli_field(task, "status");
+        cells[5 * i + 2] = text ? text : "";
+        cells[5 * i + 3] = cli_when(cli, task, "execute_at");
+        cells[5 * i + 4] = cli_field(task, "last_error");
+    }
+    output_table(&cli->out, columns, 5, cells, json_array_size(items));
+    show_more(answer);
+    return CLEW_OK;
+}
+
+static enum clew_status run_tasks(struct cli *cli, struct clew_error *err)
+{
+    int64_t limit = LIMIT_PAGE_DEFAULT;
+    enum clew_status status =
+        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
+    char *path =
+        arena_printf(&cli->arena, "/api/v1/tasks?limit=%lld", (long long)limit);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    path = cli_query(cli, path, "status", args_str(&cli->args, "status"));
+    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
+    return cli_show(cli, "GET", path, NULL, show_tasks, err);
+}
+
+const struct command command_tasks = {
+    .name = "tasks",
+    .operands = "",
+    .summary = "list later work, newest first",
+    .example = "clew tasks --status failed",
+    .options = task_options,
+    .run = run_tasks,
+};
+
+static enum clew_status run_why(struct cli *cli, struct clew_error *err)
+{
+    char *path = cli_path(cli, "/api/v1/traces", cli->args.operands[0], "");
+
+    return cli_show(cli, "GET", path, NULL, show_why, err);
+}
+
+const struct command command_why = {
+    .name = "why",
+    .operands = "TURN|CALL",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "say what was decided about a turn or a call, and why",
+    .example = "clew why 0199c1d2-7a00:3",
+    .run = run_why,
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * args.c - the words after a command. See args.h.
+ */
+#include "cli/core/args.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+const struct arg_option args_common[] = {
+    {"json", 'j', NULL, NULL, "print the answer as JSON"},
+    {"url", 'u', "URL", NULL, "talk to this server (CLEW_URL)"},
+    {"key", 'k', "KEY", NULL, "with this key (CLEW_KEY)"},
+    {"ca-file", 0, "FILE", NULL, "trust this CA of it (SSL_CERT_FILE)"},
+    {"data", 'd', "DIR", "data.dir", "work on this data folder"},
+    {"store", 0, "URL", "store.url", "work on this PostgreSQL"},
+    {"tenant", 't', "NAME", NULL, "act in this tenant of the data folder"},
+    {"config", 'c', "FILE", NULL, "read this configuration (CLEW_CONFIG)"},
+    {"set", 0, "KEY=VALUE", NULL, "override one setting; may be repeated"},
+    {"help", 'h', NULL, NULL, "explain this command"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static const struct arg_option *find_long(const struct arg_option *list,
+                                          struct str name)
+{
+    for (; list && list->name; list++) {
+        if (str_eq(str_of(list->name), name)) {
+            return list;
+        }
+    }
+    return NULL;
+}
+
+static const struct arg_option *find_short(const struct arg_option *list,
+                                           char letter)
+{
+    for (; list && list->name; list++) {
+        if (list->letter == letter) {
+            return list;
+        }
+    }
+    return NULL;
+}
+
+/* The option a word names; `*out_value` is what is glued to it, or NULL. */
+static const struct arg_option *option_of(const struct arg_option *own,
+                                          const char *word,
+                                          const char **out_value)
+{
+    const struct arg_option *found;
+    const char *sign = strchr(word, '=');
+
+    *out_value = NULL;
+    if (word[1] == '-') {
+        struct str name = str_of(word + 2);
+
+        if (sign) {
+            name.len = (size_t)(sign - word) - 2;
+            *out_value = sign + 1;
+        }
+        found = find_long(own, name);
+        return found ? found : find_long(args_common, name);
+    }
+    if (word[2]) {
+        *out_value = word + 2;
+    }
+    found = find_short(own, word[1]);
+    return found ? found : find_short(args_common, word[1]);
+}
+
+/* One option at argv[*at], which moves to its last word. */
+static enum clew_status read_option(const struct arg_option *own, int argc,
+                                    char *const *argv, int *at,
+                                    struct args *out, struct clew_error *err)
+{
+    const char *word = argv[*at];
+    const char *value;
+    const struct arg_option *option = option_of(own, word, &value);
+
+    if (!option) {
+        return clew_fail_field(err, word, "unknown option \"%.80s\"", word);
+    }
+    if (!option->value && value) {
+        return clew_fail_field(err, option->name, "--%s takes no value",
+                               option->name);
+    }
+    if (option->value && !value) {
+        if (*at + 1 >= argc) {
+            return clew_fail_field(err, option->name, "--%s needs a value: %s",
+                                   option->name, option->value);
+        }
+        ++*at;
+        value = argv[*at];
+    }
+    if (out->n_given == ARGS_MAX) {
+        return clew_fail(err, CLEW_TOO_LARGE, "too many options");
+    }
+    out->given[out->n_given].option = option;
+    out->given[out->n_given].value = value;
+    out->n_given++;
+    return CLEW_OK;
+}
+
+enum clew_status args_parse(const struct arg_option *own, int argc,
+                            char *const *argv, struct args *out,
+                            struct clew_error *err)
+{
+    bool is_open = true; /* options may still come */
+
+    memset(out, 0, sizeof(*out));
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        enum clew_status status = CLEW_OK;
+
+        if (is_open && strcmp(word, "--") == 0) {
+            is_open = false;
+        } else if (is_open && word[0] == '-' && word[1]) {
+            status = read_option(own, argc, argv, &i, out, err);
+        } else if (out->n_operands == ARGS_MAX) {
+            status = clew_fail(err, CLEW_TOO_LARGE, "too many arguments");
+        } else {
+            out->operands[out->n_operands++] = word;
+        }
+        if (status != CLEW_OK) {
+            return status;
+        }
+    }
+    return CLEW_OK;
+}
+
+int args_before(int argc, char *const *argv)
+{
+    int n = 0;
+
+    while (n < argc && argv[n][0] == '-' && argv[n][1] &&
+           strcmp(argv[n], "--") != 0) {
+        const char *value = NULL;
+        const struct arg_option *option = option_of(NULL, argv[n], &value);
+
+        if (!option) {
+            return n;
+        }
+        n += option->value && !value ? 2 : 1;
+    }
+    return n > argc ? argc : n;
+}
+
+const char *args_nth(const struct args *args, const char *name, size_t i)
+{
+    for (size_t at = 0; at < args->n_given; at++) {
+        if (strcmp(args->given[at].option->name, name) == 0 && i-- == 0) {
+            return args->given[at].value;
+        }
+    }
+    return NULL;
+}
+
+bool args_has(const struct args *args, const char *name)
+{
+    for (size_t i = 0; i < args->n_given; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *args_str(const struct args *args, const char *name)
+{
+    const char *value = NULL;
+
+    for (size_t i = 0; i < args->n_given; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0) {
+            value = args->given[i].value;
+        }
+    }
+    return value;
+}
+
+enum clew_status args_int(const struct args *args, const char *name,
+                          int64_t min, int64_t max, int64_t *out,
+                          struct clew_error *err)
+{
+    const char *text = args_str(args, name);
+    int64_t value;
+
+    if (!text) {
+        return CLEW_OK;
+    }
+    if (!str_parse_int(str_of(text), &value) || value < min || value > max) {
+        return clew_fail_field(err, name,
+                               "--%s must be a whole number from %lld to %lld",
+                               name, (long long)min, (long long)max);
+    }
+    *out = value;
+    return CLEW_OK;
+}
+
+/* "NAME=VALUE" cut in two; the key is `prefix` and the name. */
+static enum clew_status read_pair(struct arena *arena,
+                                  const struct arg_option *option,
+                                  struct str prefix, const char *text,
+                                  struct config_flag *out,
+                                  struct clew_error *err)
+{
+    const char *sign = strchr(text, '=');
+
+    if (!sign) {
+        return clew_fail_field(err, option->name, "--%s needs %s", option->name,
+                               option->value);
+    }
+    out->key = arena_printf(arena, "%.*s%.*s", (int)prefix.len, prefix.s,
+                            (int)(sign - text), text);
+    out->value = sign + 1;
+    return out->key ? CLEW_OK : clew_no_memory(err);
+}
+
+/* What one option sets; false if it sets nothing. */
+static bool read_flag(struct arena *arena, const struct arg_option *option,
+                      const char *value, struct config_flag *out,
+                      enum clew_status *out_status, struct clew_error *err)
+{
+    struct str key = str_of(option->key);
+
+    *out_status = CLEW_OK;
+    if (strcmp(option->name, "set") == 0) {
+        *out_status = read_pair(arena, option, STR(""), value, out, err);
+        return true;
+    }
+    if (str_ends(key, STR(".*"))) {
+        key.len--;
+        *out_status = read_pair(arena, option, key, value, out, err);
+        return true;
+    }
+    out->key = option->key;
+    out->value = value ? value : "true";
+    return key.len > 0;
+}
+
+enum clew_status args_config(const struct args *args, struct arena *arena,
+                             struct config_flag *out, size_t *out_count,
+                             struct clew_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < args->n_given; i++) {
+        enum clew_status status;
+
+        if (read_flag(arena, args->given[i].option, args->given[i].value,
+                      &out[n], &status, err)) {
+            n++;
+        }
+        if (status != CLEW_OK) {
+            return status;
+        }
+    }
+    *out_count = n;
+    return CLEW_OK;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * show.h - answers of the API as people read them.
+ *
+ * Each is a cli_show_fn. Lists are tables whose ids are cut to what tells them
+ * apart; what is cut may be typed back (typed.h).
+ * Thread-safety: none; the main thread prints.
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+
+#include "cli/core/cli.h"
+
+/* How many columns tell the ids in `field` of the items from one another. */
+size_t show_id_columns(const json_t *items, const char *field);
+/* So much of an id, in the arena; "" without memory. */
+const char *show_id(struct cli *cli, const char *id, size_t columns);
+/* A paragraph, indented, in lines that fit the terminal (at most 80). */
+void show_paragraph(struct cli *cli, const char *indent, struct str text);
+/* "more: --cursor …" on stderr, if there is more. */
+void show_more(const json_t *answer);
+
+enum clew_status show_memories(struct cli *cli, const json_t *answer,
+                               struct clew_error *err);
+enum clew_status show_memory(struct cli *cli, const json_t *answer,
+                             struct clew_error *err);
+enum clew_status show_episodes(struct cli *cli, const json_t *answer,
+                               struct clew_error *err);
+enum clew_status show_episode(struct cli *cli, const json_t *answer,
+                              struct clew_error *err);
+enum clew_status show_links(struct cli *cli, const json_t *answer,
+                            struct clew_error *err);
+enum clew_status show_calls(struct cli *cli, const json_t *answer,
+                            struct clew_error *err);
+enum clew_status show_conversation(struct cli *cli, const json_t *answer,
+                                   struct clew_error *err);
+/* The chats of a tree of forks (cmd_fork.c). */
+enum clew_status show_chat_tree(struct cli *cli, const json_t *answer,
+                                struct clew_error *err);
+/* A trace in sentences. */
+enum clew_status show_why(struct cli *cli, const json_t *answer,
+                          struct clew_error *err);
+
+#endif
