@@ -6,7 +6,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all build run test flaky asan tsan races bench eval fuzz cov format tidy check-style \
+.PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
 	install deb tarball fresh train crash crash-tasks kills endurance memory soak clean help
 
 all: build
@@ -25,7 +25,8 @@ test:                  ## every test; ends with "N passed, N failed"
 	@$(MAKE) --no-print-directory asan
 	@cmake --preset release >/dev/null
 	@cmake --build build --target all api-tests
-	@tools/run-tests build-asan:unit build:api
+	@$(MAKE) --no-print-directory tsan-races
+	@tools/run-tests build-asan:unit build:api build-tsan:races build:tidy
 
 flaky:                 ## every test FLAKY_RUNS (20) times, under load too
 	@tools/setup build test
@@ -43,11 +44,12 @@ tsan:                  ## unit tests under ThreadSanitizer
 	@cmake --build build-tsan --target all tests
 	@tools/run-tests build-tsan:unit
 
-races:                 ## ThreadSanitizer over the store, its writer and tasks
+races: tsan-races      ## ThreadSanitizer where threads meet; part of make test
+	@tools/run-tests build-tsan:races
+
+tsan-races:
 	@cmake --preset tsan >/dev/null
-	@cmake --build build-tsan --target t_store t_task
-	@build-tsan/tests/t_store
-	@build-tsan/tests/t_task
+	@cmake --build build-tsan --target races
 
 bench:                 ## measure; prints ratios taken in one run
 	@tools/setup build test
@@ -76,7 +78,7 @@ cov:                   ## line coverage of the unit tests
 format:                ## clang-format everything
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-tidy:                  ## clang-tidy over src/, as a gate
+tidy:                  ## clang-tidy over src/; part of make test
 	@tools/tidy
 
 check-style:           ## layers and rooms, banned calls, widths, lengths

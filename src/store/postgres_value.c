@@ -106,7 +106,7 @@ static void encode(struct pg_args *out, size_t i, const struct db_value *value)
         break;
     case DB_REAL:
         memcpy(&bits, &value->r, sizeof(bits));
-        /* fall through */
+        __attribute__((fallthrough));
     case DB_INT:
         out->scratch[i] = htobe64(bits);
         out->values[i] = (const char *)&out->scratch[i];

@@ -308,8 +308,7 @@ static const char *const plain_words[] = {
     "your_password",
     "yourpassword",
     "zu",
-    "zur\xC3\xBC"
-    "ckgesetzt",
+    "zur\xC3\xBC\x63kgesetzt", /* a "c" would be read as a digit of \xBC */
     "errada",
     "incorreta",
     "sbagliata",

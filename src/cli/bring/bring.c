@@ -362,6 +362,7 @@ static const char *const reason_fields[IMPORT_REASONS] = {
 static void show_json(const struct bring *bring, const struct pass *pass,
                       const struct import_counts *counts)
 {
+    json_int_t n_other = pass->n_unknown + bring->n_other;
     json_t *why = json_object();
     json_t *json = json_pack(
         "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "format",
@@ -370,8 +371,7 @@ static void show_json(const struct bring *bring, const struct pass *pass,
         (json_int_t)counts->n_messages, "added", (json_int_t)counts->n_new,
         "forks", (json_int_t)counts->n_forks, "skipped",
         (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
-        "skipped_because", why, "other_files",
-        (json_int_t)(pass->n_unknown + bring->n_other));
+        "skipped_because", why, "other_files", n_other);
 
     for (int i = 0; json && i < IMPORT_REASONS; i++) {
         if (counts->by_reason[i] > 0) {
@@ -386,6 +386,7 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
 {
     const struct import_counts *counts = importer_counts(pass->importer);
     FILE *file = bring->cli->out.file;
+    long long n_other = pass->n_unknown + bring->n_other;
     const char *between = "";
 
     if (bring->is_quiet && counts->n_new == 0) {
@@ -413,9 +414,8 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
         }
     }
     (void)fputs(counts->n_skipped > 0 ? "\n" : "", file);
-    if (pass->n_unknown + bring->n_other > 0) {
-        (void)fprintf(file, "%lld other files were not read\n",
-                      (long long)(pass->n_unknown + bring->n_other));
+    if (n_other > 0) {
+        (void)fprintf(file, "%lld other files were not read\n", n_other);
     }
 }
 

@@ -24,8 +24,6 @@
 /* Clients give up after some seconds too. */
 #define ANSWER_MS 10000
 
-extern char **environ;
-
 /* What a client's file says. */
 struct found {
     const char *path;
