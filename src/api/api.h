@@ -161,6 +161,9 @@ struct api_rows {
      * never cut. */
     struct str (*mark)(struct api_call *call, const void *row);
 };
+#define API_ROWS(rows, count, form, mark)                                      \
+    (&(const struct api_rows){(rows), (count), sizeof((rows)[0]), (form),      \
+                              (mark)})
 /*
  * Answer with the first rows of a page. Ask the engine for one row more than
  * `page->limit`: it only tells that there is a next page. `page` is NULL for
@@ -196,5 +199,25 @@ enum clew_status api_mark_parse(const struct api_page *page,
 /* Answer with `out` (taken); NULL: there was no memory to make it. */
 enum clew_status api_answer(struct api_call *call, json_t *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * Define the handler `name` of a route whose path names a thing by its id: what
+ * the engine's find(engine, scope, arena, id, out, err) gives, as `form` (see
+ * struct api_rows) writes it. A macro, since each thing has a type of its own.
+ */
+#define API_BY_ID(name, type, find, form)                                      \
+    enum clew_status name(struct api_call *call, struct clew_error *err)       \
+    {                                                                          \
+        type found;                                                            \
+        struct uuid id;                                                        \
+        enum clew_status status = api_param_id(call, 0, &id, err);             \
+                                                                               \
+        if (status == CLEW_OK) {                                               \
+            status = find(call->engine, &call->scope, call->arena, &id,        \
+                          &found, err);                                        \
+        }                                                                      \
+        return status == CLEW_OK ? api_answer(call, form(call, &found), err)   \
+                                 : status;                                     \
+    }
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "api/answer/turn_out.h"
 
+#include "api/api.h"
 #include "base/json.h"
 #include "engine/capture/capture.h"
 #include "engine/chat/turn.h"
@@ -152,4 +153,18 @@ void capture_out(struct json_out *out, const struct capture_result *result,
     json_out_uuid(out, "trace_id", &result->turn.id);
     json_out_bool(out, "repeated", result->is_repeat);
     json_out_end_object(out);
+}
+
+enum clew_status
+turns_answer(struct api_call *call, const struct api_page *page,
+             struct turn *turns, size_t count,
+             struct str (*mark)(struct api_call *call, const void *row),
+             struct clew_error *err)
+{
+    enum clew_status status = api_show_turns(call, turns, count, err);
+
+    return status == CLEW_OK
+               ? api_write_rows(call, page, API_ROWS(turns, count, NULL, mark),
+                                turn_out, err)
+               : status;
 }

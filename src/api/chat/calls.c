@@ -324,9 +324,7 @@ enum clew_status requests_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){items, count,
-                                                    sizeof(items[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(items, count, form_row, mark_row),
                                  err)
                : status;
 }

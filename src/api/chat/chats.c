@@ -147,26 +147,14 @@ enum clew_status chats_list(struct api_call *call, struct clew_error *err)
     status = chat_list(call->engine, &call->scope, call->arena, &filter, &chats,
                        &count, err);
     return status == CLEW_OK
-               ? api_answer_rows(
-                     call, &page,
-                     &(struct api_rows){chats, count, sizeof(chats[0]),
-                                        form_chat_row, sorts[filter.sort].mark},
-                     err)
+               ? api_answer_rows(call, &page,
+                                 API_ROWS(chats, count, form_chat_row,
+                                          sorts[filter.sort].mark),
+                                 err)
                : status;
 }
 
-enum clew_status chats_get(struct api_call *call, struct clew_error *err)
-{
-    struct uuid id;
-    struct chat chat;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status =
-            chat_get(call->engine, &call->scope, call->arena, &id, &chat, err);
-    }
-    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
-}
+API_BY_ID(chats_get, struct chat, chat_get, form_chat_row)
 
 enum clew_status chats_patch(struct api_call *call, struct clew_error *err)
 {
@@ -214,15 +202,8 @@ static enum clew_status turns_before(struct api_call *call,
         turn_list_before(call->engine, &call->scope, call->arena, id,
                          before_seq, limit, &turns, &count, err);
 
-    if (status == CLEW_OK) {
-        status = api_show_turns(call, turns, count, err);
-    }
-    return status == CLEW_OK
-               ? api_write_rows(call, NULL,
-                                &(struct api_rows){
-                                    turns, count, sizeof(turns[0]), NULL, NULL},
-                                turn_out, err)
-               : status;
+    return status == CLEW_OK ? turns_answer(call, NULL, turns, count, NULL, err)
+                             : status;
 }
 
 enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
@@ -257,15 +238,8 @@ enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
         status = turn_list(call->engine, &call->scope, call->arena, &id,
                            after_seq, page.limit + 1, &turns, &count, err);
     }
-    if (status == CLEW_OK) {
-        status = api_show_turns(call, turns, count, err);
-    }
     return status == CLEW_OK
-               ? api_write_rows(call, &page,
-                                &(struct api_rows){turns, count,
-                                                   sizeof(turns[0]), NULL,
-                                                   mark_turn},
-                                turn_out, err)
+               ? turns_answer(call, &page, turns, count, mark_turn, err)
                : status;
 }
 
@@ -307,10 +281,8 @@ enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    status = api_answer_rows(
-        call, NULL,
-        &(struct api_rows){chats, count, sizeof(chats[0]), form_chat_row, NULL},
-        err);
+    status = api_answer_rows(call, NULL,
+                             API_ROWS(chats, count, form_chat_row, NULL), err);
     if (status == CLEW_OK && count > 0 &&
         !json_set_uuid(call->out, "conversation_id",
                        &chats[0].conversation_id)) {
@@ -319,15 +291,4 @@ enum clew_status chats_tree(struct api_call *call, struct clew_error *err)
     return status;
 }
 
-enum clew_status chats_close(struct api_call *call, struct clew_error *err)
-{
-    struct uuid id;
-    struct chat chat;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = chat_close(call->engine, &call->scope, call->arena, &id, &chat,
-                            err);
-    }
-    return status == CLEW_OK ? answer_chat(call, &chat, err) : status;
-}
+API_BY_ID(chats_close, struct chat, chat_close, form_chat_row)

@@ -50,25 +50,14 @@ enum clew_status sessions_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){views, count,
-                                                    sizeof(views[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(views, count, form_row, mark_row),
                                  err)
                : status;
 }
 
-enum clew_status sessions_end(struct api_call *call, struct clew_error *err)
+static json_t *form_ended(const struct api_call *call, const void *row)
 {
-    struct uuid id;
-    struct session session;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = session_end(call->engine, &call->scope, call->arena, &id,
-                             &session, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return api_answer(call, form_session(&session), err);
+    (void)call;
+    return form_session(row);
 }
+API_BY_ID(sessions_end, struct session, session_end, form_ended)

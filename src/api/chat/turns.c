@@ -289,13 +289,6 @@ enum clew_status turns_find(struct api_call *call, struct clew_error *err)
         status = turn_by_external_id(call->engine, &call->scope, call->arena,
                                      external_id, &turns, &count, err);
     }
-    if (status == CLEW_OK) {
-        status = api_show_turns(call, turns, count, err);
-    }
-    return status == CLEW_OK
-               ? api_write_rows(call, NULL,
-                                &(struct api_rows){
-                                    turns, count, sizeof(turns[0]), NULL, NULL},
-                                turn_out, err)
-               : status;
+    return status == CLEW_OK ? turns_answer(call, NULL, turns, count, NULL, err)
+                             : status;
 }

@@ -149,9 +149,7 @@ enum clew_status chains_list(struct api_call *call, struct clew_error *err)
                         &chains, &count, err);
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){chains, count,
-                                                    sizeof(chains[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(chains, count, form_row, mark_row),
                                  err)
                : status;
 }
@@ -190,33 +188,5 @@ enum clew_status chains_get(struct api_call *call, struct clew_error *err)
     return is_ok ? CLEW_OK : clew_no_memory(err);
 }
 
-typedef enum clew_status (*action_fn)(
-    struct engine *engine, const struct scope *scope, struct arena *arena,
-    const struct uuid *id, struct chain *out_chain, struct clew_error *err);
-
-static enum clew_status act(struct api_call *call, action_fn action,
-                            struct clew_error *err)
-{
-    struct chain chain;
-    struct uuid id;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status =
-            action(call->engine, &call->scope, call->arena, &id, &chain, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return api_answer(call, form_chain(&chain), err);
-}
-
-enum clew_status chains_conclude(struct api_call *call, struct clew_error *err)
-{
-    return act(call, chain_conclude, err);
-}
-
-enum clew_status chains_reopen(struct api_call *call, struct clew_error *err)
-{
-    return act(call, chain_reopen, err);
-}
+API_BY_ID(chains_conclude, struct chain, chain_conclude, form_row)
+API_BY_ID(chains_reopen, struct chain, chain_reopen, form_row)

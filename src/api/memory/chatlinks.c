@@ -94,9 +94,7 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
                                     &filter, &links, &count, err);
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){links, count,
-                                                    sizeof(links[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(links, count, form_row, mark_row),
                                  err)
                : status;
 }

@@ -73,9 +73,7 @@ enum clew_status conflicts_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){conflicts, count,
-                                                    sizeof(conflicts[0]),
-                                                    form_row, NULL},
+                                 API_ROWS(conflicts, count, form_row, NULL),
                                  err)
                : status;
 }

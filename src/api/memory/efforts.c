@@ -33,6 +33,12 @@ static json_t *form_effort(const struct effort *effort)
     return form_finish(out, is_ok);
 }
 
+static json_t *form_row(const struct api_call *call, const void *row)
+{
+    (void)call;
+    return form_effort(row);
+}
+
 static enum clew_status answer(struct api_call *call,
                                const struct effort *effort,
                                struct clew_error *err)
@@ -81,8 +87,6 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
     struct uuid chat_id = {0};
     struct effort *efforts = NULL;
     size_t count = 0;
-    json_t *items;
-    bool is_ok;
     enum clew_status status =
         api_query_str(call, "user_id", LIMIT_NAME_BYTES, &user_id, err);
 
@@ -97,33 +101,13 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
             effort_list_all(call->engine, &call->scope, call->arena, &chat_id,
                             user_id, all.len > 0, &efforts, &count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    is_ok = items != NULL;
-    for (size_t i = 0; is_ok && i < count; i++) {
-        is_ok = json_array_append_new(items, form_effort(&efforts[i])) == 0;
-    }
-    if (!is_ok) {
-        json_decref(items);
-        return clew_no_memory(err);
-    }
-    return api_list(call, items, NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 API_ROWS(efforts, count, form_row, NULL), err)
+               : status;
 }
 
-enum clew_status efforts_get(struct api_call *call, struct clew_error *err)
-{
-    struct effort effort;
-    struct uuid id;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = effort_get(call->engine, &call->scope, call->arena, &id,
-                            &effort, err);
-    }
-    return status == CLEW_OK ? answer(call, &effort, err) : status;
-}
+API_BY_ID(efforts_get, struct effort, effort_get, form_row)
 
 enum clew_status efforts_collapse(struct api_call *call, struct clew_error *err)
 {
@@ -147,18 +131,7 @@ enum clew_status efforts_collapse(struct api_call *call, struct clew_error *err)
     return status == CLEW_OK ? answer(call, &effort, err) : status;
 }
 
-enum clew_status efforts_expand(struct api_call *call, struct clew_error *err)
-{
-    struct effort effort;
-    struct uuid id;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = effort_expand(call->engine, &call->scope, call->arena, &id,
-                               &effort, err);
-    }
-    return status == CLEW_OK ? answer(call, &effort, err) : status;
-}
+API_BY_ID(efforts_expand, struct effort, effort_expand, form_row)
 
 /* A turn in the effort's thread: as POST /turns, with the chat known. */
 enum clew_status efforts_turns(struct api_call *call, struct clew_error *err)

@@ -105,28 +105,12 @@ enum clew_status episodes_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){views, count,
-                                                    sizeof(views[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(views, count, form_row, mark_row),
                                  err)
                : status;
 }
 
-enum clew_status episodes_get(struct api_call *call, struct clew_error *err)
-{
-    struct episode_view view;
-    struct uuid id;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = episode_get(call->engine, &call->scope, call->arena, &id,
-                             &view, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return api_answer(call, form_episode(&view), err);
-}
+API_BY_ID(episodes_get, struct episode_view, episode_get, form_row)
 
 enum clew_status episodes_compact(struct api_call *call, struct clew_error *err)
 {
@@ -141,9 +125,6 @@ enum clew_status episodes_compact(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){views, count,
-                                                    sizeof(views[0]), form_row,
-                                                    NULL},
-                                 err)
+                                 API_ROWS(views, count, form_row, NULL), err)
                : status;
 }

@@ -120,25 +120,12 @@ enum clew_status memories_list(struct api_call *call, struct clew_error *err)
                               &views, &count, err);
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){views, count,
-                                                    sizeof(views[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(views, count, form_row, mark_row),
                                  err)
                : status;
 }
 
-enum clew_status memories_get(struct api_call *call, struct clew_error *err)
-{
-    struct memory_view view;
-    struct uuid id;
-    enum clew_status status = api_param_id(call, 0, &id, err);
-
-    if (status == CLEW_OK) {
-        status = memory_view_get(call->engine, &call->scope, call->arena, &id,
-                                 &view, err);
-    }
-    return status == CLEW_OK ? answer_view(call, &view, err) : status;
-}
+API_BY_ID(memories_get, struct memory_view, memory_view_get, form_row)
 
 /* Run an action on the memory named in the path. */
 static enum clew_status act(struct api_call *call,
@@ -447,13 +434,6 @@ enum clew_status memories_source(struct api_call *call, struct clew_error *err)
         status = memory_view_source(call->engine, &call->scope, call->arena,
                                     &id, LIMIT_PAGE_MAX, &turns, &count, err);
     }
-    if (status == CLEW_OK) {
-        status = api_show_turns(call, turns, count, err);
-    }
-    return status == CLEW_OK
-               ? api_write_rows(call, NULL,
-                                &(struct api_rows){
-                                    turns, count, sizeof(turns[0]), NULL, NULL},
-                                turn_out, err)
-               : status;
+    return status == CLEW_OK ? turns_answer(call, NULL, turns, count, NULL, err)
+                             : status;
 }

@@ -45,10 +45,7 @@ enum clew_status keys_list(struct api_call *call, struct clew_error *err)
 
     return status == CLEW_OK
                ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){keys, count,
-                                                    sizeof(keys[0]), form_row,
-                                                    NULL},
-                                 err)
+                                 API_ROWS(keys, count, form_row, NULL), err)
                : status;
 }
 

@@ -36,9 +36,6 @@ enum clew_status ids_get(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, NULL,
-                                 &(struct api_rows){found, count,
-                                                    sizeof(found[0]), form_id,
-                                                    NULL},
-                                 err)
+                                 API_ROWS(found, count, form_id, NULL), err)
                : status;
 }

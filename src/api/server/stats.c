@@ -221,9 +221,7 @@ enum clew_status users_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){users, count,
-                                                    sizeof(users[0]), form_user,
-                                                    mark_user},
+                                 API_ROWS(users, count, form_user, mark_user),
                                  err)
                : status;
 }

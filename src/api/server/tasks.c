@@ -72,9 +72,7 @@ enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
     }
     return status == CLEW_OK
                ? api_answer_rows(call, &page,
-                                 &(struct api_rows){tasks, count,
-                                                    sizeof(tasks[0]), form_row,
-                                                    mark_row},
+                                 API_ROWS(tasks, count, form_row, mark_row),
                                  err)
                : status;
 }

@@ -21,12 +21,14 @@
 /* Micro-units of a currency, as a number of units. */
 #define MICROS 1e6
 
-static json_t *form_usage(const struct advice_usage *usage)
+static json_t *form_row(const struct api_call *call, const void *row)
 {
+    const struct advice_usage *usage = row;
     char day[CLOCK_TEXT_SIZE];
     json_t *out = json_object();
     bool is_ok;
 
+    (void)call;
     clock_format(usage->day_ms, day);
     day[10] = '\0'; /* the date alone */
     is_ok = out && json_set_cstr(out, "day", day) &&
@@ -45,24 +47,16 @@ enum clew_status usage_list(struct api_call *call, struct clew_error *err)
     struct advice_usage *usages = NULL;
     size_t count = 0;
     int64_t days = 30;
-    json_t *items;
     enum clew_status status = api_query_int(call, "days", 1, 3660, &days, err);
 
     if (status == CLEW_OK) {
         status = advice_usage_list(call->engine, &call->scope, call->arena,
                                    days, &usages, &count, err);
     }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    items = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, form_usage(&usages[i])) != 0) {
-            json_decref(items);
-            return clew_no_memory(err);
-        }
-    }
-    return api_list(call, items, NULL, err);
+    return status == CLEW_OK
+               ? api_answer_rows(call, NULL,
+                                 API_ROWS(usages, count, form_row, NULL), err)
+               : status;
 }
 
 /* Letters, digits and what joins them: a name, not a text. */
