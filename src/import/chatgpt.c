@@ -12,6 +12,7 @@
 #include "import/import.h"
 #include "import/pieces.h"
 #include "import/reader.h"
+#include "import/said.h"
 
 #include "base/buf.h"
 
@@ -85,29 +86,20 @@ static json_t *content_of(const json_t *message, struct clew_error *err,
     const json_t *content = json_object_get(message, "content");
     struct buf text;
     const json_t *part;
-    json_t *out = NULL;
     size_t i;
 
     *out_status = CLEW_OK;
     if (is_hidden(message)) {
         return NULL;
     }
-    buf_init(&text, 64u << 20);
+    buf_init(&text, SAID_MAX_BYTES);
     json_array_foreach (json_object_get(content, "parts"), i, part) {
         (void)add_part(&text, part);
     }
     if (json_is_string(json_object_get(content, "text"))) {
         (void)add_part(&text, json_object_get(content, "text"));
     }
-    if (buf_status(&text) != CLEW_OK) {
-        *out_status =
-            clew_fail(err, buf_status(&text), "a message is too long");
-    } else if (text.len > 0) {
-        out = json_stringn(text.data, text.len);
-        *out_status = out ? CLEW_OK : clew_no_memory(err);
-    }
-    buf_release(&text);
-    return out;
+    return said_take(&text, out_status, err);
 }
 
 static const char *role_of(const json_t *author)

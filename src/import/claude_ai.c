@@ -10,6 +10,7 @@
 #include "import/import.h"
 #include "import/pieces.h"
 #include "import/reader.h"
+#include "import/said.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -44,10 +45,9 @@ static json_t *content_of(const json_t *message, struct clew_error *err,
 {
     const json_t *block;
     struct buf text;
-    json_t *out = NULL;
     size_t i;
 
-    buf_init(&text, 64u << 20);
+    buf_init(&text, SAID_MAX_BYTES);
     json_array_foreach (json_object_get(message, "content"), i, block) {
         if (str_eq(import_text(block, "type"), STR("text"))) {
             add_text(&text, import_text(block, "text"));
@@ -67,16 +67,7 @@ static json_t *content_of(const json_t *message, struct clew_error *err,
             add_text(&text, words);
         }
     }
-    *out_status = CLEW_OK;
-    if (buf_status(&text) != CLEW_OK) {
-        *out_status =
-            clew_fail(err, buf_status(&text), "a message is too long");
-    } else if (text.len > 0) {
-        out = json_stringn(text.data, text.len);
-        *out_status = out ? CLEW_OK : clew_no_memory(err);
-    }
-    buf_release(&text);
-    return out;
+    return said_take(&text, out_status, err);
 }
 
 static enum clew_status take_message(struct importer *importer,

@@ -86,6 +86,22 @@ enum clew_status said_add(struct importer *importer,
     return status;
 }
 
+json_t *said_take(struct buf *text, enum clew_status *out_status,
+                  struct clew_error *err)
+{
+    json_t *out = NULL;
+
+    *out_status = CLEW_OK;
+    if (buf_status(text) != CLEW_OK) {
+        *out_status = clew_fail(err, buf_status(text), "a message is too long");
+    } else if (text->len > 0) {
+        out = json_stringn(text->data, text->len);
+        *out_status = out ? CLEW_OK : clew_no_memory(err);
+    }
+    buf_release(text);
+    return out;
+}
+
 struct str said_last(struct importer *importer, struct str line)
 {
     const json_t *id =

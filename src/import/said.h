@@ -32,6 +32,10 @@ void said_attach(struct buf *out, struct str name);
 enum clew_status said_add(struct importer *importer,
                           struct import_message *message, struct buf *text,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/* The words in `text` as a JSON string, NULL if there are none; CLEW_TOO_LARGE
+ * if the buffer overflowed. Releases `text`. */
+json_t *said_take(struct buf *text, enum clew_status *out_status,
+                  struct clew_error *err);
 /* The last message of a line of talk (a channel, a thread), in the memo. */
 struct str said_last(struct importer *importer, struct str line);
 enum clew_status said_set_last(struct importer *importer, struct str line,

@@ -153,16 +153,11 @@ static json_t *report_json(const struct call_rebuild_report *report)
 
 static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
 {
-    const char *tenant = args_str(&cli->args, "tenant");
     struct call_rebuild_report report;
     struct engine *engine;
     struct scope scope;
-    enum clew_status status = cli_engine(cli, &engine, err);
+    enum clew_status status = cli_tenant(cli, &engine, &scope, err);
 
-    if (status == CLEW_OK) {
-        status =
-            engine_tenant(engine, tenant ? tenant : "default", &scope, err);
-    }
     if (status == CLEW_OK) {
         status =
             call_rebuild(engine, &scope, show_progress, NULL, &report, err);

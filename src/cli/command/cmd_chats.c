@@ -18,15 +18,6 @@ static const struct arg_option list_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static const char *number_of(struct cli *cli, const json_t *object,
-                             const char *field)
-{
-    json_int_t value = json_integer_value(json_object_get(object, field));
-    const char *text = arena_printf(&cli->arena, "%lld", (long long)value);
-
-    return text ? text : "";
-}
-
 static enum clew_status show_list(struct cli *cli, const json_t *answer,
                                   struct clew_error *err)
 {
@@ -45,7 +36,7 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
     }
     json_array_foreach (items, i, chat) {
         cells[4 * i] = show_id(cli, cli_field(chat, "id"), width);
-        cells[4 * i + 1] = number_of(cli, chat, "last_seq");
+        cells[4 * i + 1] = show_number(cli, chat, "last_seq");
         cells[4 * i + 2] = cli_when(cli, chat, "last_activity_at");
         cells[4 * i + 3] = cli_field(chat, "title");
     }
@@ -59,18 +50,14 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
 
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
-    int64_t limit = LIMIT_PAGE_DEFAULT;
-    enum clew_status status =
-        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
-    char *path =
-        arena_printf(&cli->arena, "/api/v1/chats?limit=%lld", (long long)limit);
+    char *path = NULL;
+    enum clew_status status = cli_page(cli, "/api/v1/chats", &path, err);
 
     if (status != CLEW_OK) {
         return status;
     }
     path = cli_query(cli, path, "user_id", args_str(&cli->args, "user"));
     path = cli_query(cli, path, "q", args_str(&cli->args, "query"));
-    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
     return cli_show(cli, "GET", path, NULL, show_list, err);
 }
 
@@ -94,7 +81,7 @@ static void show_turn(struct cli *cli, const json_t *turn)
 {
     const char *name = cli_field(turn, "name");
 
-    (void)fprintf(cli->out.file, "%s  ", number_of(cli, turn, "seq"));
+    (void)fprintf(cli->out.file, "%s  ", show_number(cli, turn, "seq"));
     output_text(&cli->out, OUTPUT_BOLD,
                 str_of(name[0] ? name : cli_field(turn, "role")));
     (void)fputs("  ", cli->out.file);

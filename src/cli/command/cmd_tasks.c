@@ -51,17 +51,13 @@ static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
 
 static enum clew_status run_tasks(struct cli *cli, struct clew_error *err)
 {
-    int64_t limit = LIMIT_PAGE_DEFAULT;
-    enum clew_status status =
-        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
-    char *path =
-        arena_printf(&cli->arena, "/api/v1/tasks?limit=%lld", (long long)limit);
+    char *path = NULL;
+    enum clew_status status = cli_page(cli, "/api/v1/tasks", &path, err);
 
     if (status != CLEW_OK) {
         return status;
     }
     path = cli_query(cli, path, "status", args_str(&cli->args, "status"));
-    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
     return cli_show(cli, "GET", path, NULL, show_tasks, err);
 }
 

@@ -17,18 +17,6 @@ static const struct arg_option list_options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static const char *number_of(struct cli *cli, const json_t *object,
-                             const char *field)
-{
-    const json_t *value = json_object_get(object, field);
-    const char *text = json_is_integer(value)
-                           ? arena_printf(&cli->arena, "%lld",
-                                          (long long)json_integer_value(value))
-                           : "";
-
-    return text ? text : "";
-}
-
 static enum clew_status show_list(struct cli *cli, const json_t *answer,
                                   struct clew_error *err)
 {
@@ -49,9 +37,9 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
     }
     json_array_foreach (items, i, user) {
         cells[5 * i] = cli_field(user, "user_id");
-        cells[5 * i + 1] = number_of(cli, user, "chats");
-        cells[5 * i + 2] = number_of(cli, user, "turns");
-        cells[5 * i + 3] = number_of(cli, user, "inactivity_minutes");
+        cells[5 * i + 1] = show_number(cli, user, "chats");
+        cells[5 * i + 2] = show_number(cli, user, "turns");
+        cells[5 * i + 3] = show_number(cli, user, "inactivity_minutes");
         cells[5 * i + 4] = cli_when(cli, user, "last_activity_at");
     }
     output_table(&cli->out, columns, 5, cells, json_array_size(items));
@@ -61,16 +49,12 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
 
 static enum clew_status run_list(struct cli *cli, struct clew_error *err)
 {
-    int64_t limit = LIMIT_PAGE_DEFAULT;
-    enum clew_status status =
-        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
-    char *path =
-        arena_printf(&cli->arena, "/api/v1/users?limit=%lld", (long long)limit);
+    char *path = NULL;
+    enum clew_status status = cli_page(cli, "/api/v1/users", &path, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    path = cli_query(cli, path, "cursor", args_str(&cli->args, "cursor"));
     return cli_show(cli, "GET", path, NULL, show_list, err);
 }
 
@@ -86,7 +70,7 @@ const struct command command_users = {
 static enum clew_status show_timeout(struct cli *cli, const json_t *answer,
                                      struct clew_error *err)
 {
-    const char *minutes = number_of(cli, answer, "inactivity_minutes");
+    const char *minutes = show_number(cli, answer, "inactivity_minutes");
 
     (void)err;
     output_text(&cli->out, OUTPUT_BOLD, str_of(cli_field(answer, "user_id")));

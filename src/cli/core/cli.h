@@ -25,6 +25,7 @@ struct client;
 struct cli;
 struct config;
 struct engine;
+struct scope;
 
 struct command {
     const char *name;     /* one word, or two: "keys create" */
@@ -84,6 +85,10 @@ enum clew_status cli_client(struct cli *cli, struct client **out_client,
 /* The engine on the data folder. CLEW_UNSUPPORTED with a server's address. */
 enum clew_status cli_engine(struct cli *cli, struct engine **out_engine,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* The same, and the tenant that --tenant names ("default" without). */
+enum clew_status cli_tenant(struct cli *cli, struct engine **out_engine,
+                            struct scope *out_scope,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 /* client_call() that takes `body` (may be NULL). */
 enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,
@@ -104,6 +109,9 @@ char *cli_path(struct cli *cli, const char *base, const char *id,
  * NULL if `path` is NULL or memory is out, so that calls can be chained. */
 char *cli_query(struct cli *cli, char *path, const char *name,
                 const char *value);
+/* The path of a list, with the options --limit and --cursor as its query. */
+enum clew_status cli_page(struct cli *cli, const char *base, char **out_path,
+                          struct clew_error *err) CLEW_MUST_CHECK;
 /* Set `field` to an option's value if it was given; false without memory. */
 bool cli_set_option(const struct cli *cli, json_t *body, const char *field,
                     const char *option);

@@ -5,8 +5,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "cli/client/client.h"
 #include "cli/core/cli.h"
+#include "engine/key/tenant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +109,18 @@ enum clew_status cli_engine(struct cli *cli, struct engine **out_engine,
     return CLEW_OK;
 }
 
+enum clew_status cli_tenant(struct cli *cli, struct engine **out_engine,
+                            struct scope *out_scope, struct clew_error *err)
+{
+    const char *tenant = args_str(&cli->args, "tenant");
+    enum clew_status status = cli_engine(cli, out_engine, err);
+
+    return status == CLEW_OK
+               ? engine_tenant(*out_engine, tenant ? tenant : "default",
+                               out_scope, err)
+               : status;
+}
+
 enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,
                           struct clew_error *err)
@@ -194,6 +208,22 @@ char *cli_query(struct cli *cli, char *path, const char *name,
                      name); /* checked in finish() */
     append_encoded(&text, value);
     return finish(cli, &text);
+}
+
+enum clew_status cli_page(struct cli *cli, const char *base, char **out_path,
+                          struct clew_error *err)
+{
+    int64_t limit = LIMIT_PAGE_DEFAULT;
+    enum clew_status status =
+        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, err);
+
+    if (status == CLEW_OK) {
+        *out_path = cli_query(
+            cli,
+            arena_printf(&cli->arena, "%s?limit=%lld", base, (long long)limit),
+            "cursor", args_str(&cli->args, "cursor"));
+    }
+    return status;
 }
 
 bool cli_set_option(const struct cli *cli, json_t *body, const char *field,

@@ -74,6 +74,18 @@ static size_t line_end(struct str text, size_t columns)
     return len > 0 ? len : 1;
 }
 
+const char *show_number(struct cli *cli, const json_t *object,
+                        const char *field)
+{
+    const json_t *value = json_object_get(object, field);
+    const char *text = json_is_integer(value)
+                           ? arena_printf(&cli->arena, "%lld",
+                                          (long long)json_integer_value(value))
+                           : "";
+
+    return text ? text : "";
+}
+
 void show_paragraph(struct cli *cli, const char *indent, struct str text)
 {
     size_t width = cli->out.width < MAX_COLUMNS ? cli->out.width : MAX_COLUMNS;

@@ -15,6 +15,9 @@
 size_t show_id_columns(const json_t *items, const char *field);
 /* So much of an id, in the arena; "" without memory. */
 const char *show_id(struct cli *cli, const char *id, size_t columns);
+/* A whole number of the object as text, in the arena; "" if it is not there. */
+const char *show_number(struct cli *cli, const json_t *object,
+                        const char *field);
 /* A paragraph, indented, in lines that fit the terminal (at most 80). */
 void show_paragraph(struct cli *cli, const char *indent, struct str text);
 /* "more: --cursor …" on stderr, if there is more. */

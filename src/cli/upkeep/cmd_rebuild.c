@@ -174,7 +174,6 @@ static enum clew_status show_rebuild(struct cli *cli,
 
 static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
 {
-    const char *tenant = args_str(&cli->args, "tenant");
     struct bar bar = {.is_shown = isatty(STDERR_FILENO) != 0, .drawn = -1};
     struct rebuild_options options = {.is_dry_run =
                                           args_has(&cli->args, "dry-run"),
@@ -184,12 +183,8 @@ static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
     struct read_task_again again = {0};
     struct engine *engine;
     struct scope scope;
-    enum clew_status status = cli_engine(cli, &engine, err);
+    enum clew_status status = cli_tenant(cli, &engine, &scope, err);
 
-    if (status == CLEW_OK) {
-        status =
-            engine_tenant(engine, tenant ? tenant : "default", &scope, err);
-    }
     if (status == CLEW_OK) {
         status =
             rebuild_run(engine, &scope, &cli->arena, &options, &report, err);

@@ -62,18 +62,13 @@ static void show(struct cli *cli, const struct secrets_report *report)
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
-    const char *tenant = args_str(&cli->args, "tenant");
     struct secrets_report *report = arena_zero(&cli->arena, 1, sizeof(*report));
     struct engine *engine;
     struct scope scope;
     json_t *json;
     enum clew_status status =
-        report ? cli_engine(cli, &engine, err) : clew_no_memory(err);
+        report ? cli_tenant(cli, &engine, &scope, err) : clew_no_memory(err);
 
-    if (status == CLEW_OK) {
-        status =
-            engine_tenant(engine, tenant ? tenant : "default", &scope, err);
-    }
     if (status == CLEW_OK) {
         status = secrets_run(engine, &scope, &cli->arena,
                              args_has(&cli->args, "mask"), report, err);
