@@ -337,15 +337,7 @@ enum clew_status read_task_anew(struct engine *engine,
 static enum clew_status count_one(struct store_tx *tx, const struct db_sql *sql,
                                   int64_t *out, struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, sql, DB_ARGS(db_int(READ_TASK_COUNTED)), &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, sql, DB_ARGS(db_int(READ_TASK_COUNTED)), out, err);
 }
 
 static enum clew_status do_count(struct store_tx *tx, void *arg,
@@ -374,35 +366,17 @@ enum clew_status read_task_count(struct engine *engine,
     return status;
 }
 
-struct tenants {
-    struct arena *arena;
-    int64_t *items;
-    size_t count;
-};
-
-static enum clew_status do_tenants(struct store_tx *tx, void *arg,
-                                   struct clew_error *err)
-{
-    struct tenants *tenants = arg;
-    struct rows_list rows = {
-        .arena = tenants->arena, .size = sizeof(int64_t), .fn = rows_int};
-    enum clew_status status =
-        rows_add(tx, &rows, &SELECT_TENANTS, DB_ARGS(db_int(MAX_TENANTS)), err);
-
-    tenants->items = rows.items;
-    tenants->count = rows.count;
-    return status;
-}
-
 enum clew_status read_task_resume(struct engine *engine, struct arena *arena,
                                   struct clew_error *err)
 {
-    struct tenants tenants = {.arena = arena};
+    int64_t *tenants = NULL;
+    size_t count = 0;
     enum clew_status status =
-        store_read_system(engine->store, do_tenants, &tenants, err);
+        rows_tenants(engine->store, arena, &SELECT_TENANTS,
+                     DB_ARGS(db_int(MAX_TENANTS)), &tenants, &count, err);
 
-    for (size_t i = 0; i < tenants.count && status == CLEW_OK; i++) {
-        struct scope scope = {.tenant = tenants.items[i]};
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct scope scope = {.tenant = tenants[i]};
 
         status = read_turn_leave(engine, &scope, arena, err);
     }

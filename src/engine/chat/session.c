@@ -221,15 +221,6 @@ struct resume_work {
     int64_t now_ms;
 };
 
-static enum clew_status do_tenants(struct store_tx *tx, void *arg,
-                                   struct clew_error *err)
-{
-    struct rows_list *list = arg;
-
-    list->count = 0;
-    return rows_add(tx, list, &SELECT_TENANTS, DB_NO_ARGS, err);
-}
-
 static enum clew_status do_resume(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
@@ -255,13 +246,14 @@ enum clew_status session_resume(struct engine *engine, struct arena *arena,
 {
     struct resume_work work = {.arena = arena,
                                .now_ms = clock_now_ms(engine->clock)};
-    struct rows_list tenants = {
-        .arena = arena, .size = sizeof(int64_t), .fn = rows_int};
+    int64_t *tenants = NULL;
+    size_t count = 0;
     enum clew_status status =
-        store_read_system(engine->store, do_tenants, &tenants, err);
+        rows_tenants(engine->store, arena, &SELECT_TENANTS, DB_NO_ARGS,
+                     &tenants, &count, err);
 
-    for (size_t i = 0; i < tenants.count && status == CLEW_OK; i++) {
-        struct scope scope = {.tenant = ((int64_t *)tenants.items)[i]};
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct scope scope = {.tenant = tenants[i]};
 
         status = store_write(engine->store, &scope, do_resume, &work, err);
     }

@@ -178,16 +178,10 @@ static enum clew_status count_outcome(struct store_tx *tx, struct arena *arena,
                             .payload = STR("{}"),
                             .execute_at_ms = now_ms,
                             .now_ms = now_ms};
-    struct db_rows rows;
-    int64_t count;
+    int64_t count = 0;
     enum clew_status status =
-        db_query(tx, &COUNT_OUTCOME, DB_NO_ARGS, &rows, err);
+        rows_number(tx, &COUNT_OUTCOME, DB_NO_ARGS, &count, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    count = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    status = db_end(&rows, err);
     if (status == CLEW_OK && count > 0 &&
         count % CHATLINK_OUTCOMES_PER_TUNING == 0) {
         status = task_add(tx, arena, &task, err);

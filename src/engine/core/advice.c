@@ -93,15 +93,11 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
         is_ok = rows_text(work->arena, &rows, 0, &work->known);
     }
     status = db_end(&rows, err);
-    if (status == CLEW_OK) {
-        status = db_query(tx, &SELECT_USED,
-                          DB_ARGS(db_int(day_of(work->now_ms))), &rows, err);
-    }
     if (status != CLEW_OK || !is_ok) {
         return status != CLEW_OK ? status : CLEW_NO_MEMORY;
     }
-    work->used = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &SELECT_USED, DB_ARGS(db_int(day_of(work->now_ms))),
+                       &work->used, err);
 }
 
 static enum clew_status do_record(struct store_tx *tx, void *arg,

@@ -4,6 +4,8 @@
  */
 #include "engine/core/rows.h"
 
+#include "store/store.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -69,6 +71,61 @@ enum clew_status rows_one(struct store_tx *tx, struct arena *arena,
     }
     memcpy(out, list.items, size);
     return CLEW_OK;
+}
+
+enum clew_status rows_number(struct store_tx *tx, const struct db_sql *sql,
+                             const struct db_value *args, size_t n_args,
+                             int64_t *out, struct clew_error *err)
+{
+    struct db_rows rows;
+    int64_t number;
+    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    number = db_next(&rows) ? db_get_int(&rows, 0) : 0;
+    status = db_end(&rows, err);
+    if (status == CLEW_OK) {
+        *out = number;
+    }
+    return status;
+}
+
+struct tenants_work {
+    const struct db_sql *sql;
+    const struct db_value *args;
+    size_t n_args;
+    struct rows_list list;
+};
+
+static enum clew_status do_tenants(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    struct tenants_work *work = arg;
+
+    work->list.count = 0; /* run again: from the start */
+    return rows_add(tx, &work->list, work->sql, work->args, work->n_args, err);
+}
+
+enum clew_status rows_tenants(struct store *store, struct arena *arena,
+                              const struct db_sql *sql,
+                              const struct db_value *args, size_t n_args,
+                              int64_t **out, size_t *out_count,
+                              struct clew_error *err)
+{
+    struct tenants_work work = {
+        .sql = sql,
+        .args = args,
+        .n_args = n_args,
+        .list = {.arena = arena, .size = sizeof(int64_t), .fn = rows_int}};
+    enum clew_status status = store_read_system(store, do_tenants, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.list.items;
+        *out_count = work.list.count;
+    }
+    return status;
 }
 
 bool rows_text(struct arena *arena, const struct db_rows *rows, int column,

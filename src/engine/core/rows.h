@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct store;
+
 /* Read the current row into `out` (zeroed, of the noun's size); false on OOM.
  */
 typedef bool (*rows_fn)(struct arena *arena, const struct db_rows *rows,
@@ -54,6 +56,19 @@ enum clew_status rows_one(struct store_tx *tx, struct arena *arena,
                           size_t n_args, rows_fn fn, void *out, size_t size,
                           const char *noun,
                           struct clew_error *err) CLEW_MUST_CHECK;
+
+/* The number in the first column of a query's first row, 0 without one: how
+ * many, how far. */
+enum clew_status rows_number(struct store_tx *tx, const struct db_sql *sql,
+                             const struct db_value *args, size_t n_args,
+                             int64_t *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* The tenants that a query over all of them names, in a read of its own. */
+enum clew_status rows_tenants(struct store *store, struct arena *arena,
+                              const struct db_sql *sql,
+                              const struct db_value *args, size_t n_args,
+                              int64_t **out, size_t *out_count,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Copy a text column into the arena; NULL stays NULL. False on OOM. */
 bool rows_text(struct arena *arena, const struct db_rows *rows, int column,

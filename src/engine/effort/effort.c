@@ -10,6 +10,7 @@
 #include "engine/core/work.h"
 #include "store/db.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS                                                                \
@@ -104,6 +105,22 @@ static enum clew_status select_efforts(struct store_tx *tx, struct arena *arena,
 
     return rows_all(tx, &list, sql, DB_ARGS(key, db_int(limit)), out_efforts,
                     out_count, err);
+}
+
+static int by_last_touch(const void *a, const void *b)
+{
+    const struct effort *x = a;
+    const struct effort *y = b;
+
+    if (x->last_seq != y->last_seq) {
+        return x->last_seq < y->last_seq ? 1 : -1;
+    }
+    return -uuid_cmp(&x->memory_id, &y->memory_id);
+}
+
+void effort_sort(struct effort *efforts, size_t count)
+{
+    qsort(efforts, count, sizeof(*efforts), by_last_touch);
 }
 
 enum clew_status effort_list(struct store_tx *tx, struct arena *arena,

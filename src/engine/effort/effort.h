@@ -55,6 +55,8 @@ struct effort {
 #define EFFORT_MAX_ALL 1000
 
 const char *effort_state_name(enum effort_state state);
+/* The last touched first. */
+void effort_sort(struct effort *efforts, size_t count);
 
 /* --- inside a transaction --- */
 

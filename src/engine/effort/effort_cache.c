@@ -12,17 +12,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int by_last_touch(const void *a, const void *b)
-{
-    const struct effort *x = a;
-    const struct effort *y = b;
-
-    if (x->last_seq != y->last_seq) {
-        return x->last_seq < y->last_seq ? 1 : -1;
-    }
-    return -uuid_cmp(&x->memory_id, &y->memory_id);
-}
-
 static struct effort_cache *find(struct batch_work *batch,
                                  const struct uuid *chat_id)
 {
@@ -45,8 +34,7 @@ static enum clew_status load(struct observation *o, struct effort_cache *cache,
     }
     if (cache->is_loaded) {
         if (cache->count > 1) {
-            qsort(cache->items, cache->count, sizeof(*cache->items),
-                  by_last_touch);
+            effort_sort(cache->items, cache->count);
         }
         return CLEW_OK;
     }

@@ -102,17 +102,6 @@ static enum clew_status keep_seen(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-static int by_last_touch(const void *a, const void *b)
-{
-    const struct effort *x = a;
-    const struct effort *y = b;
-
-    if (x->last_seq != y->last_seq) {
-        return x->last_seq < y->last_seq ? 1 : -1;
-    }
-    return -uuid_cmp(&x->memory_id, &y->memory_id);
-}
-
 /* Efforts of the chats above, as the fork sees them. */
 static enum clew_status list_shared(struct store_tx *tx, struct arena *arena,
                                     const struct chat *chat, int64_t now_seq,
@@ -169,7 +158,7 @@ enum clew_status effort_list_line(struct store_tx *tx, struct arena *arena,
         memcpy(all + n_own, shared, n_shared * sizeof(*all));
         own = all;
         n_own += n_shared;
-        qsort(own, n_own, sizeof(*own), by_last_touch);
+        effort_sort(own, n_own);
     }
     if (status == CLEW_OK) {
         *out_efforts = own;

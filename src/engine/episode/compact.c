@@ -203,16 +203,8 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
     }
     for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
         const struct turn *turn = &work->turns[i];
-        struct analysis_options options = {.time_ms = turn->created_at_ms,
-                                           .timezone = turn->timezone,
-                                           .speaker = turn->name};
-        struct str said;
 
-        status = reading_said(work->arena, turn->text, &said, err);
-        if (status == CLEW_OK) {
-            status =
-                analysis_run(work->arena, said, &options, &analyses[i], err);
-        }
+        status = reading_analyse(work->arena, turn, &analyses[i], err);
         /* system prompts and tools' output are not what was said */
         turns[n].analysis = &analyses[i];
         turns[n].is_user = turn->role == TURN_USER;

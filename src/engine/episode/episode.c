@@ -452,6 +452,20 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
                              : status;
 }
 
+static enum clew_status list(struct engine *engine, const struct scope *scope,
+                             struct work *work, struct episode_view **out,
+                             size_t *out_count, struct clew_error *err)
+{
+    enum clew_status status =
+        store_read(engine->store, scope, do_list, work, err);
+
+    if (status == CLEW_OK) {
+        *out = work->views;
+        *out_count = work->count;
+    }
+    return status;
+}
+
 enum clew_status episode_list(struct engine *engine, const struct scope *scope,
                               struct arena *arena, const struct uuid *chat_id,
                               int64_t before_ms, const struct uuid *before_id,
@@ -464,14 +478,8 @@ enum clew_status episode_list(struct engine *engine, const struct scope *scope,
                         .before_ms = before_ms,
                         .before_id = before_id,
                         .limit = limit};
-    enum clew_status status =
-        store_read(engine->store, scope, do_list, &work, err);
 
-    if (status == CLEW_OK) {
-        *out = work.views;
-        *out_count = work.count;
-    }
-    return status;
+    return list(engine, scope, &work, out, out_count, err);
 }
 
 enum clew_status episode_list_of(struct engine *engine,
@@ -488,14 +496,8 @@ enum clew_status episode_list_of(struct engine *engine,
                         .before_ms = before_ms,
                         .before_id = before_id,
                         .limit = limit};
-    enum clew_status status =
-        store_read(engine->store, scope, do_list, &work, err);
 
-    if (status == CLEW_OK) {
-        *out = work.views;
-        *out_count = work.count;
-    }
-    return status;
+    return list(engine, scope, &work, out, out_count, err);
 }
 
 static enum clew_status do_get(struct store_tx *tx, void *arg,

@@ -95,21 +95,6 @@ static bool kept_of(struct arena *arena, const struct db_rows *rows, void *item)
 /* --- reading ---------------------------------------------------------------
  */
 
-static enum clew_status first_number(struct store_tx *tx,
-                                     const struct db_sql *sql,
-                                     const struct db_value *args, size_t n_args,
-                                     int64_t *out, struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
-}
-
 /* The session's last turns of people, in order. */
 static enum clew_status read_turns(struct store_tx *tx, struct work *work,
                                    struct clew_error *err)
@@ -118,9 +103,9 @@ static enum clew_status read_turns(struct store_tx *tx, struct work *work,
     int64_t last_seq = 0;
     size_t count = 0;
     enum clew_status status =
-        first_number(tx, &SELECT_LAST_SEQ,
-                     DB_ARGS(db_uuid(&session->chat_id), db_uuid(&session->id)),
-                     &last_seq, err);
+        rows_number(tx, &SELECT_LAST_SEQ,
+                    DB_ARGS(db_uuid(&session->chat_id), db_uuid(&session->id)),
+                    &last_seq, err);
 
     if (status == CLEW_OK && last_seq > 0) {
         status =
@@ -263,16 +248,8 @@ static enum clew_status collect_said(struct work *work, struct clew_error *err)
     }
     for (size_t i = 0; i < work->n_turns && status == CLEW_OK; i++) {
         const struct turn *turn = &work->turns[i];
-        struct analysis_options options = {.time_ms = turn->created_at_ms,
-                                           .timezone = turn->timezone,
-                                           .speaker = turn->name};
-        struct str said;
 
-        status = reading_said(work->arena, turn->text, &said, err);
-        if (status == CLEW_OK) {
-            status =
-                analysis_run(work->arena, said, &options, &analyses[i], err);
-        }
+        status = reading_analyse(work->arena, turn, &analyses[i], err);
         turns[i].analysis = &analyses[i];
         turns[i].is_user = turn->role == TURN_USER;
     }
@@ -379,7 +356,7 @@ static enum clew_status do_sum(struct store_tx *tx, void *arg,
                                    err); /* forgotten */
     }
     if (status == CLEW_OK) {
-        status = first_number(
+        status = rows_number(
             tx, &SELECT_UNREAD,
             DB_ARGS(db_text(work->session.user_id), db_uuid(&work->session_id)),
             &is_unread, err);

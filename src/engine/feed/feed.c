@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/feed/feed_kind.h"
 #include "engine/feed/vector.h"
 #include "engine/feed/vector_graph.h"
@@ -31,15 +32,7 @@ DB_SQL(SELECT_GONE, "SELECT change_seq, kind, id FROM tombstones"
 static enum clew_status do_latest(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_LATEST, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *(int64_t *)arg = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &SELECT_LATEST, DB_NO_ARGS, arg, err);
 }
 
 static enum clew_status source_latest(void *arg, int64_t tenant,

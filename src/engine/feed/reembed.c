@@ -356,15 +356,10 @@ static enum clew_status do_behind(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
     struct plan_work *work = arg;
-    struct db_rows rows;
     enum clew_status status =
-        db_query(tx, &COUNT_UNREADY, DB_ARGS(db_cstr(work->model)), &rows, err);
+        rows_number(tx, &COUNT_UNREADY, DB_ARGS(db_cstr(work->model)),
+                    &work->n_unready, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    work->n_unready = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    status = db_end(&rows, err);
     work->tenants.count = 0;
     return status == CLEW_OK
                ? rows_add(tx, &work->tenants, &SELECT_BEHIND,

@@ -36,35 +36,19 @@ DB_SQL_SYSTEM(SELECT_TENANTS, "SELECT tenant FROM tenants WHERE change_seq > 0"
 DB_SQL(SELECT_COUNTS, "SELECT " ALL_TURNS " + " ALL_MEMORIES " + " ALL_EPISODES
                       ", " DONE_TURNS " + " DONE_MEMORIES " + " DONE_EPISODES);
 
-static bool tenant_of(struct arena *arena, const struct db_rows *rows,
-                      void *item)
-{
-    (void)arena;
-    *(int64_t *)item = db_get_int(rows, 0);
-    return true;
-}
-
-static enum clew_status do_tenants(struct store_tx *tx, void *arg,
-                                   struct clew_error *err)
-{
-    struct rows_list *tenants = arg;
-
-    tenants->count = 0;
-    return rows_add(tx, tenants, &SELECT_TENANTS, DB_NO_ARGS, err);
-}
-
 /* Run `fn` in a transaction of each tenant that holds anything. */
 static enum clew_status each_tenant(struct engine *engine, struct arena *arena,
                                     bool is_write, store_fn fn, void *arg,
                                     struct clew_error *err)
 {
-    struct rows_list tenants = {
-        .arena = arena, .size = sizeof(int64_t), .fn = tenant_of};
+    int64_t *tenants = NULL;
+    size_t count = 0;
     enum clew_status status =
-        store_read_system(engine->store, do_tenants, &tenants, err);
+        rows_tenants(engine->store, arena, &SELECT_TENANTS, DB_NO_ARGS,
+                     &tenants, &count, err);
 
-    for (size_t i = 0; i < tenants.count && status == CLEW_OK; i++) {
-        struct scope scope = {((int64_t *)tenants.items)[i]};
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct scope scope = {tenants[i]};
 
         status = is_write ? store_write(engine->store, &scope, fn, arg, err)
                           : store_read(engine->store, &scope, fn, arg, err);

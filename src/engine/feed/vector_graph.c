@@ -257,13 +257,10 @@ enum clew_status vector_graph_check(struct store_tx *tx, int64_t *out_broken,
     for (size_t i = 0;
          has && i < sizeof(checks) / sizeof(checks[0]) && status == CLEW_OK;
          i++) {
-        struct db_rows rows;
+        int64_t count = 0;
 
-        status = db_query(tx, checks[i], DB_NO_ARGS, &rows, err);
-        if (status == CLEW_OK) {
-            *out_broken += db_next(&rows) ? db_get_int(&rows, 0) : 0;
-            status = db_end(&rows, err);
-        }
+        status = rows_number(tx, checks[i], DB_NO_ARGS, &count, err);
+        *out_broken += count;
     }
     return status;
 }

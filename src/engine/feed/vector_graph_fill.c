@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/feed/feed.h"
 #include "engine/feed/model_use.h"
@@ -165,20 +166,6 @@ static enum clew_status put(struct store_tx *tx, const struct part *part,
     return vector_table_put(tx, &row, err);
 }
 
-static enum clew_status count_of(struct store_tx *tx, const struct db_sql *sql,
-                                 const struct db_value *args, size_t n_args,
-                                 int64_t *out, struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, sql, args, n_args, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
-}
-
 /*
  * Store a batch. What was forgotten since the documents were read must not come
  * back: then nothing is stored and they are read again. What was changed since
@@ -192,7 +179,7 @@ static enum clew_status do_batch(struct store_tx *tx, void *arg,
     struct buf text;
     int64_t count = 0;
     enum clew_status status =
-        count_of(tx, &COUNT_GONE, DB_ARGS(db_int(batch->seen)), &count, err);
+        rows_number(tx, &COUNT_GONE, DB_ARGS(db_int(batch->seen)), &count, err);
 
     batch->is_stale = status == CLEW_OK && count > 0;
     if (batch->is_stale) {
@@ -450,7 +437,7 @@ static enum clew_status do_keep(struct store_tx *tx, void *arg,
 
     (void)snprintf(key, sizeof(key), VECTOR_GRAPH_TASK ":%s", work->look.model);
     return status == CLEW_OK
-               ? count_of(
+               ? rows_number(
                      tx, &COUNT_FAILED,
                      DB_ARGS(db_cstr(key), db_int(work->now_ms - AGAIN_MS)),
                      &work->n_failed, err)

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/key/key_cache.h"
 #include "store/db.h"
 
@@ -28,15 +29,9 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct tenant_work *work = arg;
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_TENANT, DB_ARGS(db_text(work->name)), &rows, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    work->tenant = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &SELECT_TENANT, DB_ARGS(db_text(work->name)),
+                       &work->tenant, err);
 }
 
 static enum clew_status do_make(struct store_tx *tx, void *arg,

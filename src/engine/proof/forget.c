@@ -395,14 +395,12 @@ static enum clew_status count_set(struct work *work, struct store_tx *tx,
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < 3 && status == CLEW_OK; i++) {
-        struct db_rows rows;
+        int64_t count = 0;
 
-        status = db_query(tx, &COUNT_KIND, DB_ARGS(db_cstr(kinds[i][0])), &rows,
-                          err);
+        status = rows_number(tx, &COUNT_KIND, DB_ARGS(db_cstr(kinds[i][0])),
+                             &count, err);
         if (status == CLEW_OK) {
-            add_count(work->out, kinds[i][1],
-                      db_next(&rows) ? db_get_int(&rows, 0) : 0);
-            status = db_end(&rows, err);
+            add_count(work->out, kinds[i][1], count);
         }
     }
     return status;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/rand.h"
+#include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/understand/correction.h"
@@ -196,21 +197,15 @@ static enum clew_status do_begin(struct store_tx *tx, void *arg,
 {
     struct rebuild *r = arg;
     struct seeding seeding = {r, tx};
-    struct db_rows rows;
     enum clew_status status = read_epoch(tx, &r->epoch, err);
 
     if (status == CLEW_OK) {
         status =
             store_write(r->scratch.store, &r->scope, do_seed, &seeding, err);
     }
-    if (status == CLEW_OK) {
-        status = db_query(tx, &SELECT_SIZE, DB_NO_ARGS, &rows, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    r->report.n_total = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return status == CLEW_OK ? rows_number(tx, &SELECT_SIZE, DB_NO_ARGS,
+                                           &r->report.n_total, err)
+                             : status;
 }
 
 /* This rebuild is the one that was asked for. */

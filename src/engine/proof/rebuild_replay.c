@@ -46,15 +46,8 @@ static enum clew_status do_latest(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
     struct rebuild *r = arg;
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_LATEST, DB_NO_ARGS, &rows, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    r->through = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &SELECT_LATEST, DB_NO_ARGS, &r->through, err);
 }
 
 /* The chats that a page of turns stands in. */
@@ -551,8 +544,8 @@ static enum clew_status read_rest(struct rebuild *r, struct store_tx *tx,
             k++;
             continue;
         }
-        status = read_turn(&r->scratch, &r->scope, &own, &here.ids[i], NULL,
-                           err);
+        status =
+            read_turn(&r->scratch, &r->scope, &own, &here.ids[i], NULL, err);
         arena_clear(&own);
     }
     arena_release(&own);

@@ -178,14 +178,7 @@ static enum clew_status do_models(struct store_tx *tx, void *arg,
 static enum clew_status count(struct store_tx *tx, const struct db_sql *sql,
                               int64_t *out_count, struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, sql, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out_count = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, sql, DB_NO_ARGS, out_count, err);
 }
 
 static enum clew_status add_detail(struct work *work, const char *rule,
@@ -267,7 +260,6 @@ static enum clew_status do_expect(struct store_tx *tx, void *arg,
 {
     static const char zero[4];
     struct expected *out = arg;
-    struct db_rows rows;
     enum clew_status status = count(tx, &SELECT_LATEST, &out->latest, err);
 
     if (status == CLEW_OK) {
@@ -279,14 +271,9 @@ static enum clew_status do_expect(struct store_tx *tx, void *arg,
     if (status != CLEW_OK || !out->model) {
         return status;
     }
-    status = db_query(tx, &COUNT_VECTORS,
-                      DB_ARGS(db_text(out->model->id), db_bytes(zero, 4)),
-                      &rows, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    out->n_vectors = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &COUNT_VECTORS,
+                       DB_ARGS(db_text(out->model->id), db_bytes(zero, 4)),
+                       &out->n_vectors, err);
 }
 
 static bool is_as_expected(const struct expected *want,

@@ -53,20 +53,37 @@ enum clew_status reading_said(struct arena *arena, struct str text,
     return CLEW_OK;
 }
 
-/* What was said, and its analysis: that of the whole text if it is the same. */
-static enum clew_status read_said(struct arena *arena, const struct turn *turn,
-                                  struct reading *out, struct clew_error *err)
+static enum clew_status analyse(struct arena *arena, const struct turn *turn,
+                                struct str said, struct analysis *out,
+                                struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
                                        .speaker = turn->name};
+
+    return analysis_run(arena, said, &options, out, err);
+}
+
+enum clew_status reading_analyse(struct arena *arena, const struct turn *turn,
+                                 struct analysis *out, struct clew_error *err)
+{
+    struct str said;
+    enum clew_status status = reading_said(arena, turn->text, &said, err);
+
+    return status == CLEW_OK ? analyse(arena, turn, said, out, err) : status;
+}
+
+/* What was said, and its analysis: that of the whole text if it is the same. */
+static enum clew_status read_said(struct arena *arena, const struct turn *turn,
+                                  struct reading *out, struct clew_error *err)
+{
     enum clew_status status = reading_said(arena, turn->text, &out->said, err);
 
     if (status != CLEW_OK || out->said.s == turn->text.s) {
         out->analysis = out->text.analysis;
         return status;
     }
-    return analysis_run(arena, out->said, &options, &out->analysis, err);
+    return analyse(arena, turn, out->said, &out->analysis, err);
 }
 
 enum clew_status reading_of(struct engine *engine, struct arena *arena,

@@ -58,14 +58,7 @@ struct work {
 static enum clew_status last_change(struct store_tx *tx, int64_t *out,
                                     struct clew_error *err)
 {
-    struct db_rows rows;
-    enum clew_status status = db_query(tx, &LAST, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *out = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-    return db_end(&rows, err);
+    return rows_number(tx, &LAST, DB_NO_ARGS, out, err);
 }
 
 static enum clew_status do_now(struct store_tx *tx, void *arg,

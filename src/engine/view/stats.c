@@ -98,14 +98,8 @@ static enum clew_status count_all(struct store_tx *tx, const struct work *work,
 
     for (size_t i = 0;
          i < sizeof(counts) / sizeof(counts[0]) && status == CLEW_OK; i++) {
-        struct db_rows rows;
-
-        status =
-            db_query(tx, counts[i].sql, DB_ARGS(user_of(work)), &rows, err);
-        if (status == CLEW_OK) {
-            *counts[i].into = db_next(&rows) ? db_get_int(&rows, 0) : 0;
-            status = db_end(&rows, err);
-        }
+        status = rows_number(tx, counts[i].sql, DB_ARGS(user_of(work)),
+                             counts[i].into, err);
     }
     return status;
 }
