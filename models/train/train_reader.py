@@ -34,6 +34,7 @@ import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
 from reader_examples import World, said, day, stretch
+from pack import load_pack
 import reader_file
 
 dev = "cuda"
@@ -46,23 +47,8 @@ DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")
 
 
 # --- the encoder ----------------------------------------------------------------
-def load_pack(path):
-    blob = lzma.open(path, "rb").read()
-    n = struct.unpack("<I", blob[:4])[0]
-    base = 4 + n
-    out = {}
-    for e in json.loads(blob[4:base]):
-        count = int(np.prod(e["shape"]))
-        if e["type"] == "i8":
-            q = np.frombuffer(blob, np.int8, count, base + e["at"])
-            s = np.frombuffer(blob[base + e["scale_at"]:], np.float32,
-                              e["shape"][0])
-            w = q.reshape(e["shape"]).astype(np.float32) * s[:, None]
-        else:
-            w = np.frombuffer(blob[base + e["at"]:], np.float32,
-                              count).reshape(e["shape"])
-        out[e["name"]] = torch.tensor(w)
-    return out
+def open_pack(path):
+    return {name: torch.tensor(w) for name, w in load_pack(path).items()}
 
 
 def open_file(path, vocab):
@@ -165,7 +151,7 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     def __init__(self, pack, read_layer):
         super().__init__()
-        w = load_pack(pack) if isinstance(pack, str) else pack
+        w = open_pack(pack) if isinstance(pack, str) else pack
         dim = w["embeddings.word_embeddings.weight"].shape[1]
         n = 1 + max(int(k.split(".")[2]) for k in w if k.startswith("encoder"))
         inner = w["encoder.layer.0.intermediate.dense.weight"].shape[0]

@@ -26,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
+from pack import load_pack
 from sentences import sentences
 
 DIM = 256
@@ -35,28 +36,10 @@ dev = "cuda"
 
 
 # --- teachers -----------------------------------------------------------------
-def load_pack(path):
-    blob = open(path, "rb").read()
-    n = struct.unpack("<I", blob[:4])[0]
-    base = 4 + n
-    out = {}
-    for e in json.loads(blob[4:base]):
-        count = int(np.prod(e["shape"]))
-        if e["type"] == "i8":
-            q = np.frombuffer(blob, np.int8, count, base + e["at"])
-            s = np.frombuffer(blob[base + e["scale_at"]:], np.float32,
-                              e["shape"][0])
-            w = q.reshape(e["shape"]).astype(np.float32) * s[:, None]
-        else:
-            w = np.frombuffer(blob[base + e["at"]:], np.float32,
-                              count).reshape(e["shape"])
-        out[e["name"]] = torch.tensor(w, device=dev, dtype=torch.float16)
-    return out
-
-
 class Teacher:
     def __init__(self, path, heads=12):
-        self.w = load_pack(path)
+        self.w = {name: torch.tensor(w, device=dev, dtype=torch.float16)
+                  for name, w in load_pack(path).items()}
         self.heads = heads
         self.layers = 1 + max(int(k.split(".")[2]) for k in self.w
                               if k.startswith("encoder"))
