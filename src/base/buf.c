@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +54,8 @@ enum clew_status buf_reserve(struct buf *b, size_t more)
     size_t cap;
     char *grown;
 
+    /* the ceiling holds, and the terminator has its byte */
+    assert(b->len <= b->limit && (b->cap == 0 || b->len < b->cap));
     if (more > b->limit - b->len) {
         return buf_fail(b, CLEW_TOO_LARGE);
     }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ static size_t take_step(struct crew *crew, struct job *job)
 {
     size_t step = job->next++;
 
+    assert(step < job->n_steps); /* a job without steps is not listed */
     if (job->next == job->n_steps) {
         leave_list(crew, job);
     }

@@ -97,11 +97,6 @@ void metrics_add(enum metrics_gauge gauge, int64_t delta)
     atomic_fetch_add_explicit(&gauges[gauge], delta, memory_order_relaxed);
 }
 
-int64_t metrics_get(enum metrics_gauge gauge)
-{
-    return atomic_load(&gauges[gauge]);
-}
-
 void metrics_count(enum metrics_counter counter)
 {
     atomic_fetch_add_explicit(&counters[counter], 1, memory_order_relaxed);

@@ -29,9 +29,9 @@ enum metrics_gauge {
 };
 
 enum metrics_counter {
-    METRICS_REFUSED_LIMIT, /* 413, 429, 431 and connections over the bound */
-    METRICS_REFUSED_AUTH,  /* 401 and 403 */
-    METRICS_TIMED_OUT,     /* connections cut off for being too slow */
+    METRICS_REFUSED_LIMIT,  /* 413, 429, 431 and connections over the bound */
+    METRICS_REFUSED_AUTH,   /* 401 and 403 */
+    METRICS_TIMED_OUT,      /* connections cut off for being too slow */
     METRICS_REFUSED_UPLOAD, /* bodies dropped while they came */
     METRICS_N_COUNTERS
 };
@@ -40,7 +40,6 @@ enum metrics_counter {
 void metrics_request(const char *route, enum http_method method, int status,
                      int64_t duration_ns);
 void metrics_add(enum metrics_gauge gauge, int64_t delta);
-int64_t metrics_get(enum metrics_gauge gauge);
 void metrics_count(enum metrics_counter counter);
 /* Numbers that others keep: `fn` appends them in the same format, from any
  * thread. At most METRICS_MAX_SOURCES; more are not shown. */

@@ -12,6 +12,7 @@
 #include "index/tenant.h"
 #include "index/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -300,6 +301,7 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
     enum clew_status status = CLEW_OK;
     struct tenant *t = NULL;
 
+    assert(through >= after); /* an index never goes back */
     (void)find_tenant(set, tenant, false, &t, err); /* makes nothing */
     if (!t) {
         return CLEW_OK;
@@ -601,8 +603,8 @@ enum clew_status index_scrub(struct index_set *set, int64_t tenant, bool again,
     if (!segment) {
         return CLEW_OK;
     }
-    is_good = segment_has_head(segment) &&
-              segment_check(segment, NULL) == CLEW_OK;
+    is_good =
+        segment_has_head(segment) && segment_check(segment, NULL) == CLEW_OK;
     (void)pthread_mutex_lock(&t->lock);
     segment->is_checked = true;
     if (!is_good && generation == t->generation) {

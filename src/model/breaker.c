@@ -81,16 +81,3 @@ enum breaker_state breaker_state(struct breaker *breaker)
     (void)pthread_mutex_unlock(&breaker->lock);
     return state;
 }
-
-const char *breaker_state_name(enum breaker_state state)
-{
-    switch (state) {
-    case BREAKER_CLOSED:
-        return "closed";
-    case BREAKER_OPEN:
-        return "open";
-    case BREAKER_TRYING:
-        return "trying";
-    }
-    return "closed";
-}

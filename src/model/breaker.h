@@ -44,6 +44,5 @@ void breaker_report(struct breaker *breaker, bool is_ok);
 /* For status pages. An open breaker whose time is over still says so until
  * somebody asks to call. */
 enum breaker_state breaker_state(struct breaker *breaker);
-const char *breaker_state_name(enum breaker_state state);
 
 #endif

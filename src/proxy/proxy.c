@@ -512,8 +512,3 @@ void proxy_close(struct proxy *proxy)
     upstreams_release(&proxy->upstreams);
     alloc_free(proxy);
 }
-
-void proxy_stats(struct proxy *proxy, struct recorder_stats *out)
-{
-    recorder_stats(proxy->recorder, out);
-}

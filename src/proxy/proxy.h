@@ -32,7 +32,7 @@ struct proxy_options {
     http_admit next_admit;
     void *next_arg;         /* of both */
     struct auth_gate *gate; /* counts wrong keys; may be NULL */
-    inject_fn inject; /* NULL: nothing is ever injected */
+    inject_fn inject;       /* NULL: nothing is ever injected */
     void *inject_arg;
 };
 
@@ -49,6 +49,5 @@ void proxy_handle(void *arg, const struct http_request *request,
 /* An http_admit: the key, before the body is read. */
 bool proxy_admit(void *arg, const struct http_request *request,
                  struct http_response *response);
-void proxy_stats(struct proxy *proxy, struct recorder_stats *out);
 
 #endif

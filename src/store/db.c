@@ -78,11 +78,6 @@ struct db_value db_texts(const struct str *values, size_t count)
     return (struct db_value){.type = DB_TEXTS, .p = values, .len = count};
 }
 
-int64_t db_tenant(const struct store_tx *tx)
-{
-    return tx->tenant;
-}
-
 /* Remember the first failure and give its words to the caller. */
 static enum clew_status settle(struct store_tx *tx, enum clew_status status,
                                struct clew_error *err)

@@ -91,9 +91,6 @@ struct db_value db_texts(const struct str *values, size_t count);
             sizeof(struct db_value)
 #define DB_NO_ARGS NULL, 0
 
-/* The tenant this transaction belongs to; 0 in a system transaction. */
-int64_t db_tenant(const struct store_tx *tx);
-
 /* Run a statement that returns no rows. May be deferred, see above. */
 enum clew_status db_exec(struct store_tx *tx, const struct db_sql *sql,
                          const struct db_value *args, size_t n_args,

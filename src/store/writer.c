@@ -8,6 +8,7 @@
 #include "base/rand.h"
 #include "store/changes.h"
 
+#include <assert.h>
 #include <semaphore.h>
 #include <string.h>
 #include <time.h>
@@ -118,6 +119,7 @@ static bool run_job(struct writer *w, struct group *group, struct job *job)
     struct store_tx tx = tx_of(w, group);
     struct clew_error ignored;
 
+    assert(job->tenant == group->tenant); /* whose change numbers these are */
     job->status =
         w->ops->enter(w->conn, job->tenant, group->has_savepoints, &job->error);
     if (job->status != CLEW_OK) {
@@ -215,6 +217,7 @@ static bool try_group(struct writer *w, struct group *group)
     enum clew_status status = w->ops->begin(w->conn, true, &why);
     bool has_any = false;
 
+    assert(group->n > 0); /* else there is nothing to begin for */
     reset(group);
     group->tenant = -1;
     group->changes = (struct changes){0};

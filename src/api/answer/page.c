@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "engine/key/secret.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ enum clew_status api_answer(struct api_call *call, json_t *out,
 enum clew_status api_param_id(const struct api_call *call, int i,
                               struct uuid *out_id, struct clew_error *err)
 {
+    assert(i >= 0 && i < API_MAX_PARAMS);
     if (!uuid_parse(call->params[i], out_id)) {
         return clew_fail(err, CLEW_NOT_FOUND, "not found");
     }
@@ -235,6 +237,8 @@ static bool cut_rows(struct api_call *call, const struct api_page *page,
     if (*out_count == rows->count) {
         return false;
     }
+    /* what is cut says where it goes on */
+    assert(rows->mark && *out_count > 0);
     *out_next = rows->mark(call, first + (*out_count - 1) * rows->size);
     return true;
 }

@@ -13,6 +13,7 @@
 #include "engine/core/rows.h"
 #include "store/db.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define FIND_LIMIT 12
@@ -92,6 +93,7 @@ static enum clew_status read_counts(struct store_tx *tx, struct arena *arena,
         const struct start_count *count =
             (const struct start_count *)list.items + i;
 
+        assert(chat->n_counts < START_MAX_COUNTS); /* the query's limit */
         chat->counts[chat->n_counts++] = *count;
         chat->n_memories += count->count;
         chat->has_open_effort =

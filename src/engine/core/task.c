@@ -77,8 +77,6 @@ DB_SQL_SYSTEM(SELECT_OLD,
               "SELECT 1 FROM tasks WHERE finished_at IS NOT NULL"
               " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
               " LIMIT 1");
-DB_SQL_SYSTEM(SELECT_NEXT, "SELECT MIN(execute_at) FROM tasks"
-                           " WHERE finished_at IS NULL");
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -547,28 +545,6 @@ enum clew_status task_prune(struct engine *engine, int64_t now_ms,
         *out_count = work.count;
     }
     return status;
-}
-
-static enum clew_status do_next(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status =
-        db_query(tx, &SELECT_NEXT, DB_NO_ARGS, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    *(int64_t *)arg = db_next(&rows) && !db_is_null(&rows, 0)
-                          ? db_get_int(&rows, 0)
-                          : INT64_MAX;
-    return db_end(&rows, err);
-}
-
-enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
-                               struct clew_error *err)
-{
-    return store_read_system(engine->store, do_next, out_ms, err);
 }
 
 struct list_work {

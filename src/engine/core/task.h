@@ -148,9 +148,6 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
 enum clew_status task_prune(struct engine *engine, int64_t now_ms,
                             int64_t *out_count,
                             struct clew_error *err) CLEW_MUST_CHECK;
-/* When the next open task is due; INT64_MAX if there is none. */
-enum clew_status task_next_due(struct engine *engine, int64_t *out_ms,
-                               struct clew_error *err) CLEW_MUST_CHECK;
 
 struct task_filter {
     struct str status;      /* s == NULL: any */

@@ -107,11 +107,6 @@ static int verb_at(struct str text)
     return -1;
 }
 
-bool effort_is_attempt(struct str title)
-{
-    return verb_at(title) >= 0;
-}
-
 /* Up to where a clause goes: its end, or what the speaker thinks of it. */
 static size_t clause_end(struct str text)
 {
@@ -218,14 +213,6 @@ static size_t find_attempt(struct observation *o, struct str *out_title)
         }
     }
     return REACH + 1;
-}
-
-struct str effort_attempt_said(struct observation *o)
-{
-    struct str title = {0};
-
-    (void)find_attempt(o, &title); /* an empty title says where: nowhere */
-    return title;
 }
 
 /* Is it on record, and did anything fail before? */

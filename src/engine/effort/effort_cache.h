@@ -107,10 +107,5 @@ enum clew_status effort_attempt_end(struct observation *o,
                                     const struct effort *effort, bool is_found,
                                     struct str resolution,
                                     struct clew_error *err) CLEW_MUST_CHECK;
-/* What this turn or those just before it say was tried, as a title; s == NULL
- * if they name nothing. */
-struct str effort_attempt_said(struct observation *o);
-/* True if a title says what to try next rather than what to reach. */
-bool effort_is_attempt(struct str title);
 
 #endif

@@ -19,6 +19,7 @@
 #include "index/index.h"
 #include "store/db.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -382,6 +383,7 @@ static enum clew_status digest_set(struct work *work, struct store_tx *tx,
 static void add_count(struct forget_receipt *out, const char *name,
                       int64_t count)
 {
+    assert(out->n_counts < FORGET_MAX_COUNTS); /* one for each table */
     out->counts[out->n_counts].name = name;
     out->counts[out->n_counts++].count = count;
 }
