@@ -64,13 +64,14 @@ static enum clew_status make_folder(const char *path, struct clew_error *err)
 static enum clew_status open_llm(struct engine *engine, struct clew_error *err)
 {
     const struct config *config = engine->config;
-    struct llm_options options = {.url = config_str(config, "llm.url"),
-                                  .kind = config_str(config, "llm.kind"),
-                                  .model = config_str(config, "llm.model"),
-                                  .key = config_str(config, "llm.key"),
-                                  .timeout_ms =
-                                      config_int(config, "llm.timeout_ms"),
-                                  .clock = engine->clock};
+    struct llm_options options = {
+        .url = config_str(config, "llm.url"),
+        .kind = config_str(config, "llm.kind"),
+        .model = config_str(config, "llm.model"),
+        .key = config_str(config, "llm.key"),
+        .timeout_ms = config_int(config, "llm.timeout_ms"),
+        .concurrency = (int)config_int(config, "llm.concurrency"),
+        .clock = engine->clock};
 
     if (!options.url || !options.url[0]) {
         return CLEW_OK;

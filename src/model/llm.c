@@ -175,11 +175,53 @@ static json_t *message_of(const char *role, struct str text)
     return NULL;
 }
 
+/* {"type":"json_schema",…}: the endpoint holds the model to the schema. */
+static json_t *format_of(json_t *schema)
+{
+    return json_pack("{s:s, s:{s:s, s:b, s:o}}", "type", "json_schema",
+                     "json_schema", "name", "answer", "strict", 1, "schema",
+                     schema);
+}
+
+/* Anthropic's way: a tool that must be called, its input is the answer. */
+static bool set_tool(json_t *body, json_t *schema)
+{
+    json_t *tools =
+        json_pack("[{s:s, s:s, s:o}]", "name", "answer", "description",
+                  "Give the answer.", "input_schema", schema);
+    json_t *choice = json_pack("{s:s, s:s}", "type", "tool", "name", "answer");
+    bool has_tools = json_set(body, "tools", tools);
+
+    return json_set(body, "tool_choice", choice) && has_tools;
+}
+
+/* What makes the endpoint keep to the schema. */
+static bool set_schema(const struct llm *llm, const char *text, json_t *body)
+{
+    json_t *schema = NULL;
+
+    if (json_parse(str_of(text), &schema, NULL) != CLEW_OK) {
+        return false;
+    }
+    return llm->is_anthropic
+               ? set_tool(body, schema)
+               : json_set(body, "response_format", format_of(schema));
+}
+
+/* What stays the same from call to call is marked, so that it is kept there. */
+static bool set_system(json_t *body, const char *system)
+{
+    return json_set(body, "system",
+                    json_pack("[{s:s, s:s, s:{s:s}}]", "type", "text", "text",
+                              system, "cache_control", "type", "ephemeral"));
+}
+
 static enum clew_status write_request(const struct llm *llm,
                                       struct arena *arena,
                                       const struct llm_request *request,
                                       struct buf *out)
 {
+    bool is_strict = request->is_strict && !atomic_load(&llm->is_plain);
     const char *system = arena_printf(
         arena,
         "%.*s\nAnswer with one JSON object and nothing else, of this "
@@ -203,7 +245,11 @@ static enum clew_status write_request(const struct llm *llm,
                                              : DEFAULT_MAX_TOKENS) &&
             json_set_int(body, "temperature", 0);
     if (is_ok && llm->is_anthropic) {
-        is_ok = json_set_cstr(body, "system", system);
+        is_ok = request->is_strict ? set_system(body, system)
+                                   : json_set_cstr(body, "system", system);
+    }
+    if (is_ok && is_strict) {
+        is_ok = set_schema(llm, request->schema, body);
     }
     if (is_ok) {
         status = json_write(out, body);
@@ -218,8 +264,10 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *arg)
     return buf_append(arg, bytes, size * count) == CLEW_OK ? size * count : 0;
 }
 
-enum clew_status llm_status(CURL *curl, CURLcode code, struct clew_error *err)
+enum clew_status llm_status(struct llm *llm, CURL *curl, CURLcode code,
+                            struct clew_error *err)
 {
+    curl_off_t wait_s = 0;
     long http = 0;
 
     if (code == CURLE_OPERATION_TIMEDOUT) {
@@ -232,6 +280,9 @@ enum clew_status llm_status(CURL *curl, CURLcode code, struct clew_error *err)
     }
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http);
     if (http == 429) {
+        (void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
+        llm_gate_hold(&llm->gate,
+                      wait_s < 3600 ? (int64_t)wait_s * 1000 : 3600000);
         return clew_fail(err, CLEW_RATE_LIMITED,
                          "the language model asks to slow down");
     }
@@ -291,9 +342,11 @@ struct curl_slist *llm_headers(const struct llm *llm)
     return headers ? add_header(headers, llm->key_header) : NULL;
 }
 
-static enum clew_status post(const struct llm *llm, int64_t timeout_ms,
+/* `*out_http` is the answer's number, 0 if none came; `answer` over its limit
+ * counts as one that came. */
+static enum clew_status post(struct llm *llm, int64_t timeout_ms,
                              const struct buf *request, struct buf *answer,
-                             struct clew_error *err)
+                             long *out_http, struct clew_error *err)
 {
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = llm_headers(llm);
@@ -303,7 +356,8 @@ static enum clew_status post(const struct llm *llm, int64_t timeout_ms,
         llm_set_options(llm, curl, headers, timeout_ms, request) &&
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer) == CURLE_OK) {
-        status = llm_status(curl, curl_easy_perform(curl), err);
+        status = llm_status(llm, curl, curl_easy_perform(curl), err);
+        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, out_http);
     }
     curl_slist_free_all(headers);
     curl_easy_cleanup(curl);
@@ -326,6 +380,21 @@ const char *llm_text_of(const struct llm *llm, const json_t *answer)
         json_object_get(json_object_get(at, "message"), "content"));
 }
 
+/* The input of the tool that Anthropic's API was told to call; NULL: none. */
+static json_t *tool_input(const struct llm *llm, const json_t *answer)
+{
+    const json_t *content = json_object_get(answer, "content");
+
+    for (size_t i = 0; llm->is_anthropic && i < json_array_size(content); i++) {
+        json_t *input = json_object_get(json_array_get(content, i), "input");
+
+        if (json_is_object(input)) {
+            return json_incref(input);
+        }
+    }
+    return NULL;
+}
+
 static int64_t count_of(const json_t *answer, const char *field,
                         const char *other)
 {
@@ -346,7 +415,10 @@ static enum clew_status read_answer(const struct llm *llm, struct arena *arena,
 
     out->input_tokens = count_of(answer, "input_tokens", "prompt_tokens");
     out->output_tokens = count_of(answer, "output_tokens", "completion_tokens");
-    out->json = text ? llm_repair(arena, str_of(text)) : NULL;
+    out->json = tool_input(llm, answer);
+    if (!out->json) {
+        out->json = text ? llm_repair(arena, str_of(text)) : NULL;
+    }
     if (!out->json) {
         status = bad_answer(err, "gave no JSON object");
     }
@@ -360,34 +432,61 @@ bool llm_is_upstream_failure(enum clew_status status)
            status == CLEW_RATE_LIMITED;
 }
 
-enum clew_status llm_ask(struct llm *llm, struct arena *arena,
-                         const struct llm_request *request,
-                         struct llm_answer *out, struct clew_error *err)
+/* One call, without a word on whether it may be made. */
+static enum clew_status ask_once(struct llm *llm, struct arena *arena,
+                                 const struct llm_request *request,
+                                 struct llm_answer *out, long *out_http,
+                                 struct clew_error *err)
 {
     int64_t timeout_ms = llm->timeout_ms;
     struct buf sent;
     struct buf got;
     enum clew_status status;
 
-    memset(out, 0, sizeof(*out));
-    if (!breaker_allow(&llm->breaker)) {
-        return clew_fail(err, CLEW_UNAVAILABLE,
-                         "the language model keeps failing; waiting");
-    }
     if (request->timeout_ms > 0 && request->timeout_ms < timeout_ms) {
         timeout_ms = request->timeout_ms;
     }
+    *out_http = 0;
     buf_init(&sent, MAX_REQUEST_BYTES);
     buf_init(&got, MAX_ANSWER_BYTES);
     status = write_request(llm, arena, request, &sent);
     if (status == CLEW_OK) {
-        status = post(llm, timeout_ms, &sent, &got, err);
+        status = post(llm, timeout_ms, &sent, &got, out_http, err);
     }
     if (status == CLEW_OK) {
         status = read_answer(llm, arena, buf_str(&got), out, err);
     }
+    if (request->out_garbled) {
+        *request->out_garbled = *out_http == 200 && status == CLEW_UPSTREAM;
+    }
     buf_release(&sent);
     buf_release(&got);
+    return status;
+}
+
+enum clew_status llm_ask(struct llm *llm, struct arena *arena,
+                         const struct llm_request *request,
+                         struct llm_answer *out, struct clew_error *err)
+{
+    long http = 0;
+    enum clew_status status;
+
+    memset(out, 0, sizeof(*out));
+    status = llm_gate_enter(&llm->gate, llm->timeout_ms, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (!breaker_allow(&llm->breaker)) {
+        llm_gate_leave(&llm->gate);
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "the language model keeps failing; waiting");
+    }
+    status = ask_once(llm, arena, request, out, &http, err);
+    if (http == 400 && request->is_strict && !atomic_load(&llm->is_plain)) {
+        atomic_store(&llm->is_plain, true);
+        status = ask_once(llm, arena, request, out, &http, err);
+    }
+    llm_gate_leave(&llm->gate);
     breaker_report(&llm->breaker, !llm_is_upstream_failure(status));
     return status;
 }
@@ -446,6 +545,7 @@ enum clew_status llm_open(const struct llm_options *options,
     }
     (void)pthread_once(&curl_once, start_curl);
     breaker_init(&llm->breaker, options->clock, FAILURES_TO_OPEN, OPEN_MS);
+    llm_gate_init(&llm->gate, options->clock, options->concurrency);
     llm->is_anthropic = strcmp(options->kind, "anthropic") == 0;
     llm->timeout_ms = options->timeout_ms;
     status = url_check(options->url, "llm.url", &llm->is_local, err);
@@ -472,6 +572,7 @@ void llm_close(struct llm *llm)
         return;
     }
     breaker_release(&llm->breaker);
+    llm_gate_release(&llm->gate);
     alloc_free(llm->url);
     alloc_free(llm->model);
     alloc_free_secret(llm->key_header,

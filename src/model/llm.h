@@ -5,8 +5,10 @@
  * Speaks to OpenAI-compatible (/chat/completions) and Anthropic (/v1/messages)
  * endpoints; llm_talk.h streams. Plain http only to this machine. Every call
  * has a deadline; an endpoint that keeps failing is left alone for a while
- * (breaker.h). Near-JSON is repaired; what stays broken is an error. Caps,
- * records and costs are the caller's (engine/core/advice.h).
+ * (breaker.h), one that asks to slow down for as long as it says, and only so
+ * many calls are on their way at once (llm_gate.h). Near-JSON is repaired; what
+ * stays broken is an error. Caps, records and costs are the caller's
+ * (engine/core/advice.h).
  * Thread-safety: a struct llm may be used by any number of threads.
  */
 #ifndef MODEL_LLM_H
@@ -18,6 +20,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct clock;
@@ -29,6 +32,7 @@ struct llm_options {
     const char *model;
     const char *key; /* NULL or "": none is sent */
     int64_t timeout_ms;
+    int concurrency; /* calls on their way at once; 0: any number */
     struct clock *clock;
 };
 
@@ -38,6 +42,10 @@ struct llm_request {
     const char *schema; /* JSON schema of the answer, shown to the model */
     int64_t timeout_ms; /* 0 = the options'; the smaller of both counts */
     int max_tokens;
+    /* Let the endpoint hold the model to the schema, where it can: one that
+     * refuses is asked again without, and never so again. */
+    bool is_strict;
+    bool *out_garbled; /* set: an answer came, and no JSON; may be NULL */
 };
 
 struct llm_answer {

@@ -8,13 +8,17 @@
 #include "base/buf.h"
 #include "model/breaker.h"
 #include "model/llm.h"
+#include "model/llm_gate.h"
 
 #include <curl/curl.h>
+#include <stdatomic.h>
 
 #define LLM_CONNECT_TIMEOUT_MS 5000
 
 struct llm {
     struct breaker breaker;
+    struct llm_gate gate;
+    atomic_bool is_plain; /* it knows no schemas */
     char *url;
     char *model;
     char *key_header; /* the whole header line, or NULL */
@@ -29,8 +33,8 @@ struct curl_slist *llm_headers(const struct llm *llm);
 bool llm_set_options(const struct llm *llm, CURL *curl,
                      struct curl_slist *headers, int64_t timeout_ms,
                      const struct buf *request);
-/* What a finished transfer means. */
-enum clew_status llm_status(CURL *curl, CURLcode code,
+/* What a finished transfer means; told to wait, the gate does. */
+enum clew_status llm_status(struct llm *llm, CURL *curl, CURLcode code,
                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Failures of the endpoint count for the breaker; failures of our own do not.
  */

@@ -22,7 +22,7 @@
 #define MAX_WHY 200
 
 struct stream {
-    const struct llm *llm;
+    struct llm *llm;
     const struct llm_talk *talk;
     struct sse events;
     struct buf text;  /* of the reply so far */
@@ -255,7 +255,7 @@ static enum clew_status judge(struct stream *s, CURL *curl, CURLcode code,
         return CLEW_OK;
     }
     take_plain(s);
-    status = llm_status(curl, code, err);
+    status = llm_status(s->llm, curl, code, err);
     if (s->why[0] && (status == CLEW_OK || code == CURLE_OK)) {
         return clew_fail(err, status == CLEW_OK ? CLEW_UPSTREAM : status,
                          "the language model answered: %s", s->why);
@@ -296,7 +296,12 @@ enum clew_status llm_talk(struct llm *llm, struct arena *arena,
     enum clew_status status;
 
     *out = (struct llm_reply){.text = STR("")};
+    status = llm_gate_enter(&llm->gate, llm->timeout_ms, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
     if (!breaker_allow(&llm->breaker)) {
+        llm_gate_leave(&llm->gate);
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "the language model keeps failing; waiting");
     }
@@ -320,6 +325,7 @@ enum clew_status llm_talk(struct llm *llm, struct arena *arena,
     buf_release(&s.plain);
     buf_release(&s.text);
     buf_release(&request);
+    llm_gate_leave(&llm->gate);
     breaker_report(&llm->breaker, !llm_is_upstream_failure(status));
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/redact.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 #include "text/analysis.h"
@@ -211,18 +212,20 @@ enum clew_status advice_find(struct store_tx *tx, struct arena *arena,
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
                             const struct uuid *chat_id,
-                            const struct llm_request *request,
+                            const struct llm_request *wanted,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err)
 {
+    struct llm_request masked = *wanted;
+    const struct llm_request *request = &masked;
     struct work work = {.arena = arena,
                         .purpose = str_of(purpose),
                         .chat_id = chat_id,
                         .now_ms = clock_now_ms(engine->clock)};
     int64_t cap = config_int(engine->config, "llm.daily_tokens");
-    int64_t needed = (int64_t)(text_token_bound(request->system) +
-                               text_token_bound(request->prompt)) +
-                     request->max_tokens;
+    int64_t needed = (int64_t)(text_token_bound(wanted->system) +
+                               text_token_bound(wanted->prompt)) +
+                     wanted->max_tokens;
     enum clew_status status;
 
     if (engine->replay && engine->replay->answer.s) {
@@ -231,6 +234,11 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     if (!engine->llm) {
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "no language model is configured");
+    }
+    /* whatever redact.mode keeps: no secret leaves */
+    status = redact_str(arena, &masked.prompt, err);
+    if (status != CLEW_OK) {
+        return status;
     }
     work.model = str_of(llm_model(engine->llm));
     key_of(work.model, request, work.key);

@@ -5,7 +5,8 @@
  * An answer is recorded under the digest of what was asked: asked again (by a
  * rebuild, a retry) the record answers and nothing is called. A day's tokens
  * are capped per tenant; every call stands in a ledger by day and purpose,
- * those too that others make with the same model (advice_note). Thread-safety:
+ * those too that others make with the same model (advice_note). Secrets in a
+ * prompt are starred before it is sent. Thread-safety:
  * safe; see engine.h. Never call it inside a transaction.
  */
 #ifndef ENGINE_ADVICE_H
