@@ -441,6 +441,31 @@ enum clew_status select_notes(struct arena *arena,
     return CLEW_OK;
 }
 
+enum clew_status select_words(struct arena *arena,
+                              const struct select_turn *turn,
+                              const struct select_cite *cite, struct str aside,
+                              struct select_note *out)
+{
+    struct buf text;
+
+    memset(out, 0, sizeof(*out));
+    out->cite = *cite;
+    out->about = READER_ABOUT_THING;
+    buf_init(&text, 4096);
+    if (aside.len > 0) {
+        (void)buf_append_char(&text, '['); /* checked by take() */
+        (void)add_line(&text, aside, ASIDE_BYTES);
+        (void)buf_append_cstr(&text, "] ");
+    }
+    (void)add_line(&text, str_sub(turn->text, cite->from, cite->to),
+                   NOTE_BYTES + SENTENCE_BYTES); /* checked by take() */
+    add_dates(&text, turn, cite);
+    out->summary = take(arena, &text);
+    set_time(out, turn->analysis);
+    add_tags(out, turn->analysis);
+    return out->summary.s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
 /* --- efforts ---------------------------------------------------------------
  */
 

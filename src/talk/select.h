@@ -74,6 +74,16 @@ enum clew_status select_notes(struct arena *arena,
                               size_t *out_count) CLEW_MUST_CHECK;
 
 /*
+ * A note of words of the turn that somebody else chose. `aside` is what they
+ * alone do not say, or empty. Type, confidence and flags stay the caller's.
+ * Fails only with CLEW_NO_MEMORY.
+ */
+enum clew_status select_words(struct arena *arena,
+                              const struct select_turn *turn,
+                              const struct select_cite *cite, struct str aside,
+                              struct select_note *out) CLEW_MUST_CHECK;
+
+/*
  * The words that name what a turn sets out to get done, as a title, and how
  * sure it is that it does; confidence 0: it does not.
  */

@@ -17,6 +17,7 @@
 #include "engine/episode/session_sum.h"
 #include "engine/feed/reembed.h"
 #include "engine/feed/vector_graph.h"
+#include "engine/llmread/llmread.h"
 #include "engine/proof/rebuild.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/topic/chain.h"
@@ -45,6 +46,7 @@ const struct task_handler task_handlers[] = {
     {"link.assess", chatlink_assess_task},
     {CHATLINK_READ_TASK, chatlink_read_task},
     {"link.tune", chatlink_tuning_task},
+    {LLMREAD_TASK, llmread_task},
     {READ_TURN_TASK, read_turns},
     {REBUILD_TASK, rebuild_task},
     {SESSION_TIMEOUT_TASK, session_timeout_task},

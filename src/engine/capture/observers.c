@@ -9,6 +9,7 @@
 #include "engine/effort/effort.h"
 #include "engine/episode/episode.h"
 #include "engine/keep/keep.h"
+#include "engine/llmread/llmread.h"
 #include "engine/topic/chain.h"
 #include "engine/understand/intent_later.h"
 #include "engine/understand/observation.h"
@@ -37,6 +38,7 @@ static const struct observer observers[] = {
      .turn = keep_observe},
     {.name = "agents", .is_reader = true, .turn = agents_observe},
     {.name = "later", .is_reader = true, .turn = intent_later},
+    {.name = "language model", .is_reader = true, .turn = llmread_later},
     {.name = "episodes",
      .turn = episode_observe,
      .session_ended = episode_end_session,

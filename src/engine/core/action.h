@@ -43,6 +43,7 @@ struct engine;
 #define ACTION_EFFORT_EXPAND "effort.expand"
 #define ACTION_INTENT_CORRECT "intent.correct"
 #define ACTION_LINK_FEEDBACK "link.feedback"
+#define ACTION_LLM_READ "llm.read"
 #define ACTION_MEMORY_ACT "memory.act"
 #define ACTION_MEMORY_FORGET "memory.forget"
 #define ACTION_MEMORY_IMPORT "memory.import"
@@ -55,7 +56,7 @@ struct engine;
 #define ACTION_UNDO "undo"
 #define ACTION_USER_PATCH "user.patch"
 /* How many kinds there are. */
-#define ACTION_KINDS 24
+#define ACTION_KINDS 25
 
 struct action {
     int64_t seq; /* its place in the log */

@@ -248,8 +248,9 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
         return status == CLEW_OK ? name_key(&work, out_key, err) : status;
     }
     if (status == CLEW_OK && work.used + needed > cap) {
-        return clew_fail(err, CLEW_RATE_LIMITED,
-                         "the day's tokens for the language model are used");
+        return clew_fail_code(
+            err, CLEW_RATE_LIMITED, ADVICE_SPENT,
+            "the day's tokens for the language model are used");
     }
     if (status == CLEW_OK) {
         status = call(engine, scope, &work, request, err);

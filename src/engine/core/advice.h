@@ -22,6 +22,9 @@
 
 struct engine;
 
+/* The code of the failure (clew_error.code) when the day's tokens are used. */
+#define ADVICE_SPENT "TOKENS_SPENT"
+
 /*
  * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
  * text it holds, so that forgetting finds it; NULL: no chat's, the answer is

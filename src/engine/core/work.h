@@ -71,6 +71,7 @@ struct turn_work {
     size_t n_before;
     uint64_t n_made; /* numbers the derived ids of what it makes */
     size_t n_told;   /* numbers what it does to chains, likewise */
+    const char *origin; /* of memories made now; NULL: "extracted" */
 };
 
 /* The entry of `key`, made (zeroed, `size` bytes) if it is new; NULL on OOM. */

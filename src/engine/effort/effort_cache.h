@@ -97,6 +97,16 @@ enum clew_status effort_try_open(struct observation *o,
                                  struct effort_cache *cache, bool *out_done,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 
+/* --- opening --- */
+
+/* The effort's title names the chat, unless a person or an effort did. */
+enum clew_status effort_title_chat(struct observation *o,
+                                   const struct uuid *id, struct str title,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* Do both titles name the same work? */
+bool effort_is_same(const struct effort_words *wanted,
+                    const struct effort_words *known);
+
 /* --- attempts --- */
 
 /*

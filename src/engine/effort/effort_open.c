@@ -17,8 +17,7 @@
 #define RELATED_FAR 0.85f
 #define SURE_OPENING 0.90f
 
-/* The effort's title names the chat, unless a person or an effort did. */
-static enum clew_status title_chat(struct observation *o, const struct uuid *id,
+enum clew_status effort_title_chat(struct observation *o, const struct uuid *id,
                                    struct str title, struct clew_error *err)
 {
     struct place_chat *slot = o->work->placement->slot;
@@ -76,7 +75,7 @@ static enum clew_status open_effort(struct observation *o,
         status = effort_insert(o->tx, &effort, err);
     }
     if (status == CLEW_OK) {
-        status = title_chat(o, &memory.id, item->title, err);
+        status = effort_title_chat(o, &memory.id, item->title, err);
     }
     return status == CLEW_OK ? note_notice(o->work, err, "[effort:open] %.*s",
                                            (int)item->title.len, item->title.s)
@@ -85,7 +84,7 @@ static enum clew_status open_effort(struct observation *o,
 
 /* Half of the words of the new title, and more than half of the shorter one:
  * "fix the login page" is not "fix the signup page". */
-static bool is_same(const struct effort_words *wanted,
+bool effort_is_same(const struct effort_words *wanted,
                     const struct effort_words *known)
 {
     size_t n = 2 * effort_words_shared(wanted, known);
@@ -113,7 +112,7 @@ static enum clew_status same_effort(struct observation *o,
             continue;
         }
         status = effort_cache_words(o, cache->items[i].summary, &known, err);
-        if (status == CLEW_OK && is_same(&wanted, &known)) {
+        if (status == CLEW_OK && effort_is_same(&wanted, &known)) {
             *out = &cache->items[i];
         }
     }

@@ -7,7 +7,7 @@
  * it; what may replace one is told, and listed as a conflict, and nothing
  * changes.
  */
-#include "engine/keep/keep.h"
+#include "engine/keep/keep_internal.h"
 
 #include "base/json.h"
 #include "engine/chat/turn.h"
@@ -120,17 +120,19 @@ add_keys(struct observation *o, const struct keep_note *kept,
     return status;
 }
 
-static enum clew_status insert(struct observation *o,
-                               const struct keep_note *kept,
-                               const struct keep_near *near,
-                               const struct uuid *statement,
-                               struct clew_error *err)
+enum clew_status keep_insert(struct observation *o,
+                             const struct keep_note *kept,
+                             const struct keep_near *near, struct uuid *out_id,
+                             struct clew_error *err)
 {
     const struct select_note *note = kept->note;
     struct memory memory = note_memory(o->work, select_type_name(note->keep),
                                        "active", note->summary);
+    struct uuid statement = keep_key_statement(
+        memory.user_id, select_type_name(note->keep), note->summary);
     enum clew_status status;
 
+    *out_id = memory.id;
     memory.tags = note_tags(o->arena, note->tags, note->n_tags);
     memory.fields = fields_of(o, kept);
     if (!memory.tags.s || !memory.fields.s) {
@@ -146,14 +148,14 @@ static enum clew_status insert(struct observation *o,
         status = memory_add_source(o->tx, &near->successor, &memory.id, err);
     }
     if (status == CLEW_OK) {
-        status = add_keys(o, kept, near, statement, &memory, err);
+        status = add_keys(o, kept, near, &statement, &memory, err);
     }
     return status == CLEW_OK ? tell(o, &memory, near, err) : status;
 }
 
 /* Said again: one more line it comes from. */
-static enum clew_status say_again(struct observation *o, const struct uuid *id,
-                                  struct clew_error *err)
+enum clew_status keep_again(struct observation *o, const struct uuid *id,
+                            struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     struct memory_ref ref = {turn->chat_id, turn->seq, turn->seq};
@@ -161,8 +163,8 @@ static enum clew_status say_again(struct observation *o, const struct uuid *id,
     return memory_add_ref(o->tx, id, &ref, err);
 }
 
-static struct keep_note keep_note_of(struct observation *o,
-                                     const struct select_note *note)
+struct keep_note keep_note_of(struct observation *o,
+                              const struct select_note *note)
 {
     struct keep_note kept = {
         .note = note,
@@ -174,9 +176,9 @@ static struct keep_note keep_note_of(struct observation *o,
     return kept;
 }
 
-static enum clew_status keep(struct observation *o,
-                             const struct select_note *note,
-                             struct clew_error *err)
+enum clew_status keep_note(struct observation *o,
+                           const struct select_note *note, struct uuid *out_id,
+                           bool *out_new, struct clew_error *err)
 {
     struct uuid digest = keep_key_statement(
         o->work->turn->user_id, select_type_name(note->keep), note->summary);
@@ -194,14 +196,19 @@ static enum clew_status keep(struct observation *o,
             lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
         n_known = mark.is_superseded ? 0 : 1; /* what was so is so again */
     }
-    if (status != CLEW_OK || n_known > 0) {
-        return status == CLEW_OK ? say_again(o, &known[0], err) : status;
+    *out_new = false;
+    if (status == CLEW_OK && n_known == 0) {
+        status = keep_near_find(o, &kept, &near, err);
     }
-    status = keep_near_find(o, &kept, &near, err);
-    if (status == CLEW_OK && !uuid_is_nil(&near.same)) {
-        return say_again(o, &near.same, err);
+    if (status != CLEW_OK) {
+        return status;
     }
-    return status == CLEW_OK ? insert(o, &kept, &near, &digest, err) : status;
+    if (n_known > 0 || !uuid_is_nil(&near.same)) {
+        *out_id = n_known > 0 ? known[0] : near.same;
+        return keep_again(o, out_id, err);
+    }
+    *out_new = true;
+    return keep_insert(o, &kept, &near, out_id, err);
 }
 
 static enum clew_status notes_of(struct observation *o,
@@ -240,7 +247,10 @@ enum clew_status keep_observe(struct turn_work *work, struct clew_error *err)
     enum clew_status status = o ? notes_of(o, &notes, &count, err) : CLEW_OK;
 
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = keep(o, &notes[i], err);
+        struct uuid id;
+        bool is_new;
+
+        status = keep_note(o, &notes[i], &id, &is_new, err);
     }
     return status;
 }

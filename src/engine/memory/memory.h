@@ -52,7 +52,7 @@ struct memory {
     struct str resolution; /* s == NULL if there is none; so the next ones */
     struct str tags;       /* separated by commas, "" if none */
     struct str fields;     /* JSON object of the type's own fields */
-    struct str origin;     /* extracted, contributed, action, import, person */
+    struct str origin; /* extracted, llm, contributed, action, import, person */
     struct str agent_id;
     struct str agent_name;
     struct str key_id;

@@ -22,6 +22,7 @@
 #include "engine/effort/effort_thread.h"
 #include "engine/episode/compact.h"
 #include "engine/episode/session_sum.h"
+#include "engine/llmread/llmread.h"
 #include "engine/memory/lineage.h"
 #include "engine/proof/forget.h"
 #include "engine/thought/memory_view.h"
@@ -455,6 +456,12 @@ static enum clew_status read_again(struct doing *d, struct clew_error *err)
                      err);
 }
 
+static enum clew_status llm_read_again(struct doing *d, struct clew_error *err)
+{
+    return llmread_again(d->engine, d->scope, d->arena, &d->action->subject,
+                         d->detail, err);
+}
+
 /* --- tasks -----------------------------------------------------------------
  */
 
@@ -560,6 +567,7 @@ static const struct {
     {ACTION_EFFORT_EXPAND, expand_again},
     {ACTION_INTENT_CORRECT, correct_again},
     {ACTION_LINK_FEEDBACK, feedback_again},
+    {ACTION_LLM_READ, llm_read_again},
     {ACTION_MEMORY_ACT, act_again},
     {ACTION_MEMORY_FORGET, forget_again},
     {ACTION_MEMORY_IMPORT, import_again},

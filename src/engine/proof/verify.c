@@ -52,7 +52,7 @@ RULE(MEMORY_SOURCE,
      " memories m WHERE m.tenant = $1 AND m.id = s.source_id) OR NOT EXISTS"
      " (SELECT 1 FROM memories m WHERE m.tenant = $1 AND m.id = s.memory_id))");
 RULE(MEMORY_CITES,
-     "memories m WHERE m.tenant = $1 AND m.origin = 'extracted'"
+     "memories m WHERE m.tenant = $1 AND m.origin IN ('extracted', 'llm')"
      " AND NOT EXISTS (SELECT 1 FROM memory_refs r WHERE r.tenant = $1"
      " AND r.memory_id = m.id)");
 RULE(MEMORY_REF, "memory_refs r WHERE r.tenant = $1 AND NOT EXISTS (SELECT 1"

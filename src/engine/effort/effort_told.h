@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effort_told.h - efforts that somebody else read in turns.
+ *
+ * A language model that was asked later (llmread/) says that a turn opens an
+ * effort, that one ended, or that none is. The rows are those the reader makes;
+ * one that it opened at the same turn, or with the same words, is the same.
+ * What a person closed or opened is left alone: only an end that was a guess
+ * may be told better.
+ * Thread-safety: none; inside one transaction function.
+ */
+#ifndef ENGINE_EFFORT_TOLD_H
+#define ENGINE_EFFORT_TOLD_H
+
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct memory;
+struct observation;
+
+/* The turn opens an effort of this name; `*out_new`: none was known. */
+enum clew_status effort_told_open(struct observation *o, struct str title,
+                                  float confidence, struct uuid *out_id,
+                                  bool *out_new,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+
+struct effort_told {
+    const char *status;    /* open, resolved, abandoned */
+    struct str resolution; /* the words that hold it; of an end only */
+    float confidence;
+};
+/* By this turn the effort stands so; `*out_changed`: it did not. */
+enum clew_status effort_told_stand(struct observation *o, const struct uuid *id,
+                                   const struct effort_told *told,
+                                   bool *out_changed,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* Was the end of the effort a guess, that may be told better? */
+bool effort_told_is_guess(const struct memory *memory);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep_told.c - notes that a model read. See keep_told.h.
+ */
+#include "engine/keep/keep_told.h"
+
+#include "base/json.h"
+#include "engine/chat/turn.h"
+#include "engine/core/rows.h"
+#include "engine/keep/keep_internal.h"
+#include "engine/memory/lineage.h"
+#include "engine/understand/observation.h"
+#include "store/db.h"
+
+#include <string.h>
+
+/* Notes of one turn that are looked at. */
+#define MAX_HERE 32
+/* Words that lie over each other by half of the shorter are the same note; ones
+ * that say half as much again say more. */
+#define SAME_PART 2
+#define MORE_TIMES 3
+#define MORE_OF 2
+
+DB_SQL(SELECT_HERE,
+       "SELECT m.id FROM memory_refs r JOIN memories m ON m.tenant = r.tenant"
+       " AND m.id = r.memory_id WHERE r.tenant = $1 AND r.chat_id = $2"
+       " AND r.first_seq = $3 AND r.last_seq = $3 AND m.type <> 'effort'"
+       " AND m.retracted_at IS NULL AND m.origin IN ('extracted', 'llm')"
+       " ORDER BY m.id LIMIT $4");
+
+/* What lies over the words told. */
+struct covered {
+    struct uuid ids[MAX_HERE];
+    size_t count;
+    size_t bytes; /* of the longest of them */
+};
+
+/* Where a stored note's words stand in this turn; false: they do not. */
+static bool place_of(const struct observation *o, const struct memory *memory,
+                     struct select_cite *out)
+{
+    json_t *fields = NULL;
+    const json_t *said;
+    struct str words = {NULL, 0};
+    size_t at = SIZE_MAX;
+
+    if (memory->fields.s &&
+        json_parse(memory->fields, &fields, NULL) == CLEW_OK) {
+        said = json_object_get(fields, "statement");
+        words = (struct str){json_string_value(said), json_string_length(said)};
+    }
+    if (words.s && words.len > 0) {
+        at = str_find(o->turn.text, words, 0);
+    }
+    if (at != SIZE_MAX) {
+        *out = (struct select_cite){(uint32_t)at, (uint32_t)(at + words.len)};
+    }
+    json_decref(fields);
+    return at != SIZE_MAX;
+}
+
+static bool is_over(const struct select_cite *a, const struct select_cite *b)
+{
+    uint32_t from = a->from > b->from ? a->from : b->from;
+    uint32_t to = a->to < b->to ? a->to : b->to;
+    uint32_t shorter =
+        a->to - a->from < b->to - b->from ? a->to - a->from : b->to - b->from;
+
+    return to > from && (to - from) * SAME_PART >= shorter;
+}
+
+static enum clew_status find_covered(struct observation *o,
+                                     const struct select_cite *cite,
+                                     struct covered *out,
+                                     struct clew_error *err)
+{
+    const struct turn *turn = o->work->turn;
+    struct rows_list list = {
+        .arena = o->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    const struct uuid *ids;
+    enum clew_status status = rows_add(
+        o->tx, &list, &SELECT_HERE,
+        DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq), db_int(MAX_HERE)),
+        err);
+
+    memset(out, 0, sizeof(*out));
+    ids = list.items;
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        struct select_cite place;
+        struct memory memory;
+
+        status = memory_find(o->tx, o->arena, &ids[i], &memory, err);
+        if (status == CLEW_OK && place_of(o, &memory, &place) &&
+            is_over(&place, cite)) {
+            out->ids[out->count++] = ids[i];
+            out->bytes = place.to - place.from > out->bytes
+                             ? place.to - place.from
+                             : out->bytes;
+        }
+    }
+    return status;
+}
+
+/* The note takes the place of those it covers. */
+static enum clew_status say_more(struct observation *o,
+                                 const struct keep_note *note,
+                                 const struct covered *covered,
+                                 struct uuid *out_id, struct clew_error *err)
+{
+    struct keep_near near = {.refined = covered->ids[0]};
+    enum clew_status status = keep_insert(o, note, &near, out_id, err);
+
+    for (size_t i = 1; i < covered->count && status == CLEW_OK; i++) {
+        status = memory_add_source(o->tx, out_id, &covered->ids[i], err);
+    }
+    return status;
+}
+
+/* May it take the place of `id`? Not if that was said later, or is replaced. */
+static enum clew_status may_update(struct observation *o, const struct uuid *id,
+                                   bool *out, struct clew_error *err)
+{
+    struct lineage_mark mark = {.id = *id};
+    int64_t said_ms = 0;
+    enum clew_status status = memory_last_said(o->tx, id, &said_ms, err);
+
+    if (status == CLEW_OK) {
+        status =
+            lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
+    }
+    *out = said_ms <= o->work->turn->created_at_ms && !mark.is_superseded;
+    return status;
+}
+
+enum clew_status keep_told(struct observation *o, const struct keep_told *told,
+                           struct uuid *out_id, enum keep_fate *out_fate,
+                           struct clew_error *err)
+{
+    struct select_note words;
+    struct keep_note note;
+    struct covered covered;
+    bool can_update = false;
+    bool is_new = false;
+    enum clew_status status = find_covered(o, &told->cite, &covered, err);
+
+    if (status == CLEW_OK && !uuid_is_nil(&told->updates)) {
+        status = may_update(o, &told->updates, &can_update, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (select_words(o->arena, &o->select, &told->cite, told->aside, &words) !=
+        CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    words.keep = told->keep;
+    words.confidence = told->confidence;
+    words.is_hedged = told->is_hedged;
+    note = keep_note_of(o, &words);
+    *out_fate = KEEP_REFINED;
+    if (covered.count > 0 && (told->cite.to - told->cite.from) * MORE_OF <=
+                                 covered.bytes * MORE_TIMES) {
+        *out_fate = KEEP_KNOWN;
+        *out_id = covered.ids[0];
+        return CLEW_OK;
+    }
+    if (covered.count > 0) {
+        return say_more(o, &note, &covered, out_id, err);
+    }
+    if (can_update) {
+        struct keep_near near = {.refined = told->updates};
+
+        return keep_insert(o, &note, &near, out_id, err);
+    }
+    status = keep_note(o, &words, out_id, &is_new, err);
+    *out_fate = is_new ? KEEP_NEW : KEEP_KNOWN;
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep_told.h - keep a note that somebody else read in a turn.
+ *
+ * A language model that was asked later (llmread/) chose the words; the note
+ * is made of them as the reader's own are. What the reader kept of the same
+ * words stays, or is refined where the model quotes more of them: there is one
+ * note of one thing, whoever read it.
+ * Thread-safety: none; inside one transaction function.
+ */
+#ifndef ENGINE_KEEP_TOLD_H
+#define ENGINE_KEEP_TOLD_H
+
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "model/reader.h"
+#include "talk/select.h"
+
+#include <stdbool.h>
+
+struct observation;
+
+struct keep_told {
+    enum reader_keep keep; /* never READER_KEEP_NONE */
+    struct select_cite cite;
+    struct str aside; /* what the words alone do not say; or empty */
+    bool is_hedged;
+    float confidence;
+    struct uuid updates; /* the note it takes the place of; nil: none */
+};
+
+enum keep_fate { KEEP_KNOWN, KEEP_NEW, KEEP_REFINED };
+
+/* `*out_id` is the note that says it now. */
+enum clew_status keep_told(struct observation *o, const struct keep_told *told,
+                           struct uuid *out_id, enum keep_fate *out_fate,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif

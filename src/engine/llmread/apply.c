@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * apply.c - rows of what a model found. See apply.h.
+ */
+#include "engine/llmread/apply.h"
+
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "engine/chat/place.h"
+#include "engine/core/engine.h"
+#include "engine/core/work.h"
+#include "engine/effort/effort.h"
+#include "engine/effort/effort_told.h"
+#include "engine/keep/keep_told.h"
+#include "engine/llmread/found.h"
+#include "engine/llmread/stretch.h"
+#include "engine/memory/lineage.h"
+#include "engine/read/reading.h"
+#include "engine/understand/observation.h"
+
+#include <ctype.h>
+
+/* A title and a resolution are lines. */
+#define TITLE_BYTES 160u
+#define ENDING_BYTES 480u
+/* What was checked word by word is believed so far: no later guess undoes it,
+ * a person can. */
+#define SURE 0.95f
+/* What an answer makes is numbered from here, by the answer. */
+#define FIRST_MADE ((uint64_t)1 << 62)
+#define KEY_BYTES 5
+#define MADE_BITS 16
+
+struct applying {
+    struct batch_work *batch;
+    const struct stretch *stretch;
+    const struct found *found;
+    struct place place;
+    struct placement placement;
+    struct updates updates;
+    uint64_t n_made;
+    int64_t now_ms;
+    struct uuid *efforts; /* of found->efforts, as they are known here */
+    struct uuid *notes;   /* of found->notes, likewise */
+    struct apply_counts *counts;
+    /* the turn at hand */
+    struct turn turn;
+    struct reading reading;
+    struct turn_work work;
+};
+
+/* The words on one line. */
+static struct str line_of(struct arena *arena, struct str words, size_t max)
+{
+    char *out = arena_alloc(arena, words.len + 1);
+    size_t n = 0;
+
+    if (!out) {
+        return (struct str){NULL, 0};
+    }
+    words = str_trim(words);
+    for (size_t i = 0; i < words.len; i++) {
+        bool is_space = isspace((unsigned char)words.s[i]);
+
+        if (!is_space || (n > 0 && out[n - 1] != ' ')) {
+            out[n++] = is_space ? ' ' : words.s[i];
+        }
+    }
+    out[n] = '\0';
+    return (struct str){out, utf8_cut((struct str){out, n}, max)};
+}
+
+static struct str words_of(const struct stretch_turn *turn,
+                           const struct select_cite *cite)
+{
+    return str_sub(turn->said, cite->from, cite->to);
+}
+
+/* Understand the turn once more, by itself: nothing is kept from turn to turn.
+ */
+static enum clew_status look_at(struct applying *a,
+                                const struct stretch_turn *turn,
+                                struct clew_error *err)
+{
+    struct batch_work *batch = a->batch;
+    enum clew_status status;
+
+    a->turn = turn->turn;
+    a->reading = (struct reading){0};
+    batch->talks = NULL;
+    batch->efforts = NULL;
+    a->work = (struct turn_work){.batch = batch,
+                                 .turn = &a->turn,
+                                 .reading = &a->reading,
+                                 .placement = &a->placement,
+                                 .updates = &a->updates,
+                                 .origin = "llm"};
+    status =
+        reading_of(batch->engine, batch->arena, &a->turn, &a->reading, err);
+    if (status == CLEW_OK) {
+        status = understand_again(&a->work, err);
+    }
+    a->work.n_made = a->n_made;
+    return status;
+}
+
+static enum clew_status open_effort(struct applying *a, size_t i,
+                                    struct clew_error *err)
+{
+    const struct found_effort *found = &a->found->efforts[i];
+    struct str title = line_of(
+        a->batch->arena, words_of(found->turn, &found->cite), TITLE_BYTES);
+    bool is_new = false;
+    enum clew_status status;
+
+    if (!title.s) {
+        return clew_no_memory(err);
+    }
+    status = effort_told_open(a->work.observation, title, SURE, &a->efforts[i],
+                              &is_new, err);
+    a->counts->opened += is_new;
+    return status;
+}
+
+static enum clew_status keep_note(struct applying *a, size_t i,
+                                  struct clew_error *err)
+{
+    const struct found_note *found = &a->found->notes[i];
+    struct keep_told told = {.keep = found->keep,
+                             .cite = found->cite,
+                             .aside = found->about,
+                             .is_hedged = found->is_hedged,
+                             .confidence = SURE};
+    enum keep_fate fate = KEEP_KNOWN;
+    enum clew_status status;
+
+    if (found->updates) {
+        told.updates = found->updates->memory.id;
+    }
+    status = keep_told(a->work.observation, &told, &a->notes[i], &fate, err);
+    a->counts->kept += status == CLEW_OK && fate == KEEP_NEW;
+    a->counts->known += status == CLEW_OK && fate == KEEP_KNOWN;
+    a->counts->refined += status == CLEW_OK && fate == KEEP_REFINED;
+    return status;
+}
+
+/* How an effort stands; its end's turn is the turn at hand. */
+static enum clew_status stand(struct applying *a, size_t i,
+                              struct clew_error *err)
+{
+    const struct found_effort *found = &a->found->efforts[i];
+    struct effort_told told = {.status = found->status, .confidence = SURE};
+    bool has_changed = false;
+    enum clew_status status;
+
+    if (found->end) {
+        told.resolution =
+            line_of(a->batch->arena, words_of(found->end, &found->end_cite),
+                    ENDING_BYTES);
+        if (!told.resolution.s) {
+            return clew_no_memory(err);
+        }
+    }
+    status = effort_told_stand(a->work.observation, &a->efforts[i], &told,
+                               &has_changed, err);
+    a->counts->ended += has_changed;
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status; /* forgotten since */
+}
+
+/* One that is open after all ended by a guess from these turns. */
+static bool is_reopened(const struct applying *a, size_t i)
+{
+    const struct found_effort *found = &a->found->efforts[i];
+    const struct stretch *s = a->stretch;
+
+    return found->known && !found->end && found->known->is_here &&
+           s->turns[s->n_turns - s->n_own].turn.created_at_ms <=
+               found->known->memory.updated_at_ms;
+}
+
+/* What one turn opens, says and ends. */
+static enum clew_status apply_turn(struct applying *a,
+                                   const struct stretch_turn *turn,
+                                   bool is_last, struct clew_error *err)
+{
+    const struct found *found = a->found;
+    bool is_seen = false;
+    enum clew_status status = CLEW_OK;
+
+    /* openings, notes, endings: each item looks the turn up when it is first
+     * needed */
+    for (int step = 0; step < 3 && status == CLEW_OK; step++) {
+        size_t count = step == 1 ? found->n_notes : found->n_efforts;
+
+        for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+            bool is_mine = step == 0   ? found->efforts[i].turn == turn
+                           : step == 1 ? found->notes[i].turn == turn
+                                       : found->efforts[i].end == turn ||
+                                             (is_last && is_reopened(a, i));
+
+            if (!is_mine) {
+                continue;
+            }
+            if (!is_seen) {
+                status = look_at(a, turn, err);
+                is_seen = true;
+            }
+            if (status == CLEW_OK) {
+                status = step == 0   ? open_effort(a, i, err)
+                         : step == 1 ? keep_note(a, i, err)
+                                     : stand(a, i, err);
+                a->n_made = a->work.n_made;
+            }
+        }
+    }
+    return status;
+}
+
+/* --- what is none ----------------------------------------------------------
+ */
+
+static bool is_confirmed(const struct applying *a, const struct uuid *id)
+{
+    for (size_t i = 0; i < a->found->n_notes; i++) {
+        if (uuid_eq(&a->notes[i], id)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < a->found->n_efforts; i++) {
+        if (uuid_eq(&a->efforts[i], id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum clew_status close_row(struct applying *a, const struct uuid *id,
+                                  struct clew_error *err)
+{
+    struct effort effort;
+    enum clew_status status =
+        effort_find(a->batch->tx, a->batch->arena, id, &effort, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    effort.is_open = false;
+    effort.state = EFFORT_COLLAPSED;
+    return effort_update(a->batch->tx, &effort, err);
+}
+
+static enum clew_status take_back(struct applying *a, const struct uuid *id,
+                                  struct clew_error *err)
+{
+    struct memory memory;
+    enum clew_status status =
+        memory_find(a->batch->tx, a->batch->arena, id, &memory, err);
+
+    if (status == CLEW_OK && str_eq(memory.type, STR("effort"))) {
+        status = close_row(a, id, err);
+    }
+    if (status == CLEW_OK) {
+        status = lineage_take_back(a->batch, &memory, a->now_ms, err);
+    }
+    a->counts->removed += status == CLEW_OK;
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
+/* --- the whole -------------------------------------------------------------
+ */
+
+static uint64_t first_made(struct str key)
+{
+    unsigned char bytes[KEY_BYTES] = {0};
+    uint64_t n = 0;
+
+    if (key.len < 2 * KEY_BYTES ||
+        !hex_parse(str_sub(key, 0, 2 * KEY_BYTES), bytes, sizeof(bytes))) {
+        return FIRST_MADE;
+    }
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        n = n << 8 | bytes[i];
+    }
+    return FIRST_MADE | n << MADE_BITS;
+}
+
+static enum clew_status begin(struct applying *a, struct clew_error *err)
+{
+    const struct found *found = a->found;
+    struct arena *arena = a->batch->arena;
+    enum clew_status status;
+
+    a->efforts = arena_zero(arena, found->n_efforts + 1, sizeof(*a->efforts));
+    a->notes = arena_zero(arena, found->n_notes + 1, sizeof(*a->notes));
+    if (!a->efforts || !a->notes) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < found->n_efforts; i++) {
+        if (found->efforts[i].known) {
+            a->efforts[i] = found->efforts[i].known->memory.id;
+        }
+    }
+    status = place_begin(&a->place, a->batch->engine, a->batch->tx, arena,
+                         &a->stretch->chat_id, 1, err);
+    if (status == CLEW_OK) {
+        a->batch->place = &a->place;
+        a->placement.rule = PLACE_NAMED;
+        a->placement.slot = place_find(&a->place, &a->stretch->chat_id);
+    }
+    return status;
+}
+
+enum clew_status apply_found(struct batch_work *batch,
+                             const struct stretch *stretch,
+                             const struct found *found, struct str key,
+                             int64_t now_ms, struct apply_counts *out,
+                             struct clew_error *err)
+{
+    struct applying a = {.batch = batch,
+                         .stretch = stretch,
+                         .found = found,
+                         .n_made = first_made(key),
+                         .now_ms = now_ms,
+                         .counts = out};
+    enum clew_status status = begin(&a, err);
+
+    *out = (struct apply_counts){0};
+    for (size_t i = 0; i < stretch->n_turns && status == CLEW_OK; i++) {
+        if (stretch->turns[i].is_own) {
+            status = apply_turn(&a, &stretch->turns[i],
+                                i + 1 == stretch->n_turns, err);
+        }
+    }
+    for (size_t i = 0; i < found->n_removed && status == CLEW_OK; i++) {
+        const struct uuid *id = &found->removed[i]->memory.id;
+
+        if (!is_confirmed(&a, id)) {
+            status = take_back(&a, id, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        status = place_end(&a.place, err);
+    }
+    batch->place = NULL; /* it ends with this function */
+    return status;
+}

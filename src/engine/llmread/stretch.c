@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stretch.c - what a model is shown. See stretch.h.
+ */
+#include "engine/llmread/stretch.h"
+
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "engine/chat/chat.h"
+#include "engine/core/engine.h"
+#include "engine/core/redact.h"
+#include "engine/core/rows.h"
+#include "engine/effort/effort.h"
+#include "engine/keep/keep_key.h"
+#include "engine/memory/lineage.h"
+#include "engine/read/reading.h"
+#include "engine/understand/observation.h"
+#include "store/db.h"
+#include "text/analysis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rare words of a stretch that older notes are looked for by, and how many
+ * notes one word finds. */
+#define RARE_WORDS 24
+#define NOTES_A_WORD 6
+#define HASH_BYTES 3
+
+DB_SQL(SELECT_UNREAD, "SELECT turn_id FROM unread WHERE tenant = $1"
+                      " AND turn_id = ANY($2) AND given_up_at IS NULL");
+DB_SQL(SELECT_NOTES,
+       "SELECT DISTINCT m.id, m.created_at FROM memory_refs r JOIN memories m"
+       " ON m.tenant = r.tenant AND m.id = r.memory_id WHERE r.tenant = $1"
+       " AND r.chat_id = $2 AND r.first_seq >= $3 AND r.first_seq <= $4"
+       " AND m.type <> 'effort' AND m.type <> 'skill'"
+       " AND m.retracted_at IS NULL AND m.user_id = $5"
+       " ORDER BY m.created_at, m.id LIMIT $6");
+
+/* --- turns -----------------------------------------------------------------
+ */
+
+/* Drop turns from the first on that the reader has not read. */
+static enum clew_status cut_unread(struct store_tx *tx, struct arena *arena,
+                                   const struct turn *turns, size_t *count,
+                                   struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(arena, *count + 1, sizeof(*ids));
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    const struct uuid *found;
+    size_t n = *count;
+    enum clew_status status;
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = turns[i].id;
+    }
+    status =
+        rows_add(tx, &list, &SELECT_UNREAD, DB_ARGS(db_uuids(ids, n)), err);
+    found = list.items;
+    for (size_t i = 0; i < list.count; i++) {
+        for (size_t k = 0; k < n; k++) {
+            n = uuid_eq(&found[i], &turns[k].id) ? k : n;
+        }
+    }
+    *count = n;
+    return status;
+}
+
+/* What the turn says to a model; nothing if no person or model said it. */
+static enum clew_status say(struct arena *arena, const struct turn *turn,
+                            struct stretch_turn *out, struct clew_error *err)
+{
+    struct str text = turn->text;
+    enum clew_status status;
+
+    *out = (struct stretch_turn){.turn = *turn, .said = STR("")};
+    if (turn->role != TURN_USER && turn->role != TURN_ASSISTANT) {
+        return CLEW_OK;
+    }
+    status = redact_str(arena, &text, err);
+    if (status == CLEW_OK) {
+        status = reading_said(arena, text, &out->said, err);
+    }
+    out->shown = str_sub(out->said, 0, utf8_cut(out->said, STRETCH_TURN_BYTES));
+    return status;
+}
+
+static void label_turns(struct stretch *s)
+{
+    struct sha256 hash;
+    char hex[SHA256_HEX_SIZE];
+
+    sha256_init(&hash);
+    for (size_t i = 0; i < s->n_turns; i++) {
+        struct stretch_turn *t = &s->turns[i];
+        char head[64];
+
+        if (!t->is_own) {
+            continue;
+        }
+        (void)snprintf(t->label, sizeof(t->label), "T%u", (unsigned)++s->n_own);
+        (void)snprintf(head, sizeof(head), "%d %lld ", (int)t->turn.role,
+                       (long long)t->turn.created_at_ms);
+        sha256_add_str(&hash, str_of(head));
+        sha256_add_str(&hash, t->turn.name.s ? t->turn.name : STR(""));
+        sha256_add(&hash, "", 1);
+        sha256_add_str(&hash, t->said);
+        sha256_add(&hash, "", 1);
+    }
+    sha256_get_hex(&hash, hex);
+    memcpy(s->digest, hex, STRETCH_DIGEST - 1);
+    s->digest[STRETCH_DIGEST - 1] = '\0';
+}
+
+/* Take the turns that are read now, and those before them. */
+static enum clew_status take_turns(struct arena *arena,
+                                   const struct turn *turns, size_t count,
+                                   int64_t after_seq, struct stretch *s,
+                                   struct clew_error *err)
+{
+    size_t bytes = 0;
+    size_t n_own = 0;
+    enum clew_status status = CLEW_OK;
+
+    s->turns = arena_zero(arena, count + 1, sizeof(*s->turns));
+    if (!s->turns) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct stretch_turn *t = &s->turns[s->n_turns];
+
+        status = say(arena, &turns[i], t, err);
+        t->is_own =
+            turns[i].seq > after_seq && uuid_eq(&turns[i].chat_id, &s->chat_id);
+        if (t->is_own && n_own > 0 &&
+            (n_own == STRETCH_TURNS || bytes + t->shown.len > STRETCH_BYTES)) {
+            s->is_full = true;
+            break;
+        }
+        if (t->is_own) {
+            s->from_seq = s->from_seq ? s->from_seq : turns[i].seq;
+            s->through_seq = turns[i].seq;
+            s->user_id = turns[i].user_id;
+        }
+        if (t->shown.len > 0) {
+            bytes += t->is_own ? t->shown.len : 0;
+            n_own += t->is_own;
+            s->n_turns++;
+        }
+    }
+    label_turns(s);
+    return status;
+}
+
+static enum clew_status load_turns(struct engine *engine, struct store_tx *tx,
+                                   struct arena *arena, int64_t after_seq,
+                                   int64_t through_seq, struct stretch *s,
+                                   struct clew_error *err)
+{
+    int64_t from = after_seq > STRETCH_BEFORE ? after_seq - STRETCH_BEFORE : 0;
+    /* tool output between what was said is passed over */
+    int64_t limit = STRETCH_BEFORE + 4 * STRETCH_TURNS;
+    struct turn *turns = NULL;
+    size_t count = 0;
+    enum clew_status status = turn_list_line(tx, arena, &s->chat_id, from,
+                                             limit, &turns, &count, err);
+
+    if (status == CLEW_OK && !engine->replay) {
+        status = cut_unread(tx, arena, turns, &count, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        s->last_stored_ms = turns[i].stored_at_ms;
+        if (through_seq > 0 && turns[i].seq > through_seq) {
+            count = i;
+        }
+    }
+    return status == CLEW_OK
+               ? take_turns(arena, turns, count, after_seq, s, err)
+               : status;
+}
+
+/* --- what is known ---------------------------------------------------------
+ */
+
+/* A label that follows from what is said, and when. */
+static void label(char kind, struct stretch_known *known)
+{
+    struct sha256 hash;
+    unsigned char full[SHA256_SIZE];
+    char head[64];
+
+    (void)snprintf(head, sizeof(head), "%lld ",
+                   (long long)known->memory.created_at_ms);
+    sha256_init(&hash);
+    sha256_add_str(&hash, str_of(head));
+    sha256_add_str(&hash, known->memory.type);
+    sha256_add_str(&hash, known->memory.summary);
+    sha256_get(&hash, full);
+    known->label[0] = kind;
+    hex_format(full, HASH_BYTES, known->label + 1);
+}
+
+static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
+                                   const struct effort *effort,
+                                   struct stretch *s, struct clew_error *err)
+{
+    struct stretch_known *out = &s->efforts[s->n_efforts];
+    enum clew_status status;
+
+    if (!uuid_is_nil(&effort->parent_id) || effort->is_spawned) {
+        return CLEW_OK;
+    }
+    for (size_t i = 0; i < s->n_efforts; i++) {
+        if (uuid_eq(&s->efforts[i].memory.id, &effort->memory_id)) {
+            return CLEW_OK;
+        }
+    }
+    status = memory_find(tx, arena, &effort->memory_id, &out->memory, err);
+    out->is_here = uuid_eq(&effort->thread_id, &s->chat_id);
+    label('E', out);
+    s->n_efforts += status == CLEW_OK;
+    return status;
+}
+
+/* Those of the chat that are open or were at work in these turns; then open
+ * ones of the user's other chats, the newest. */
+static enum clew_status load_efforts(struct store_tx *tx, struct arena *arena,
+                                     struct stretch *s, struct clew_error *err)
+{
+    struct effort *items = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        effort_list(tx, arena, &s->chat_id, true, &items, &count, err);
+
+    s->efforts = arena_zero(arena, STRETCH_EFFORTS + STRETCH_FAR_EFFORTS,
+                            sizeof(*s->efforts));
+    if (!s->efforts) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0;
+         i < count && status == CLEW_OK && s->n_efforts < STRETCH_EFFORTS;
+         i++) {
+        if (items[i].is_open || items[i].last_seq >= s->from_seq) {
+            status = add_effort(tx, arena, &items[i], s, err);
+        }
+    }
+    if (status == CLEW_OK) {
+        status = effort_list_user(tx, arena, s->user_id, &items, &count, err);
+    }
+    for (size_t i = 0, n = s->n_efforts; i < count && status == CLEW_OK &&
+                                         s->n_efforts < n + STRETCH_FAR_EFFORTS;
+         i++) {
+        status = add_effort(tx, arena, &items[i], s, err);
+    }
+    return status;
+}
+
+static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
+                                 const struct uuid *id, bool is_here,
+                                 struct stretch *s, struct clew_error *err)
+{
+    struct stretch_known *out = &s->notes[s->n_notes];
+    struct lineage_mark mark = {.id = *id};
+    enum clew_status status;
+
+    for (size_t i = 0; i < s->n_notes; i++) {
+        if (uuid_eq(&s->notes[i].memory.id, id)) {
+            return CLEW_OK;
+        }
+    }
+    status = lineage_find_refiners(tx, arena, &mark, 1, INT64_MAX, err);
+    if (status != CLEW_OK || mark.is_superseded) {
+        return status;
+    }
+    status = memory_find(tx, arena, id, &out->memory, err);
+    if (status == CLEW_OK && !str_eq(out->memory.user_id, s->user_id)) {
+        return CLEW_OK;
+    }
+    out->is_here = is_here;
+    label('N', out);
+    s->n_notes += status == CLEW_OK;
+    return status;
+}
+
+/* Notes of other turns that share rare words with these. */
+static enum clew_status load_far_notes(struct store_tx *tx, struct arena *arena,
+                                       struct stretch *s,
+                                       struct clew_error *err)
+{
+    struct observation o = {.arena = arena, .tx = tx};
+    size_t most = s->n_notes + STRETCH_FAR_NOTES;
+    enum clew_status status = CLEW_OK;
+    struct analysis_options options = {.time_ms = 0};
+    size_t n_words = 0;
+
+    for (size_t t = 0; t < s->n_turns && status == CLEW_OK; t++) {
+        struct analysis a;
+
+        if (!s->turns[t].is_own || s->turns[t].turn.role != TURN_USER) {
+            continue;
+        }
+        status = analysis_run(arena, s->turns[t].shown, &options, &a, err);
+        for (size_t k = 0; status == CLEW_OK && k < a.n_keywords && k < 4 &&
+                           n_words < RARE_WORDS;
+             k++, n_words++) {
+            struct uuid digest = keep_key_word(s->user_id, a.keywords[k].stem);
+            struct uuid *ids = NULL;
+            size_t count = 0;
+
+            status = keep_key_find(&o, KEEP_KEY_WORD, &digest, NOTES_A_WORD,
+                                   &ids, &count, err);
+            for (size_t i = 0;
+                 i < count && status == CLEW_OK && s->n_notes < most; i++) {
+                status = add_note(tx, arena, &ids[i], false, s, err);
+            }
+        }
+    }
+    return status;
+}
+
+static enum clew_status load_notes(struct store_tx *tx, struct arena *arena,
+                                   struct stretch *s, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    const struct uuid *ids;
+    enum clew_status status;
+
+    s->notes =
+        arena_zero(arena, STRETCH_NOTES + STRETCH_FAR_NOTES, sizeof(*s->notes));
+    if (!s->notes) {
+        return clew_no_memory(err);
+    }
+    status = rows_add(tx, &list, &SELECT_NOTES,
+                      DB_ARGS(db_uuid(&s->chat_id), db_int(s->from_seq),
+                              db_int(s->through_seq), db_text(s->user_id),
+                              db_int(STRETCH_NOTES)),
+                      err);
+    ids = list.items;
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        status = add_note(tx, arena, &ids[i], true, s, err);
+    }
+    return status == CLEW_OK ? load_far_notes(tx, arena, s, err) : status;
+}
+
+/* --- the whole -------------------------------------------------------------
+ */
+
+enum clew_status stretch_load(struct engine *engine, struct store_tx *tx,
+                              struct arena *arena, const struct uuid *chat_id,
+                              int64_t after_seq, int64_t through_seq,
+                              struct stretch *out, struct clew_error *err)
+{
+    enum clew_status status;
+
+    *out = (struct stretch){.chat_id = *chat_id};
+    status = load_turns(engine, tx, arena, after_seq, through_seq, out, err);
+    if (status != CLEW_OK || out->n_own == 0) {
+        return status;
+    }
+    status = load_efforts(tx, arena, out, err);
+    return status == CLEW_OK ? load_notes(tx, arena, out, err) : status;
+}
+
+const struct stretch_known *stretch_find(const struct stretch_known *list,
+                                         size_t count, struct str label)
+{
+    const struct stretch_known *found = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(str_of(list[i].label), label)) {
+            if (found) {
+                return NULL; /* nobody knows which */
+            }
+            found = &list[i];
+        }
+    }
+    return found;
+}
+
+const struct stretch_turn *stretch_turn_of(const struct stretch *stretch,
+                                           struct str label)
+{
+    for (size_t i = 0; i < stretch->n_turns; i++) {
+        if (stretch->turns[i].is_own &&
+            str_eq(str_of(stretch->turns[i].label), label)) {
+            return &stretch->turns[i];
+        }
+    }
+    return NULL;
+}

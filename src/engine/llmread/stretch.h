@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stretch.h - turns of a chat that a model reads at once, with what is known.
+ *
+ * The next turns after those that were read, as many as one question should
+ * hold, a few before them to understand them by, the efforts they may move and
+ * the notes they may touch. Efforts and notes are known to the model by labels
+ * made of what they say, not by ids: the same talk gives the same question, in
+ * whatever store it lies, and no label leads to another user's.
+ * Thread-safety: none; loaded inside one transaction function.
+ */
+#ifndef ENGINE_LLMREAD_STRETCH_H
+#define ENGINE_LLMREAD_STRETCH_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/chat/turn.h"
+#include "engine/memory/memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+
+/* Turns read at once, turns before them that are shown. */
+#define STRETCH_TURNS 40
+#define STRETCH_BEFORE 4
+/* Bytes shown of one turn, and of all of them: some 6,000 tokens. */
+#define STRETCH_TURN_BYTES 4000u
+#define STRETCH_BYTES 24000u
+/* Efforts shown, of the chat and of the user's other chats. */
+#define STRETCH_EFFORTS 16
+#define STRETCH_FAR_EFFORTS 8
+/* Notes shown: those of the stretch, and older ones that share rare words. */
+#define STRETCH_NOTES 64
+#define STRETCH_FAR_NOTES 16
+
+#define STRETCH_LABEL 8
+#define STRETCH_DIGEST 17
+
+struct stretch_turn {
+    struct turn turn;
+    struct str said;           /* without machine text; secrets starred */
+    struct str shown;          /* the head of it that the model sees */
+    bool is_own;               /* read; else shown to understand by */
+    char label[STRETCH_LABEL]; /* "T1"; "" unless it is own */
+};
+
+/* An effort or a note. */
+struct stretch_known {
+    struct memory memory;
+    bool is_here;              /* of these turns; else of earlier ones */
+    char label[STRETCH_LABEL]; /* "E3fa91c", "N…" */
+};
+
+struct stretch {
+    struct uuid chat_id;
+    struct str user_id;
+    int64_t from_seq;       /* the first turn after those read */
+    int64_t through_seq;    /* the last that counts as read then; 0: nothing */
+    bool is_full;           /* more turns wait than fit */
+    int64_t last_stored_ms; /* of the last turn that waits */
+    struct stretch_turn *turns; /* in order; only what people and models said */
+    size_t n_turns;
+    size_t n_own;
+    struct stretch_known *efforts;
+    size_t n_efforts;
+    struct stretch_known *notes;
+    size_t n_notes;
+    char digest[STRETCH_DIGEST]; /* of what its turns say, and when */
+};
+
+/*
+ * Load what comes after `after_seq`, up to `through_seq` (0: as much as fits
+ * and is read by the reader, which goes first). n_own == 0: nothing to read,
+ * though through_seq may say that some turns need none.
+ */
+enum clew_status stretch_load(struct engine *engine, struct store_tx *tx,
+                              struct arena *arena, const struct uuid *chat_id,
+                              int64_t after_seq, int64_t through_seq,
+                              struct stretch *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+/* The effort or note with this label; NULL if there is none, or two. */
+const struct stretch_known *stretch_find(const struct stretch_known *list,
+                                         size_t count, struct str label);
+/* The own turn with this label, or NULL. */
+const struct stretch_turn *stretch_turn_of(const struct stretch *stretch,
+                                           struct str label);
+
+#endif
