@@ -49,7 +49,8 @@ DB_SQL(ADD_USER_MEMORIES,
 /* What was extracted from a turn goes with it. */
 DB_SQL(ADD_DERIVED,
        "INSERT INTO forget_set (tenant, kind, id) SELECT m.tenant, 'memory',"
-       " m.id FROM memories m WHERE m.tenant = $1 AND m.origin IN ('extracted', 'llm')"
+       " m.id FROM memories m WHERE m.tenant = $1"
+       " AND m.origin IN ('extracted', 'llm')"
        " AND EXISTS (SELECT 1 FROM memory_refs r JOIN forget_set f"
        " ON f.tenant = r.tenant AND f.kind = 'turn' AND f.chat_id = r.chat_id"
        " AND f.seq BETWEEN r.first_seq AND r.last_seq"

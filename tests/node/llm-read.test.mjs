@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * llm-read.test.mjs - a language model reads what is stored: estimated, asked
+ * for, answered from a tape, interrupted, and never believed.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import { startPlayer } from "../../tools/llm-tape.mjs";
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk } from "./lib/check.mjs";
+import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+
+const note = (turn, quote, type = "fact") =>
+  ({ turn, quote, about: "", type, hedged: false, updates: "" });
+const answer = (notes, efforts = []) => ({ notes, efforts, wrong: [], not_efforts: [] });
+
+/* Run clew on the server's store with these settings. */
+async function run(server, settings, ...words) {
+  const where = server.store ? ["--store", server.store] : [];
+  const { stdout } = await promisify(execFile)(
+    bin, [...words, "--data", server.data, ...where, "--json"],
+    { env: cleanEnv(server.data, settings) });
+  return JSON.parse(stdout);
+}
+
+const model = (url, more = {}) =>
+  ({ CLEW_LLM_URL: `${url}/v1`, CLEW_LLM_MODEL: "taped", ...more });
+
+onEachBackend("reading by a language model", (open) => {
+  const folder = tempFolder();
+  let server;
+  let api;
+  let chat;
+  before(async () => {
+    server = await open();
+    api = server.api();
+    chat = isOk(await api.post("/api/v1/chats", { user_id: "ada" }), 201).id;
+    const turns = [
+      ["user", "Well, Helena took over the sponsoring of the choir there."],
+      ["assistant", "Noted."],
+      ["user", "And so the venue of the concert moves to the old town hall."],
+    ].map(([role, content], i) => ({
+      user_id: "ada", chat_id: chat, role, content,
+      created_at: `2026-03-0${i + 1}T10:00:00.000Z` }));
+    isOk(await api.post("/api/v1/turns", { turns }), 201);
+  });
+  after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+  const kept = async (origin) => isOk(
+    await api.get(`/api/v1/memories?user_id=ada&origin=${origin}`)).items;
+  /* Until what was stored is read by the reader: the model comes after it. */
+  async function estimate() {
+    for (const end = Date.now() + 30_000; ;) {
+      const told = await run(server, {}, "read", "--estimate");
+      if (told.turns === 3) return told;
+      assert.ok(Date.now() < end, "the reader never comes to an end");
+      await new Promise((resolve) => { setTimeout(resolve, 50); });
+    }
+  }
+
+  test("says what it would cost, and what it would ask", async () => {
+    const told = await estimate();
+    assert.deepEqual([told.chats, told.turns, told.calls], [1, 3, 1]);
+    assert.ok(told.input_tokens > 500 && told.output_tokens_most >= 1000);
+    const file = path.join(folder, "requests.jsonl");
+    await run(server, {}, "read", "--requests", file);
+    const [line, rest] = fs.readFileSync(file, "utf8").split("\n");
+    assert.equal(rest, "");
+    const request = JSON.parse(line);
+    assert.match(request.stretch, /^[0-9a-f]{16}$/);
+    const prompt = JSON.parse(request.prompt);
+    assert.deepEqual(prompt.turns.map((t) => t.turn), ["T1", "T2", "T3"]);
+    assert.equal(prompt.stretch, request.stretch);
+    assert.equal(request.schema.type, "object");
+  });
+
+  test("answers of a file are read as a model's, once, and can be replayed", async () => {
+    const { stretch } = JSON.parse(fs.readFileSync(path.join(folder, "requests.jsonl"), "utf8"));
+    const tape = path.join(folder, "answers.jsonl");
+    fs.writeFileSync(tape, `${JSON.stringify({ stretch, answer: answer(
+      [note("T1", "Helena took over the sponsoring of the choir"),
+        note("T3", "the venue of the concert moves to the old town hall", "decision"),
+        note("T3", "the venue moves to Paris in 2031"),
+        note("T2", "Helena took over")],
+      [{ effort: "new", turn: "T1", quote: "the choir is bankrupt", status: "open",
+        end_turn: "", end_quote: "" }]) })}\n`);
+    const player = await startPlayer({ tape });
+    const told = await run(server, model(player.url), "read");
+    assert.deepEqual([told.turns, told.stretches, told.refused, told.whole], [3, 1, 0, true]);
+    assert.equal(told.dropped, 3);
+    assert.equal(told.kept + told.known + told.refined, 2);
+    const all = [...await kept("llm"), ...await kept("extracted")];
+    for (const words of [/Helena took over the sponsoring/, /old town hall/]) {
+      assert.equal(all.filter((m) => words.test(m.summary)).length, 1, String(words));
+    }
+    assert.ok(all.every((m) => !/Paris|bankrupt/.test(m.summary)));
+    const again = await run(server, model(player.url), "read");
+    assert.equal(again.stretches, 0);
+    assert.equal(player.played, 1);
+    await player.stop();
+    /* no model is there any more */
+    await server.clew("verify");
+    await server.clew("rebuild");
+    assert.equal((await kept("llm")).length + (await kept("extracted")).length, all.length);
+    const { items } = isOk(await api.get("/api/v1/usage"));
+    assert.deepEqual(items.map((u) => [u.purpose, u.calls]), [["read", 1]]);
+    assert.match((await server.clew("usage")).stdout, /read +taped +1 /);
+    const last = isOk(await api.get(`/api/v1/chats/${chat}/turns`)).items.at(-1);
+    const trace = isOk(await api.get(`/api/v1/traces/${last.id}`)).decisions.llm_read;
+    assert.equal(trace.model, "taped");
+    assert.deepEqual(trace.dropped, { quote: 3 });
+  });
+
+  /* Each by one that answers so, whatever is asked. */
+  const whole = (text) => JSON.stringify({
+    choices: [{ message: { role: "assistant", content: text } }] });
+  const liars = {
+    "ten megabytes": (reply) => reply.end(whole("x".repeat(10 << 20))),
+    silence: () => {},
+    "half a reply": (reply) => {
+      reply.writeHead(200, { "content-length": 5000 });
+      reply.write('{"choices":[{"mess');
+      setTimeout(() => reply.destroy(), 50);
+    },
+    "half an object": (reply) => reply.end(whole('{"notes":[{"turn":"T1","quo')),
+    "too many requests": (reply) => {
+      reply.writeHead(429, { "retry-after": "7" });
+      reply.end("{}");
+    },
+    "a page": (reply) => reply.end("<html>It works!</html>"),
+    "another's notes": (reply) => reply.end(whole(JSON.stringify({
+      notes: [{ ...note("T1", "spare key is under the mat"), updates: "N000000" }],
+      efforts: [{ effort: "E000000", turn: "", quote: "", status: "resolved",
+        end_turn: "T1", end_quote: "spare key" }],
+      wrong: ["N000000", chat], not_efforts: ["E000000"] }))),
+  };
+
+  for (const [name, lie] of Object.entries(liars)) {
+    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async () => {
+      const liar = http.createServer((request, reply) => {
+        request.resume();
+        request.on("end", () => lie(reply));
+      });
+      await new Promise((resolve) => { liar.listen(0, "127.0.0.1", resolve); });
+      const settings = model(`http://127.0.0.1:${liar.address().port}`, { CLEW_LLM_TIMEOUT_MS: "500" });
+      const own = isOk(await api.post("/api/v1/chats", { user_id: "eve" }), 201).id;
+      isOk(await api.post("/api/v1/turns", {
+        user_id: "eve", chat_id: own, role: "user", content: `Quite so, ${name}.` }), 201);
+      const before = (await kept("llm")).length;
+      const told = await run(server, settings, "read", "--user", "eve")
+        .catch((error) => JSON.parse(error.stdout || "{}"));
+      assert.equal(told.kept ?? 0, 0);
+      assert.equal((await kept("llm")).length, before);
+      const eves = isOk(await api.get("/api/v1/memories?user_id=eve&origin=llm")).items;
+      assert.deepEqual(eves, []);
+      await server.clew("verify");
+      liar.closeAllConnections();
+      await new Promise((resolve) => { liar.close(resolve); });
+    });
+  }
+});
