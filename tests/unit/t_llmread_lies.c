@@ -72,20 +72,21 @@ static void invented_words_beside_a_quote_are_left_out(void **state)
 
 static void lies_about_efforts_change_none(void **state)
 {
+    /* one nobody showed, an assistant's, words not said, no such standing */
+    /* clang-format off */
+    static const char lies[] =
+        EFFORT("E000000", "", "", "resolved", "T2", "The token may have") ","
+        EFFORT("new", "T2", "The token may have expired", "open", "", "") ","
+        EFFORT("new", "T1", "a 500 error", "open", "", "") ","
+        EFFORT("new", "T1", "the billing API", "solved", "", "");
+    /* clang-format on */
     const struct memory *effort;
 
     (void)state;
     talk_script(&talk, "u:I'm getting a 401 error from the billing API"
                        "|a:The token may have expired; refresh it.");
     assert_int_equal(talk_count(&talk, "effort"), 1);
-    answer(
-        "",
-        EFFORT("E000000", "", "", "resolved", "T2", "The token may have expired") "," EFFORT(
-            "new", "T2", "The token may have expired", "open", "",
-            "") "," EFFORT("new", "T1", "a 500 error", "open", "",
-                           "") "," EFFORT("new", "T1", "the billing API",
-                                          "solved", "", ""),
-        "", "'E123456'");
+    answer("", lies, "", "'E123456'");
     pause_talk();
     assert_int_equal(talk_count(&talk, "effort"), 1);
     effort = talk_memory(&talk, "effort", 0);
