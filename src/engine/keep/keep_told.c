@@ -22,12 +22,14 @@
 #define MORE_TIMES 3
 #define MORE_OF 2
 
+/* CROSS: SQLite reads the first table first; the lines of a turn are few. */
 DB_SQL(SELECT_HERE,
-       "SELECT m.id FROM memory_refs r JOIN memories m ON m.tenant = r.tenant"
-       " AND m.id = r.memory_id WHERE r.tenant = $1 AND r.chat_id = $2"
-       " AND r.first_seq = $3 AND r.last_seq = $3 AND m.type <> 'effort'"
-       " AND m.retracted_at IS NULL AND m.origin IN ('extracted', 'llm')"
-       " ORDER BY m.id LIMIT $4");
+       "SELECT m.id FROM memory_refs r CROSS JOIN memories m"
+       " WHERE r.tenant = $1 AND m.tenant = $1 AND m.id = r.memory_id"
+       " AND r.chat_id = $2 AND r.first_seq = $3 AND r.last_seq = $3"
+       " AND m.type <> 'effort' AND m.retracted_at IS NULL"
+       " AND m.origin IN ('extracted', 'llm')"
+       " ORDER BY +m.created_at, m.id LIMIT $4");
 
 /* What lies over the words told. */
 struct covered {
