@@ -146,7 +146,7 @@ static enum clew_status do_marks(struct store_tx *tx, void *arg,
 {
     struct marks *marks = arg;
 
-    return lineage_adjust(tx, marks->arena, &marks->marks, &marks->count,
+    return lineage_adjust(tx, marks->arena, NULL, &marks->marks, &marks->count,
                           INT64_MAX, err);
 }
 

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "engine/core/work.h"
 #include "engine/memory/lineage.h"
-#include "engine/memory/memory.h"
 #include "engine/thought/thought.h"
 #include "engine/thought/undo.h"
 #include "store/db.h"
@@ -128,8 +127,9 @@ static enum clew_status do_mark(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct marking *m = arg;
+    struct arena *a = m->arena;
 
-    return lineage_adjust(tx, m->arena, &m->marks, &m->count, m->at_ms, err);
+    return lineage_adjust(tx, a, NULL, &m->marks, &m->count, m->at_ms, err);
 }
 
 static struct marking adjust(struct talk *talk,

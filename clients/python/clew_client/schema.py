@@ -924,6 +924,8 @@ class Effort(TypedDict):
     user_id: str
     # It has a thread of its own
     spawned: bool
+    # The effort it parted from at a fork
+    twin_of: Union[str, None]
     # How long its turns are
     raw_tokens: int
 
@@ -953,6 +955,8 @@ class Chain(TypedDict):
     branches_from: Union[str, None]
     # The chain it went into
     merged_into: Union[str, None]
+    # The chain it parted from at a fork
+    twin_of: Union[str, None]
 
 
 class ChainDetail(TypedDict):
@@ -980,6 +984,8 @@ class ChainDetail(TypedDict):
     branches_from: Union[str, None]
     # The chain it went into
     merged_into: Union[str, None]
+    # The chain it parted from at a fork
+    twin_of: Union[str, None]
     # Its claims, oldest first
     claims: List["Claim"]
     # What happened to it, oldest first
@@ -2138,6 +2144,8 @@ class ResolveMemoryBody(TypedDict):
 
     # How it ended, in words
     resolution: NotRequired[str]
+    # The chat
+    chat_id: NotRequired[str]
 
 
 class RateMemoryBody(TypedDict):
@@ -2145,6 +2153,20 @@ class RateMemoryBody(TypedDict):
 
     # Whether it worked
     worked: bool
+
+
+class ReopenMemoryBody(TypedDict):
+    """Open an effort again"""
+
+    # The chat
+    chat_id: NotRequired[str]
+
+
+class AbandonMemoryBody(TypedDict):
+    """Give an effort up"""
+
+    # The chat
+    chat_id: NotRequired[str]
 
 
 class LinkCallBody(TypedDict):

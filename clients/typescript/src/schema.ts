@@ -872,6 +872,8 @@ export interface Effort {
   user_id: string;
   /** It has a thread of its own */
   spawned: boolean;
+  /** The effort it parted from at a fork */
+  twin_of: string | null;
   /** How long its turns are */
   raw_tokens: number;
 }
@@ -900,6 +902,8 @@ export interface Chain {
   branches_from: string | null;
   /** The chain it went into */
   merged_into: string | null;
+  /** The chain it parted from at a fork */
+  twin_of: string | null;
 }
 
 /** A chain with all it has */
@@ -926,6 +930,8 @@ export interface ChainDetail {
   branches_from: string | null;
   /** The chain it went into */
   merged_into: string | null;
+  /** The chain it parted from at a fork */
+  twin_of: string | null;
   /** Its claims, oldest first */
   claims: Claim[];
   /** What happened to it, oldest first */
@@ -2002,12 +2008,26 @@ export interface UpdateMemoryBody {
 export interface ResolveMemoryBody {
   /** How it ended, in words */
   resolution?: string;
+  /** The chat */
+  chat_id?: string;
 }
 
 /** Say whether a skill worked when it was used */
 export interface RateMemoryBody {
   /** Whether it worked */
   worked: boolean;
+}
+
+/** Open an effort again */
+export interface ReopenMemoryBody {
+  /** The chat */
+  chat_id?: string;
+}
+
+/** Give an effort up */
+export interface AbandonMemoryBody {
+  /** The chat */
+  chat_id?: string;
 }
 
 /** Place a call to an LLM in its conversation and store what is new */
@@ -2134,7 +2154,7 @@ export interface Operations {
   abandonMemory: {
     params: { id: string };
     query: undefined;
-    body: undefined;
+    body: AbandonMemoryBody | undefined;
     answer: Memory;
   };
   /** What a text does, and what is in it */
@@ -2596,7 +2616,7 @@ export interface Operations {
   reopenMemory: {
     params: { id: string };
     query: undefined;
-    body: undefined;
+    body: ReopenMemoryBody | undefined;
     answer: Memory;
   };
   /** Resolve an effort */

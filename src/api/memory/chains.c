@@ -28,7 +28,8 @@ static json_t *form_chain(const struct chain *chain)
         json_set_time(out, "last_extended", &chain->last_extended_at_ms) &&
         json_set_int(out, "claim_count", chain->n_claims) &&
         set_id(out, "branches_from", &chain->branches_from) &&
-        set_id(out, "merged_into", &chain->merged_into);
+        set_id(out, "merged_into", &chain->merged_into) &&
+        set_id(out, "twin_of", &chain->twin_of);
 
     return form_finish(out, is_ok);
 }

@@ -305,6 +305,22 @@ enum clew_status memories_patch(struct api_call *call, struct clew_error *err)
     return act(call, &action, err);
 }
 
+/* Of an effort, as the chat has it that the body names. */
+static enum clew_status act_in_chat(struct api_call *call,
+                                    const struct memory_action *wanted,
+                                    struct clew_error *err)
+{
+    struct memory_action action = *wanted;
+    struct uuid chat_id = {{0}};
+    enum clew_status status =
+        json_get_uuid(call->body, "chat_id", JSON_OPTIONAL, &chat_id, err);
+
+    if (!uuid_is_nil(&chat_id)) {
+        action.chat_id = &chat_id;
+    }
+    return status == CLEW_OK ? act(call, &action, err) : status;
+}
+
 enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
 {
     struct memory_action action = {.status = "resolved"};
@@ -316,7 +332,7 @@ enum clew_status memories_resolve(struct api_call *call, struct clew_error *err)
     if (resolution.s) {
         action.resolution = &resolution;
     }
-    return status == CLEW_OK ? act(call, &action, err) : status;
+    return status == CLEW_OK ? act_in_chat(call, &action, err) : status;
 }
 
 enum clew_status memories_outcome(struct api_call *call, struct clew_error *err)
@@ -333,14 +349,14 @@ enum clew_status memories_reopen(struct api_call *call, struct clew_error *err)
 {
     struct memory_action action = {.status = "open"};
 
-    return act(call, &action, err);
+    return act_in_chat(call, &action, err);
 }
 
 enum clew_status memories_abandon(struct api_call *call, struct clew_error *err)
 {
     struct memory_action action = {.status = "abandoned"};
 
-    return act(call, &action, err);
+    return act_in_chat(call, &action, err);
 }
 
 enum clew_status memories_retract(struct api_call *call, struct clew_error *err)

@@ -48,7 +48,8 @@
     {"last_extended!", "time", "When it last grew"},                           \
     {"claim_count!", "count", "How many claims it has"},                       \
     {"branches_from!", "uuid?", "The chain it left"},                          \
-    {"merged_into!", "uuid?", "The chain it went into"}
+    {"merged_into!", "uuid?", "The chain it went into"},                       \
+    {"twin_of!", "uuid?", "The chain it parted from at a fork"}
 
 #define EFFORT_FIELDS                                                          \
     {"id!", "uuid", "Its id, also as a memory"},                               \
@@ -62,6 +63,7 @@
     {"parent_id!", "uuid?", "The effort it is a part of"},                     \
     {"user_id!", "text", "Whose it is"},                                       \
     {"spawned!", "bool", "It has a thread of its own"},                        \
+    {"twin_of!", "uuid?", "The effort it parted from at a fork"},              \
     {"raw_tokens!", "count", "How long its turns are"}
 
 const struct openapi_object openapi_keep[] = {

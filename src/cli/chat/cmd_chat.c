@@ -351,9 +351,15 @@ static enum clew_status act(struct talk *talk, const char *rest,
     json_t *answer = NULL;
     enum clew_status status = pick_effort(talk, &rest, &id, err);
 
-    if (status == CLEW_OK && *rest && strcmp(tail, "/resolve") == 0) {
+    /* a fork ends its own; only memories know chats */
+    if (status == CLEW_OK && strcmp(base, "/api/v1/memories") == 0) {
+        bool is_told = *rest && strcmp(tail, "/resolve") == 0;
+
         body = json_object();
-        if (!body || !json_set_cstr(body, "resolution", rest)) {
+        if (!body ||
+            (*talk->chat_id &&
+             !json_set_cstr(body, "chat_id", talk->chat_id)) ||
+            (is_told && !json_set_cstr(body, "resolution", rest))) {
             json_decref(body);
             return clew_fail(err, CLEW_INVALID, "a line must be valid UTF-8");
         }

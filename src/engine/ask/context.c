@@ -190,7 +190,8 @@ enum clew_status context_recall(struct builder *b, struct clew_error *err)
         .has_unread = true,
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
-        .at_ms = b->now_ms};
+        .at_ms = b->now_ms,
+        .seen_from = b->is_parted ? b->chat.id : (struct uuid){{0}}};
     struct search_result found;
     size_t left = (size_t)b->request->budget_tokens;
     bool asks;
@@ -237,6 +238,12 @@ static enum clew_status read_sections(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status =
             chat_line(tx, b->arena, &b->chat.id, &b->line, &b->n_line, err);
+    }
+    if (status == CLEW_OK) {
+        status = sight_open(tx, b->arena, &b->chat, &b->sight, err);
+    }
+    if (status == CLEW_OK) {
+        status = sight_is_parted(tx, &b->chat, &b->is_parted, err);
     }
     if (status == CLEW_OK) {
         status = context_block(tx, b, err);

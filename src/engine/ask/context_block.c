@@ -18,6 +18,7 @@
 #include "engine/core/budget.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/effort/effort_fork.h"
 #include "engine/memory/lineage.h"
 #include "store/db.h"
 #include "text/analysis.h"
@@ -351,6 +352,45 @@ static enum clew_status read_entries(struct store_tx *tx, struct builder *b,
     return status;
 }
 
+static bool is_effort(const struct entry *entry)
+{
+    return str_eq(entry->type, STR("effort"));
+}
+
+/* Efforts of the chats above as they were at the fork point; those that a twin
+ * tells are left out. */
+static enum clew_status see_efforts(struct store_tx *tx, struct builder *b,
+                                    struct entries *entries,
+                                    struct clew_error *err)
+{
+    struct effort *efforts = NULL;
+    size_t count = 0;
+    size_t n = 0;
+    enum clew_status status = effort_list_line(
+        tx, b->arena, &b->chat, b->chat.last_seq, true, &efforts, &count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < entries->count; i++) {
+        struct entry entry = entries->items[i];
+        bool is_here = !is_effort(&entry) ||
+                       uuid_eq(&entry.chat_id, &b->chat.id) ||
+                       !sight_has(&b->sight, &entry.chat_id, 0);
+
+        for (size_t k = 0; k < count && !is_here; k++) {
+            if (uuid_eq(&efforts[k].memory_id, &entry.id)) {
+                entry.status = efforts[k].status;
+                entry.resolution = efforts[k].resolution;
+                entry.last_seq = efforts[k].last_seq;
+                is_here = true;
+            }
+        }
+        if (is_here) {
+            entries->items[n++] = entry;
+        }
+    }
+    entries->count = n;
+    return status;
+}
+
 /* Leave out what is superseded, expired, or told by its parent. */
 static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
                                    struct entries *entries,
@@ -369,8 +409,8 @@ static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
     for (size_t i = 0; i < entries->count; i++) {
         marks[i].id = entries->items[i].id;
     }
-    status = lineage_find_refiners(tx, b->arena, marks, entries->count,
-                                   INT64_MAX, err);
+    status = lineage_find_seen(tx, b->arena, b->is_parted ? &b->sight : NULL,
+                               marks, entries->count, INT64_MAX, err);
     for (size_t i = 0; status == CLEW_OK && i < entries->count; i++) {
         const struct entry *entry = &entries->items[i];
         bool is_twice = n > 0 && uuid_eq(&entries->items[n - 1].id, &entry->id);
@@ -392,11 +432,6 @@ static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
 
 /* --- lines -----------------------------------------------------------------
  */
-
-static bool is_effort(const struct entry *entry)
-{
-    return str_eq(entry->type, STR("effort"));
-}
 
 /* "- [effort:resolved] Title => Resolution (#15-42)" */
 static bool line_of(struct builder *b, const struct entry *entry,
@@ -509,6 +544,9 @@ enum clew_status context_block(struct store_tx *tx, struct builder *b,
     }
     status = read_entries(tx, b, limit < MAX_MEMORIES ? limit : MAX_MEMORIES,
                           &entries, err);
+    if (status == CLEW_OK && b->n_line > 1) {
+        status = see_efforts(tx, b, &entries, err);
+    }
     if (status == CLEW_OK) {
         status = drop_stale(tx, b, &entries, &valid_until_ms, err);
     }

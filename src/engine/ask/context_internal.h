@@ -11,6 +11,7 @@
 
 #include "engine/ask/context.h"
 #include "engine/chat/chat.h"
+#include "engine/chat/sight.h"
 #include "engine/memory/memory.h"
 
 struct builder {
@@ -22,6 +23,8 @@ struct builder {
     struct chat chat;
     struct chat_part *line; /* root first */
     size_t n_line;
+    struct sight sight; /* what is seen from the chat */
+    bool is_parted;     /* its conversation has other branches */
     int64_t now_ms;
     int64_t recent_from; /* first seq of the recent turns */
     /* tokens each section may use */

@@ -52,15 +52,6 @@ DB_SQL(SELECT_HIDDEN,
        " e.thread_id WHERE e.tenant = $1 AND e.thread_id = $2 AND"
        " e.last_seq >= $3 AND e.state = 'collapsed' AND m.parent_id IS NULL"
        " AND m.retracted_at IS NULL AND r.last_seq >= $3 LIMIT $4");
-/* The same of efforts that were shared with the chats above, and ended. */
-DB_SQL(SELECT_HIDDEN_SHARED,
-       "SELECT r.first_seq, r.last_seq FROM memory_refs r JOIN efforts e"
-       " ON e.tenant = r.tenant AND e.memory_id = r.memory_id JOIN memories m"
-       " ON m.tenant = e.tenant AND m.id = e.memory_id"
-       " WHERE r.tenant = $1 AND r.chat_id = $2 AND r.last_seq >= $3"
-       " AND e.thread_id <> $2 AND e.is_open = 0 AND m.parent_id IS NULL"
-       " AND m.retracted_at IS NULL LIMIT $4");
-
 struct said {
     int64_t seq;
     struct str role;
@@ -198,6 +189,50 @@ static size_t fitting(struct context_line *lines, const struct said *said,
     return count;
 }
 
+/* What collapsed efforts own of the chats above a fork, as it sees them. */
+static enum clew_status hidden_above(struct store_tx *tx, struct builder *b,
+                                     struct range **out, size_t *out_count,
+                                     struct clew_error *err)
+{
+    struct effort *efforts = NULL;
+    struct uuid *owners = NULL;
+    struct memory_ref *refs = NULL;
+    struct uuid *ids;
+    size_t count = 0;
+    size_t n_refs = 0;
+    size_t n = 0;
+    enum clew_status status = effort_list_line(
+        tx, b->arena, &b->chat, b->chat.last_seq, true, &efforts, &count, err);
+
+    ids = arena_zero(b->arena, count + 1, sizeof(*ids));
+    if (status == CLEW_OK && !ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (efforts[i].state == EFFORT_COLLAPSED &&
+            uuid_is_nil(&efforts[i].parent_id) && !efforts[i].is_spawned) {
+            ids[n++] = efforts[i].memory_id;
+        }
+    }
+    if (status == CLEW_OK) {
+        status =
+            memory_refs(tx, b->arena, ids, n, &owners, &refs, &n_refs, err);
+    }
+    *out = arena_zero(b->arena, n_refs + 1, sizeof(**out));
+    if (status == CLEW_OK && !*out) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n_refs; i++) {
+        struct memory_ref ref = refs[i];
+
+        if (effort_clip(&b->sight, &ref)) {
+            (*out)[(*out_count)++] =
+                (struct range){ref.first_seq, ref.last_seq};
+        }
+    }
+    return status;
+}
+
 static enum clew_status recent(struct store_tx *tx, struct builder *b,
                                struct clew_error *err)
 {
@@ -209,6 +244,8 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
     int64_t from =
         last > RECENT_TURNS ? (last - RECENT_TURNS) / STEP * STEP + 1 : 1;
     size_t share = b->shares[CONTEXT_RECENT];
+    struct range *above = NULL;
+    size_t n_above = 0;
     struct context_line *lines;
     const struct said *said;
     size_t n = 0;
@@ -224,10 +261,7 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
             err);
     }
     if (status == CLEW_OK && !uuid_is_nil(&b->chat.parent_id)) {
-        status = rows_add(
-            tx, &hidden, &SELECT_HIDDEN_SHARED,
-            DB_ARGS(db_uuid(&b->chat.id), db_int(from), db_int(MAX_RANGES)),
-            err);
+        status = hidden_above(tx, b, &above, &n_above, err);
     }
     lines = arena_zero(b->arena, list.count + 1, sizeof(*lines));
     if (status != CLEW_OK || !lines) {
@@ -237,7 +271,8 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
     is_ok = true;
     for (size_t i = 0; is_ok && i < list.count; i++) {
         if (i >= ALWAYS_TURNS &&
-            is_hidden(hidden.items, hidden.count, said[i].seq)) {
+            (is_hidden(hidden.items, hidden.count, said[i].seq) ||
+             is_hidden(above, n_above, said[i].seq))) {
             continue;
         }
         ((struct said *)list.items)[n] = said[i];
@@ -285,16 +320,6 @@ static bool checkpoint_line(struct builder *b, const struct said *said,
     return line && text.s && out->source.s;
 }
 
-static bool is_in_line(const struct builder *b, const struct memory_ref *ref)
-{
-    for (size_t i = 0; i < b->n_line; i++) {
-        if (uuid_eq(&b->line[i].chat_id, &ref->chat_id)) {
-            return i + 1 == b->n_line || ref->first_seq <= b->line[i].to_seq;
-        }
-    }
-    return false;
-}
-
 /* Turns of the effort before the recent ones, the newest first. */
 static enum clew_status effort_turns(struct store_tx *tx, struct builder *b,
                                      const struct effort *effort,
@@ -309,12 +334,14 @@ static enum clew_status effort_turns(struct store_tx *tx, struct builder *b,
 
     for (size_t i = count;
          status == CLEW_OK && i-- > 0 && list->count < MAX_EFFORT_TURNS;) {
-        int64_t to = refs[i].last_seq < b->recent_from ? refs[i].last_seq
-                                                       : b->recent_from - 1;
+        struct memory_ref ref = refs[i];
+        bool is_here = effort_clip(&b->sight, &ref);
+        int64_t to =
+            ref.last_seq < b->recent_from ? ref.last_seq : b->recent_from - 1;
 
-        if (is_in_line(b, &refs[i]) && to >= refs[i].first_seq) {
-            status = read_said(tx, b, refs[i].first_seq - 1, to,
-                               MAX_EFFORT_TURNS, list, err);
+        if (is_here && to >= ref.first_seq) {
+            status = read_said(tx, b, ref.first_seq - 1, to, MAX_EFFORT_TURNS,
+                               list, err);
         }
     }
     return status;
@@ -347,8 +374,8 @@ static enum clew_status add_attempts(struct store_tx *tx, struct builder *b,
     struct effort *attempts = NULL;
     size_t count = 0;
     bool is_ok = true;
-    enum clew_status status = effort_attempts(tx, b->arena, &effort->memory_id,
-                                              &attempts, &count, err);
+    enum clew_status status = effort_attempts_line(
+        tx, b->arena, &b->sight, effort, &attempts, &count, err);
 
     for (size_t i = 0; status == CLEW_OK && is_ok && i < count; i++) {
         const struct effort *attempt = &attempts[i];

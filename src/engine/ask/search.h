@@ -67,9 +67,11 @@ struct search_hit {
 
 struct search_query {
     struct str query;
-    struct str user_id;  /* s == NULL: every user of the tenant */
-    struct uuid chat_id; /* nil: every chat; else this chat's line */
-    uint32_t kinds;      /* enum recall_kinds; 0 = all but chats */
+    struct str user_id;    /* s == NULL: every user of the tenant */
+    struct uuid chat_id;   /* nil: every chat; else this chat's line */
+    struct uuid seen_from; /* nil: nowhere; else without what is of this chat's
+                              conversation and not of its line */
+    uint32_t kinds;        /* enum recall_kinds; 0 = all but chats */
     size_t limit;
     int64_t since_ms; /* INT64_MIN = open */
     int64_t until_ms; /* INT64_MAX = open */

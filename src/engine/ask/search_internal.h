@@ -3,6 +3,7 @@
  * search_internal.h - what the steps from a question to its answers share.
  *
  * search_rows.c    ranked by the index, as rows, with lineage
+ * search_seen.c    … as seen from a chat with branches
  * search_group.c   the coats of one matter together
  * search_passage.c which stretch of a long text
  * search_named.c   what the question names to the letter
@@ -16,6 +17,8 @@
 
 #include "engine/ask/search.h"
 #include "engine/ask/search_tuning.h"
+#include "engine/chat/chat.h"
+#include "engine/chat/sight.h"
 #include "text/token.h"
 
 /* What the index ranked, as rows. */
@@ -35,6 +38,22 @@ enum clew_status search_rows(struct engine *engine, const struct scope *scope,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /* "<chat id>:lines-15-42"; s == NULL without memory. */
 struct str search_ref(struct arena *arena, const struct memory_ref *ref);
+
+/* Where a question is asked, if its conversation has other branches. */
+struct search_sight {
+    bool is_parted;
+    struct chat chat;
+    struct sight sight;
+};
+enum clew_status search_look(struct store_tx *tx, struct arena *arena,
+                             const struct search_query *query,
+                             struct search_sight *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Keep the hits that are seen from there, as they are seen. */
+enum clew_status search_drop_unseen(struct store_tx *tx, struct arena *arena,
+                                    const struct search_sight *from,
+                                    struct search_hit *hits, size_t *count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 
 /* A turn, or what stands for none, with all that was found of it. */
 struct matter {

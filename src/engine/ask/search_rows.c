@@ -38,6 +38,7 @@ struct fetch_work {
     size_t n_episodes;
     struct lineage_mark *marks; /* of the memories */
     size_t n_marks;
+    struct search_sight from; /* where it is asked */
 };
 
 static enum clew_status do_line(struct store_tx *tx, void *arg,
@@ -99,8 +100,9 @@ static enum clew_status fetch_memories(struct store_tx *tx,
             work->marks[n++].score = ranking->items[i].score;
         }
     }
-    status = lineage_adjust(tx, work->arena, &work->marks, &work->n_marks,
-                            work->query->at_ms, err);
+    status = lineage_adjust(
+        tx, work->arena, work->from.is_parted ? &work->from.sight : NULL,
+        &work->marks, &work->n_marks, work->query->at_ms, err);
     ids = arena_zero(work->arena, work->n_marks, sizeof(*ids));
     if (status != CLEW_OK || !ids) {
         return status != CLEW_OK ? status : clew_no_memory(err);
@@ -392,6 +394,9 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
 
     work->n_marks = 0;
+    if (status == CLEW_OK) {
+        status = search_look(tx, work->arena, work->query, &work->from, err);
+    }
     for (size_t i = 0; i < work->ranking->count; i++) {
         n_memories += work->ranking->items[i].kind == RECALL_MEMORY;
     }
@@ -400,6 +405,10 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     }
     if (status == CLEW_OK) {
         status = settle(work, err);
+    }
+    if (status == CLEW_OK && work->from.is_parted) {
+        status = search_drop_unseen(tx, work->arena, &work->from, work->hits,
+                                    &work->n_hits, err);
     }
     return status == CLEW_OK ? fill_hits(tx, work, ids, err) : status;
 }

@@ -11,6 +11,7 @@
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/effort/effort_fork.h"
 #include "store/db.h"
 
 #include <assert.h>
@@ -103,6 +104,50 @@ static enum clew_status read_counts(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
+/* One more of a type and status. */
+static void add_count(struct start_chat *chat, struct str status)
+{
+    size_t i = 0;
+
+    while (i < chat->n_counts &&
+           !(str_eq(chat->counts[i].type, STR("effort")) &&
+             str_eq(chat->counts[i].status, status))) {
+        i++;
+    }
+    if (i == START_MAX_COUNTS) {
+        return;
+    }
+    if (i == chat->n_counts) {
+        chat->counts[chat->n_counts++] =
+            (struct start_count){.type = STR("effort"), .status = status};
+    }
+    chat->counts[i].count++;
+    chat->n_memories++;
+    chat->has_open_effort =
+        chat->has_open_effort || str_eq(status, STR("open"));
+}
+
+/* A fork has the efforts of its line, as they were where it left. */
+static enum clew_status count_shared(struct store_tx *tx, struct arena *arena,
+                                     struct start_chat *chat,
+                                     struct clew_error *err)
+{
+    struct effort *efforts = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        uuid_is_nil(&chat->chat.parent_id)
+            ? CLEW_OK
+            : effort_list_line(tx, arena, &chat->chat, chat->chat.last_seq,
+                               true, &efforts, &count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (efforts[i].is_shared) {
+            add_count(chat, efforts[i].status);
+        }
+    }
+    return status;
+}
+
 static enum clew_status read_gist(struct store_tx *tx, struct arena *arena,
                                   struct start_chat *chat,
                                   struct clew_error *err)
@@ -151,6 +196,9 @@ static enum clew_status read_chats(struct store_tx *tx, struct arena *arena,
             return clew_fail(err, status, "could not read the chat");
         }
         status = read_counts(tx, arena, chat, err);
+        if (status == CLEW_OK) {
+            status = count_shared(tx, arena, chat, err);
+        }
         if (status == CLEW_OK) {
             status = read_gist(tx, arena, chat, err);
         }

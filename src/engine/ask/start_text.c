@@ -146,10 +146,15 @@ static void write_memory(struct buf *text, const struct memory *memory)
 {
     bool is_effort = str_eq(memory->type, STR("effort"));
 
-    (void)buf_printf(text, "  • [%.*s%s%.*s] %.*s\n", (int)memory->type.len,
+    (void)buf_printf(text, "  • [%.*s%s%.*s] %.*s", (int)memory->type.len,
                      memory->type.s, is_effort ? ":" : "",
                      is_effort ? (int)memory->status.len : 0, memory->status.s,
                      (int)memory->summary.len, memory->summary.s);
+    if (is_effort && memory->resolution.len > 0) {
+        (void)buf_printf(text, " => %.*s", (int)memory->resolution.len,
+                         memory->resolution.s);
+    }
+    (void)buf_append_char(text, '\n');
 }
 
 bool start_write(struct arena *arena, struct start *start, int64_t now_ms)

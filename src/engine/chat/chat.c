@@ -209,41 +209,6 @@ enum clew_status chat_line(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-/* "branch_20261115023100" in UTC, as spec/linking.md names forks. */
-static struct str branch_name(struct arena *arena, int64_t now_ms)
-{
-    char t[CLOCK_TEXT_SIZE];
-
-    clock_format(now_ms, t);
-    return str_of(arena_printf(arena, "branch_%.4s%.2s%.2s%.2s%.2s%.2s", t,
-                               t + 5, t + 8, t + 11, t + 14, t + 17));
-}
-
-/* Find the chat of `parent`'s line that holds turn `at_seq`. */
-static enum clew_status owner_of(struct store_tx *tx, struct arena *arena,
-                                 const struct chat *parent, int64_t at_seq,
-                                 struct chat *out_owner, struct clew_error *err)
-{
-    struct chat_part *parts;
-    size_t count;
-    enum clew_status status;
-
-    *out_owner = *parent;
-    if (at_seq > parent->fork_seq || uuid_is_nil(&parent->parent_id)) {
-        return CLEW_OK;
-    }
-    status = chat_line(tx, arena, &parent->id, &parts, &count, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    for (size_t i = count; i-- > 0;) {
-        if (at_seq > parts[i].after_seq || i == 0) {
-            return chat_find(tx, arena, &parts[i].chat_id, out_owner, err);
-        }
-    }
-    return CLEW_OK;
-}
-
 enum clew_status chat_insert_linked(struct store_tx *tx,
                                     const struct chat_birth *birth,
                                     struct str user_id, struct chat *out_chat,
@@ -273,79 +238,6 @@ enum clew_status chat_insert_linked(struct store_tx *tx,
     }
     if (status == CLEW_OK) {
         *out_chat = chat;
-    }
-    return status;
-}
-
-static enum clew_status note_fork(struct store_tx *tx,
-                                  const struct chat *parent, int64_t at_seq,
-                                  struct str title, const struct chat *fork,
-                                  struct clew_error *err)
-{
-    struct action_new action = {.kind = ACTION_CHAT_FORK,
-                                .subject = &parent->id,
-                                .made = &fork->id,
-                                .detail = json_object(),
-                                .at_ms = fork->created_at_ms};
-
-    if (!json_set_int(action.detail, "at_seq", at_seq) ||
-        !json_set_str(action.detail, "title", title) ||
-        !json_set_str(action.detail, "branch", fork->branch)) {
-        json_decref(action.detail);
-        return clew_no_memory(err);
-    }
-    return action_add(tx, &action, err);
-}
-
-enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
-                           const struct chat *parent, int64_t at_seq,
-                           struct str title, struct str branch,
-                           const struct chat_birth *birth,
-                           struct chat *out_chat, struct clew_error *err)
-{
-    int64_t now_ms = birth->at_ms;
-    struct chat owner;
-    struct chat fork;
-    enum clew_status status;
-
-    if (at_seq < 0 || at_seq > parent->last_seq) {
-        return clew_fail_field(err, "at_seq",
-                               "\"at_seq\" must be from 0 to %lld",
-                               (long long)parent->last_seq);
-    }
-    status = owner_of(tx, arena, parent, at_seq, &owner, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (owner.depth >= LIMIT_FORK_DEPTH) {
-        return clew_fail(err, CLEW_TOO_LARGE, "forks are more than %d deep",
-                         LIMIT_FORK_DEPTH);
-    }
-    fork = owner;
-    fork.id = birth->id;
-    fork.parent_id = owner.id;
-    fork.depth = owner.depth + 1;
-    fork.fork_seq = at_seq;
-    fork.last_seq = at_seq;
-    fork.branch = branch.s ? branch : branch_name(arena, now_ms);
-    fork.title = title.s ? title : parent->title;
-    fork.is_titled_by_user = title.s != NULL;
-    fork.summary = (struct str){NULL, 0};
-    fork.primary_episode_id = (struct uuid){{0}};
-    fork.cross_episodes = (struct str){NULL, 0};
-    fork.is_explicit = true;
-    fork.created_at_ms = now_ms;
-    fork.last_activity_at_ms = now_ms;
-    fork.closed_at_ms = 0;
-    if (!fork.branch.s) {
-        return clew_no_memory(err);
-    }
-    status = chat_insert(tx, &fork, err);
-    if (status == CLEW_OK) {
-        status = note_fork(tx, parent, at_seq, title, &fork, err);
-    }
-    if (status == CLEW_OK) {
-        *out_chat = fork;
     }
     return status;
 }

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effort.c - rows of the efforts table and changes of status. See effort.h.
+ * effort.c - rows of the efforts table. See effort.h.
  */
 #include "engine/effort/effort.h"
 
-#include "base/clock.h"
-#include "base/json.h"
 #include "engine/core/rows.h"
-#include "engine/core/work.h"
 #include "store/db.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define COLUMNS                                                                \
     "e.memory_id, e.thread_id, e.state, e.outcome, e.is_open, e.is_spawned,"   \
     " e.first_seq, e.last_seq, e.last_at, e.raw_tokens, m.summary, m.status,"  \
-    " m.resolution, m.parent_id, m.user_id FROM "
+    " m.resolution, m.parent_id, m.user_id, e.twin_of, (SELECT"                \
+    " c.conversation_id FROM chats c WHERE c.tenant = $1 AND c.id ="           \
+    " e.thread_id), m.created_at FROM "
 /* CROSS: SQLite reads the first table first. Efforts are the fewer. */
 #define JOINED                                                                 \
     " WHERE e.tenant = $1 AND m.tenant = $1 AND m.id = e.memory_id"            \
@@ -29,14 +25,12 @@ DB_SQL(SELECT_THREAD, "SELECT " EFFORTS " AND e.thread_id = $2"
                       " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ALL, "SELECT " EFFORTS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
-DB_SQL(SELECT_THREADS, "SELECT " EFFORTS " AND e.thread_id = ANY($2)"
-                       " AND m.parent_id IS NULL AND e.is_spawned = 0"
-                       " AND e.is_open = 1"
-                       " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
-DB_SQL(SELECT_THREADS_ALL,
-       "SELECT " EFFORTS " AND e.thread_id = ANY($2)"
-       " AND m.parent_id IS NULL AND e.is_spawned = 0"
-       " ORDER BY e.last_at DESC, e.memory_id DESC LIMIT $3");
+DB_SQL(SELECT_OWNERS,
+       "SELECT " COLUMNS "memory_refs r CROSS JOIN efforts e CROSS JOIN"
+       " memories m" JOINED " AND r.tenant = $1 AND r.chat_id = ANY($2)"
+       " AND e.memory_id = r.memory_id AND m.parent_id IS NULL"
+       " AND e.is_spawned = 0"
+       " ORDER BY r.first_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " MEMORIES " AND m.parent_id = $2"
                         " ORDER BY +m.created_at, m.id LIMIT $3");
 DB_SQL(SELECT_USER, "SELECT " EFFORTS " AND ($2 = '' OR m.user_id = $2)"
@@ -51,8 +45,8 @@ DB_SQL(SELECT_OTHER, "SELECT 1 FROM efforts WHERE tenant = $1 AND thread_id ="
 DB_SQL(SELECT_ONE, "SELECT " EFFORTS " AND e.memory_id = $2");
 DB_SQL(INSERT,
        "INSERT INTO efforts (tenant, memory_id, thread_id, state, outcome,"
-       " is_open, is_spawned, first_seq, last_seq, last_at, raw_tokens)"
-       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+       " is_open, is_spawned, first_seq, last_seq, last_at, raw_tokens,"
+       " twin_of) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)");
 DB_SQL(UPDATE, "UPDATE efforts SET thread_id = $3, state = $4, outcome = $5,"
                " is_open = $6, first_seq = $7, last_seq = $8, last_at = $9,"
                " raw_tokens = $10 WHERE tenant = $1 AND memory_id = $2");
@@ -86,6 +80,9 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->last_at_ms = db_get_int(rows, 8);
     out->raw_tokens = db_get_int(rows, 9);
     out->parent_id = db_get_uuid(rows, 13);
+    out->twin_of = db_get_uuid(rows, 15);
+    out->conversation_id = db_get_uuid(rows, 16);
+    out->created_at_ms = db_get_int(rows, 17);
     return rows_text(arena, rows, 3, &out->outcome) &&
            rows_text(arena, rows, 10, &out->summary) &&
            rows_text(arena, rows, 11, &out->status) &&
@@ -134,17 +131,31 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                           out_efforts, out_count, err);
 }
 
-enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
-                                     const struct uuid *thread_ids,
-                                     size_t n_threads, bool with_closed,
-                                     struct effort **out_efforts,
-                                     size_t *out_count, struct clew_error *err)
+enum clew_status effort_list_owners(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *chat_ids, size_t n_chats,
+                                    struct effort **out_efforts,
+                                    size_t *out_count, struct clew_error *err)
 {
-    return select_efforts(tx, arena,
-                          with_closed ? &SELECT_THREADS_ALL : &SELECT_THREADS,
-                          db_uuids(thread_ids, n_threads),
-                          with_closed ? EFFORT_MAX_ALL : EFFORT_MAX_LIST,
-                          out_efforts, out_count, err);
+    struct effort *rows = NULL;
+    size_t n_rows = 0;
+    size_t n = 0;
+    enum clew_status status =
+        select_efforts(tx, arena, &SELECT_OWNERS, db_uuids(chat_ids, n_chats),
+                       EFFORT_MAX_ALL, &rows, &n_rows, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < n_rows; i++) {
+        size_t k = 0;
+
+        while (k < n && !uuid_eq(&rows[k].memory_id, &rows[i].memory_id)) {
+            k++;
+        }
+        if (k == n) {
+            rows[n++] = rows[i];
+        }
+    }
+    *out_efforts = rows;
+    *out_count = n;
+    return status;
 }
 
 enum clew_status effort_is_only(struct store_tx *tx,
@@ -214,7 +225,7 @@ enum clew_status effort_insert(struct store_tx *tx, const struct effort *effort,
                 db_text(effort->outcome), db_int(effort->is_open),
                 db_int(effort->is_spawned), db_int(effort->first_seq),
                 db_int(effort->last_seq), db_int(effort->last_at_ms),
-                db_int(effort->raw_tokens)),
+                db_int(effort->raw_tokens), db_uuid(&effort->twin_of)),
         err);
 }
 
@@ -251,143 +262,4 @@ enum clew_status effort_own(struct store_tx *tx, struct effort *effort,
     ref.last_seq = seq;
     status = memory_add_ref(tx, &effort->memory_id, &ref, err);
     return status == CLEW_OK ? effort_update(tx, effort, err) : status;
-}
-
-/* --- changes of status -----------------------------------------------------
- */
-
-/* The memory's fields to change; an object whatever was there. */
-static json_t *open_fields(const struct memory *memory)
-{
-    json_t *fields = NULL;
-
-    if (!memory->fields.s ||
-        json_parse(memory->fields, &fields, NULL) != CLEW_OK ||
-        !json_is_object(fields)) {
-        json_decref(fields);
-        fields = json_object();
-    }
-    return fields;
-}
-
-/* Write the fields back, if `is_ok`; lets go of them in any case. */
-static enum clew_status close_fields(struct arena *arena, json_t *fields,
-                                     bool is_ok, struct memory *memory,
-                                     struct clew_error *err)
-{
-    struct buf text;
-
-    buf_init(&text, (size_t)1 << 20);
-    is_ok = is_ok && json_write(&text, fields) == CLEW_OK;
-    if (is_ok) {
-        memory->fields = arena_str(arena, buf_str(&text));
-        is_ok = memory->fields.s != NULL;
-    }
-    buf_release(&text);
-    json_decref(fields);
-    return is_ok ? CLEW_OK : clew_no_memory(err);
-}
-
-/* Add what the memory is now to the log in its fields. */
-static enum clew_status add_log(struct arena *arena, struct memory *memory,
-                                struct clew_error *err)
-{
-    json_t *fields = open_fields(memory);
-    json_t *entry = json_object();
-    json_t *log = json_object_get(fields, "log");
-    bool is_ok = true;
-
-    if (!json_is_array(log)) {
-        log = json_array();
-        is_ok = json_set(fields, "log", log);
-    }
-    is_ok = is_ok && json_set_str(entry, "status", memory->status) &&
-            json_set_time(entry, "at", &memory->updated_at_ms) &&
-            (!memory->resolution.s ||
-             json_set_str(entry, "resolution", memory->resolution));
-    if (!is_ok) {
-        json_decref(entry);
-        entry = NULL;
-    }
-    is_ok = entry && json_array_append_new(log, entry) == 0;
-    return close_fields(arena, fields, is_ok, memory, err);
-}
-
-/* How sure the resolution is; a status set by hand has none. */
-static enum clew_status put_confidence(struct arena *arena,
-                                       struct memory *memory, float confidence,
-                                       struct clew_error *err)
-{
-    json_t *fields = open_fields(memory);
-    bool is_ok = fields != NULL;
-
-    if (is_ok && confidence > 0) {
-        is_ok =
-            json_set_real(fields, "resolution_confidence", (double)confidence);
-    } else if (is_ok) {
-        (void)json_object_del(fields, "resolution_confidence"); /* if any */
-    }
-    return close_fields(arena, fields, is_ok, memory, err);
-}
-
-/* An effort closed again tells how it was closed before. */
-static bool whole_resolution(struct arena *arena, struct memory *memory,
-                             struct str newer)
-{
-    if (!memory->resolution.len || str_eq(memory->resolution, newer)) {
-        memory->resolution = newer;
-        return true;
-    }
-    memory->resolution = str_of(
-        arena_printf(arena, "%.*s (before: %.*s)", (int)newer.len, newer.s,
-                     (int)memory->resolution.len, memory->resolution.s));
-    return memory->resolution.s != NULL;
-}
-
-static enum clew_status sync_row(struct batch_work *batch,
-                                 const struct memory *memory,
-                                 const struct effort_change *change,
-                                 struct clew_error *err)
-{
-    struct effort effort;
-    enum clew_status status =
-        effort_find(batch->tx, batch->arena, &memory->id, &effort, NULL);
-
-    if (status == CLEW_NOT_FOUND) {
-        return CLEW_OK; /* contributed: it has no turns here */
-    }
-    if (status != CLEW_OK) {
-        return clew_fail(err, status, "could not read the effort");
-    }
-    effort.is_open = strcmp(change->status, "open") == 0;
-    effort.state = effort.is_open ? EFFORT_ACTIVE : EFFORT_COLLAPSED;
-    effort.outcome = change->outcome;
-    return effort_update(batch->tx, &effort, err);
-}
-
-enum clew_status effort_set_status(struct batch_work *batch,
-                                   struct memory *memory,
-                                   const struct effort_change *change,
-                                   struct clew_error *err)
-{
-    enum clew_status status = CLEW_OK;
-
-    if (!str_eq(memory->status, STR("open")) &&
-        strcmp(change->status, "open") == 0) {
-        status = add_log(batch->arena, memory, err);
-    }
-    if (status == CLEW_OK && (change->confidence > 0 || memory->fields.s)) {
-        status = put_confidence(batch->arena, memory, change->confidence, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
-    memory->status = str_of(change->status);
-    if (change->resolution.s &&
-        !whole_resolution(batch->arena, memory, change->resolution)) {
-        return clew_no_memory(err);
-    }
-    memory->updated_at_ms = change->time_ms;
-    status = memory_update(batch, memory, err);
-    return status == CLEW_OK ? sync_row(batch, memory, change, err) : status;
 }

@@ -47,6 +47,9 @@ struct effort {
     struct str resolution;
     struct str user_id;
     struct uuid parent_id;
+    struct uuid twin_of;         /* effort a fork parted from; nil if none */
+    struct uuid conversation_id; /* of its thread; nil if that is forgotten */
+    int64_t created_at_ms;
 };
 
 /* Most efforts of one chat that a turn is held against. */
@@ -66,13 +69,13 @@ enum clew_status effort_list(struct store_tx *tx, struct arena *arena,
                              const struct uuid *thread_id, bool with_closed,
                              struct effort **out_efforts, size_t *out_count,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* The same of several chats, without attempts and spawned ones. */
-enum clew_status effort_list_threads(struct store_tx *tx, struct arena *arena,
-                                     const struct uuid *thread_ids,
-                                     size_t n_threads, bool with_closed,
-                                     struct effort **out_efforts,
-                                     size_t *out_count,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* Those that own turns of any of these chats, ended ones too, each once;
+ * without attempts and spawned ones. */
+enum clew_status effort_list_owners(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *chat_ids, size_t n_chats,
+                                    struct effort **out_efforts,
+                                    size_t *out_count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* Whether the chat has had no other effort. */
 enum clew_status effort_is_only(struct store_tx *tx,
                                 const struct uuid *thread_id,
@@ -111,7 +114,9 @@ enum clew_status effort_own(struct store_tx *tx, struct effort *effort,
                             struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Change the status, with the log of earlier endings kept in the memory's
- * fields; an effort closed again tells its earlier resolutions too. `memory` is
+ * fields, and every change with its place, so that a fork can tell what was so
+ * at its point (effort_fork.h); an effort closed again tells its earlier
+ * resolutions too. `memory` is
  * changed and written; a memory without a row here is changed as well.
  */
 struct effort_change {
@@ -120,6 +125,8 @@ struct effort_change {
     struct str outcome;    /* s == NULL: none */
     float confidence;      /* that the turn resolves it; 0: not a guess */
     int64_t time_ms;
+    struct uuid chat_id; /* the turn that does it; nil: by hand */
+    int64_t seq;
 };
 enum clew_status effort_set_status(struct batch_work *batch,
                                    struct memory *memory,

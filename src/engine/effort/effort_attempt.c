@@ -12,7 +12,9 @@
 
 #include "base/utf8.h"
 #include "engine/chat/turn.h"
+#include "engine/chat/place.h"
 #include "engine/effort/effort_cache.h"
+#include "engine/effort/effort_fork.h"
 #include "engine/memory/note.h"
 
 #include <ctype.h>
@@ -222,9 +224,15 @@ static enum clew_status is_known(struct observation *o,
                                  struct clew_error *err)
 {
     struct effort *attempts = NULL;
+    struct sight sight;
     size_t count = 0;
-    enum clew_status status = effort_attempts(
-        o->tx, o->arena, &effort->memory_id, &attempts, &count, err);
+    enum clew_status status = sight_open(
+        o->tx, o->arena, &o->work->placement->slot->chat, &sight, err);
+
+    if (status == CLEW_OK) {
+        status = effort_attempts_line(o->tx, o->arena, &sight, effort,
+                                      &attempts, &count, err);
+    }
 
     *out = false;
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
@@ -235,7 +243,7 @@ static enum clew_status is_known(struct observation *o,
 }
 
 enum clew_status effort_attempt_end(struct observation *o,
-                                    const struct effort *effort, bool is_found,
+                                    struct effort *effort, bool is_found,
                                     struct str resolution,
                                     struct clew_error *err)
 {
@@ -252,7 +260,10 @@ enum clew_status effort_attempt_end(struct observation *o,
     if (back > REACH) {
         return CLEW_OK;
     }
-    status = is_known(o, effort, title, &known, &n_before, err);
+    status = effort_make_own(o, effort, err);
+    if (status == CLEW_OK) {
+        status = is_known(o, effort, title, &known, &n_before, err);
+    }
     /* what worked at once was no attempt: the effort says it all */
     if (status != CLEW_OK || known || (is_found && n_before == 0)) {
         return status;

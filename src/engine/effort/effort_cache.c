@@ -41,8 +41,7 @@ static enum clew_status load(struct observation *o, struct effort_cache *cache,
     status = effort_list_line(o->tx, o->arena, &work->placement->slot->chat,
                               work->turn->seq, false, &cache->items,
                               &cache->count, err);
-    /* what a fork shares, others may change */
-    cache->is_loaded = status == CLEW_OK && !o->talk->is_fork;
+    cache->is_loaded = status == CLEW_OK;
     return status;
 }
 
@@ -139,18 +138,25 @@ bool effort_is_at_work(const struct observation *o, const struct effort *effort)
            (o->n_previous == 0 || effort->last_seq >= o->previous_seq[0]);
 }
 
+enum clew_status effort_make_own(struct observation *o, struct effort *effort,
+                                 struct clew_error *err)
+{
+    return effort_part(o->work->batch, &o->work->placement->slot->chat, effort,
+                       err);
+}
+
 enum clew_status effort_take_turn(struct observation *o, struct effort *effort,
                                   struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
 
+    enum clew_status status = effort_make_own(o, effort, err);
+
     o->matter = effort->summary;
-    if (effort->is_shared) {
-        return effort_own_shared(o->tx, effort, &turn->chat_id, turn->seq,
-                                 turn->token_count, err);
-    }
-    return effort_own(o->tx, effort, turn->seq, turn->created_at_ms,
-                      turn->token_count, err);
+    return status == CLEW_OK
+               ? effort_own(o->tx, effort, turn->seq, turn->created_at_ms,
+                            turn->token_count, err)
+               : status;
 }
 
 enum clew_status effort_collapse_active(struct observation *o,

@@ -52,6 +52,9 @@ size_t effort_turns_since(const struct observation *o, int64_t seq);
 /* Did the turn before this one belong to the effort? */
 bool effort_is_at_work(const struct observation *o,
                        const struct effort *effort);
+/* One of the chats above becomes this fork's own, see effort_fork.h. */
+enum clew_status effort_make_own(struct observation *o, struct effort *effort,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* This turn is the effort's. */
 enum clew_status effort_take_turn(struct observation *o, struct effort *effort,
                                   struct clew_error *err) CLEW_MUST_CHECK;
@@ -114,7 +117,7 @@ bool effort_is_same(const struct effort_words *wanted,
  * attempt if the talk names one. `effort` owns the turn already.
  */
 enum clew_status effort_attempt_end(struct observation *o,
-                                    const struct effort *effort, bool is_found,
+                                    struct effort *effort, bool is_found,
                                     struct str resolution,
                                     struct clew_error *err) CLEW_MUST_CHECK;
 

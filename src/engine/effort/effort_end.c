@@ -4,10 +4,12 @@
  * chat; and what people are told.
  */
 #include "engine/effort/effort_cache.h"
+#include "engine/effort/effort_fork.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
 #include "engine/memory/note.h"
@@ -158,8 +160,11 @@ static enum clew_status end_effort(struct observation *o, struct effort *effort,
                                    struct clew_error *err)
 {
     struct memory memory;
-    struct effort_change change = {
-        .status = how, .confidence = confidence, .time_ms = o->turn.time_ms};
+    struct effort_change change = {.status = how,
+                                   .confidence = confidence,
+                                   .time_ms = o->turn.time_ms,
+                                   .chat_id = o->work->turn->chat_id,
+                                   .seq = o->work->turn->seq};
     bool is_resolved = how[0] == 'r';
     bool is_here = effort->is_shared ||
                    uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
@@ -208,6 +213,17 @@ static enum clew_status end_effort(struct observation *o, struct effort *effort,
                : status;
 }
 
+/* Of another branch of this conversation: what is said here is not about that;
+ * what this side has of it is told by effort_list_line(). */
+static bool is_other_side(const struct observation *o,
+                          const struct effort *effort)
+{
+    const struct chat *chat = &o->work->placement->slot->chat;
+
+    return uuid_eq(&effort->conversation_id, &chat->conversation_id) &&
+           !uuid_eq(&effort->thread_id, &chat->id);
+}
+
 /* What the turn may be about: open efforts of its chat, and of its user's other
  * chats where words are shared. */
 static enum clew_status candidates(struct observation *o,
@@ -231,8 +247,8 @@ static enum clew_status candidates(struct observation *o,
     for (size_t i = 0; status == CLEW_OK && i < n_others && n_far < MAX_FAR;
          i++) {
         size_t shared = 0;
-        bool is_known =
-            !uuid_is_nil(&others[i].parent_id) || others[i].is_spawned;
+        bool is_known = !uuid_is_nil(&others[i].parent_id) ||
+                        others[i].is_spawned || is_other_side(o, &others[i]);
 
         for (size_t k = 0; k < n && !is_known; k++) {
             is_known = uuid_eq(&out[k]->memory_id, &others[i].memory_id);
@@ -281,6 +297,47 @@ static enum clew_status may_be_about(struct observation *o,
     return status;
 }
 
+/* Those of this line that ended, as it has them, and those of the user's other
+ * conversations; the newest first. */
+static enum clew_status list_ended(struct observation *o, struct effort **out,
+                                   size_t *out_count, struct clew_error *err)
+{
+    const struct chat *chat = &o->work->placement->slot->chat;
+    int64_t since_ms = o->turn.time_ms - ENDED_MS;
+    struct effort *items = NULL;
+    struct effort *line = NULL;
+    struct effort *all;
+    size_t n_items = 0;
+    size_t n_line = 0;
+    size_t n = 0;
+    enum clew_status status =
+        effort_list_ended(o->tx, o->arena, o->work->turn->user_id, since_ms,
+                          &items, &n_items, err);
+
+    if (status == CLEW_OK && !uuid_is_nil(&chat->parent_id)) {
+        status = effort_list_line(o->tx, o->arena, chat, o->work->turn->seq,
+                                  true, &line, &n_line, err);
+    }
+    all = arena_zero(o->arena, n_items + n_line + 1, sizeof(*all));
+    if (status != CLEW_OK || !all) {
+        return status != CLEW_OK ? status : clew_no_memory(err);
+    }
+    for (size_t i = 0; i < n_line; i++) {
+        if (line[i].is_shared && !line[i].is_open &&
+            line[i].created_at_ms > since_ms) {
+            all[n++] = line[i];
+        }
+    }
+    for (size_t i = 0; i < n_items; i++) {
+        if (!is_other_side(o, &items[i])) {
+            all[n++] = items[i];
+        }
+    }
+    *out = all;
+    *out_count = n;
+    return CLEW_OK;
+}
+
 /* Efforts that seemed to end before. */
 static enum clew_status add_ended(struct observation *o,
                                   struct effort_standing *out,
@@ -288,18 +345,18 @@ static enum clew_status add_ended(struct observation *o,
 {
     struct effort *items = NULL;
     size_t count = 0;
-    enum clew_status status =
-        effort_list_ended(o->tx, o->arena, o->work->turn->user_id,
-                          o->turn.time_ms - ENDED_MS, &items, &count, err);
+    enum clew_status status = list_ended(o, &items, &count, err);
 
     for (size_t i = 0;
          i < count && out->n < out->n_open + EFFORT_ENDED && status == CLEW_OK;
          i++) {
         struct memory memory;
-        bool is_near = false;
+        bool is_near = items[i].is_shared;
         float sure = 0;
 
-        status = may_be_about(o, &items[i], &is_near, err);
+        if (!is_near) {
+            status = may_be_about(o, &items[i], &is_near, err);
+        }
         if (status == CLEW_OK && is_near) {
             status =
                 memory_find(o->tx, o->arena, &items[i].memory_id, &memory, err);

@@ -30,15 +30,20 @@ enum clew_status effort_reactivate(struct observation *o,
 
     effort_cache_forget(o);
     if (status == CLEW_OK) {
+        status = effort_make_own(o, effort, err);
+    }
+    if (status == CLEW_OK) {
         status = memory_find(o->tx, o->arena, &effort->memory_id, &memory, err);
     }
     if (status == CLEW_OK && !was_open) {
         struct effort_change change = {.status = "open",
-                                       .time_ms = o->turn.time_ms};
+                                       .time_ms = o->turn.time_ms,
+                                       .chat_id = o->work->turn->chat_id,
+                                       .seq = o->work->turn->seq};
 
         status = effort_set_status(o->work->batch, &memory, &change, err);
     }
-    if (status == CLEW_OK && !effort->is_shared &&
+    if (status == CLEW_OK &&
         !uuid_eq(&effort->thread_id, &o->work->turn->chat_id)) {
         /* it goes on here; the turns it owns elsewhere stay its own */
         status = memory_import(o->tx, &o->work->turn->chat_id,

@@ -102,9 +102,12 @@ static enum clew_status collapse_idle(struct observation *o,
 
         /* this turn counts: it was none of the effort's, or last_seq is its */
         if (effort->state != EFFORT_COLLAPSED && !effort->is_spawned &&
-            !effort->is_shared && effort->last_seq < o->work->turn->seq &&
+            effort->last_seq < o->work->turn->seq &&
             effort_turns_since(o, effort->last_seq) + 1 >= IDLE_TURNS) {
             effort->state = EFFORT_COLLAPSED;
+            if (effort->is_shared) {
+                continue; /* it is out of view by itself */
+            }
             status = effort_update(o->tx, effort, err);
             if (status == CLEW_OK) {
                 status =

@@ -192,8 +192,8 @@ enum clew_status keep_note(struct observation *o,
     if (status == CLEW_OK && n_known > 0) {
         struct lineage_mark mark = {.id = known[0]};
 
-        status =
-            lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
+        status = lineage_find_seen(o->tx, o->arena, o->sight, &mark, 1,
+                                   INT64_MAX, err);
         n_known = mark.is_superseded ? 0 : 1; /* what was so is so again */
     }
     *out_new = false;

@@ -4,6 +4,8 @@
  */
 #include "engine/keep/keep_key.h"
 
+#include "engine/memory/memory_seen.h"
+
 #include "base/sha256.h"
 #include "engine/core/rows.h"
 #include "engine/understand/observation.h"
@@ -12,6 +14,9 @@
 
 #include <ctype.h>
 #include <string.h>
+
+/* Branches that may have said the same before what is looked for. */
+#define BRANCHES 4
 
 DB_SQL(INSERT_KEY, "INSERT INTO memory_keys (tenant, kind, digest, memory_id)"
                    " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
@@ -92,6 +97,26 @@ static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
     return true;
 }
 
+/* Leave out what only other branches of the conversation say. */
+static enum clew_status drop_unseen(struct observation *o, struct uuid *ids,
+                                    size_t *count, struct clew_error *err)
+{
+    size_t n = 0;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < *count && status == CLEW_OK; i++) {
+        bool is_hidden = false;
+
+        status = memory_is_hidden(o->tx, o->arena, o->sight, &ids[i],
+                                  &is_hidden, err);
+        if (!is_hidden) {
+            ids[n++] = ids[i];
+        }
+    }
+    *count = n;
+    return status;
+}
+
 enum clew_status keep_key_find(struct observation *o, const char *kind,
                                const struct uuid *digest, int64_t limit,
                                struct uuid **out_ids, size_t *out_count,
@@ -101,11 +126,16 @@ enum clew_status keep_key_find(struct observation *o, const char *kind,
         .arena = o->arena, .size = sizeof(struct uuid), .fn = id_of};
     enum clew_status status =
         rows_add(o->tx, &list, &SELECT_KEY,
-                 DB_ARGS(db_cstr(kind), db_uuid(digest), db_int(limit)), err);
+                 DB_ARGS(db_cstr(kind), db_uuid(digest),
+                         db_int(o->sight ? limit * BRANCHES : limit)),
+                 err);
 
+    if (status == CLEW_OK && o->sight) {
+        status = drop_unseen(o, list.items, &list.count, err);
+    }
     if (status == CLEW_OK) {
         *out_ids = list.items;
-        *out_count = list.count;
+        *out_count = list.count < (size_t)limit ? list.count : (size_t)limit;
     }
     return status;
 }

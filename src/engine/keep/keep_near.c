@@ -99,7 +99,8 @@ static enum clew_status compare_slot(struct observation *o,
         return CLEW_OK;
     }
     if (status == CLEW_OK) { /* as it was when this was said */
-        status = lineage_find_refiners(o->tx, o->arena, &mark, 1, said_ms, err);
+        status = lineage_find_seen(o->tx, o->arena, o->sight, &mark, 1, said_ms,
+                                   err);
     }
     if (status != CLEW_OK || mark.is_superseded || verdict == SLOT_UNRELATED) {
         return status;
@@ -238,8 +239,8 @@ static enum clew_status load_pairs(struct observation *o,
 
         status = memory_find(o->tx, o->arena, &found[i].id, &held.other, err);
         if (status == CLEW_OK) {
-            status = lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX,
-                                           err);
+            status = lineage_find_seen(o->tx, o->arena, o->sight, &mark, 1,
+                                       INT64_MAX, err);
         }
         if (status != CLEW_OK || mark.is_superseded) {
             continue;

@@ -15,9 +15,9 @@
 #include <string.h>
 
 /* The newest valid refiner of each memory; NULL if it has none. */
-DB_SQL(SELECT_NEWEST,
-       "SELECT m.id, (SELECT s.memory_id" REFINERS "m.id" NEWEST_FIRST "1)"
-       " FROM memories m WHERE m.tenant = $1 AND m.id = ANY($2)");
+DB_SQL(SELECT_NEWEST, "SELECT m.id, (SELECT s.memory_id" SEEN_REFINERS("m.id")
+                          NEWEST_FIRST "1) FROM memories m WHERE m.tenant = $1"
+                                       " AND m.id = ANY($2)");
 /* Edges from a level of nodes upwards and downwards. */
 DB_SQL(SELECT_UP, "SELECT memory_id, source_id FROM memory_sources"
                   " WHERE tenant = $1 AND memory_id = ANY($2)"
@@ -134,8 +134,18 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        struct lineage_mark *marks, size_t count,
                                        int64_t at_ms, struct clew_error *err)
 {
+    return lineage_find_seen(tx, arena, NULL, marks, count, at_ms, err);
+}
+
+enum clew_status lineage_find_seen(struct store_tx *tx, struct arena *arena,
+                                   const struct sight *sight,
+                                   struct lineage_mark *marks, size_t count,
+                                   int64_t at_ms, struct clew_error *err)
+{
     struct rows_list list = edge_list(arena);
     struct uuid *ids = ids_of_marks(arena, marks, count);
+    struct uuid *unseen = NULL;
+    size_t n_unseen = 0;
     enum clew_status status;
 
     if (!ids) {
@@ -144,8 +154,13 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
     if (count == 0) {
         return CLEW_OK;
     }
-    status = rows_add(tx, &list, &SELECT_NEWEST,
-                      DB_ARGS(db_uuids(ids, count), db_int(at_ms)), err);
+    status = memory_list_unseen(tx, arena, sight, &unseen, &n_unseen, err);
+    if (status == CLEW_OK) {
+        status = rows_add(tx, &list, &SELECT_NEWEST,
+                          DB_ARGS(db_uuids(ids, count), db_int(at_ms),
+                                  db_uuids(unseen, n_unseen)),
+                          err);
+    }
     if (status == CLEW_OK) {
         edge_sort(&list);
         lineage_set_refiners(marks, count, &list);

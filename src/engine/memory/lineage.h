@@ -15,7 +15,7 @@
 #include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "engine/memory/memory.h"
+#include "engine/memory/memory_seen.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -53,6 +53,13 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        struct lineage_mark *marks, size_t count,
                                        int64_t at_ms,
                                        struct clew_error *err) CLEW_MUST_CHECK;
+/* The same as seen from a chat: what only other branches of its conversation
+ * say replaces nothing there. NULL sight: as above. */
+enum clew_status lineage_find_seen(struct store_tx *tx, struct arena *arena,
+                                   const struct sight *sight,
+                                   struct lineage_mark *marks, size_t count,
+                                   int64_t at_ms,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Bring what holds before what held. Fills the marks as above, then:
  *
@@ -63,10 +70,12 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
  *   list rise: to 1 at most, and not past a valid memory that matches better
  *   than all of their lineage.
  *
+ * As seen from a chat if there is a `sight`.
  * `*marks` is replaced by a longer array in the arena, those added at its end.
  * Does not sort.
  */
 enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
+                                const struct sight *sight,
                                 struct lineage_mark **marks, size_t *count,
                                 int64_t at_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;

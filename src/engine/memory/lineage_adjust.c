@@ -18,11 +18,11 @@
  * level. */
 DB_SQL(SELECT_NEWEST_DOWN,
        "WITH RECURSIVE down (id, next) AS ("
-       "SELECT m.id, (SELECT s.memory_id" REFINERS "m.id" NEWEST_FIRST "1)"
-       " FROM memories m WHERE m.tenant = $1 AND m.id = ANY($2) UNION"
-       " SELECT d.next, (SELECT s.memory_id" REFINERS "d.next" NEWEST_FIRST "1)"
-       " FROM down d WHERE d.next IS NOT NULL)"
-       " SELECT id, next FROM down LIMIT $4");
+       "SELECT m.id, (SELECT s.memory_id" SEEN_REFINERS("m.id") NEWEST_FIRST
+       "1) FROM memories m WHERE m.tenant = $1 AND m.id = ANY($2)"
+       " UNION SELECT d.next, (SELECT s.memory_id" SEEN_REFINERS("d.next")
+           NEWEST_FIRST "1) FROM down d WHERE d.next IS NOT NULL)"
+                        " SELECT id, next FROM down LIMIT $5");
 
 /* The sources of memories, and for one that has a refiner, if any has, (it,
  * NULL). Most lists have neither. */
@@ -49,6 +49,8 @@ struct adjustment {
     struct store_tx *tx;
     struct arena *arena;
     int64_t at_ms;
+    struct uuid *unseen; /* replace nothing here */
+    size_t n_unseen;
     struct lineage_mark *marks; /* room for twice as many as were given */
     size_t count;
     struct rows_list sources; /* (mark, source), by mark */
@@ -161,6 +163,7 @@ static enum clew_status read_edges(struct adjustment *a, struct clew_error *err)
     if (status == CLEW_OK) {
         status = rows_add(a->tx, &a->newest, &SELECT_NEWEST_DOWN,
                           DB_ARGS(db_uuids(ids, n), db_int(a->at_ms),
+                                  db_uuids(a->unseen, a->n_unseen),
                                   db_int((int64_t)n + MAX_STEPS)),
                           err);
     }
@@ -204,10 +207,11 @@ static enum clew_status read_further(struct adjustment *a,
         }
     }
     if (newest) {
-        status = rows_add(a->tx, &a->newest, &SELECT_NEWEST_DOWN,
-                          DB_ARGS(db_uuids(&newest->refined_by, 1),
-                                  db_int(a->at_ms), db_int(MAX_FAR_STEPS)),
-                          err);
+        status = rows_add(
+            a->tx, &a->newest, &SELECT_NEWEST_DOWN,
+            DB_ARGS(db_uuids(&newest->refined_by, 1), db_int(a->at_ms),
+                    db_uuids(a->unseen, a->n_unseen), db_int(MAX_FAR_STEPS)),
+            err);
         edge_sort(&a->newest);
     }
     return status;
@@ -328,6 +332,7 @@ static enum clew_status set_scores(struct adjustment *a, struct clew_error *err)
 }
 
 enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
+                                const struct sight *sight,
                                 struct lineage_mark **marks, size_t *count,
                                 int64_t at_ms, struct clew_error *err)
 {
@@ -347,6 +352,10 @@ enum clew_status lineage_adjust(struct store_tx *tx, struct arena *arena,
         a.marks[i].match = i;
     }
     status = make_spots(&a, err);
+    if (status == CLEW_OK) {
+        status =
+            memory_list_unseen(tx, arena, sight, &a.unseen, &a.n_unseen, err);
+    }
     if (status == CLEW_OK) {
         status = read_edges(&a, err);
     }

@@ -21,6 +21,8 @@
     " AND (SELECT 1 FROM memories r WHERE r.tenant = $1 AND r.id ="            \
     " s.memory_id AND (r.retracted_at IS NULL OR r.retracted_at > $3)) = 1"    \
     " AND s.source_id = "
+/* Without those in the list $4: what a chat does not see replaces nothing. */
+#define SEEN_REFINERS(of) REFINERS of " AND s.memory_id <> ALL($4)"
 #define NEWEST_FIRST " ORDER BY s.memory_id DESC LIMIT "
 
 /* Sources read of one list. */

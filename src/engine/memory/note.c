@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/core/work.h"
 
@@ -61,6 +62,11 @@ enum clew_status note_insert(struct turn_work *work, struct memory *memory,
                                                      : work->turn->seq;
     struct memory_ref ref = {work->turn->chat_id, seq, seq};
     enum clew_status status;
+
+    if (seq <=
+        work->placement->slot->chat.fork_seq) { /* a turn of the parent's */
+        ref.first_seq = ref.last_seq = work->turn->seq;
+    }
 
     memory->lineage = refines ? MEMORY_REFINEMENT : MEMORY_ORIGINAL;
     status = memory_insert(work->batch, memory, &ref, 1, refines,

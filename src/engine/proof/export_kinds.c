@@ -206,6 +206,7 @@ static const struct export_column effort_columns[] = {
     {"last_seq", EXPORT_INT, false, NULL},
     {"last_at", EXPORT_TIME, false, NULL},
     {"raw_tokens", EXPORT_INT, false, NULL},
+    {"twin_of", EXPORT_ID, true, NULL},
 };
 static const struct export_column agent_columns[] = {
     {"agent_id", EXPORT_TEXT, false, NULL},
@@ -239,6 +240,7 @@ static const struct export_column chain_columns[] = {
     {"branches_from", EXPORT_ID, true, NULL},
     {"merged_into", EXPORT_ID, true, NULL},
     {"memory", EXPORT_BYTES, false, NULL},
+    {"twin_of", EXPORT_ID, true, NULL},
 };
 static const struct export_column claim_columns[] = {
     {"id", EXPORT_ID, false, NULL},

@@ -154,6 +154,12 @@ DB_SQL(DROP_ANSWERS,
        "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" OF_TOUCHED);
 DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
                         "turn") " OR chat_id" OF("chat") ")");
+/* Twins of forks (chain_fork.h) remember what both sides said. */
+#define OF_TWINS                                                               \
+    " OR (twin_of IS NOT NULL AND chat_id IN (SELECT c.id FROM chats c WHERE"  \
+    " c.tenant = $1 AND c.conversation_id IN (SELECT p.conversation_id FROM"   \
+    " chats p JOIN forget_set f ON f.tenant = p.tenant AND f.chat_id = p.id"   \
+    " AND f.kind = 'turn' WHERE p.tenant = $1)))"
 /* Claims go with their turns. A chain that loses one is named after a claim it
  * keeps; one that lost all goes, with its trace. */
 DB_SQL(BLANK_CHAIN_UPDATES,
@@ -167,9 +173,11 @@ DB_SQL(
                 " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
                 "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), ''),"
                                  " memory = SUBSTR(memory, 1, 1)"
-                                 " WHERE tenant = $1 AND id IN (SELECT "
+                                 " WHERE tenant = $1 AND (id IN (SELECT "
                                  "chain_id FROM claims WHERE"
-                                 " tenant = $1 AND turn_id" OF("turn") ")");
+                                 " tenant = $1 AND turn_id" OF(
+                                     "turn") ")" OF_TWINS ")");
+
 DB_SQL(DROP_CLAIMS,
        "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
 DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"

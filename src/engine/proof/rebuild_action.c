@@ -328,6 +328,7 @@ static enum clew_status act_again(struct doing *d, struct clew_error *err)
     int64_t expires_at_ms = 0;
     bool has_worked = false;
     bool is_pinned = false;
+    struct uuid chat_id = {{0}};
     struct memory_view view;
     enum clew_status status = get_text(d, "status", &status_text, err);
 
@@ -369,8 +370,15 @@ static enum clew_status act_again(struct doing *d, struct clew_error *err)
         has_worked = json_is_true(json_object_get(d->detail, "has_worked"));
         action.has_worked = &has_worked;
     }
-    return memory_view_act(d->engine, d->scope, d->arena, &d->action->subject,
-                           &action, &view, err);
+    if (json_object_get(d->detail, "chat_id")) {
+        status =
+            json_get_uuid(d->detail, "chat_id", JSON_REQUIRED, &chat_id, err);
+        action.chat_id = &chat_id;
+    }
+    return status == CLEW_OK
+               ? memory_view_act(d->engine, d->scope, d->arena,
+                                 &d->action->subject, &action, &view, err)
+               : status;
 }
 
 static enum clew_status forget_again(struct doing *d, struct clew_error *err)

@@ -10,7 +10,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/work.h"
-#include "engine/effort/effort.h"
+#include "engine/effort/effort_fork.h"
 #include "engine/memory/lineage.h"
 #include "engine/memory/skill_use.h"
 #include "store/db.h"
@@ -239,7 +239,8 @@ static enum clew_status note_act(struct store_tx *tx, const struct work *work,
          !json_set_bool(detail, "has_worked", *act->has_worked)) ||
         (act->is_pinned &&
          !json_set_bool(detail, "is_pinned", *act->is_pinned)) ||
-        (act->type && !json_set_str(detail, "type", *act->type))) {
+        (act->type && !json_set_str(detail, "type", *act->type)) ||
+        (act->chat_id && !json_set_uuid(detail, "chat_id", act->chat_id))) {
         json_decref(detail);
         return clew_no_memory(err);
     }
@@ -272,17 +273,48 @@ static enum clew_status relabel(const struct work *work, struct memory *memory,
     return CLEW_OK;
 }
 
+/* The effort that is meant, as the chat has it. */
+static enum clew_status find_in_chat(struct store_tx *tx, struct work *work,
+                                     struct memory *out, struct clew_error *err)
+{
+    struct effort *efforts = NULL;
+    struct chat chat;
+    size_t count = 0;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->action->chat_id, &chat, NULL);
+
+    if (status == CLEW_OK) {
+        status = effort_list_line(tx, work->arena, &chat, chat.last_seq, true,
+                                  &efforts, &count, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (uuid_eq(&efforts[i].memory_id, work->id) ||
+            uuid_eq(&efforts[i].twin_of, work->id)) {
+            status = effort_part(&work->batch, &chat, &efforts[i], err);
+            return status == CLEW_OK
+                       ? memory_find(tx, work->arena, &efforts[i].memory_id,
+                                     out, err)
+                       : status;
+        }
+    }
+    return status == CLEW_OK || status == CLEW_NOT_FOUND
+               ? clew_fail_field(err, "chat_id", "that chat has no such effort")
+               : status;
+}
+
 static enum clew_status do_act(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
     struct work *work = arg;
     const struct memory_action *action = work->action;
     struct memory memory;
-    enum clew_status status =
-        memory_find(tx, work->arena, work->id, &memory, err);
+    enum clew_status status = CLEW_OK;
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};
+    status = action->chat_id
+                 ? find_in_chat(tx, work, &memory, err)
+                 : memory_find(tx, work->arena, work->id, &memory, err);
     if (status == CLEW_OK && action->status) {
         status = check_status(&memory, action->status, err);
     }

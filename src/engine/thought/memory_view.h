@@ -51,6 +51,8 @@ struct memory_action {
     const bool *has_worked;       /* a skill was used: with this outcome */
     const bool *is_pinned;        /* a person wants it in view, or no longer */
     const struct str *type;       /* neither from nor to an effort */
+    const struct uuid *chat_id; /* the effort as this chat has it: a fork's own
+                                   from then on (effort_fork.h) */
 };
 /* CLEW_INVALID if the status does not fit the type (only efforts resolve, only
  * skills have outcomes). */

@@ -2,7 +2,7 @@
 /*
  * chain.c - rows of chains, their updates and their words. See chain.h.
  */
-#include "engine/topic/chain.h"
+#include "engine/topic/chain_fork.h"
 
 #include "base/clock.h"
 #include "engine/core/action.h"
@@ -14,11 +14,11 @@
 
 #define COLUMNS                                                                \
     "id, user_id, chat_id, session_id, topic, state, started_at,"              \
-    " last_extended_at, last_seq, n_claims, branches_from, merged_into, "      \
-    "memory"
+    " last_extended_at, last_seq, n_claims, branches_from, merged_into,"       \
+    " memory, twin_of"
 
 DB_SQL(INSERT, "INSERT INTO chains (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
-               " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)");
+               " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)");
 DB_SQL(UPDATE, "UPDATE chains SET chat_id = $3, session_id = $4, topic = $5,"
                " state = $6, last_extended_at = $7, last_seq = $8,"
                " n_claims = $9, branches_from = $10, merged_into = $11,"
@@ -95,6 +95,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->n_claims = db_get_int(rows, 9);
     out->branches_from = db_get_uuid(rows, 10);
     out->merged_into = db_get_uuid(rows, 11);
+    out->twin_of = db_get_uuid(rows, 13);
     if (!chain_phase_parse(db_get_text(rows, 5), &out->phase)) {
         out->phase = CHAIN_DORMANT;
     }
@@ -133,15 +134,15 @@ enum clew_status chain_insert(struct store_tx *tx, const struct chain *chain,
     if (status == CLEW_OK) {
         status = db_exec(
             tx, &INSERT,
-            DB_ARGS(db_uuid(&chain->id), db_text(chain->user_id),
-                    db_uuid(&chain->chat_id), db_uuid(&chain->session_id),
-                    db_text(chain->topic),
-                    db_cstr(chain_phase_name(chain->phase)),
-                    db_int(chain->started_at_ms),
-                    db_int(chain->last_extended_at_ms), db_int(chain->last_seq),
-                    db_int(chain->n_claims), db_uuid(&chain->branches_from),
-                    db_uuid(&chain->merged_into),
-                    db_bytes(memory.data, memory.len)),
+            DB_ARGS(
+                db_uuid(&chain->id), db_text(chain->user_id),
+                db_uuid(&chain->chat_id), db_uuid(&chain->session_id),
+                db_text(chain->topic), db_cstr(chain_phase_name(chain->phase)),
+                db_int(chain->started_at_ms),
+                db_int(chain->last_extended_at_ms), db_int(chain->last_seq),
+                db_int(chain->n_claims), db_uuid(&chain->branches_from),
+                db_uuid(&chain->merged_into), db_bytes(memory.data, memory.len),
+                db_uuid(&chain->twin_of)),
             err);
     }
     buf_release(&memory);
@@ -266,10 +267,41 @@ enum clew_status chain_add_event(struct store_tx *tx,
  */
 
 struct list_work {
+    struct engine *engine;
     struct arena *arena;
     const struct chain_filter *filter;
     struct rows_list list;
 };
+
+/* A fork that has not gone on yet has the chains of its line. */
+static enum clew_status add_above(struct store_tx *tx, struct list_work *work,
+                                  struct clew_error *err)
+{
+    const struct chain_filter *f = work->filter;
+    struct chain *chains = NULL;
+    struct chat chat;
+    size_t count = 0;
+    size_t n = 0;
+    enum clew_status status =
+        chat_find(tx, work->arena, &f->chat_id, &chat, NULL);
+
+    if (status != CLEW_OK || uuid_is_nil(&chat.parent_id) ||
+        work->list.count > 0 || f->before_time_ms) {
+        return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+    }
+    status = chain_list_above(work->engine, tx, work->arena, &chat,
+                              CHAIN_FORK_OPEN, &chains, &count, err);
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (!f->state.s ||
+            str_eq(f->state, str_of(chain_phase_name(chains[i].phase)))) {
+            chains[i].id = chains[i].twin_of; /* it has no other yet */
+            chains[n++] = chains[i];
+        }
+    }
+    work->list.items = chains;
+    work->list.count = n < (size_t)f->limit ? n : (size_t)f->limit;
+    return status;
+}
 
 static enum clew_status do_list(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
@@ -286,6 +318,7 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     struct db_value args[5] = {db_text(state), db_int(before), db_uuid(id),
                                db_int(f->limit), db_null()};
     size_t n_args = 5;
+    enum clew_status status;
 
     work->list = (struct rows_list){
         .arena = work->arena, .size = sizeof(struct chain), .fn = row_of};
@@ -301,7 +334,9 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     } else {
         n_args = 4;
     }
-    return rows_add(tx, &work->list, sql, args, n_args, err);
+    status = rows_add(tx, &work->list, sql, args, n_args, err);
+    return status == CLEW_OK && sql == &LIST_CHAT ? add_above(tx, work, err)
+                                                  : status;
 }
 
 enum clew_status chain_list(struct engine *engine, const struct scope *scope,
@@ -310,7 +345,8 @@ enum clew_status chain_list(struct engine *engine, const struct scope *scope,
                             struct chain **out_chains, size_t *out_count,
                             struct clew_error *err)
 {
-    struct list_work work = {.arena = arena, .filter = filter};
+    struct list_work work = {
+        .engine = engine, .arena = arena, .filter = filter};
     enum clew_status status =
         store_read(engine->store, scope, do_list, &work, err);
 
@@ -340,6 +376,11 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = claim_list(tx, work->arena, work->id, CHAIN_VIEW_MAX,
                             &work->out->claims, &work->out->n_claims, err);
+    }
+    if (status == CLEW_OK && !uuid_is_nil(&work->out->chain.twin_of)) {
+        status =
+            chain_claims_line(tx, work->arena, &work->out->chain,
+                              &work->out->claims, &work->out->n_claims, err);
     }
     if (status == CLEW_OK) {
         status =

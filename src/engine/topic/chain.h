@@ -49,6 +49,8 @@ struct chain {
     int64_t n_claims;
     struct uuid branches_from; /* nil if none */
     struct uuid merged_into;   /* nil if none */
+    struct uuid twin_of;       /* chain a fork parted from; nil if none */
+    bool is_unmade;            /* … and it has no row yet (chain_fork.h) */
     struct chain_state state;
 };
 

@@ -13,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-/* How much more of the chain a phrase must stand for to become its topic. */
-#define TOPIC_GAIN 1.3f
-
 const struct chain_vector *chain_group_vector(const struct chain_group *group)
 {
     const struct chain_reading *reading = &group->work->reading->chains;
@@ -47,7 +44,7 @@ static bool refine_topic(const struct chain_group *group, struct chain *chain)
     float then = chain_state_central(state, group->part->topic_words,
                                      group->part->n_topic_words);
 
-    if (!group->part->is_phrase || then <= TOPIC_GAIN * now) {
+    if (!group->part->is_phrase || then <= CHAIN_TOPIC_GAIN * now) {
         return true;
     }
     return set_topic(group, chain);
@@ -85,8 +82,9 @@ static enum clew_status note(const struct chain_group *group, const char *type,
 {
     struct turn_work *work = group->work;
     struct arena *arena = work->batch->arena;
-    bool has_claims =
-        strcmp(type, "merge") != 0 && strcmp(type, "conclude") != 0;
+    bool has_claims = strcmp(type, "merge") != 0 &&
+                      strcmp(type, "conclude") != 0 &&
+                      strcmp(type, "part") != 0;
     size_t count = has_claims ? group->part->n_claims : 0;
     size_t n = work->n_told + work->updates->n_chains;
     struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
@@ -268,16 +266,45 @@ enum clew_status chain_change_revive(const struct chain_group *group,
         say(group, "Revived chain about ", resting->topic, "");
     enum clew_status status;
 
-    leave_other_sessions(group, &resting->id);
-    chain =
-        chain_session_add(group->work->batch, group->session, resting, false);
-    if (!chain) {
-        return clew_no_memory(err);
+    if (resting->is_unmade) {
+        status = chain_change_part(group, resting, err);
+        chain = group->session->open[0];
+    } else {
+        leave_other_sessions(group, &resting->id);
+        chain = chain_session_add(group->work->batch, group->session, resting,
+                                  false);
+        status = chain ? CLEW_OK : clew_no_memory(err);
+    }
+    if (status != CLEW_OK) {
+        return status;
     }
     status = put_claims(group, chain, err);
     return status == CLEW_OK ? note(group, "extend", &chain->chain.id, NULL,
                                     distance, reasoning, err)
                              : status;
+}
+
+enum clew_status chain_change_part(const struct chain_group *group,
+                                   const struct chain *twin,
+                                   struct clew_error *err)
+{
+    const struct turn *turn = group->work->turn;
+    struct chain_entry *chain =
+        chain_session_add(group->work->batch, group->session, twin, true);
+    enum clew_status status;
+
+    if (!chain) {
+        return clew_no_memory(err);
+    }
+    chain->chain.is_unmade = false;
+    chain->chain.chat_id = turn->chat_id;
+    chain->chain.session_id = turn->session_id;
+    status = chain_session_use(group->work->batch, group->session, chain, err);
+    return status == CLEW_OK
+               ? note(group, "part", &chain->chain.id, &twin->twin_of, -1,
+                      say(group, "Parted from ", twin->topic, " at the fork"),
+                      err)
+               : status;
 }
 
 /* A chain of its own; `parent` is what it branches from, or NULL. */

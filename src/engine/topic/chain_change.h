@@ -12,6 +12,9 @@
 
 #include "engine/topic/chain_cache.h"
 
+/* How much more of the chain a phrase must stand for to become its topic. */
+#define CHAIN_TOPIC_GAIN 1.3f
+
 /* Claims that are decided together. */
 struct chain_group {
     struct turn_work *work;
@@ -36,6 +39,10 @@ enum clew_status chain_change_revive(const struct chain_group *group,
 enum clew_status chain_change_start(const struct chain_group *group,
                                     const struct chain *parent, double distance,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* A chain of the chats above becomes this fork's own (chain_fork.h). */
+enum clew_status chain_change_part(const struct chain_group *group,
+                                   const struct chain *twin,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* The chain ends; `why` is the end of a sentence. */
 enum clew_status chain_change_conclude(const struct chain_group *group,
                                        struct chain_entry *chain,

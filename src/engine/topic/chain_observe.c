@@ -17,6 +17,7 @@
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
 #include "engine/topic/chain_change.h"
+#include "engine/topic/chain_fork.h"
 #include "store/db.h"
 
 #include <string.h>
@@ -115,6 +116,54 @@ static size_t search_terms(const struct chain_features *features, int64_t *out)
     return count;
 }
 
+/* Of its own conversation a chat comes back to what its line has, which is its
+ * own from then on; what other branches talk about is theirs. */
+static enum clew_status keep_own(const struct chain_group *group,
+                                 struct chain *chains, size_t *count,
+                                 struct clew_error *err)
+{
+    struct batch_work *batch = group->work->batch;
+    const struct chat *chat = &group->work->placement->slot->chat;
+    struct sight_place *places =
+        arena_zero(batch->arena, *count + 1, sizeof(*places));
+    struct sight sight;
+    bool is_parted = false;
+    size_t n = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (!places) {
+        return clew_no_memory(err);
+    }
+    status = sight_is_parted(batch->tx, chat, &is_parted, err);
+    if (status != CLEW_OK || !is_parted) {
+        return status;
+    }
+    status = sight_open(batch->tx, batch->arena, chat, &sight, err);
+    for (size_t i = 0; i < *count; i++) {
+        places[i] = (struct sight_place){.chat_id = chains[i].chat_id,
+                                         .seq = chains[i].last_seq};
+    }
+    if (status == CLEW_OK) {
+        status =
+            sight_hide(batch->tx, batch->arena, &sight, places, *count, err);
+    }
+    for (size_t i = 0; i < *count && status == CLEW_OK; i++) {
+        bool is_own = uuid_eq(&chains[i].chat_id, &chat->id);
+        bool is_seen = true;
+
+        if (!is_own &&
+            (places[i].is_hidden || sight_has(&sight, &chains[i].chat_id, 0))) {
+            status = chain_as_of(batch->engine, batch->tx, batch->arena, chat,
+                                 &sight, &chains[i], &is_seen, err);
+        }
+        if (is_seen) {
+            chains[n++] = chains[i];
+        }
+    }
+    *count = n;
+    return status;
+}
+
 /* Find the nearest chain outside the session; others of the batch must be in
  * the store first. */
 static enum clew_status find_resting(const struct chain_group *group,
@@ -132,6 +181,9 @@ static enum clew_status find_resting(const struct chain_group *group,
         status = chain_list_resting(
             batch->tx, batch->arena, turn->user_id, &turn->session_id, terms,
             search_terms(&group->part->features, terms), &chains, &count, err);
+    }
+    if (status == CLEW_OK) {
+        status = keep_own(group, chains, &count, err);
     }
     out->resting_distance = 1;
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
@@ -222,6 +274,10 @@ static enum clew_status settle(const struct chain_group *group,
     }
     if (!uuid_is_nil(&verdict.resting.id)) {
         if (verdict.resting.phase == CHAIN_CONCLUDED) {
+            /* a twin that is not there yet is told by what it parts from */
+            if (verdict.resting.is_unmade) {
+                verdict.resting.id = verdict.resting.twin_of;
+            }
             return chain_change_start(group, &verdict.resting,
                                       verdict.resting_distance, err);
         }
@@ -293,6 +349,9 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
     }
     status = chain_session_enter(work->batch, &work->turn->session_id,
                                  &group.session, err);
+    if (status == CLEW_OK) {
+        status = chain_fork_enter(&group, err);
+    }
     for (size_t i = 0; i < reading->n_parts && status == CLEW_OK; i++) {
         group.part = &reading->parts[i];
         status = observe_part(&group, err);
@@ -312,7 +371,7 @@ static enum clew_status conclude_id(const struct chain_group *group,
     for (size_t i = 0; i < group->session->n_open; i++) {
         const struct chain *chain = &group->session->open[i]->chain;
 
-        if (uuid_eq(&chain->id, id) &&
+        if ((uuid_eq(&chain->id, id) || uuid_eq(&chain->twin_of, id)) &&
             chain->last_extended_at_ms <= group->work->turn->created_at_ms) {
             return chain_change_conclude(group, group->session->open[i],
                                          ": its effort is resolved", err);

@@ -14,6 +14,7 @@
 
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "engine/chat/sight.h"
 #include "engine/core/work.h"
 #include "engine/understand/talk_cache.h"
 #include "model/intent.h"
@@ -43,9 +44,10 @@ struct observation {
     struct select_turn select;     /* the same, to select from */
     struct select_opening opening; /* what it sets out to get done */
     struct effort_words words;     /* of the turn; made when first wanted */
-    struct str matter; /* title of the effort that owns it; or empty */
+    struct str matter;         /* title of the effort that owns it; or empty */
+    const struct sight *sight; /* NULL: the chat has no other branches */
     bool is_told;  /* somebody said what it does: a person, a model asked */
-    bool is_later;     /* observed before, see understand_again() */
+    bool is_later; /* observed before, see understand_again() */
 };
 
 /* The observer: understand a user's or an assistant's turn. */

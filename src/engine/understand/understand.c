@@ -4,6 +4,7 @@
  */
 #include "engine/understand/observation.h"
 
+#include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/read/reading.h"
 #include "engine/understand/correction.h"
@@ -203,6 +204,26 @@ static enum clew_status read_turn(struct observation *o, struct clew_error *err)
     return status;
 }
 
+/* What the chat sees, where its conversation has other branches. */
+static enum clew_status look_around(struct observation *o,
+                                    struct clew_error *err)
+{
+    const struct chat *chat = &o->work->placement->slot->chat;
+    struct sight *sight;
+    bool is_parted = false;
+    enum clew_status status = sight_is_parted(o->tx, chat, &is_parted, err);
+
+    if (status != CLEW_OK || !is_parted) {
+        return status;
+    }
+    sight = arena_zero(o->arena, 1, sizeof(*sight));
+    if (!sight) {
+        return clew_no_memory(err);
+    }
+    o->sight = sight;
+    return sight_open(o->tx, o->arena, chat, sight, err);
+}
+
 /* Turns before, intent, what is read. */
 static enum clew_status understand(struct observation *o,
                                    struct clew_error *err)
@@ -218,6 +239,9 @@ static enum clew_status understand(struct observation *o,
         .time_ms = turn->created_at_ms,
         .timezone = turn->timezone};
     status = talk_cache_enter(o->work, &o->talk, err);
+    if (status == CLEW_OK) {
+        status = look_around(o, err);
+    }
     if (status == CLEW_OK) {
         fill_previous(o);
         status = read_intents(o, err);

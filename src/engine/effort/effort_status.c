@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effort_status.c - changes of an effort's status, and what is kept of them:
+ * "log" in the memory's fields tells how it was closed before, "changes" what
+ * was done to it where. See effort.h.
+ */
+#include "engine/effort/effort.h"
+
+#include "base/json.h"
+#include "engine/chat/chat.h"
+#include "engine/core/work.h"
+
+#include <string.h>
+
+/* Changes kept of one effort; of more the oldest are let go. */
+#define MAX_CHANGES 64
+
+/* The memory's fields to change; an object whatever was there. */
+static json_t *open_fields(const struct memory *memory)
+{
+    json_t *fields = NULL;
+
+    if (!memory->fields.s ||
+        json_parse(memory->fields, &fields, NULL) != CLEW_OK ||
+        !json_is_object(fields)) {
+        json_decref(fields);
+        fields = json_object();
+    }
+    return fields;
+}
+
+/* Write the fields back, if `is_ok`; lets go of them in any case. */
+static enum clew_status close_fields(struct arena *arena, json_t *fields,
+                                     bool is_ok, struct memory *memory,
+                                     struct clew_error *err)
+{
+    struct buf text;
+
+    buf_init(&text, (size_t)1 << 20);
+    is_ok = is_ok && json_write(&text, fields) == CLEW_OK;
+    if (is_ok) {
+        memory->fields = arena_str(arena, buf_str(&text));
+        is_ok = memory->fields.s != NULL;
+    }
+    buf_release(&text);
+    json_decref(fields);
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+/* Add what the memory is now to the log in its fields. */
+static enum clew_status add_log(struct arena *arena, struct memory *memory,
+                                struct clew_error *err)
+{
+    json_t *fields = open_fields(memory);
+    json_t *entry = json_object();
+    json_t *log = json_object_get(fields, "log");
+    bool is_ok = true;
+
+    if (!json_is_array(log)) {
+        log = json_array();
+        is_ok = json_set(fields, "log", log);
+    }
+    is_ok = is_ok && json_set_str(entry, "status", memory->status) &&
+            json_set_time(entry, "at", &memory->updated_at_ms) &&
+            (!memory->resolution.s ||
+             json_set_str(entry, "resolution", memory->resolution));
+    if (!is_ok) {
+        json_decref(entry);
+        entry = NULL;
+    }
+    is_ok = entry && json_array_append_new(log, entry) == 0;
+    return close_fields(arena, fields, is_ok, memory, err);
+}
+
+/* How sure the resolution is; a status set by hand has none. */
+static enum clew_status put_confidence(struct arena *arena,
+                                       struct memory *memory, float confidence,
+                                       struct clew_error *err)
+{
+    json_t *fields = open_fields(memory);
+    bool is_ok = fields != NULL;
+
+    if (is_ok && confidence > 0) {
+        is_ok =
+            json_set_real(fields, "resolution_confidence", (double)confidence);
+    } else if (is_ok) {
+        (void)json_object_del(fields, "resolution_confidence"); /* if any */
+    }
+    return close_fields(arena, fields, is_ok, memory, err);
+}
+
+/* An effort closed again tells how it was closed before. */
+static bool whole_resolution(struct arena *arena, struct memory *memory,
+                             struct str newer)
+{
+    if (!memory->resolution.len || str_eq(memory->resolution, newer)) {
+        memory->resolution = newer;
+        return true;
+    }
+    memory->resolution = str_of(
+        arena_printf(arena, "%.*s (before: %.*s)", (int)newer.len, newer.s,
+                     (int)memory->resolution.len, memory->resolution.s));
+    return memory->resolution.s != NULL;
+}
+
+/* Where a change by hand is put: the end of the effort's thread. */
+static enum clew_status find_end(struct batch_work *batch,
+                                 const struct memory *memory,
+                                 struct effort_change *change,
+                                 struct clew_error *err)
+{
+    struct effort effort;
+    struct chat chat;
+    enum clew_status status =
+        effort_find(batch->tx, batch->arena, &memory->id, &effort, NULL);
+
+    if (status == CLEW_OK) {
+        status =
+            chat_find(batch->tx, batch->arena, &effort.thread_id, &chat, NULL);
+    }
+    if (status == CLEW_OK) {
+        change->chat_id = chat.id;
+        change->seq = chat.last_seq;
+    }
+    /* contributed, or its thread is forgotten: it stands nowhere */
+    return status == CLEW_OK || status == CLEW_NOT_FOUND
+               ? CLEW_OK
+               : clew_fail(err, status, "could not read the effort");
+}
+
+static json_t *change_entry(const struct memory *memory,
+                            const struct effort_change *change, bool is_by_hand)
+{
+    json_t *entry = json_object();
+
+    if (entry && json_set_cstr(entry, "status", change->status) &&
+        json_set_time(entry, "at", &change->time_ms) &&
+        (uuid_is_nil(&change->chat_id) ||
+         (json_set_uuid(entry, "chat_id", &change->chat_id) &&
+          json_set_int(entry, "seq", change->seq))) &&
+        (!is_by_hand || json_set_bool(entry, "by_hand", true)) &&
+        (!memory->resolution.s ||
+         json_set_str(entry, "resolution", memory->resolution)) &&
+        (!change->outcome.s ||
+         json_set_str(entry, "outcome", change->outcome)) &&
+        (change->confidence <= 0 ||
+         json_set_real(entry, "confidence", (double)change->confidence))) {
+        return entry;
+    }
+    json_decref(entry);
+    return NULL;
+}
+
+/* Keep the change with its place: a fork asks what was so at its point. */
+static enum clew_status add_change(struct batch_work *batch,
+                                   struct memory *memory,
+                                   const struct effort_change *change,
+                                   struct clew_error *err)
+{
+    struct effort_change placed = *change;
+    bool is_by_hand = uuid_is_nil(&change->chat_id);
+    json_t *fields;
+    json_t *entry;
+    json_t *list;
+    bool is_ok = true;
+    enum clew_status status =
+        is_by_hand ? find_end(batch, memory, &placed, err) : CLEW_OK;
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    fields = open_fields(memory);
+    entry = change_entry(memory, &placed, is_by_hand);
+    list = json_object_get(fields, "changes");
+    if (!json_is_array(list)) {
+        list = json_array();
+        is_ok = json_set(fields, "changes", list);
+    }
+    while (is_ok && json_array_size(list) >= MAX_CHANGES) {
+        (void)json_array_remove(list, 0); /* it is there */
+    }
+    is_ok = is_ok && entry && json_array_append_new(list, entry) == 0;
+    return close_fields(batch->arena, fields, is_ok, memory, err);
+}
+
+static enum clew_status sync_row(struct batch_work *batch,
+                                 const struct memory *memory,
+                                 const struct effort_change *change,
+                                 struct clew_error *err)
+{
+    struct effort effort;
+    enum clew_status status =
+        effort_find(batch->tx, batch->arena, &memory->id, &effort, NULL);
+
+    if (status == CLEW_NOT_FOUND) {
+        return CLEW_OK; /* contributed: it has no turns here */
+    }
+    if (status != CLEW_OK) {
+        return clew_fail(err, status, "could not read the effort");
+    }
+    effort.is_open = strcmp(change->status, "open") == 0;
+    effort.state = effort.is_open ? EFFORT_ACTIVE : EFFORT_COLLAPSED;
+    effort.outcome = change->outcome;
+    return effort_update(batch->tx, &effort, err);
+}
+
+enum clew_status effort_set_status(struct batch_work *batch,
+                                   struct memory *memory,
+                                   const struct effort_change *change,
+                                   struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (!str_eq(memory->status, STR("open")) &&
+        strcmp(change->status, "open") == 0) {
+        status = add_log(batch->arena, memory, err);
+    }
+    if (status == CLEW_OK && (change->confidence > 0 || memory->fields.s)) {
+        status = put_confidence(batch->arena, memory, change->confidence, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    memory->status = str_of(change->status);
+    if (change->resolution.s &&
+        !whole_resolution(batch->arena, memory, change->resolution)) {
+        return clew_no_memory(err);
+    }
+    memory->updated_at_ms = change->time_ms;
+    status = add_change(batch, memory, change, err);
+    if (status == CLEW_OK) {
+        status = memory_update(batch, memory, err);
+    }
+    return status == CLEW_OK ? sync_row(batch, memory, change, err) : status;
+}
