@@ -3,8 +3,7 @@
  * tuning.test.mjs - a hundred verdicts tune the links, and it can be undone.
  *
  * Over HTTP from end to end: turns make decisions, feedback judges them, a task
- * tunes, /api/v1/tuning shows it with its history, a revert goes back and a
- * second one returns.
+ * tunes, /api/v1/tuning shows it with its history, reverts step back.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,16 +15,16 @@ process.env.CLEW_TEST_READS = "no";
 
 /*
  * Each of many people says something, and five days later something that is
- * joined with it only just; all say that this was wrong.
+ * joined with it only just; all say the same of it.
  */
-async function judge(api, wanted) {
+async function judge(api, wanted, outcome = "incorrect", who = "u") {
   const start = Date.parse("2026-01-05T08:00:00Z");
   for (let n = 0, i = 0; n < wanted; i++) {
     let chat;
     for (const [content, days] of [
       ["Remind me to buy milk", 0], ["Also eggs, please", 5]]) {
       const told = await api.post("/api/v1/turns", {
-        user_id: `u${i}`, role: "user", channel: "sms", content,
+        user_id: `${who}${i}`, role: "user", channel: "sms", content,
         created_at: new Date(start + days * 86400000 + i).toISOString(),
       });
       assert.equal(told.status, 201);
@@ -36,9 +35,9 @@ async function judge(api, wanted) {
     assert.ok(links.body.items.length > 0);
     for (const link of links.body.items) {
       const answer = await api.post(
-        `/api/v1/links/${link.id}/feedback`, { outcome: "incorrect" });
+        `/api/v1/links/${link.id}/feedback`, { outcome });
       assert.equal(answer.status, 200);
-      assert.equal(answer.body.outcome, "incorrect");
+      assert.equal(answer.body.outcome, outcome);
       n++;
     }
   }
@@ -85,26 +84,39 @@ onEachBackend("tuning", (open) => {
     assert.ok(first.metrics.accuracy_after > first.metrics.accuracy_before);
   });
 
-  test("a revert goes back, a second one returns, and all stays told",
-    async () => {
+  test("reverts step back to the defaults, and say what they did", async () => {
+    await judge(api, 100, "incorrect", "v");
+    const { history } = await tuned(api, 2);
+    const kept = history.filter((item) => !/^nothing changed/.test(item.reason));
+    const values = ({ threshold, weights }) => ({ threshold, weights });
+    /* each step in its turn, the last one to the defaults */
+    for (let i = 1; i <= kept.length; i++) {
       const back = await api.post("/api/v1/tuning/revert", {});
       assert.equal(back.status, 200);
-      assert.equal(back.body.threshold, 0.7);
-      assert.equal(back.body.previous_id, first.id);
-      assert.equal(back.body.reason, "reverted by hand");
-      let now = (await api.get("/api/v1/tuning")).body;
-      assert.equal(now.current.id, back.body.id);
-      assert.equal(now.history.length, 2);
-      assert.deepEqual(now.history.map((item) => item.current), [true, false]);
+      assert.deepEqual(values(back.body), i < kept.length ? values(kept[i])
+        : { threshold: 0.7,
+          weights: { keyword: 0.3, entity: 0.3, topic: 0.2, recency: 0.2 } });
+      assert.match(back.body.reason, i < kept.length
+        ? /^reverted by hand to the tuning before: threshold 0\.\d\d to 0\.\d\d/
+        : /^reverted by hand to the defaults: threshold 0\.\d\d to 0\.70/);
+    }
+    const more = await api.post("/api/v1/tuning/revert", {});
+    assert.equal(more.status, 409);
+    assert.match(more.body.error.message, /defaults are in force/);
+    const now = (await api.get("/api/v1/tuning")).body;
+    assert.equal(now.history.length, history.length + kept.length);
+    assert.equal(now.history.filter((item) => item.current).length, 1);
+  });
 
-      const again = await api.post("/api/v1/tuning/revert", {});
-      assert.equal(again.status, 200);
-      assert.equal(again.body.threshold, first.threshold);
-      assert.deepEqual(again.body.weights, first.weights);
-      now = (await api.get("/api/v1/tuning")).body;
-      assert.equal(now.history.length, 3);
-      assert.equal(now.history.filter((item) => item.current).length, 1);
-    });
+  test("a tuning that changes nothing says so", async () => {
+    const content = server.api(await server.key("content"));
+    await judge(content, 100, "correct", "w");
+    const { current, history } = await tuned(content, 1);
+    assert.equal(current.id, null);
+    assert.equal(current.threshold, 0.7);
+    assert.match(history[0].reason, /^nothing changed: .*accuracy 1\.000/);
+    assert.equal(history[0].current, false);
+  });
 
   test("another tenant's tuning is its own", async () => {
     const other = server.api(await server.key("other"));

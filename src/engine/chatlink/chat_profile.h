@@ -53,6 +53,7 @@ struct chat_profile {
     float *last;
     size_t dim;
     const int16_t *centre; /* of the embedder (embed.h); not stored */
+    size_t group; /* those joined have one number; 0: none; not stored */
 };
 
 /* An empty profile in the arena. */

@@ -34,9 +34,11 @@
 #define SHOWN 3
 
 static const char *const feature_names[CHATLINK_FEATURES] = {
-    "shared words",         "shared nouns",      "its main words",
-    "words of its end",     "shared numbers",    "things spoken of as known",
-    "answers its question", "both ask",          "leans on something",
+    "shared words",         "shared nouns",
+    "its main words",       "words of its end",
+    "shared numbers",       "things spoken of as known",
+    "answers its question", "both ask",
+    "leans on something",   "an earlier talk is named",
     "similar meaning",      "similar to its end"};
 static const char *const none_names[CHATLINK_NONE_FEATURES] = {
     "opens a talk",           "greets",
@@ -139,14 +141,32 @@ static json_t *seen_of(const struct chatlink_candidate *item)
     return list;
 }
 
-static json_t *signals_of(const struct chatlink_candidate *item)
+/* Four numbers by their names. */
+static json_t *four_of(const double values[4])
 {
     json_t *out = json_object();
 
-    if (out && json_set_real(out, "keyword", item->signals[0]) &&
-        json_set_real(out, "entity", item->signals[1]) &&
-        json_set_real(out, "topic", item->signals[2]) &&
-        json_set_real(out, "recency", item->signals[3]) &&
+    if (out && json_set_real(out, "keyword", values[0]) &&
+        json_set_real(out, "entity", values[1]) &&
+        json_set_real(out, "topic", values[2]) &&
+        json_set_real(out, "recency", values[3])) {
+        return out;
+    }
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *signals_of(const struct chatlink_candidate *item,
+                          const struct chatlink_weights *weights)
+{
+    const double weighed[4] = {weights->keyword, weights->entity,
+                               weights->topic, weights->recency};
+    const double shared[4] = {item->evidence[0], item->evidence[1],
+                              item->evidence[2], item->signals[3]};
+    json_t *out = four_of(item->signals);
+
+    if (out && json_set(out, "weights", four_of(weighed)) &&
+        json_set(out, "shared", four_of(shared)) &&
         json_set_real(out, "belief", item->belief) &&
         json_set(out, "seen", seen_of(item))) {
         return out;
@@ -231,6 +251,12 @@ static enum clew_status tell(struct turn_work *work,
     return updates_add_link(work->updates, work->batch->arena, &update);
 }
 
+/* Nothing follows from a link that may be wrong but the link. */
+static bool is_sure(const struct chatlink_decision *decision)
+{
+    return str_eq(decision->confidence, STR("high"));
+}
+
 enum clew_status chatlink_apply(struct batch_work *batch,
                                 const struct chatlink_decision *decision,
                                 bool was_link, int64_t now_ms,
@@ -241,7 +267,8 @@ enum clew_status chatlink_apply(struct batch_work *batch,
                                 .other_chat_id = decision->other_chat_id,
                                 .link_id = decision->id,
                                 .source = decision->turn_id,
-                                .time_ms = decision->updated_at_ms};
+                                .time_ms = decision->updated_at_ms,
+                                .is_sure = is_sure(decision)};
     struct uuid episode;
     bool is_new;
 
@@ -254,13 +281,15 @@ enum clew_status chatlink_apply(struct batch_work *batch,
 
 static enum clew_status join_chats(struct turn_work *work,
                                    const struct chatlink_decision *decision,
-                                   struct clew_error *err)
+                                   bool is_both, struct clew_error *err)
 {
     struct episode_join join = {.chat_id = decision->chat_id,
                                 .other_chat_id = decision->other_chat_id,
                                 .link_id = decision->id,
                                 .source = work->turn->id,
-                                .time_ms = work->turn->created_at_ms};
+                                .time_ms = work->turn->created_at_ms,
+                                .is_sure = is_sure(decision),
+                                .is_both = is_both};
     struct episode_update update = {.type = "cross_chat"};
     bool is_new = false;
     enum clew_status status =
@@ -307,7 +336,8 @@ static bool is_left_to_reader(const struct turn_work *work)
 static enum clew_status record(struct turn_work *work,
                                const struct chatlink_candidate *item,
                                const struct chatlink_tuning *tuning,
-                               bool is_asked, struct clew_error *err)
+                               bool is_asked, bool is_both,
+                               struct clew_error *err)
 {
     const struct turn *turn = work->turn;
     struct batch_work *batch = work->batch;
@@ -331,13 +361,14 @@ static enum clew_status record(struct turn_work *work,
         chatlink_decision_id(work->placement->slot->chat.created_at_ms,
                              &turn->chat_id, &item->profile->chat_id);
     chatlink_decision_set(&decision, &verdict, NULL);
-    decision.signals = text_of(batch->arena, signals_of(item));
+    decision.signals =
+        text_of(batch->arena, signals_of(item, &tuning->weights));
     if (!decision.signals.s) {
         return clew_no_memory(err);
     }
     status = chatlink_decision_put(batch->tx, &decision, err);
     if (status == CLEW_OK && verdict.is_link) {
-        status = join_chats(work, &decision, err);
+        status = join_chats(work, &decision, is_both, err);
     }
     if (status == CLEW_OK && is_asked && batch->engine->llm) {
         status = do_later(work, "link.assess", "link_id", &decision.id, err);
@@ -347,6 +378,60 @@ static enum clew_status record(struct turn_work *work,
 
 /* --- how it went -----------------------------------------------------------
  */
+
+/* The turn begins a topic of its own, without saying so. */
+static bool begins_anew(const struct updates *updates)
+{
+    bool is_new = false;
+
+    for (size_t i = 0; i < updates->n_chains; i++) {
+        const struct chain_update *update = &updates->chains[i];
+
+        if (strcmp(update->type, "create") != 0 &&
+            strcmp(update->type, "branch") != 0) {
+            return false;
+        }
+        is_new = true;
+    }
+    return is_new;
+}
+
+/* Does the turn share a telling word with a chat that was joined? */
+static enum clew_status shares_word(struct turn_work *work,
+                                    const struct chatlink_turn *turn,
+                                    const struct uuid *chat_id, bool *out,
+                                    struct clew_error *err)
+{
+    struct chat_profile other;
+    enum clew_status status = chat_profile_load(
+        work->batch->tx, work->batch->arena, chat_id, &other, err);
+
+    *out = false;
+    if (status == CLEW_NOT_FOUND) {
+        return CLEW_OK; /* forgotten */
+    }
+    for (size_t i = 0; status == CLEW_OK && i < turn->n_terms && !*out; i++) {
+        *out = chat_profile_find(&other, turn->terms[i].hash) != NULL;
+    }
+    return status;
+}
+
+/* Linked, and the next thing said is about something else. */
+static enum clew_status has_left(struct turn_work *work,
+                                 const struct chatlink_turn *turn,
+                                 const struct chatlink_decision *decision,
+                                 bool *out, struct clew_error *err)
+{
+    bool is_shared = true;
+    enum clew_status status = CLEW_OK;
+
+    if (begins_anew(work->updates)) {
+        status =
+            shares_word(work, turn, &decision->other_chat_id, &is_shared, err);
+    }
+    *out = !is_shared;
+    return status;
+}
 
 /* What a turn says of the last decision: -1 nothing, 0 wrong, 1 right. */
 static int judgement(const struct chat_profile *profile,
@@ -364,7 +449,7 @@ static int judgement(const struct chat_profile *profile,
         return !(turn->cues & (CHATLINK_REJECTS | CHATLINK_SHIFTS));
     }
     if (turn->cues & CHATLINK_RECALLS) {
-        return 0;
+        return profile->n_turns > 1 ? 0 : -1; /* the first one only points */
     }
     return profile->n_turns > CHATLINK_TURNS ? 1 : -1;
 }
@@ -387,17 +472,56 @@ static enum clew_status infer_outcome(struct turn_work *work,
     status = chatlink_decision_of_chat(
         batch->tx, batch->arena, &work->turn->chat_id, &decisions, &count, err);
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        bool is_left = false;
         bool is_set;
 
         /* a link that was made settles the pairs that were not */
-        if (chatlink_decision_is_link(&decisions[i]) ==
+        if (chatlink_decision_is_link(&decisions[i]) !=
             (profile->state == CHAT_PROFILE_LINKED)) {
+            continue;
+        }
+        if (word == 1 && profile->state == CHAT_PROFILE_LINKED) {
+            status = has_left(work, turn, &decisions[i], &is_left, err);
+        }
+        if (status == CLEW_OK) {
             status = chatlink_decision_judge(
-                batch->tx, batch->arena, &decisions[i], word == 1, "inferred",
-                work->turn->created_at_ms, &is_set, err);
+                batch->tx, batch->arena, &decisions[i], word == 1 && !is_left,
+                "inferred", work->turn->created_at_ms, &is_set, err);
         }
     }
     profile->state = CHAT_PROFILE_SETTLED;
+    return status;
+}
+
+/* The user has gone on to another chat: one that was left alone, and whose
+ * topic stayed its own, was rightly kept apart. */
+static enum clew_status judge_left(struct turn_work *work,
+                                   struct chat_profile *earlier, size_t count,
+                                   struct clew_error *err)
+{
+    struct batch_work *batch = work->batch;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        struct chatlink_decision *decisions = NULL;
+        size_t n = 0;
+
+        if (earlier[i].state != CHAT_PROFILE_OPEN) {
+            continue;
+        }
+        status = chatlink_decision_of_chat(
+            batch->tx, batch->arena, &earlier[i].chat_id, &decisions, &n, err);
+        for (size_t k = 0; k < n && status == CLEW_OK; k++) {
+            bool is_set;
+
+            if (!chatlink_decision_is_link(&decisions[k]) &&
+                !decisions[k].outcome.s) {
+                status = chatlink_decision_judge(
+                    batch->tx, batch->arena, &decisions[k], true, "inferred",
+                    work->turn->created_at_ms, &is_set, err);
+            }
+        }
+    }
     return status;
 }
 
@@ -421,6 +545,10 @@ static enum clew_status decide(struct turn_work *work,
         status = chat_profile_candidates(batch->tx, batch->arena, profile,
                                          &earlier, &n_earlier, err);
     }
+    if (status == CLEW_OK) {
+        status = chatlink_decision_group(batch->tx, batch->arena, earlier,
+                                         n_earlier, err);
+    }
     if (status != CLEW_OK || n_earlier == 0) {
         return status;
     }
@@ -434,6 +562,12 @@ static enum clew_status decide(struct turn_work *work,
                        &tuning.weights, NULL, &scores) != CLEW_OK) {
         return clew_no_memory(err);
     }
+    if (profile->n_turns == 1) {
+        status = judge_left(work, earlier, n_earlier, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+    }
     is_link =
         scores.items[0].score > tuning.threshold && !is_left_to_reader(work);
     if (is_link) {
@@ -443,10 +577,25 @@ static enum clew_status decide(struct turn_work *work,
     for (size_t i = 0; i < (is_link ? scores.n_group : 1) && status == CLEW_OK;
          i++) {
         status = record(work, &scores.items[i], &tuning,
-                        profile->n_turns == 1 || is_link, err);
+                        profile->n_turns == 1 || is_link,
+                        is_link && scores.n_group > 1, err);
     }
     return status == CLEW_OK ? trace(work, &scores, &tuning, is_link, err)
                              : status;
+}
+
+/* "Didn't we talk about this?" in a chat that was kept apart: it may be joined
+ * now; only if nothing is found was it wrong to the end. */
+static enum clew_status reconsider(struct turn_work *work,
+                                   struct chat_profile *profile,
+                                   const struct chatlink_turn *turn,
+                                   struct clew_error *err)
+{
+    return (turn->cues & CHATLINK_RECALLS) && profile->n_turns > 1 &&
+                   profile->n_turns <= CHATLINK_TURNS &&
+                   profile->state == CHAT_PROFILE_OPEN
+               ? decide(work, profile, err)
+               : CLEW_OK;
 }
 
 static bool is_due(const struct chat *chat, const struct turn *turn)
@@ -531,8 +680,14 @@ enum clew_status chatlink_observe(struct turn_work *work,
                          ? work->reading->text.vector
                          : NULL,
                      turn->created_at_ms);
+    if (seen.cues & CHATLINK_REFERS) {
+        profile->first_cues |= CHATLINK_REFERS; /* whenever it is said */
+    }
     if (uuid_is_nil(&chat->parent_id)) {
-        status = infer_outcome(work, profile, &seen, err);
+        status = reconsider(work, profile, &seen, err);
+        if (status == CLEW_OK) {
+            status = infer_outcome(work, profile, &seen, err);
+        }
         if (status == CLEW_OK && profile->state == CHAT_PROFILE_OPEN &&
             profile->n_turns <= CHATLINK_TURNS) {
             status = decide(work, profile, err);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chat_profile.h"
@@ -32,6 +33,10 @@ static const char schema[] =
     "\"items\":{\"type\":\"string\"}}},\"required\":[\"related\","
     "\"confidence\"]}";
 
+/* What is kept of the model's reasons. */
+#define MAX_REASONING 2000
+#define MAX_KEY_SIGNALS 32
+
 struct work {
     struct engine *engine;
     const struct task *task;
@@ -46,6 +51,7 @@ struct work {
     struct turn *after; /* of the new one */
     size_t n_after;
     struct chatlink_opinion opinion;
+    json_t *said; /* the model's answer; NULL: none that can be used */
     struct task_note note;
     struct batch_work batch;
 };
@@ -131,9 +137,49 @@ static enum clew_status ask(struct work *work)
                       &work->opinion.is_related, NULL) == CLEW_OK) {
         work->opinion.is_there = true;
         work->opinion.confidence = confidence;
+        work->said = answer;
+        return CLEW_OK;
     }
     json_decref(answer);
     return CLEW_OK;
+}
+
+/* What the model said, and why, beside what the algorithm saw. */
+static enum clew_status note_said(struct work *work,
+                                  struct chatlink_decision *decision,
+                                  struct clew_error *err)
+{
+    struct str why = {NULL, 0};
+    const json_t *seen = json_object_get(work->said, "key_signals");
+    json_t *signals = NULL;
+    json_t *llm = json_object();
+    struct buf text;
+    bool is_ok;
+
+    if (!decision->signals.len ||
+        json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
+        signals = json_object();
+    }
+    is_ok = json_get_str(work->said, "reasoning", JSON_OPTIONAL, SIZE_MAX, &why,
+                         NULL) == CLEW_OK;
+    is_ok = json_set_bool(llm, "related", work->opinion.is_related) &&
+            json_set_real(llm, "confidence", work->opinion.confidence) &&
+            (!is_ok || !why.s ||
+             json_set_str(llm, "reasoning",
+                          str_sub(why, 0, utf8_cut(why, MAX_REASONING))));
+    if (is_ok && json_is_array(seen) &&
+        json_array_size(seen) <= MAX_KEY_SIGNALS) {
+        is_ok = json_set(llm, "key_signals", json_deep_copy(seen));
+    }
+    is_ok = json_set(signals, "llm", llm) && is_ok;
+    buf_init(&text, 1 << 20);
+    is_ok = is_ok && json_write(&text, signals) == CLEW_OK;
+    if (is_ok) {
+        decision->signals = arena_str(work->arena, buf_str(&text));
+    }
+    buf_release(&text);
+    json_decref(signals);
+    return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
 }
 
 static enum clew_status do_write(struct store_tx *tx, void *arg,
@@ -156,7 +202,10 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
         verdict = chatlink_decide(decision->algorithmic, decision->threshold,
                                   &work->opinion, work->tuning.llm_weight);
         chatlink_decision_set(decision, &verdict, &work->opinion);
-        status = chatlink_decision_put(tx, decision, err);
+        status = note_said(work, decision, err);
+        if (status == CLEW_OK) {
+            status = chatlink_decision_put(tx, decision, err);
+        }
         if (status == CLEW_OK && verdict.is_link != was_link) {
             status = chat_profile_settle(tx, work->arena, &decision->chat_id,
                                          verdict.is_link, err);
@@ -201,5 +250,6 @@ enum clew_status chatlink_assess_task(struct engine *engine,
         status = commit_write(engine, &task->scope, do_write, &work,
                               &work.batch, err);
     }
+    json_decref(work.said);
     return status;
 }

@@ -49,6 +49,9 @@ DB_SQL(JUDGE, "UPDATE link_decisions SET outcome = $3, outcome_by = $4,"
               " outcome_at = $5 WHERE tenant = $1 AND id = $2"
               " AND (outcome IS NULL OR ($4 = 'feedback' AND (outcome <> $3"
               " OR outcome_by <> 'feedback')))");
+DB_SQL(SELECT_JOINED,
+       "SELECT chat_id, other_chat_id FROM link_decisions WHERE tenant = $1"
+       " AND chat_id = ANY($2) AND decision = 'link'");
 DB_SQL(COUNT_OUTCOME,
        "INSERT INTO link_counters (tenant, n_outcomes) VALUES ($1, 1)"
        " ON CONFLICT (tenant) DO UPDATE SET"
@@ -322,6 +325,72 @@ chatlink_decision_feedback(struct engine *engine, const struct scope *scope,
 
     if (status == CLEW_OK) {
         *out = work.decision;
+    }
+    return status;
+}
+
+/* --- joined chats ----------------------------------------------------------
+ */
+
+struct joined {
+    struct uuid chat_id;
+    struct uuid other_chat_id;
+};
+
+static bool joined_of(struct arena *arena, const struct db_rows *rows,
+                      void *item)
+{
+    struct joined *out = item;
+
+    (void)arena;
+    out->chat_id = db_get_uuid(rows, 0);
+    out->other_chat_id = db_get_uuid(rows, 1);
+    return true;
+}
+
+static struct chat_profile *profile_of(struct chat_profile *profiles,
+                                       size_t count, const struct uuid *id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (uuid_eq(&profiles[i].chat_id, id)) {
+            return &profiles[i];
+        }
+    }
+    return NULL;
+}
+
+enum clew_status chatlink_decision_group(struct store_tx *tx,
+                                         struct arena *arena,
+                                         struct chat_profile *profiles,
+                                         size_t count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct joined), .fn = joined_of};
+    struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
+    const struct joined *pairs;
+    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
+
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        ids[i] = profiles[i].chat_id;
+        profiles[i].group = i + 1;
+    }
+    if (status == CLEW_OK) {
+        status = rows_add(tx, &list, &SELECT_JOINED,
+                          DB_ARGS(db_uuids(ids, count)), err);
+    }
+    pairs = list.items;
+    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
+        const struct chat_profile *a =
+            profile_of(profiles, count, &pairs[i].chat_id);
+        const struct chat_profile *b =
+            profile_of(profiles, count, &pairs[i].other_chat_id);
+        size_t from = b ? b->group : 0;
+
+        for (size_t k = 0; a && b && k < count; k++) {
+            if (profiles[k].group == from) {
+                profiles[k].group = a->group;
+            }
+        }
     }
     return status;
 }

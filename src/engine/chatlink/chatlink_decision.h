@@ -71,6 +71,11 @@ chatlink_decision_of_chat(struct store_tx *tx, struct arena *arena,
                           const struct uuid *chat_id,
                           struct chatlink_decision **out, size_t *out_count,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/* Number the profiles that are joined with each other alike. */
+enum clew_status
+chatlink_decision_group(struct store_tx *tx, struct arena *arena,
+                        struct chat_profile *profiles, size_t count,
+                        struct clew_error *err) CLEW_MUST_CHECK;
 /* The newest `limit` with an outcome, newest first: what tuning learns from. */
 enum clew_status
 chatlink_decision_judged(struct store_tx *tx, struct arena *arena,

@@ -264,6 +264,10 @@ static enum clew_status find_candidates(struct work *work,
         status = chat_profile_candidates(batch->tx, work->arena, &profile,
                                          &earlier, &count, err);
     }
+    if (status == CLEW_OK) {
+        status = chatlink_decision_group(batch->tx, work->arena, earlier, count,
+                                         err);
+    }
     if (status != CLEW_OK || count == 0) {
         return status;
     }

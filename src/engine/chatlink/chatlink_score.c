@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define RECENCY_MS (3.0 * 24 * 3600 * 1000)
-/* A short opener ("oh, and …") leans on the chat just left. */
+/* A short opener ("oh, and …") leans on the chat just left, as does "as we
+ * discussed" where nothing tells what. */
 #define OPENER_BELIEF 0.9
 #define OPENER_RIVAL 0.6
 #define OPENER_MS (120 * CLOCK_MINUTE_MS)
@@ -38,6 +39,8 @@ const struct chatlink_points chatlink_points = {
                   [CHATLINK_F_ANSWERS] = 1.25,
                   [CHATLINK_F_TWO_QUESTIONS] = -1.25,
                   [CHATLINK_F_DEPENDENT] = 1.75,
+                  /* not fitted: the sets have none. As much as the strongest */
+                  [CHATLINK_F_REFERRED] = 6.25,
                   [CHATLINK_F_VECTOR] = 6.25,
                   [CHATLINK_F_LAST_VECTOR] = 4.25},
     .none = {[CHATLINK_N_FRESH] = 2.75,
@@ -97,7 +100,13 @@ static void count_holders(const struct view *view,
         uint64_t hash = view->chat->terms[i].hash;
 
         for (size_t k = 0; k < n_earlier; k++) {
-            view->holders[i] += chat_profile_find(&earlier[k], hash) ? 1 : 0;
+            bool is_counted = !chat_profile_find(&earlier[k], hash);
+
+            for (size_t j = 0; j < k && !is_counted && earlier[k].group; j++) {
+                is_counted = earlier[j].group == earlier[k].group &&
+                             chat_profile_find(&earlier[j], hash);
+            }
+            view->holders[i] += is_counted ? 0 : 1;
         }
     }
 }
@@ -217,6 +226,10 @@ static void fill_features(const struct view *view,
     features[CHATLINK_F_DEPENDENT] = is_dependent(chat->first_cues);
     features[CHATLINK_F_VECTOR] =
         has_vectors ? cosine(view, other->sum, other->n_turns) : 0;
+    features[CHATLINK_F_REFERRED] =
+        chat->first_cues & CHATLINK_REFERS
+            ? fmax(features[CHATLINK_F_KEYWORDS], features[CHATLINK_F_VECTOR])
+            : 0;
     features[CHATLINK_F_LAST_VECTOR] =
         has_vectors ? cosine(view, other->last, 1) : 0;
 }
@@ -286,6 +299,34 @@ static void believe(struct chatlink_scores *scores)
     }
 }
 
+/* Chats that are joined are one matter: the best of them stands for all. */
+static void believe_groups(struct chatlink_scores *scores)
+{
+    for (size_t i = 0; i < scores->count; i++) {
+        struct chatlink_candidate *best = &scores->items[i];
+        size_t group = best->profile->group;
+        bool is_best = group > 0;
+        double sum = 0;
+
+        for (size_t k = 0; k < scores->count && is_best; k++) {
+            const struct chatlink_candidate *item = &scores->items[k];
+
+            if (item->profile->group == group) {
+                is_best = by_points(best, item) <= 0;
+                sum += item->belief;
+            }
+        }
+        if (is_best) {
+            best->believed = sum;
+        }
+    }
+    for (size_t i = 0; i < scores->count; i++) {
+        if (scores->items[i].believed > 0) {
+            scores->items[i].belief = fmin(1, scores->items[i].believed);
+        }
+    }
+}
+
 /* "Oh, and what is it on Thursday?" leans on the chat just left, unless the
  * words speak for another. */
 static void lean(const struct chat_profile *chat,
@@ -293,7 +334,7 @@ static void lean(const struct chat_profile *chat,
 {
     struct chatlink_candidate *recent = NULL;
 
-    if (!(chat->first_cues & CHATLINK_SHORT_OPENER)) {
+    if (!(chat->first_cues & (CHATLINK_SHORT_OPENER | CHATLINK_REFERS))) {
         return;
     }
     for (size_t i = 0; i < scores->count; i++) {
@@ -343,19 +384,52 @@ static double lend(double belief)
     return belief + 4 * CREDIT * belief * (1 - belief);
 }
 
+/* What is shared by itself: words; names, figures and the things meant by
+ * "the …"; what the two are about. */
+static void find_evidence(struct chatlink_candidate *item)
+{
+    const double *f = item->features;
+
+    item->evidence[0] = f[CHATLINK_F_KEYWORDS];
+    item->evidence[1] = fmax(fmax(f[CHATLINK_F_NOUNS], f[CHATLINK_F_FIGURES]),
+                             f[CHATLINK_F_DEFINITE]);
+    item->evidence[2] = fmin(
+        1, fmax(0, fmax(f[CHATLINK_F_TOPIC], fmax(f[CHATLINK_F_VECTOR],
+                                                  f[CHATLINK_F_LAST_VECTOR]))));
+}
+
+/* By the default weights, whatever those in force are: what they change must
+ * show. */
+static double mean_evidence(const struct chatlink_candidate *item)
+{
+    const struct chatlink_weights *w = &chatlink_default_weights;
+
+    return (w->keyword * item->evidence[0] + w->entity * item->evidence[1] +
+            w->topic * item->evidence[2]) /
+           (w->keyword + w->entity + w->topic);
+}
+
 static void signal(const struct chat_profile *chat,
                    const struct chatlink_weights *weights,
                    struct chatlink_candidate *item)
 {
     double age = (double)(chat->created_at_ms - item->profile->last_at_ms);
     double lent = lend(item->belief);
+    double mean = mean_evidence(item);
 
-    item->signals[0] = lent;
-    item->signals[1] = lent;
-    item->signals[2] = lent;
+    /* what is shared, raised or lowered until all of it makes the belief */
+    for (int i = 0; i < 3; i++) {
+        double e = item->evidence[i];
+
+        item->signals[i] = mean < lent
+                               ? e + (1 - e) * (lent - mean) / (1 - mean)
+                               : e * (mean > 0 ? lent / mean : 0);
+    }
     item->signals[3] = 0.5 + 0.5 * exp(-fmax(0, age) / RECENCY_MS);
-    item->score = weights->keyword * lent + weights->entity * lent +
-                  weights->topic * lent + weights->recency * item->signals[3];
+    item->score = weights->keyword * item->signals[0] +
+                  weights->entity * item->signals[1] +
+                  weights->topic * item->signals[2] +
+                  weights->recency * item->signals[3];
 }
 
 enum clew_status chatlink_score(struct arena *arena,
@@ -391,10 +465,12 @@ enum clew_status chatlink_score(struct arena *arena,
     fill_none(chat, out->none);
     out->none_points = weigh(out->none, points->none, CHATLINK_NONE_FEATURES);
     believe(out);
+    believe_groups(out);
     lean(chat, out);
     qsort(out->items, out->count, sizeof(*out->items), by_score);
     group(chat, out);
     for (size_t i = 0; i < out->count; i++) {
+        find_evidence(&out->items[i]);
         signal(chat, weights, &out->items[i]);
     }
     return CLEW_OK;

@@ -7,7 +7,10 @@
  * what it continues, so plain overlap cannot tell: instead each earlier chat
  * and "none of them" get points, a softmax makes beliefs of them, and what is
  * believed to be continued lends its keywords, entities and topic to that
- * degree. Recency decays to one half and never excludes.
+ * degree: more where its own words, names or topic speak for it, less where
+ * they do not, so that by the default weights the three sum up to the belief.
+ * Recency decays to one half and never excludes. Chats that are joined already
+ * count as one matter: what recurs does not become common by recurring.
  * Thread-safety: pure functions.
  */
 #ifndef ENGINE_CHATLINK_SCORE_H
@@ -37,7 +40,8 @@ enum chatlink_feature {
     CHATLINK_F_ANSWERS, /* the first turn answers its last */
     CHATLINK_F_TWO_QUESTIONS,
     CHATLINK_F_DEPENDENT,
-    CHATLINK_F_VECTOR, /* of all turns, less the embedder's centre */
+    CHATLINK_F_REFERRED, /* an earlier talk is named, as near as this is */
+    CHATLINK_F_VECTOR,   /* of all turns, less the embedder's centre */
     CHATLINK_F_LAST_VECTOR,
     CHATLINK_FEATURES
 };
@@ -65,7 +69,9 @@ struct chatlink_candidate {
     double features[CHATLINK_FEATURES];
     double points;
     double belief;
-    double signals[4]; /* keyword, entity, topic, recency */
+    double believed;    /* … of all chats it is joined with; 0: of none */
+    double evidence[3]; /* words, names, topic shared, by themselves */
+    double signals[4];  /* keyword, entity, topic, recency */
     double score;
 };
 

@@ -211,6 +211,23 @@ enum clew_status chatlink_tuning_current(struct store_tx *tx,
     return status;
 }
 
+/* A row of the history. */
+static enum clew_status keep(struct store_tx *tx,
+                             const struct chatlink_tuning *tuning,
+                             bool is_current, struct clew_error *err)
+{
+    return db_exec(
+        tx, &INSERT,
+        DB_ARGS(db_uuid(&tuning->id), db_uuid(&tuning->previous_id),
+                db_int(is_current), db_real(tuning->threshold),
+                db_real(tuning->weights.keyword),
+                db_real(tuning->weights.entity), db_real(tuning->weights.topic),
+                db_real(tuning->weights.recency), db_real(tuning->llm_weight),
+                db_text(tuning->prompt_signals), db_text(tuning->reason),
+                db_text(tuning->metrics), db_int(tuning->created_at_ms)),
+        err);
+}
+
 /* Put `tuning` in force in the place of the one that is. */
 static enum clew_status adopt(struct store_tx *tx,
                               const struct chatlink_tuning *tuning,
@@ -218,18 +235,7 @@ static enum clew_status adopt(struct store_tx *tx,
 {
     enum clew_status status = db_exec(tx, &RETIRE, DB_NO_ARGS, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return db_exec(
-        tx, &INSERT,
-        DB_ARGS(db_uuid(&tuning->id), db_uuid(&tuning->previous_id), db_int(1),
-                db_real(tuning->threshold), db_real(tuning->weights.keyword),
-                db_real(tuning->weights.entity), db_real(tuning->weights.topic),
-                db_real(tuning->weights.recency), db_real(tuning->llm_weight),
-                db_text(tuning->prompt_signals), db_text(tuning->reason),
-                db_text(tuning->metrics), db_int(tuning->created_at_ms)),
-        err);
+    return status == CLEW_OK ? keep(tx, tuning, true, err) : status;
 }
 
 /* --- learning --------------------------------------------------------------
@@ -396,6 +402,30 @@ describe(struct work *work, struct chatlink_tuning *tuning,
     return CLEW_OK;
 }
 
+/* Nothing was better: said in the history, beside the one that stays. */
+static enum clew_status note_unchanged(struct store_tx *tx, struct work *work,
+                                       const struct chatlink_tuning *current,
+                                       const struct chatlink_sample *samples,
+                                       size_t count, struct clew_error *err)
+{
+    struct chatlink_tuning row = *current;
+    struct chatlink_metrics now;
+
+    chatlink_tuning_measure(current, samples, count, &now);
+    row.id = uuid_derive(work->now_ms, &work->task->id, "tuning", 0);
+    row.previous_id = current->id;
+    row.created_at_ms = work->now_ms;
+    row.reason = str_of(arena_printf(
+        work->arena,
+        "nothing changed: no step is right more often than accuracy %.3f, "
+        "false positives %.1f %%, false negatives %.1f %%",
+        now.accuracy, now.false_positive_rate * 100,
+        now.false_negative_rate * 100));
+    row.metrics = metrics_text(work->arena, &now, &now, count);
+    return row.reason.s && row.metrics.s ? keep(tx, &row, false, err)
+                                         : clew_no_memory(err);
+}
+
 static enum clew_status do_tune(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
@@ -428,6 +458,9 @@ static enum clew_status do_tune(struct store_tx *tx, void *arg,
         if (status == CLEW_OK) {
             status = adopt(tx, &next, err);
         }
+    } else {
+        status = note_unchanged(tx, work, &current, samples,
+                                samples_of(decisions, count, samples), err);
     }
     return status == CLEW_OK
                ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
@@ -488,6 +521,32 @@ enum clew_status chatlink_tuning_list(struct engine *engine,
     return status;
 }
 
+static bool is_same(const struct chatlink_tuning *a,
+                    const struct chatlink_tuning *b)
+{
+    return a->threshold == b->threshold && a->llm_weight == b->llm_weight &&
+           memcmp(&a->weights, &b->weights, sizeof(a->weights)) == 0;
+}
+
+/* "reverted by hand to the defaults: threshold 0.65 to 0.70, …" */
+static struct str say_reverted(struct arena *arena,
+                               const struct chatlink_tuning *from,
+                               const struct chatlink_tuning *to)
+{
+    const struct chatlink_weights *was = &from->weights;
+    const struct chatlink_weights *is = &to->weights;
+
+    return str_of(arena_printf(
+        arena,
+        "reverted by hand to %s: threshold %.2f to %.2f, keyword %.2f to %.2f, "
+        "entity %.2f to %.2f, topic %.2f to %.2f, recency %.2f to %.2f, the "
+        "model's word %.2f to %.2f",
+        uuid_is_nil(&to->id) ? "the defaults" : "the tuning before",
+        from->threshold, to->threshold, was->keyword, is->keyword, was->entity,
+        is->entity, was->topic, is->topic, was->recency, is->recency,
+        from->llm_weight, to->llm_weight));
+}
+
 static enum clew_status do_revert(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
@@ -500,10 +559,12 @@ static enum clew_status do_revert(struct store_tx *tx, void *arg,
     if (status != CLEW_OK) {
         return status;
     }
-    if (uuid_is_nil(&current.id)) {
-        return clew_fail(err, CLEW_CONFLICT, "there is no tuning to revert");
-    }
     set_defaults(work->engine, tuning);
+    if (is_same(&current, tuning)) {
+        return clew_fail(err, CLEW_CONFLICT,
+                         "the defaults are in force: there is no tuning to "
+                         "revert");
+    }
     if (!uuid_is_nil(&current.previous_id)) {
         status = rows_one(tx, work->arena, &SELECT_ONE,
                           DB_ARGS(db_uuid(&current.previous_id)), row_of,
@@ -512,10 +573,13 @@ static enum clew_status do_revert(struct store_tx *tx, void *arg,
     if (status != CLEW_OK) {
         return status;
     }
+    tuning->reason = say_reverted(work->arena, &current, tuning);
+    if (!tuning->reason.s) {
+        return clew_no_memory(err);
+    }
+    /* the next step back goes before this one, not to what was left */
     tuning->id = action_new_id(work->engine, work->now_ms);
-    tuning->previous_id = current.id;
     tuning->created_at_ms = work->now_ms;
-    tuning->reason = STR("reverted by hand");
     tuning->metrics = STR("{}");
     tuning->is_current = true;
     status = adopt(tx, tuning, err);

@@ -128,6 +128,17 @@ static const char *const recollections[] = {
     "we already talked", "we discussed", "we already discussed",
     "we spoke about", "i told you", "i already told", "as i said before",
     "you don't remember", "don't you remember", "remember when we", NULL};
+/* … and those that only point at a talk, without a complaint */
+static const char *const references[] = {
+    "as discussed", "as agreed", "we agreed", "we talked about",
+    "we were talking", "we have talked", "we've talked", "we had talked",
+    "you remember", "remember the", "remember that", "remember our",
+    "remember my", "do you recall", "as i mentioned", "as mentioned",
+    "i mentioned", "as i told", "as i said", "like i said", "as you said",
+    "you said", "you suggested", "you recommended", "you told me",
+    "last time", "the other day", "left off", "our last", "our previous",
+    "our conversation", "our chat", "our discussion", "earlier conversation",
+    "previous conversation", NULL};
 static const char *const shifts[] = {
     "something else", "new topic", "different topic", "another topic",
     "change of topic", "change the subject", "unrelated", "different question",
@@ -330,6 +341,9 @@ static uint32_t cues_of(const struct analysis *analysis,
                 : 0;
     cues |= has_any(words, SIZE_MAX, rejections) ? CHATLINK_REJECTS : 0;
     cues |= has_any(words, SIZE_MAX, recollections) ? CHATLINK_RECALLS : 0;
+    cues |= (cues & CHATLINK_RECALLS) || has_any(words, SIZE_MAX, references)
+                ? CHATLINK_REFERS
+                : 0;
     cues |= has_any(words, SIZE_MAX, shifts) ? CHATLINK_SHIFTS : 0;
     if (words->count <= OPENER_WORDS && starts_any(words, 0, openers) &&
         !(cues & (CHATLINK_GREETS | CHATLINK_OPENS)) &&

@@ -39,7 +39,8 @@ enum chatlink_cues {
     CHATLINK_ALL = 1 << 12,
     CHATLINK_REJECTS = 1 << 13, /* "that's not what I meant" */
     CHATLINK_RECALLS = 1 << 14, /* "didn't we talk about this?" */
-    CHATLINK_SHIFTS = 1 << 15   /* "something else", "new topic" */
+    CHATLINK_SHIFTS = 1 << 15,  /* "something else", "new topic" */
+    CHATLINK_REFERS = 1 << 16   /* "as we discussed": to an earlier talk */
 };
 
 /* Kinds of questions, and of what answers them. */

@@ -98,6 +98,8 @@ struct episode_join {
     struct uuid link_id;
     struct uuid source; /* the turn that decided */
     int64_t time_ms;
+    bool is_sure; /* else the two are joined with each other alone */
+    bool is_both; /* one of several that the turn speaks of at once */
 };
 enum clew_status episode_join(struct batch_work *batch,
                               const struct episode_join *join,

@@ -22,6 +22,14 @@ DB_SQL(ADD_CHAT, "INSERT INTO episode_chats (tenant, episode_id, chat_id,"
                  " ON CONFLICT DO NOTHING");
 DB_SQL(SELECT_LINKED, "SELECT episode_id, chat_id FROM episode_chats"
                       " WHERE tenant = $1 AND link_id = $2 LIMIT 1");
+DB_SQL(SELECT_AGAINST,
+       "SELECT 1 FROM episode_chats e JOIN link_decisions d ON d.tenant ="
+       " e.tenant AND d.id = e.link_id WHERE e.tenant = $1 AND e.episode_id ="
+       " $2 AND d.confidence = 'uncertain' UNION ALL SELECT 1 FROM"
+       " link_decisions WHERE tenant = $1 AND chat_id = $3 AND other_chat_id ="
+       " ANY($4) AND decision = 'no_link' UNION ALL SELECT 1 FROM"
+       " link_decisions WHERE tenant = $1 AND other_chat_id = $3 AND chat_id ="
+       " ANY($4) AND decision = 'no_link' LIMIT 1");
 DB_SQL(REMOVE_CHAT, "DELETE FROM episode_chats WHERE tenant = $1"
                     " AND episode_id = $2 AND chat_id = $3");
 DB_SQL(REMOVE_CHATS,
@@ -122,10 +130,32 @@ static enum clew_status unnote(struct batch_work *batch,
     return member_save(batch, &member, err);
 }
 
+/* May `comer` belong to all who are there by belonging to one? Not where a link
+ * is uncertain, nor where it was held against one of them and kept apart. */
+static enum clew_status may_enter(struct batch_work *batch,
+                                  const struct uuid *id,
+                                  const struct uuid *comer,
+                                  const struct uuid *chats, size_t count,
+                                  bool *out, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status =
+        db_query(batch->tx, &SELECT_AGAINST,
+                 DB_ARGS(db_uuid(id), db_uuid(comer), db_uuids(chats, count)),
+                 &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = !db_next(&rows);
+    return db_end(&rows, err);
+}
+
 /* The newest cross_chat episode of a chat that has room; nil if none. */
 static enum clew_status find_room(struct batch_work *batch,
-                                  const struct chat *chat, struct uuid *out,
-                                  struct clew_error *err)
+                                  const struct chat *chat,
+                                  const struct uuid *comer, bool is_both,
+                                  struct uuid *out, struct clew_error *err)
 {
     struct str rest = chat->cross_episodes;
     struct str part;
@@ -143,7 +173,13 @@ static enum clew_status find_room(struct batch_work *batch,
         status =
             episode_chats(batch->tx, batch->arena, &id, &chats, &count, err);
         if (status == CLEW_OK && count > 0 && count < EPISODE_MAX_CHATS) {
-            *out = id;
+            bool is_open = is_both;
+
+            if (!is_both) {
+                status =
+                    may_enter(batch, &id, comer, chats, count, &is_open, err);
+            }
+            *out = is_open ? id : *out;
         }
     }
     return status;
@@ -224,13 +260,17 @@ enum clew_status episode_refresh(struct batch_work *batch,
 
 static enum clew_status make(struct batch_work *batch,
                              const struct episode_join *join,
-                             struct str user_id, struct uuid *out_id,
+                             const struct chat *chat, struct uuid *out_id,
                              struct clew_error *err)
 {
+    /* a turn may make two, where chats must not come together */
+    bool is_first = join->is_sure && chat->cross_episodes.len == 0;
     struct episode episode = {.type = STR("cross_chat")};
 
-    episode.id = uuid_derive(join->time_ms, &join->source, "cross_chat", 0);
-    episode.user_id = user_id;
+    episode.id =
+        is_first ? uuid_derive(join->time_ms, &join->source, "cross_chat", 0)
+                 : uuid_derive(join->time_ms, &join->link_id, "cross_chat", 0);
+    episode.user_id = chat->user_id;
     episode.created_at_ms = join->time_ms;
     episode.updated_at_ms = join->time_ms;
     *out_id = episode.id;
@@ -266,16 +306,19 @@ enum clew_status episode_join(struct batch_work *batch,
     if (status == CLEW_OK) {
         status = member_load(batch, &join->other_chat_id, &other, err);
     }
-    if (status == CLEW_OK) {
-        status = find_room(batch, chat_of(&chat), &id, err);
+    id = none;
+    if (status == CLEW_OK && join->is_sure) {
+        status = find_room(batch, chat_of(&chat), &join->other_chat_id,
+                           join->is_both, &id, err);
     }
-    if (status == CLEW_OK && uuid_is_nil(&id)) {
-        status = find_room(batch, chat_of(&other), &id, err);
+    if (status == CLEW_OK && join->is_sure && uuid_is_nil(&id)) {
+        status =
+            find_room(batch, chat_of(&other), &join->chat_id, false, &id, err);
         is_theirs = !uuid_is_nil(&id);
     }
     if (status == CLEW_OK && uuid_is_nil(&id)) {
         is_new = true;
-        status = make(batch, join, chat_of(&chat)->user_id, &id, err);
+        status = make(batch, join, chat_of(&chat), &id, err);
     }
     /* the link is kept with the chat that came by it */
     if (status == CLEW_OK) {
