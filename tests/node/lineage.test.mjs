@@ -490,4 +490,90 @@ onEachBackend("lineage", (open) => {
     const values = items.map((item) => [item.older.value, item.newer.value]);
     assert.deepEqual(values, [["friday", "monday"]]);
   });
+
+  test("lineage: no answer names what is superseded as what holds", async () => {
+    const t = await tenant();
+    const old = (await t.say(
+      "The cold store is defrosted every Tuesday at six by the night shift.")).result.thought_id;
+    const refined = await t.say(
+      "The cold store is defrosted every Monday at five by the day shift.", { refines: old });
+    const source = refined.result.sources.find((one) => one.thought_id === old);
+    assert.deepEqual([source.superseded, source.refined_by],
+      [true, refined.result.thought_id]);
+    assert.doesNotMatch(refined.result.response, /Tuesday/);
+    /* said again as it was: guidance leads to what holds */
+    const again = await t.say(
+      "The cold store is defrosted every Tuesday at six by the whole night shift.");
+    assert.doesNotMatch(again.result.guidance ?? "", new RegExp(old));
+    for (const one of again.result.sources) {
+      assert.ok(!one.superseded || one.refined_by, one.content_preview);
+    }
+    const asked = await t.say("When is the cold store defrosted?");
+    assert.doesNotMatch(asked.result.response, /Most relevant.*at six by the night/);
+  });
+
+  test("lineage: a memory has its sources and its weight as of now", async () => {
+    const t = await tenant();
+    const a = (await t.say("Pallets from Gdansk arrive on Mondays and go to hall two.")).result;
+    const b = (await t.say("Pallets from Gdansk are checked by two people in hall two.")).result;
+    const both = (await t.say("Pallets from Gdansk arrive on Mondays and are checked in hall two.",
+      { consolidates: [a.thought_id, b.thought_id] })).result;
+    const memory = await t.memory(both.thought_id);
+    assert.deepEqual([...memory.source_ids].sort(), [a.thought_id, b.thought_id].sort());
+    const { sources } = (await t.say("Where do the pallets from Gdansk go?",
+      { read_only: true })).result;
+    const told = sources.find((one) => one.thought_id === both.thought_id);
+    assert.ok(Math.abs((await t.memory(both.thought_id)).weight - told.weight) < 1e-4);
+  });
+
+  test("lineage: an unrelated question finds and reinforces nothing", async () => {
+    const t = await tenant();
+    const { thought_id } = (await t.say(
+      "Forklift batteries are swapped at noon in hall three by the early shift.")).result;
+    const { weight } = await t.memory(thought_id);
+    const { result, trace } = await t.say("What is the best recipe for plum jam?");
+    assert.deepEqual(result.sources, []);
+    assert.match(result.response, /No related thoughts/);
+    assert.ok(!trace.operations.includes("reinforce"));
+    assert.ok((await t.memory(thought_id)).weight <= weight);
+  });
+
+  test("lineage: thoughts that deny or narrow each other conflict", async () => {
+    const t = await tenant();
+    const pairs = [
+      ["Visitor badges expire after one day and must be handed in at the desk.",
+        "Visitor badges do not expire and need not be handed in at the desk."],
+      ["The gate controller reads the number plate and the badge before it opens.",
+        "The gate controller reads the badge only before it opens, it seems to me."],
+    ];
+    for (const pair of pairs) for (const said of pair) await t.say(said);
+    await t.say("Forklift batteries are swapped at noon in hall three by the early shift.");
+    const { items } = (await t.api.get("/api/v1/conflicts")).body;
+    assert.deepEqual(items.map((one) => [one.older.summary, one.newer.summary]).sort(),
+      [...pairs].sort());
+    for (const { older, newer, suggestion } of items) {
+      assert.deepEqual(suggestion, { refines: older.id, prompt: newer.summary });
+    }
+  });
+
+  test("lineage: clusters are about different things", async () => {
+    const t = await tenant();
+    const one = await tenant();
+    for (let i = 0; i < 12; i++) {
+      await one.say(`The harbour crane number ${i} lifts containers of grade ${i} in the morning.`);
+    }
+    /* three words of one matter are no three matters */
+    assert.equal((await one.say("What does the harbour crane lift?")).result.disambiguation,
+      null);
+    for (const what of ["ferry", "tugboat", "lighthouse"]) {
+      for (let i = 0; i < 4; i++) {
+        await t.say(`The harbour ${what} was inspected ${i} times by team ${i} this winter.`);
+      }
+    }
+    const { result: { disambiguation }, trace } = await t.say("What was inspected in the harbour?");
+    const tags = disambiguation.clusters.map(({ tag }) => tag);
+    assert.ok(tags.length >= 3 && !tags.includes("harbour"), tags.join(" "));
+    assert.ok(disambiguation.clusters.reduce((all, { count: n }) => all + n, 0)
+      <= trace.thoughts_retrieved, "each thought is in one cluster");
+  });
 });

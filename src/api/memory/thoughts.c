@@ -227,6 +227,17 @@ static json_t *form_clusters(const struct thought_result *result)
     return form_finish(out, is_ok);
 }
 
+/* The first that holds; NULL if all were superseded. */
+static const struct memory *best_of(const struct thought_result *result)
+{
+    for (size_t i = 0; i < result->n_sources; i++) {
+        if (!result->sources[i].is_superseded) {
+            return &result->sources[i].memory;
+        }
+    }
+    return NULL;
+}
+
 /* A sentence a model can use as it stands. */
 static const char *response_text(struct api_call *call,
                                  const struct thought_result *result)
@@ -238,7 +249,12 @@ static const char *response_text(struct api_call *call,
     if (result->n_sources == 0) {
         return arena_printf(call->arena, "%sNo related thoughts yet.", stored);
     }
-    best = &result->sources[0].memory;
+    best = best_of(result);
+    if (!best) {
+        return arena_printf(
+            call->arena, "%s%zu related thought%s, superseded since.", stored,
+            result->n_sources, result->n_sources == 1 ? "" : "s");
+    }
     text = best->summary;
     return arena_printf(
         call->arena, "%s%zu related thought%s. Most relevant, by %.*s: %.*s",

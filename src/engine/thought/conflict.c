@@ -9,8 +9,11 @@
 #include "engine/ask/search.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/core/work.h"
+#include "engine/read/sense.h"
 #include "engine/thought/memory_view.h"
 #include "store/db.h"
+#include "talk/opposed.h"
 #include "talk/statement.h"
 
 #include <stdlib.h>
@@ -22,6 +25,10 @@
 #define MAX_BACK 50
 /* What the index is asked for near a statement. */
 #define N_NEAR 8
+/* … and how many of those the reader compares, so sure it must be: as where
+ * people's statements are kept (keep_near.c). */
+#define N_READ 2
+#define SUSPECT 0.60f
 
 /* Valid and current memories whose slot others set as well. */
 DB_SQL(SELECT_SHARED,
@@ -283,6 +290,69 @@ static bool disagrees(struct listing *list, const struct memory *newer,
     return true;
 }
 
+/* Statements of people are read when they are kept (keep_near.h); those that
+ * agents contribute are not. */
+static bool is_thought(const struct memory *memory)
+{
+    return str_eq(memory->origin, STR("contributed"));
+}
+
+/* A thought and those nearest to it that hold: what the form says of them,
+ * which the reader is blind to ("expires", "does not expire"), and its own
+ * word. */
+static enum clew_status read_thoughts(struct engine *engine,
+                                      struct listing *list,
+                                      const struct memory *newer,
+                                      const struct search_result *found,
+                                      struct clew_error *err)
+{
+    struct batch_work batch = {.engine = engine, .arena = list->arena};
+    const struct memory *held[N_READ];
+    struct reader_pair pairs[N_READ];
+    struct reader_verdict verdicts[N_READ] = {0};
+    size_t n = 0;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < found->count && n < N_READ; i++) {
+        const struct search_hit *hit = &found->hits[i];
+        struct reader_said then = {STR("user"), hit->memory->summary};
+        struct reader_said now = {STR("user"), newer->summary};
+
+        if (!hit->is_superseded && !hit->is_outrun && is_thought(hit->memory) &&
+            hit->item.parts.lexical > 0 &&
+            uuid_cmp(&hit->memory->id, &newer->id) < 0) {
+            pairs[n] = (struct reader_pair){sense_said(list->arena, &then),
+                                            sense_said(list->arena, &now)};
+            if (!pairs[n].a.s || !pairs[n].b.s) {
+                return clew_no_memory(err);
+            }
+            held[n++] = hit->memory;
+        }
+    }
+    if (n > 0 && engine->reader) {
+        status = sense_compare(&batch, READER_NOTE, pairs, n, verdicts, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
+        const float *p = verdicts[i].p;
+        if (p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >= SUSPECT ||
+            opposed(list->arena, held[i]->summary, newer->summary)) {
+            list->conflicts[list->count++] =
+                (struct conflict){.older = *held[i],
+                                  .newer = *newer,
+                                  .older_slot = {.subject = STR(""),
+                                                 .attribute = STR(""),
+                                                 .qualifier = STR(""),
+                                                 .value = held[i]->summary},
+                                  .newer_slot = {.subject = STR(""),
+                                                 .attribute = STR(""),
+                                                 .qualifier = STR(""),
+                                                 .value = newer->summary}};
+            break;
+        }
+    }
+    return status;
+}
+
 /* Ask the index for what is near one memory; keep the best that disagrees. */
 static enum clew_status probe(struct engine *engine, const struct scope *scope,
                               struct listing *list, const struct memory *newer,
@@ -298,19 +368,25 @@ static enum clew_status probe(struct engine *engine, const struct scope *scope,
     struct statement said;
     enum clew_status status;
 
-    if (!statement_of(list->arena, newer->summary, &said)) {
+    if (statement_of(list->arena, newer->summary, &said)) {
+        query.query = said.about;
+    } else if (is_thought(newer)) {
+        said = (struct statement){.subject = STR("")};
+        query.query = newer->summary;
+    } else {
         return CLEW_OK;
     }
-    query.query = said.about;
     status = search_plain(engine, scope, list->arena, &query, &found, err);
     for (size_t i = 0; status == CLEW_OK && i < found.count; i++) {
         if (disagrees(list, newer, &said, &found.hits[i],
                       &list->conflicts[list->count])) {
             list->count++;
-            break;
+            return CLEW_OK;
         }
     }
-    return status;
+    return status == CLEW_OK && is_thought(newer)
+               ? read_thoughts(engine, list, newer, &found, err)
+               : status;
 }
 
 /* The newest memories, each against what the index has near it. */

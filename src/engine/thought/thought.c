@@ -22,6 +22,10 @@
 
 #define MIN_STORED_CHARS 50
 #define SIMILAR 0.85
+/* As for the start of a chat (ask/start.c): how near the meaning must be, and
+ * how far behind the best is not related. */
+#define MEANING_FLOOR 0.5
+#define BEHIND 0.3
 #define NEAR_TIE 0.01 /* difference within which weight may decide */
 #define CLUSTER_HITS 10
 #define CLUSTER_TAGS 3
@@ -182,6 +186,15 @@ static void break_ties(struct thought_source *sources, size_t count)
     }
 }
 
+/* Strangers are found for every question: without a common word the meaning
+ * must be near, or there is nothing to tell and nothing to reinforce. */
+static bool is_related(const struct search_hit *hit, double best)
+{
+    return (hit->item.parts.lexical + hit->item.parts.neighbour > 0 ||
+            hit->item.score >= MEANING_FLOOR) &&
+           hit->item.score >= BEHIND * best;
+}
+
 static enum clew_status retrieve(struct thought_work *work,
                                  const struct scope *scope,
                                  struct clew_error *err)
@@ -217,8 +230,12 @@ static enum clew_status retrieve(struct thought_work *work,
     }
     for (size_t i = 0; i < work->found.count; i++) {
         const struct search_hit *hit = &work->found.hits[i];
-        struct thought_source *source = &out->sources[out->n_sources++];
+        struct thought_source *source = &out->sources[out->n_sources];
 
+        if (!is_related(hit, work->found.hits[0].item.score)) {
+            continue;
+        }
+        out->n_sources++;
         source->memory = *hit->memory;
         source->memory.weight = memory_weight_at(hit->memory, work->now_ms);
         source->score = fmax(0.0, hit->item.score);
@@ -255,7 +272,7 @@ static enum clew_status find_similar(struct thought_work *work,
         }
         if (status == CLEW_OK && cosine > best) {
             best = cosine;
-            work->similar = memory;
+            work->similar = &work->out->sources[i];
         }
     }
     return status;
@@ -264,36 +281,89 @@ static enum clew_status find_similar(struct thought_work *work,
 /* --- what is said about the results
  * --------------------------------------------------- */
 
-/* Many hits over several tags: show how they fall apart. */
-static enum clew_status cluster(struct thought_work *work,
-                                struct clew_error *err)
+static bool has_tag(struct str tags, struct str wanted)
 {
-    struct thought_result *out = work->out;
-    struct thought_cluster *clusters = NULL;
-    size_t count = 0;
-    size_t cap = 0;
+    struct str tag;
 
+    while (str_split(&tags, ',', &tag)) {
+        if (str_eq(tag, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of the thoughts that no cluster has, how many have this tag. */
+static size_t count_tagged(const struct thought_result *out, const bool *taken,
+                           struct str tag)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < out->n_sources; i++) {
+        n += !taken[i] && has_tag(out->sources[i].memory.tags, tag);
+    }
+    return n;
+}
+
+static size_t count_all(const struct thought_result *out, struct str tag)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < out->n_sources; i++) {
+        n += has_tag(out->sources[i].memory.tags, tag);
+    }
+    return n;
+}
+
+/* The tag that most of the thoughts left have, and of those the one that fewest
+ * have in all; s == NULL if none has any that tells them apart. */
+static struct str next_tag(const struct thought_result *out, const bool *taken,
+                           size_t *out_count)
+{
+    struct str best = {NULL, 0};
+    size_t best_all = 0;
+
+    *out_count = 0;
     for (size_t i = 0; i < out->n_sources; i++) {
         struct str rest = out->sources[i].memory.tags;
         struct str tag;
 
-        while (str_split(&rest, ',', &tag)) {
-            size_t k = 0;
-            struct thought_cluster *grown;
+        while (!taken[i] && str_split(&rest, ',', &tag)) {
+            size_t n = count_tagged(out, taken, tag);
+            size_t all = count_all(out, tag);
 
-            while (k < count && !str_eq(clusters[k].tag, tag)) {
-                k++;
+            /* what most of them have tells nothing apart */
+            if (2 * all <= out->n_sources &&
+                (n > *out_count || (n == *out_count && all < best_all))) {
+                *out_count = n;
+                best_all = all;
+                best = tag;
             }
-            grown =
-                arena_grow(work->arena, clusters, count, &cap, sizeof(*grown));
-            if (!grown) {
-                return clew_no_memory(err);
-            }
-            clusters = grown;
-            if (k == count) {
-                clusters[count++] = (struct thought_cluster){tag, 0};
-            }
-            clusters[k].count++;
+        }
+    }
+    return best;
+}
+
+/* Many hits over several tags: show how they fall apart. Each thought is in one
+ * cluster, so that clusters are about different things. */
+static enum clew_status cluster(struct thought_work *work,
+                                struct clew_error *err)
+{
+    struct thought_result *out = work->out;
+    struct thought_cluster *clusters =
+        arena_zero(work->arena, out->n_sources + 1, sizeof(*clusters));
+    bool *taken = arena_zero(work->arena, out->n_sources + 1, sizeof(*taken));
+    size_t count = 0;
+    size_t size = 0;
+
+    if (!clusters || !taken) {
+        return clew_no_memory(err);
+    }
+    for (struct str tag = next_tag(out, taken, &size); tag.s;
+         tag = next_tag(out, taken, &size)) {
+        clusters[count++] = (struct thought_cluster){tag, size};
+        for (size_t i = 0; i < out->n_sources; i++) {
+            taken[i] = taken[i] || has_tag(out->sources[i].memory.tags, tag);
         }
     }
     if (out->n_sources >= CLUSTER_HITS && count >= CLUSTER_TAGS) {
@@ -386,6 +456,26 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
     return status;
 }
 
+/* What holds in the place of a superseded one, as far as it is known. */
+static const struct uuid *holder_of(const struct thought_result *out,
+                                    const struct thought_source *source)
+{
+    const struct uuid *id = &source->refined_by;
+
+    for (size_t step = 0; step < out->n_sources; step++) {
+        size_t i = 0;
+
+        while (i < out->n_sources && !uuid_eq(&out->sources[i].memory.id, id)) {
+            i++;
+        }
+        if (i == out->n_sources || !out->sources[i].is_superseded) {
+            break;
+        }
+        id = &out->sources[i].refined_by;
+    }
+    return id;
+}
+
 /* Suggest to refine instead; or say that the refined one was superseded. */
 static enum clew_status guide(struct thought_work *work, struct clew_error *err)
 {
@@ -400,10 +490,17 @@ static enum clew_status guide(struct thought_work *work, struct clew_error *err)
                             "The refined thought is already superseded by %s; "
                             "its lineage now forks.",
                             id);
+    } else if (work->is_stored && !is_explicit && work->similar &&
+               work->similar->is_superseded) {
+        uuid_format(holder_of(out, work->similar), id);
+        text = arena_printf(work->arena,
+                            "A similar thought was superseded by %s. Consider "
+                            "/brain refine %s \"updated insight\" instead.",
+                            id, id);
     } else if (work->is_stored && !is_explicit && work->similar) {
-        struct str old = preview(work->similar);
+        struct str old = preview(&work->similar->memory);
 
-        uuid_format(&work->similar->id, id);
+        uuid_format(&work->similar->memory.id, id);
         text = arena_printf(
             work->arena,
             "Similar thought exists (id: %s, preview: '%.*s'). Consider /brain "
@@ -414,6 +511,29 @@ static enum clew_status guide(struct thought_work *work, struct clew_error *err)
     }
     out->guidance = str_of(text);
     return text ? CLEW_OK : clew_no_memory(err);
+}
+
+/* What was found before this one was stored holds no longer if it is replaced.
+ */
+static void mark_replaced(struct thought_work *work)
+{
+    const struct thought_input *input = work->input;
+    struct thought_result *out = work->out;
+
+    for (size_t i = 0; i < out->n_sources; i++) {
+        struct thought_source *source = &out->sources[i];
+        const struct uuid *id = &source->memory.id;
+        bool is_replaced =
+            thought_is_refinement(input) && uuid_eq(id, &input->refines);
+
+        for (size_t k = 0; k < input->n_consolidates && !is_replaced; k++) {
+            is_replaced = uuid_eq(id, &input->consolidates[k]);
+        }
+        if (is_replaced) {
+            source->is_superseded = true;
+            source->refined_by = work->new_id;
+        }
+    }
 }
 
 enum clew_status thought_handle(struct engine *engine,
@@ -460,6 +580,7 @@ enum clew_status thought_handle(struct engine *engine,
     }
     if (work.is_stored) {
         out->contributed = work.new_id;
+        mark_replaced(&work);
     }
     status = store_read(engine->store, scope, do_read, &work, err);
     return status == CLEW_OK ? guide(&work, err) : status;

@@ -18,7 +18,7 @@ struct thought_work {
     int64_t now_ms;
     struct search_result found;
     struct uuid new_id;
-    const struct memory *similar; /* a near-duplicate found, or NULL */
+    const struct thought_source *similar; /* a near-duplicate found, or NULL */
     struct uuid refined_by; /* what had already refined the one refined now */
     bool is_stored;
     struct thought_result *out;
