@@ -215,6 +215,8 @@ static const struct arg_option effort_options[] = {
 static const struct arg_option analyse_options[] = {
     {"previous", 0, "TEXT", NULL, "what was said before it"}, END_OF_OPTIONS};
 
+PLAIN(health, "health", "", 0, 0, "ask a server how it is; 0 if it is well",
+      "health --url http://127.0.0.1:2539", NULL, "GET /healthz", .show = NULL);
 PLAIN(memories, "memories", "", 0, 0, "list what was kept, newest first",
       "memories --user ada --type fact", memory_options, "GET /api/v1/memories",
       .show = show_memories);

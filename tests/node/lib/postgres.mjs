@@ -164,6 +164,14 @@ export async function startPostgres({ standby = false } = {}) {
     /* What the superuser gets for a statement, in the database of a URL. */
     sql: (text, url) =>
       first.sql(text, url && /@\/(\w+)/.exec(url)[1]),
+    /* All of a database as SQL, and the way back into an empty one. */
+    dump: (url) => first.run("pg_dump", "-h", first.socket, "-U", "admin",
+      "--no-owner", "--no-comments", /@\/(\w+)/.exec(url)[1]),
+    restore(url, text) {
+      execFileSync(path.join(bin, "psql"), ["-h", first.socket, "-U", "clew",
+        "-d", /@\/(\w+)/.exec(url)[1], "-qX", "-v", "ON_ERROR_STOP=1"],
+      { ...options, input: text, stdio: ["pipe", "ignore", "inherit"] });
+    },
     crash: () => first.crash(),
     /* An operator's restart: sessions are told and ended. */
     stopOrderly: () => first.stop("SIGINT"),

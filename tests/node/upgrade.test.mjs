@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * upgrade.test.mjs - stores that earlier versions wrote are opened, brought up to
+ * date, asked, written to, derived anew and verified. tests/fixtures/stores has
+ * one of each released schema, as SQLite file and as PostgreSQL dump.
+ */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { brotliDecompressSync } from "node:zlib";
+
+import { forgotten, inFork, questions, thoughts, title, users } from "../fixtures/stores/said.mjs";
+import { isOk } from "./lib/check.mjs";
+import { startPostgres } from "./lib/postgres.mjs";
+import { clew, startServer, tempFolder } from "./lib/server.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const stores = path.join(here, "../fixtures/stores");
+const released = fs.readdirSync(stores).filter((file) => file.endsWith(".br")).sort();
+const unpack = (file) => brotliDecompressSync(fs.readFileSync(path.join(stores, file)));
+const current = fs.readdirSync(path.join(here, "../../src/store/migrations"))
+  .filter((file) => file.endsWith(".sql")).map((file) => String(parseInt(file, 10)));
+
+/* Everything that was said, asked of the program of today. */
+async function holds(api) {
+  const turnsOf = async (chat) =>
+    isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=100`)).items;
+  for (const [user, turns] of Object.entries(users)) {
+    const chats = isOk(await api.get(`/api/v1/chats?user_id=${user}&limit=100`)).items;
+    const lists = await Promise.all(chats.map(turnsOf));
+    const [whole] = lists.filter((list) => list.length >= turns.length);
+    assert.deepEqual(whole.slice(0, turns.length).map((turn) => [turn.role, turn.text]), turns);
+    if (user !== "ada") continue;
+    assert.equal(chats.find((chat) => chat.id === whole[0].chat_id).title, title);
+    const fork = chats.find((chat) => chat.parent_id);
+    assert.deepEqual((await turnsOf(fork)).map((turn) => turn.text),
+      [...turns.slice(0, 2).map(([, text]) => text), inFork]);
+  }
+  for (const [user_id, query, answer] of questions) {
+    const { items } = isOk(await api.post("/api/v1/recall", { query, fast: true, ...(user_id && { user_id }) }));
+    assert.ok(items.slice(0, 3).some((item) => item.text.includes(answer)),
+      `${query}: ${items.map((item) => item.text).join(" | ")}`);
+  }
+  const { items } = isOk(await api.post("/api/v1/recall", { query: forgotten }));
+  assert.ok(!items.some((item) => item.text.includes("mirror")), "forgotten stays forgotten");
+  const [request] = isOk(await api.get("/api/v1/requests")).items;
+  const tree = JSON.stringify(isOk(await api.get(`/api/v1/conversations/${request.conversation_id}`)));
+  assert.ok(tree.includes(request.request_id), tree);
+
+  const found = isOk(await api.get("/api/v1/memories?limit=100")).items;
+  const [older, newer] = thoughts.map((text) => found.find((one) => one.summary === text));
+  assert.equal(older?.refined_by, newer?.id, "what an agent contributed, and refined");
+  isOk(await api.get(`/api/v1/memories/${newer.id}/lineage`));
+}
+
+/* Exit code of a command that may find something. */
+const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);
+
+function upgrades(file, open) {
+  describe(`a store with the migrations ${file.replace(/\..*/, "")} (${file.includes(".db") ? "SQLite" : "PostgreSQL"})`, () => {
+    let at;
+    let server;
+    let withoutActions;
+    before(async () => {
+      at = open(unpack(file));
+      assert.ok(at.applied().length > 0);
+      withoutActions = !at.applied().includes("15");
+      server = await startServer(at);
+    });
+    after(async () => {
+      await server?.stop();
+      fs.rmSync(at.data, { recursive: true, force: true });
+    });
+
+    test("opens, and has every migration of today", () => {
+      assert.deepEqual(at.applied(), current);
+    });
+
+    test("has all that was said, and finds it", async () => {
+      const keys = JSON.parse((await server.clew("keys", "list", "--json")).stdout);
+      assert.equal((keys.items ?? keys).length, 2, "the keys it had");
+      const api = server.api(await server.key("default"));
+      await holds(api);
+      isOk(await api.post("/api/v1/turns", { user_id: "ada", role: "user",
+        content: "The new mooring is at pier seven." }), 201);
+      const { items } = isOk(await api.post("/api/v1/recall", { user_id: "ada", query: "where is the new mooring?" }));
+      assert.match(items[0].text, /pier seven/);
+    });
+
+    test("verifies, at the latest after a rebuild, and still has it", async () => {
+      await server.stop();
+      const code = await codeOf(at.data, at.store, "verify");
+      /* a log that begins in the middle is left as it is */
+      if (withoutActions) {
+        assert.equal(code, 0, "sound as far as it can be told");
+        await assert.rejects(clew(at.data, at.store, "rebuild"), /kept no actions/);
+      } else {
+        assert.ok(code === 0 || code === 9, `verify: ${code}`);
+        await clew(at.data, at.store, "rebuild");
+      }
+      await clew(at.data, at.store, "verify");
+      server = await startServer(at);
+      await holds(server.api(await server.key("default")));
+    });
+  });
+}
+
+test("there is a store of every schema, in both forms", () => {
+  for (const file of released) {
+    const other = file.includes(".db.") ? file.replace(".db.", ".sql.") : file.replace(".sql.", ".db.");
+    assert.ok(released.includes(other), other);
+  }
+  assert.ok(released.length >= 12);
+});
+
+for (const file of released.filter((name) => name.includes(".db."))) {
+  upgrades(file, (bytes) => {
+    const data = tempFolder();
+    const db = path.join(data, "clew.db");
+    fs.writeFileSync(db, bytes);
+    const sql = (text) => execFileSync("sqlite3", ["-readonly", db, text], { encoding: "utf8" }).trim().split("\n");
+    return { data, applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
+  });
+}
+
+describe("upgrades on PostgreSQL", () => {
+  let postgres;
+  before(async () => { postgres = await startPostgres(); });
+  after(() => postgres.stop());
+  for (const file of released.filter((name) => name.includes(".sql."))) {
+    upgrades(file, (bytes) => {
+      const store = postgres.database();
+      postgres.restore(store, bytes);
+      return { data: tempFolder(), store, applied: () => postgres
+        .sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
+    });
+  }
+});
