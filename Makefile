@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
-	install deb tarball fresh train crash crash-tasks kills endurance memory soak clean help
+	install deb tarball image site fresh train crash crash-tasks kills endurance memory soak clean help
 
 all: build
 
@@ -93,6 +93,9 @@ deb: build             ## build/clew_VERSION_ARCH.deb
 tarball: build         ## build/clew-VERSION-ARCH.tar.gz: unpack and run
 	@cmake --build build --target clew-portable >/dev/null
 	@tools/make-tarball build
+
+image: tarball         ## build/clew-VERSION-ARCH.oci.tar and build/image, for containers
+	@tools/make-image build
 
 fresh:                 ## prove run and test in a bare Debian 12 (root)
 	@tools/setup build dev

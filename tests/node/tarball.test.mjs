@@ -4,26 +4,17 @@
  * library and nothing else: no shell, no package, no other library.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { runIn, serveIn, skip } from "./lib/bare-root.mjs";
 import { bin, client, tempFolder } from "./lib/server.mjs";
 
 const source = path.join(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const build = path.dirname(path.resolve(bin));
-
-/*
- * How to go into a root here: as root, or as one in a name space of our own; with
- * /proc and /dev, which every system has.
- */
-const go = "mount --rbind /proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && exec chroot \"$0\" \"$@\"";
-const ways = [["unshare", "--mount"], ["unshare", "--map-root-user", "--mount"]];
-const way = ways.find(([program, ...more]) =>
-  spawnSync(program, [...more, "sh", "-c", go, "/", "/bin/true"]).status === 0);
-const skip = way ? false : "no name spaces of one's own here";
 
 describe("the tarball", () => {
   let root;
@@ -52,9 +43,8 @@ describe("the tarball", () => {
   after(() => fs.rmSync(root, { recursive: true, force: true }));
 
   const clew = "/opt/moved away/bin/clew";
-  const line = (...args) => [way[0], [...way.slice(1), "sh", "-c", go, root, clew, ...args]];
   const env = { PATH: process.env.PATH, HOME: "/tmp", LANG: "C.UTF-8" };
-  const inside = (...args) => execFileSync(...line(...args), { encoding: "utf8", env });
+  const inside = (...args) => runIn(root, [clew, ...args], { env });
 
   test("has every library but the C library's, and their terms", () => {
     assert.ok(names.includes("libsqlite3.so.0") && names.includes("libpq.so.5"));
@@ -73,25 +63,13 @@ describe("the tarball", () => {
   });
 
   test("serves in a bare root", { skip }, async () => {
-    const child = spawn(...line("serve", "--data", "/tmp/data", "--listen", "127.0.0.1:0"),
-      { env, stdio: ["ignore", "ignore", "pipe"] });
-    const ended = new Promise((resolve) => { child.on("exit", resolve); });
+    const server = await serveIn(root, [clew, "serve", "--data", "/tmp/data", "--listen", "127.0.0.1:0"], { env });
     try {
-      let log = "";
-      const url = await new Promise((resolve, reject) => {
-        child.stderr.on("data", (part) => {
-          log += part;
-          const found = /^listening on (\S+)$/m.exec(log);
-          if (found) resolve(found[1]);
-        });
-        ended.then(() => reject(new Error(log)));
-      });
-      const { body } = await client(url).post("/api/v1/recall", { query: "where is the key?" });
+      const { body } = await client(server.url).post("/api/v1/recall", { query: "where is the key?" });
       assert.match(body.items[0].text, /blue pot/);
-      assert.match((await client(url).get("/", { accept: "text/html" })).text, /<html/);
+      assert.match((await client(server.url).get("/", { accept: "text/html" })).text, /<html/);
     } finally {
-      child.kill();
-      await ended;
+      await server.stop();
     }
   });
 });
