@@ -97,6 +97,10 @@ tarball: build         ## build/clew-VERSION-ARCH.tar.gz: unpack and run
 image: tarball         ## build/clew-VERSION-ARCH.oci.tar and build/image, for containers
 	@tools/make-image build
 
+site:                  ## build/site: the documentation as pages
+	@mkdir -p build
+	@tools/make-site build
+
 fresh:                 ## prove run and test in a bare Debian 12 (root)
 	@tools/setup build dev
 	@tools/fresh

@@ -65,7 +65,7 @@ describe("the quickstart", () => {
 
   test("has a path for everyone", () => {
     assert.deepEqual(sections.map((one) => one.title),
-      ["Start", "HTTP", "Claude Code", "The OpenAI SDK", "MCP", "Python", "TypeScript"]);
+      ["Start", "HTTP", "Claude Code", "The OpenAI SDK", "MCP", "Python", "TypeScript", "Your own server"]);
   });
 
   for (const { title, commands, promised } of sections.slice(1)) {
