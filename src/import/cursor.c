@@ -10,6 +10,7 @@
  */
 #include "import/cursor.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "import/pieces.h"
 #include "import/said.h"
@@ -117,15 +118,18 @@ static enum clew_status take_chat(struct chat *chat, const json_t *data,
     const json_t *heads = json_object_get(data, "fullConversationHeadersOnly");
     const json_t *item;
     enum clew_status status;
+    double time_ms = json_number_value(json_object_get(data, "createdAt"));
     size_t i;
 
     chat->id = import_id(data, "composerId");
     chat->before = (struct str){0};
-    chat->time_ms =
-        (int64_t)json_number_value(json_object_get(data, "createdAt"));
-    if (!chat->id.s || chat->time_ms <= 0) {
+    if (!chat->id.s || time_ms < 1) {
         return CLEW_OK; /* an empty sheet */
     }
+    if (time_ms > (double)CLOCK_MAX_MS) {
+        return clew_fail(err, CLEW_INVALID, "\"createdAt\" is no time");
+    }
+    chat->time_ms = (int64_t)time_ms;
     status =
         importer_begin(chat->importer, import_text(data, "name"), false, err);
     json_array_foreach (json_object_get(data, "conversation"), i, item) {

@@ -11,6 +11,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { startPostgres } from "./lib/postgres.mjs";
 import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
 import { zip } from "./lib/zip.mjs";
 
@@ -31,7 +32,9 @@ function write(name, bytes) {
 }
 
 let data;
-const clew = (...args) => spawnSync(bin, [...args, "--data", data],
+let postgres; /* while formats are tried on it */
+let store;
+const clew = (...args) => spawnSync(bin, [...args, "--data", data, ...(store ? ["--store", store] : [])],
   { encoding: "utf8", env: cleanEnv(folder, quick) });
 function json(...args) {
   const run = clew(...args, "--json");
@@ -47,6 +50,7 @@ function kept() {
 /* Import, look, and import again: nothing is added. */
 function bring(file, format, messages) {
   data = tempFolder();
+  store = postgres?.database();
   const first = json("import", file);
   assert.equal(first.format, format);
   assert.equal(first.added, messages, JSON.stringify(first));
@@ -58,7 +62,7 @@ function bring(file, format, messages) {
   return chats;
 }
 
-describe("formats", () => {
+function formats() {
   test("Codex: talk and tools, without what the program adds", () => {
     const [[, turns]] = bring(write("rollout-2025-12-08T00-37-46-x.jsonl",
       fixture("codex.jsonl")), "codex", 4);
@@ -210,6 +214,16 @@ describe("formats", () => {
     assert.equal(json("import", file).added, 1);
     assert.equal(kept()[0][1].length, 4);
   });
+}
+describe("formats", formats);
+describe("formats, on PostgreSQL", () => {
+  before(async () => { postgres = await startPostgres(); });
+  after(async () => {
+    await postgres.stop();
+    postgres = undefined;
+    store = undefined;
+  });
+  formats();
 });
 
 describe("as it is handed out", () => {

@@ -5,6 +5,7 @@
  * both stores.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { before, test } from "node:test";
@@ -16,6 +17,9 @@ import { isOk } from "./lib/check.mjs";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const dashboard = fs.readFileSync(
   path.join(here, "../../packaging/grafana/clew.json"), "utf8");
+
+/* Debian's package prometheus has it; it is large, so it is used where it is. */
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 /* Families by name: {help, type, samples: [[name, labels, value]]}. */
 function parse(text) {
@@ -67,6 +71,15 @@ onEachBackend("metrics", (start, name) => {
       assert.doesNotMatch(family.name, /_(ms|milliseconds|kb|mb|minutes)(_|$)/);
       assert.ok(family.samples.length > 0 || family.type !== "gauge", family.name);
     }
+  });
+
+  test("promtool finds no fault", { skip: hasPromtool ? false : "no promtool here (Debian's prometheus)" }, async () => {
+    const { text } = await server.api().get("/metrics");
+    const run = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
+    assert.equal(run.status, 0, run.stdout + run.stderr);
+    assert.equal((run.stdout + run.stderr).trim(), "");
+    const bad = spawnSync("promtool", ["check", "metrics"], { input: "clew_x_total{} nonsense\n", encoding: "utf8" });
+    assert.notEqual(bad.status, 0, "it would say so");
   });
 
   test("tells how much there is, and what waits", () => {

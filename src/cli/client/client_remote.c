@@ -79,9 +79,12 @@ static enum clew_status perform(struct remote *remote,
     code = curl_easy_perform(curl);
     if (code != CURLE_OK) {
         return clew_fail(
-            err, status_of(code), "could not reach %s: %s",
+            err, status_of(code), "could not reach %s: %s%s",
             remote->socket_path ? remote->socket_path : remote->base_url,
-            remote->message[0] ? remote->message : curl_easy_strerror(code));
+            remote->message[0] ? remote->message : curl_easy_strerror(code),
+            code == CURLE_PEER_FAILED_VERIFICATION
+                ? "; --ca-file names an authority to trust"
+                : "");
     }
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http_status);
     exchange->http_status = (int)http_status;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import_sink.h - where fuzzed imports go: nothing is kept, and what no
+ * importer may ask for ends the program.
+ */
+#ifndef FUZZ_IMPORT_SINK_H
+#define FUZZ_IMPORT_SINK_H
+
+#include "import/import.h"
+#include "import/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum clew_status find(void *arg, struct str id, struct import_place *out,
+                             struct clew_error *err)
+{
+    (void)arg;
+    (void)err;
+    out->is_known = id.len % 5 == 0; /* some were there before */
+    out->seq = 1;
+    (void)snprintf(out->chat, sizeof(out->chat), "known");
+    return CLEW_OK;
+}
+
+static enum clew_status add(void *arg, const char *chat,
+                            const struct import_message *messages, size_t n,
+                            struct import_place *out, struct clew_error *err)
+{
+    (void)arg;
+    (void)err;
+    if (n == 0 || (!chat[0] && n != 1)) {
+        abort();
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!messages[i].id.s || !messages[i].role || !messages[i].content) {
+            abort();
+        }
+        out[i].seq = 1;
+        (void)snprintf(out[i].chat, sizeof(out[i].chat), "%s",
+                       chat[0] ? chat : "new");
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
+                                  char out_chat[IMPORT_CHAT_ID_SIZE],
+                                  struct clew_error *err)
+{
+    (void)arg;
+    (void)err;
+    if (!chat[0] || seq < 0) {
+        abort();
+    }
+    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "fork");
+    return CLEW_OK;
+}
+
+static enum clew_status title(void *arg, const char *chat, struct str text,
+                              struct clew_error *err)
+{
+    (void)arg;
+    (void)text;
+    (void)err;
+    if (!chat[0]) {
+        abort();
+    }
+    return CLEW_OK;
+}
+
+static const struct import_ops import_sink = {find, add, fork_chat, title};
+
+#endif
