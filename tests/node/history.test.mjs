@@ -90,7 +90,7 @@ function formats() {
   });
 
   test("Cursor: chats of its database, which another program's is not", () => {
-    const file = path.join(folder, "state.vscdb");
+    const file = write("state.vscdb", "");
     const put = (key, value) => `INSERT INTO cursorDiskKV VALUES ('${key}', '${
       JSON.stringify(value).replaceAll("'", "''")}');`;
     const sql = (to, text) => assert.equal(spawnSync("sqlite3", [to],
@@ -109,14 +109,17 @@ function formats() {
     const chats = bring(file, "cursor", 4);
     assert.deepEqual(chats.find(([title]) => title === "Paint the mast")[1],
       ["user: Which paint?", "assistant: [grep]\ntwo hits", "assistant: A marine varnish."]);
-    const other = path.join(folder, "other.vscdb");
+    const other = write("other.vscdb", "");
     sql(other, "CREATE TABLE x (y);");
     data = path.join(folder, `none-${++n}`);
+    store = undefined; /* nothing is kept where nothing is yet */
     assert.match(clew("import", other).stderr, /not Cursor's/);
     sql(file, "INSERT INTO cursorDiskKV VALUES ('composerData:c4', '{\"a\":');");
     const bad = clew("import", file);
     assert.equal(bad.status, 2);
     assert.match(bad.stderr, /chat 4: /);
+    sql(file, put("composerData:c4", { composerId: "c4", createdAt: 2 ** 62, conversation: [{ bubbleId: "x", type: 1, text: "late" }] }));
+    assert.match(clew("import", file).stderr, /chat 4: .*"createdAt" is no time/);
     const cut = path.join(folder, "cut.vscdb");
     fs.writeFileSync(cut, fs.readFileSync(file).subarray(0, 5000));
     assert.match(clew("import", cut).stderr, /database cannot be read|not Cursor's/);
