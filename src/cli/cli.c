@@ -176,13 +176,15 @@ static void print_error(bool as_json, const struct clew_error *err)
     json_t *json;
     struct output out;
 
-    output_init(&out, stderr);
     if (!as_json) {
-        (void)fputs("clew: ", stderr);
+        output_open(&out, stderr);
+        (void)fputs("clew: ", out.file);
         output_text(&out, OUTPUT_PLAIN, str_of(err->message));
-        (void)fputc('\n', stderr);
+        (void)fputc('\n', out.file);
+        output_close(&out);
         return;
     }
+    output_init(&out, stderr);
     json = json_pack("{s:{s:s, s:s, s:s}}", "error", "code", err->code,
                      "message", err->message, "field", err->field);
     if (json) {

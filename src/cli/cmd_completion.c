@@ -356,13 +356,13 @@ static enum clew_status run_completion(struct cli *cli, struct clew_error *err)
     const char *shell = cli->args.operands[0];
 
     if (strcmp(shell, "bash") == 0) {
-        put_bash(cli->out.file, cli->rows);
+        put_bash(output_verbatim(&cli->out), cli->rows);
     } else if (strcmp(shell, "zsh") == 0) {
-        put_zsh(cli->out.file, cli->rows);
+        put_zsh(output_verbatim(&cli->out), cli->rows);
     } else if (strcmp(shell, "fish") == 0) {
-        put_fish(cli->out.file, cli->rows);
+        put_fish(output_verbatim(&cli->out), cli->rows);
     } else if (strcmp(shell, "man") == 0) {
-        put_man(cli->out.file, cli->rows);
+        put_man(output_verbatim(&cli->out), cli->rows);
     } else {
         return clew_fail_field(err, "shell",
                                "\"%.40s\" is none of bash, zsh, fish", shell);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "cli/core/fold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ void output_init(struct output *out, FILE *file)
 
     out->file = file;
     out->raw = file;
+    out->filter = NULL;
     out->is_terminal = isatty(fileno(file)) == 1;
     out->has_colour = out->is_terminal && !(no_colour && no_colour[0]) &&
                       !(term && strcmp(term, "dumb") == 0);
@@ -65,9 +67,13 @@ static bool is_control(uint32_t c)
 
 /* --- the filter --- */
 
-struct filter {
-    FILE *raw;
-    char held[4]; /* the beginning of a character that was cut */
+/* Lines are folded in whole if they come in whole. */
+#define FILTER_BYTES (16u * 1024)
+
+struct output_filter {
+    struct fold fold;
+    char buffer[FILTER_BYTES]; /* of the stream in front */
+    char held[4];              /* the beginning of a character that was cut */
     size_t n_held;
 };
 
@@ -77,25 +83,19 @@ static size_t bytes_of(unsigned char c)
     return c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
 }
 
-static void filter_put(struct filter *f, struct str text)
+static void filter_put(struct output_filter *f, struct str text)
 {
     for (size_t at = 0; at < text.len;) {
         uint32_t c = utf8_next(text, &at);
-        char bytes[4];
 
-        if (c == '\n' || c == '\t') {
-            (void)fputc((int)c, f->raw); /* ferror() is looked at below */
-        } else if (is_control(c)) {
-            (void)fputc(' ', f->raw);
-        } else {
-            (void)fwrite(bytes, 1, utf8_put(c, bytes), f->raw);
-        }
+        /* ferror() is looked at below */
+        fold_put(&f->fold, c != '\n' && c != '\t' && is_control(c) ? ' ' : c);
     }
 }
 
 static ssize_t filter_write(void *cookie, const char *bytes, size_t len)
 {
-    struct filter *f = cookie;
+    struct output_filter *f = cookie;
 
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)bytes[i];
@@ -110,14 +110,16 @@ static ssize_t filter_write(void *cookie, const char *bytes, size_t len)
             f->n_held = 0;
         }
     }
-    return fflush(f->raw) == 0 && !ferror(f->raw) ? (ssize_t)len : 0;
+    fold_flush(&f->fold);
+    return fflush(f->fold.raw) == 0 && !ferror(f->fold.raw) ? (ssize_t)len : 0;
 }
 
 static int filter_close(void *cookie)
 {
-    struct filter *f = cookie;
+    struct output_filter *f = cookie;
 
     filter_put(f, (struct str){f->held, f->n_held});
+    fold_flush(&f->fold);
     alloc_free(f);
     return 0;
 }
@@ -126,23 +128,26 @@ void output_open(struct output *out, FILE *file)
 {
     static const cookie_io_functions_t functions = {.write = filter_write,
                                                     .close = filter_close};
-    struct filter *f = alloc_zero(1, sizeof(*f));
+    struct output_filter *f = alloc_zero(1, sizeof(*f));
     FILE *filtered;
 
     output_init(out, file);
     if (!f) {
         return;
     }
-    f->raw = file;
+    f->fold.raw = file;
     filtered = fopencookie(f, "w", functions);
     if (!filtered) {
         alloc_free(f);
         return;
     }
     if (out->is_terminal) {
-        (void)setvbuf(filtered, NULL, _IOLBF, 0); /* works without */
+        f->fold.width = out->width;
+        /* works without */
+        (void)setvbuf(filtered, f->buffer, _IOLBF, sizeof(f->buffer));
     }
     out->file = filtered;
+    out->filter = f;
 }
 
 void output_close(struct output *out)
@@ -150,11 +155,16 @@ void output_close(struct output *out)
     if (out->file != out->raw) {
         (void)fclose(out->file); /* who cares has flushed it before */
         out->file = out->raw;
+        out->filter = NULL;
     }
 }
 
 FILE *output_verbatim(const struct output *out)
 {
+    if (out->filter) {
+        (void)fflush(out->file);
+        out->filter->fold.width = 0;
+    }
     return out->is_terminal ? out->file : out->raw;
 }
 

@@ -21,9 +21,12 @@
 
 enum output_style { OUTPUT_PLAIN, OUTPUT_BOLD, OUTPUT_DIM, OUTPUT_NAME };
 
+struct output_filter;
+
 struct output {
     FILE *file; /* filtered, after output_open(); else `raw` */
     FILE *raw;
+    struct output_filter *filter; /* NULL: none */
     bool has_colour;
     bool is_terminal;
     size_t width; /* columns of the terminal, 80 elsewhere */
@@ -31,11 +34,12 @@ struct output {
 
 /* Print to `file` through output_text() and its like only; no filter. */
 void output_init(struct output *out, FILE *file);
-/* Filter all that is printed. output_close() it, which does not close `file`.
- * Without memory it is as output_init(). */
+/* Filter all that is printed, and fold it on a terminal. output_close() it,
+ * which does not close `file`. Without memory it is as output_init(). */
 void output_open(struct output *out, FILE *file);
 void output_close(struct output *out);
-/* Where text for other programs goes: as it is, but not to a terminal. */
+/* Where text for other programs goes: as it is, but not to a terminal. From
+ * then on nothing is folded. */
 FILE *output_verbatim(const struct output *out);
 /* Print a slice without control characters (tabs and newlines stay). */
 void output_text(const struct output *out, enum output_style style,
