@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
-	install deb tarball image site fresh train crash crash-tasks kills endurance memory soak clean help
+	install deb tarball image site fresh train crash crash-tasks kills endurance memory soak import-large clean help
 
 all: build
 
@@ -87,8 +87,12 @@ check-style:           ## layers and rooms, banned calls, widths, lengths
 install: build         ## into PREFIX (/usr/local), under DESTDIR
 	@cmake --install build --prefix $(PREFIX)
 
-deb: build             ## build/clew_VERSION_ARCH.deb
+deb: build             ## build/clew_VERSION_ARCH.deb, and the library's
 	@tools/make-deb build
+
+deb-fresh: deb         ## prove the packages in a bare Debian 12 (root)
+	@tools/setup dev
+	@tools/fresh deb
 
 tarball: build         ## build/clew-VERSION-ARCH.tar.gz: unpack and run
 	@cmake --build build --target clew-portable >/dev/null
@@ -134,6 +138,11 @@ memory:                ## fail every allocation of every call in turn, both stor
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan --target t_api_memory
 	@CLEW_TEST_EVERY_ALLOCATION=yes build-asan/tests/t_api_memory 2>&1 | grep -v ' error api failed '
+
+import-large:          ## a ChatGPT zip of IMPORT_MB (200) MB, broken off, resumed
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew IMPORT_MB=$${IMPORT_MB:-200} node --test import-large.test.mjs
 
 soak:                  ## 10,000 hostile texts into contexts, counted for real
 	@tools/setup build test
