@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
-	install deb tarball image site fresh train crash crash-tasks kills endurance memory soak import-large clean help
+	install deb deb-fresh tarball image site fresh train crash crash-tasks kills endurance memory soak import-large clean help
 
 all: build
 

@@ -10,6 +10,7 @@
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chat_profile.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_outcome.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/chatlink/chatlink_score.h"
 #include "engine/chatlink/chatlink_tuning.h"
@@ -26,8 +27,6 @@
  * beginning: nothing is decided by it turn by turn. */
 #define EXPLICIT_TURNS 30
 #define EXPLICIT_EVERY 10
-/* Turns after a decision that still tell how it went. */
-#define OUTCOME_TURNS 8
 /* Turns of a chat when the reader compares its beginning a second time. */
 #define READ_TURNS 5
 /* Candidates and features named in records. */
@@ -376,155 +375,6 @@ static enum clew_status record(struct turn_work *work,
     return status == CLEW_OK ? tell(work, &decision) : status;
 }
 
-/* --- how it went -----------------------------------------------------------
- */
-
-/* The turn begins a topic of its own, without saying so. */
-static bool begins_anew(const struct updates *updates)
-{
-    bool is_new = false;
-
-    for (size_t i = 0; i < updates->n_chains; i++) {
-        const struct chain_update *update = &updates->chains[i];
-
-        if (strcmp(update->type, "create") != 0 &&
-            strcmp(update->type, "branch") != 0) {
-            return false;
-        }
-        is_new = true;
-    }
-    return is_new;
-}
-
-/* Does the turn share a telling word with a chat that was joined? */
-static enum clew_status shares_word(struct turn_work *work,
-                                    const struct chatlink_turn *turn,
-                                    const struct uuid *chat_id, bool *out,
-                                    struct clew_error *err)
-{
-    struct chat_profile other;
-    enum clew_status status = chat_profile_load(
-        work->batch->tx, work->batch->arena, chat_id, &other, err);
-
-    *out = false;
-    if (status == CLEW_NOT_FOUND) {
-        return CLEW_OK; /* forgotten */
-    }
-    for (size_t i = 0; status == CLEW_OK && i < turn->n_terms && !*out; i++) {
-        *out = chat_profile_find(&other, turn->terms[i].hash) != NULL;
-    }
-    return status;
-}
-
-/* Linked, and the next thing said is about something else. */
-static enum clew_status has_left(struct turn_work *work,
-                                 const struct chatlink_turn *turn,
-                                 const struct chatlink_decision *decision,
-                                 bool *out, struct clew_error *err)
-{
-    bool is_shared = true;
-    enum clew_status status = CLEW_OK;
-
-    if (begins_anew(work->updates)) {
-        status =
-            shares_word(work, turn, &decision->other_chat_id, &is_shared, err);
-    }
-    *out = !is_shared;
-    return status;
-}
-
-/* What a turn says of the last decision: -1 nothing, 0 wrong, 1 right. */
-static int judgement(const struct chat_profile *profile,
-                     const struct chatlink_turn *turn, bool is_user)
-{
-    bool is_linked = profile->state == CHAT_PROFILE_LINKED;
-
-    if (!is_user) {
-        return -1;
-    }
-    if (is_linked) {
-        if (profile->n_turns <= profile->decided_turns) {
-            return -1; /* the deciding turn itself */
-        }
-        return !(turn->cues & (CHATLINK_REJECTS | CHATLINK_SHIFTS));
-    }
-    if (turn->cues & CHATLINK_RECALLS) {
-        return profile->n_turns > 1 ? 0 : -1; /* the first one only points */
-    }
-    return profile->n_turns > CHATLINK_TURNS ? 1 : -1;
-}
-
-static enum clew_status infer_outcome(struct turn_work *work,
-                                      struct chat_profile *profile,
-                                      const struct chatlink_turn *turn,
-                                      struct clew_error *err)
-{
-    struct batch_work *batch = work->batch;
-    int word = judgement(profile, turn, work->turn->role == TURN_USER);
-    struct chatlink_decision *decisions = NULL;
-    size_t count = 0;
-    enum clew_status status = CLEW_OK;
-
-    if (word < 0 || profile->state == CHAT_PROFILE_SETTLED ||
-        profile->n_turns > CHATLINK_TURNS + OUTCOME_TURNS) {
-        return CLEW_OK;
-    }
-    status = chatlink_decision_of_chat(
-        batch->tx, batch->arena, &work->turn->chat_id, &decisions, &count, err);
-    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        bool is_left = false;
-        bool is_set;
-
-        /* a link that was made settles the pairs that were not */
-        if (chatlink_decision_is_link(&decisions[i]) !=
-            (profile->state == CHAT_PROFILE_LINKED)) {
-            continue;
-        }
-        if (word == 1 && profile->state == CHAT_PROFILE_LINKED) {
-            status = has_left(work, turn, &decisions[i], &is_left, err);
-        }
-        if (status == CLEW_OK) {
-            status = chatlink_decision_judge(
-                batch->tx, batch->arena, &decisions[i], word == 1 && !is_left,
-                "inferred", work->turn->created_at_ms, &is_set, err);
-        }
-    }
-    profile->state = CHAT_PROFILE_SETTLED;
-    return status;
-}
-
-/* The user has gone on to another chat: one that was left alone, and whose
- * topic stayed its own, was rightly kept apart. */
-static enum clew_status judge_left(struct turn_work *work,
-                                   struct chat_profile *earlier, size_t count,
-                                   struct clew_error *err)
-{
-    struct batch_work *batch = work->batch;
-    enum clew_status status = CLEW_OK;
-
-    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        struct chatlink_decision *decisions = NULL;
-        size_t n = 0;
-
-        if (earlier[i].state != CHAT_PROFILE_OPEN) {
-            continue;
-        }
-        status = chatlink_decision_of_chat(
-            batch->tx, batch->arena, &earlier[i].chat_id, &decisions, &n, err);
-        for (size_t k = 0; k < n && status == CLEW_OK; k++) {
-            bool is_set;
-
-            if (!chatlink_decision_is_link(&decisions[k]) &&
-                !decisions[k].outcome.s) {
-                status = chatlink_decision_judge(
-                    batch->tx, batch->arena, &decisions[k], true, "inferred",
-                    work->turn->created_at_ms, &is_set, err);
-            }
-        }
-    }
-    return status;
-}
-
 /* --- the step --------------------------------------------------------------
  */
 
@@ -563,7 +413,7 @@ static enum clew_status decide(struct turn_work *work,
         return clew_no_memory(err);
     }
     if (profile->n_turns == 1) {
-        status = judge_left(work, earlier, n_earlier, err);
+        status = chatlink_outcome_of_left(work, earlier, n_earlier, err);
         if (status != CLEW_OK) {
             return status;
         }
@@ -686,7 +536,7 @@ enum clew_status chatlink_observe(struct turn_work *work,
     if (uuid_is_nil(&chat->parent_id)) {
         status = reconsider(work, profile, &seen, err);
         if (status == CLEW_OK) {
-            status = infer_outcome(work, profile, &seen, err);
+            status = chatlink_outcome_infer(work, profile, &seen, err);
         }
         if (status == CLEW_OK && profile->state == CHAT_PROFILE_OPEN &&
             profile->n_turns <= CHATLINK_TURNS) {

@@ -36,6 +36,12 @@ DB_SQL(LIST_CHAT,
        " AND id IN (SELECT id FROM link_decisions WHERE tenant = $1 AND "
        "chat_id = $7 UNION ALL SELECT id FROM link_decisions WHERE tenant = $1 "
        "AND other_chat_id = $7)" PAGE_OF("+created_at"));
+/* What was inferred of one decision says nothing of another. */
+#define KEPT_OUTCOME(column)                                                   \
+    " " column " = CASE WHEN link_decisions.decision = excluded.decision"      \
+    " OR link_decisions.outcome_by = 'feedback'"                               \
+    " THEN link_decisions." column " END"
+
 DB_SQL(PUT,
        "INSERT INTO link_decisions (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
        " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,"
@@ -44,7 +50,9 @@ DB_SQL(PUT,
        " algorithmic = excluded.algorithmic, llm = excluded.llm,"
        " threshold = excluded.threshold, decision = excluded.decision,"
        " agreement = excluded.agreement, confidence = excluded.confidence,"
-       " signals = excluded.signals, updated_at = excluded.updated_at");
+       " signals = excluded.signals, updated_at = "
+       "excluded.updated_at," KEPT_OUTCOME("outcome") "," KEPT_OUTCOME(
+           "outcome_by") "," KEPT_OUTCOME("outcome_at"));
 DB_SQL(JUDGE, "UPDATE link_decisions SET outcome = $3, outcome_by = $4,"
               " outcome_at = $5 WHERE tenant = $1 AND id = $2"
               " AND (outcome IS NULL OR ($4 = 'feedback' AND (outcome <> $3"
