@@ -172,5 +172,9 @@ onEachBackend("link decisions with a model", (open) => {
     assert.equal(link.decision, "link");
     assert.equal(link.confidence, "uncertain");
     assert.equal(typeof link.signals.keyword, "number");
+    /* and go with what they were drawn from */
+    const { items } = isOk(await api.get(`/api/v1/chats/${id}/turns`));
+    isOk(await api.post("/api/v1/forget", { turn_ids: [items[0].id] }));
+    assert.doesNotMatch(JSON.stringify(await decided(api, id)), /cork/);
   });
 });

@@ -182,6 +182,24 @@ static enum clew_status note_said(struct work *work,
     return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
 }
 
+/* The model's word counts only if all that it was shown is still there. */
+static enum clew_status check_shown(struct work *work, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    bool before_stands = false;
+    bool after_stands = false;
+    enum clew_status status = turn_still_stand(
+        tx, work->arena, work->before, work->n_before, &before_stands, err);
+
+    if (status == CLEW_OK) {
+        status = turn_still_stand(tx, work->arena, work->after, work->n_after,
+                                  &after_stands, err);
+    }
+    work->opinion.is_there =
+        work->opinion.is_there && before_stands && after_stands;
+    return status;
+}
+
 static enum clew_status do_write(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
@@ -191,6 +209,10 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     bool was_link;
     enum clew_status status =
         chatlink_decision_find(tx, work->arena, &work->id, decision, err);
+
+    if (status == CLEW_OK) {
+        status = check_shown(work, tx, err);
+    }
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};

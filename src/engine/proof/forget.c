@@ -146,6 +146,10 @@ DB_SQL(DROP_LINKS,
 #define OF_TOUCHED                                                             \
     " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
     " kind IN ('turn', 'chat'))"
+/* A model's reasons may quote what goes. */
+DB_SQL(BLANK_LINKS, "UPDATE link_decisions SET signals = '{}' WHERE tenant = $1"
+                    " AND llm IS NOT NULL AND (chat_id" OF_TOUCHED
+                    " OR other_chat_id" OF_TOUCHED ")");
 DB_SQL(DROP_PROFILES,
        "DELETE FROM chat_profiles WHERE tenant = $1 AND chat_id" OF_TOUCHED);
 DB_SQL(DROP_TERMS,
@@ -244,25 +248,45 @@ static const struct {
     const struct db_sql *sql;
     const char *name; /* in the receipt; NULL: not counted there */
 } cascade[] = {
-    {&CARRY_SOURCES, NULL},       {&DROP_SOURCES, "lineage_edges"},
-    {&DROP_REFS, "references"},   {&DROP_ACCESS, NULL},
-    {&DROP_RESULTS, NULL},        {&DROP_IMPORTS, NULL},
-    {&DROP_VECTORS, NULL},        {&DROP_KEYS, NULL},
-    {&DROP_EFFORTS, NULL},        {&DROP_STARTS, NULL},
-    {&DROP_MEMORIES, "memories"}, {&BLANK_CHATS, NULL},
-    {&DROP_EPISODE_CHATS, NULL},  {&DROP_EPISODES, NULL},
-    {&WIPE_EPISODES, "episodes"}, {&DROP_LINKS, "links"},
-    {&DROP_PROFILES, NULL},       {&DROP_TERMS, NULL},
-    {&DROP_ANSWERS, NULL},        {&DROP_TRACES, NULL},
-    {&BLANK_CHAIN_UPDATES, NULL}, {&RENAME_CHAINS, NULL},
-    {&DROP_CLAIMS, "claims"},     {&DROP_CHAINS, "chains"},
-    {&DROP_MERGED_CHAINS, NULL},  {&DROP_CHAIN_TERMS, NULL},
-    {&DROP_TALKS, NULL},          {&DROP_SESSION_SUMMARIES, NULL},
-    {&DROP_ACTIONS, NULL},        {&DROP_UNREAD, NULL},
-    {&DROP_TURNS, "turns"},       {&DROP_PREFIXES, NULL},
-    {&DROP_ANCHORS, NULL},        {&DROP_TASKS_OF_REQUESTS, NULL},
-    {&DROP_REQUESTS, "requests"}, {&DROP_SESSIONS, "sessions"},
-    {&HUSK_CHATS, NULL},          {&DROP_CHATS, "chats"},
+    {&CARRY_SOURCES, NULL},
+    {&DROP_SOURCES, "lineage_edges"},
+    {&DROP_REFS, "references"},
+    {&DROP_ACCESS, NULL},
+    {&DROP_RESULTS, NULL},
+    {&DROP_IMPORTS, NULL},
+    {&DROP_VECTORS, NULL},
+    {&DROP_KEYS, NULL},
+    {&DROP_EFFORTS, NULL},
+    {&DROP_STARTS, NULL},
+    {&DROP_MEMORIES, "memories"},
+    {&BLANK_CHATS, NULL},
+    {&DROP_EPISODE_CHATS, NULL},
+    {&DROP_EPISODES, NULL},
+    {&WIPE_EPISODES, "episodes"},
+    {&DROP_LINKS, "links"},
+    {&BLANK_LINKS, NULL},
+    {&DROP_PROFILES, NULL},
+    {&DROP_TERMS, NULL},
+    {&DROP_ANSWERS, NULL},
+    {&DROP_TRACES, NULL},
+    {&BLANK_CHAIN_UPDATES, NULL},
+    {&RENAME_CHAINS, NULL},
+    {&DROP_CLAIMS, "claims"},
+    {&DROP_CHAINS, "chains"},
+    {&DROP_MERGED_CHAINS, NULL},
+    {&DROP_CHAIN_TERMS, NULL},
+    {&DROP_TALKS, NULL},
+    {&DROP_SESSION_SUMMARIES, NULL},
+    {&DROP_ACTIONS, NULL},
+    {&DROP_UNREAD, NULL},
+    {&DROP_TURNS, "turns"},
+    {&DROP_PREFIXES, NULL},
+    {&DROP_ANCHORS, NULL},
+    {&DROP_TASKS_OF_REQUESTS, NULL},
+    {&DROP_REQUESTS, "requests"},
+    {&DROP_SESSIONS, "sessions"},
+    {&HUSK_CHATS, NULL},
+    {&DROP_CHATS, "chats"},
 };
 
 struct work {
