@@ -277,6 +277,20 @@ static const char *const pointers[] = {
 #include "lexicon/fr/pointers.def"
 };
 
+/* "they", "they've" */
+static bool is_pointer(struct str word)
+{
+    for (size_t k = 0; k < sizeof(pointers) / sizeof(pointers[0]); k++) {
+        struct str pointer = str_of(pointers[k]);
+
+        if (str_starts(word, pointer) &&
+            (word.len == pointer.len || word.s[pointer.len] == '\'')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Do the first words of sentence `i` point at something outside? */
 static bool is_leaning(const struct analysis *a, size_t i)
 {
@@ -291,47 +305,62 @@ static bool is_leaning(const struct analysis *a, size_t i)
             continue;
         }
         n_words++;
-        for (size_t k = 0; k < sizeof(pointers) / sizeof(pointers[0]); k++) {
-            if (str_eq(token->folded, str_of(pointers[k]))) {
-                return true;
-            }
+        if (is_pointer(token->folded)) {
+            return true;
         }
     }
     return false;
 }
 
-/* What was said before the note that it leans on; s == NULL: nothing. */
-static struct str leaned_on(const struct select_input *input, size_t first,
-                            size_t end)
+/* What was said before the note that it leans on. */
+struct aside {
+    struct str text; /* s == NULL: nothing */
+    struct str by;   /* somebody else's words; or empty */
+};
+
+static struct aside leaned_on(const struct select_input *input, size_t first,
+                              size_t end)
 {
     const struct select_turn *turn = input->turn;
     const struct analysis *a = turn->analysis;
     bool is_thin = telling_words(a, first, end) < THIN_WORDS;
+    bool leans = is_leaning(a, first);
     struct str question = asked(input->before);
 
-    if (first > 0 && is_leaning(a, first)) {
+    if (first > 0 && leans && telling_words(a, first - 1, first) > 0) {
         const struct span *span = &a->sentences[first - 1].span;
 
-        return str_sub(turn->text, span->from, span->to);
+        return (struct aside){.text =
+                                  str_sub(turn->text, span->from, span->to)};
+    }
+    if (!is_thin && !leans) {
+        return (struct aside){.text = {NULL, 0}}; /* speaks for itself */
+    }
+    if (question.len > 0) {
+        return (struct aside){.text = question};
     }
     if (input->matter.len > 0 && !shares_word(a, input->matter)) {
-        return input->matter;
+        return (struct aside){.text = input->matter};
     }
-    if (is_thin && (question.len > 0 || input->before.len >= ASIDE_LEAST)) {
-        return question.len > 0 ? question : input->before;
+    if (is_thin && input->before.len >= ASIDE_LEAST) {
+        return (struct aside){input->before, input->before_by};
     }
-    return (struct str){NULL, 0};
+    return (struct aside){.text = {NULL, 0}};
 }
 
-/* "[boiler] ": what the words alone do not say. */
+/* "[boiler] ": what the words alone do not say; "[ada: shall I call him] ". */
 static void add_aside(struct buf *out, const struct select_input *input,
                       size_t first, size_t end)
 {
-    struct str aside = leaned_on(input, first, end);
+    struct aside aside = leaned_on(input, first, end);
 
-    if (aside.len > 0) {
+    if (aside.text.len > 0) {
         (void)buf_append_char(out, '['); /* checked at the end */
-        (void)add_line(out, aside, ASIDE_BYTES);
+        if (aside.by.len > 0) {
+            (void)buf_append(out, aside.by.s, aside.by.len);
+            (void)buf_append_cstr(out, ": ");
+        }
+        (void)add_line(out, aside.text, ASIDE_BYTES);
         (void)buf_append_cstr(out, "] ");
     }
 }

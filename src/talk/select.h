@@ -59,9 +59,10 @@ struct select_note {
 
 struct select_input {
     const struct select_turn *turn;
-    struct str before; /* what was said just before it, by somebody else; or
-                          empty */
-    struct str matter; /* title of the effort it belongs to; or empty */
+    struct str before;    /* what was said just before it, by somebody else; or
+                             empty */
+    struct str before_by; /* … who that is */
+    struct str matter;    /* title of the effort it belongs to; or empty */
 };
 
 /*

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Tokens of a sentence that are looked at for its tense. */
-#define TENSE_TOKENS 200
+#define TENSE_TOKENS 40
 
 static int64_t floor_div(int64_t value, int64_t by)
 {
@@ -135,47 +135,72 @@ static bool is_word(const struct token *token, const char *const *list)
     return false;
 }
 
-/* Past or future, by the words of the sentence that begins at `from`. */
-static enum date_tense tense_from(const struct tokens *tokens, size_t from)
+static const char *const past_words[] = {
+    "was",  "were",  "did",   "had",  "went",   "got",    "met",     "saw",
+    "made", "took",  "came",  "said", "told",   "felt",   "gave",    "bought",
+    "left", "began", "found", "ran",  "ate",    "didn't", "wasn't",  "won",
+    "lost", "spent", "wrote", "read", "been",   "flew",   "drove",   "caught",
+    "held", "kept",  "sent",  "sold", "taught", "broke",  "brought", NULL};
+static const char *const future_words[] = {
+    "will",  "i'll",   "we'll", "you'll", "he'll", "she'll",   "they'll",
+    "shall", "it'll",  "going", "gonna",  "let's", "plan",     "planning",
+    "won't", "should", "can",   "could",  "must",  "schedule", NULL};
+/* what was arranged, "booked him for Thursday", is yet to come */
+static const char *const arranged_words[] = {
+    "booked",  "scheduled", "rescheduled", "arranged", "reserved",
+    "planned", "postponed", "invited",     NULL};
+/* a clause of its own begins */
+static const char *const clause_words[] = {"and",      "but",   "so", "because",
+                                           "although", "while", NULL};
+/* "I've got a meeting" is no past */
+static const char *const have_words[] = {
+    "have", "has", "i've", "we've", "you've", "they've", "haven't", NULL};
+
+static bool is_past_word(const struct token *token, bool has_have)
 {
-    static const char *const past[] = {
-        "was",    "were",   "did",   "had",     "went",  "got",   "met",
-        "saw",    "made",   "took",  "came",    "said",  "told",  "felt",
-        "gave",   "bought", "left",  "began",   "found", "ran",   "ate",
-        "didn't", "wasn't", "won",   "lost",    "spent", "wrote", "read",
-        "been",   "flew",   "drove", "caught",  "held",  "kept",  "sent",
-        "sold",   "taught", "broke", "brought", NULL};
-    static const char *const future[] = {
-        "will",  "i'll",   "we'll", "you'll", "he'll", "she'll",   "they'll",
-        "shall", "it'll",  "going", "gonna",  "let's", "plan",     "planning",
-        "won't", "should", "can",   "could",  "must",  "schedule", NULL};
-    /* what was arranged, "booked him for Thursday", is yet to come */
-    static const char *const arranged[] = {
-        "booked",  "scheduled", "rescheduled", "arranged", "reserved",
-        "planned", "postponed", "invited",     NULL};
-    bool has_past = false;
-    bool has_future = false;
+    if (has_have && str_eq(token->folded, STR("got"))) {
+        return false;
+    }
+    return is_word(token, past_words) ||
+           (token->folded.len > 4 && str_ends(token->folded, STR("ed")) &&
+            !str_ends(token->folded, STR("eed")));
+}
+
+/*
+ * Past or future: by the verb that stands nearest before the date at `at`, else
+ * by the first one behind it in its clause. "Can you find the ring I got on 15
+ * March?"
+ */
+static enum date_tense tense_at(const struct tokens *tokens, size_t from,
+                                size_t at)
+{
+    enum date_tense tense = TENSE_NONE;
     bool is_arranged = false;
+    bool has_have = false;
 
-    for (size_t i = from; i < tokens->count && i < from + TENSE_TOKENS; i++) {
+    from = at > from + TENSE_TOKENS ? at - TENSE_TOKENS : from;
+    for (size_t i = from; i < tokens->count && i < at + TENSE_TOKENS; i++) {
         const struct token *token = &tokens->items[i];
+        bool is_bound = is_arranged && (str_eq(token->folded, STR("for")) ||
+                                        str_eq(token->folded, STR("until")));
 
-        if (i > from && token->flags & TOKEN_BREAK) {
+        if ((i > from && token->flags & TOKEN_BREAK) ||
+            (i >= at && tense != TENSE_NONE) ||
+            (i > at && is_word(token, clause_words))) {
             break;
         }
         if (token->kind != TOKEN_WORD) {
             continue;
         }
-        has_past |=
-            is_word(token, past) ||
-            (token->folded.len > 4 && str_ends(token->folded, STR("ed")) &&
-             !str_ends(token->folded, STR("eed")));
-        is_arranged |= is_word(token, arranged);
-        has_future |= is_word(token, future) ||
-                      (is_arranged && (str_eq(token->folded, STR("for")) ||
-                                       str_eq(token->folded, STR("until"))));
+        if (is_bound || is_word(token, future_words)) {
+            tense = TENSE_FUTURE;
+        } else if (is_past_word(token, has_have)) {
+            tense = TENSE_PAST;
+        }
+        is_arranged |= is_word(token, arranged_words);
+        has_have |= is_word(token, have_words);
     }
-    return has_future ? TENSE_FUTURE : has_past ? TENSE_PAST : TENSE_NONE;
+    return tense;
 }
 
 static bool is_in_range(int64_t ms)
@@ -229,7 +254,6 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
     size_t at = 0;
     size_t seen = 0; /* items whose sentence breaks are noted */
     size_t sentence = 0;
-    bool has_tense = false;
 
     *out_dates = NULL;
     *out_count = 0;
@@ -249,17 +273,13 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
         for (; seen <= at; seen++) {
             if (items[seen].breaks || seen == 0) {
                 sentence = items[seen].token;
-                has_tense = false;
             }
         }
         if (items[at].class == DC_OTHER) {
             at++;
             continue;
         }
-        if (!has_tense) {
-            parser.ref.tense = tense_from(tokens, sentence);
-            has_tense = true;
-        }
+        parser.ref.tense = tense_at(tokens, sentence, items[at].token);
         if (!date_parse(&parser, &at, &when)) {
             at = from + 1;
             continue;

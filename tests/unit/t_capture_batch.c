@@ -58,6 +58,20 @@ static void tell(struct buf *out, const struct capture_result *result)
     }
 }
 
+/* Without the chat's id, which is drawn anew in each run. */
+static struct str without_ids(struct arena *arena, struct str fields)
+{
+    char *text = arena_copy(arena, fields.s, fields.len);
+    char *at = text;
+
+    assert_non_null(text);
+    while ((at = strstr(at, "\"chat_id\":\""))) {
+        at += strlen("\"chat_id\":\"");
+        memset(at, '-', UUID_TEXT_SIZE - 1);
+    }
+    return (struct str){text, fields.len};
+}
+
 /* What is kept in the end. */
 static void tell_kept(struct buf *out, struct talk *talk)
 {
@@ -69,13 +83,14 @@ static void tell_kept(struct buf *out, struct talk *talk)
 
         for (size_t i = 0; i < n; i++) {
             const struct memory *memory = talk_memory(talk, types[t], i);
+            struct str fields = without_ids(&talk->world.arena, memory->fields);
 
             (void)buf_printf(out, "%s %.*s: %.*s => %.*s %.*s\n", types[t],
                              (int)memory->status.len, memory->status.s,
                              (int)memory->summary.len, memory->summary.s,
                              (int)memory->resolution.len,
                              memory->resolution.s ? memory->resolution.s : "",
-                             (int)memory->fields.len, memory->fields.s);
+                             (int)fields.len, fields.s);
         }
     }
 }

@@ -196,12 +196,16 @@ static void flags_are_told(void **state)
 static void the_matter_stands_before_words_that_do_not_name_it(void **state)
 {
     (void)state;
-    say("The valve under the sink was loose and I tightened it.");
+    say("It was the valve.");
     keep_all();
     input.matter = STR("The boiler loses pressure");
     assert_string_equal(notes(1)->summary.s,
-                        "[The boiler loses pressure] The valve under the sink "
-                        "was loose and I tightened it.");
+                        "[The boiler loses pressure] It was the valve.");
+    say("The valve under the sink was loose and Marek tightened both screws.");
+    keep_all();
+    assert_string_equal(notes(1)->summary.s,
+                        "The valve under the sink was loose and Marek "
+                        "tightened both screws."); /* speaks for itself */
     say("The boiler valve under the sink was loose and I tightened it.");
     keep_all();
     input.matter = STR("The boiler loses pressure");

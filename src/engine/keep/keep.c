@@ -218,6 +218,8 @@ static enum clew_status notes_of(struct observation *o,
     struct select_input input = {.turn = &o->select, .matter = o->matter};
 
     input.before = o->n_before ? o->before[o->n_before - 1].text : STR("");
+    input.before_by =
+        o->n_before ? o->before[o->n_before - 1].speaker : STR("");
     return select_notes(o->arena, &input, out, out_count) == CLEW_OK
                ? CLEW_OK
                : clew_no_memory(err);
