@@ -32,7 +32,7 @@
 #define LINK_AT 0.88
 #define LINK_AT_FIRST 0.92 /* by one turn alone */
 #define SURE_AT 0.90
-#define KEEP_AT 0.86
+#define KEEP_AT 0.88
 /* Where words are so sure, the reader need not be. */
 #define WORDS_SURE 0.85
 #define LINK_AT_SURE 0.60
