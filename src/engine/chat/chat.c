@@ -253,8 +253,6 @@ struct work {
     const struct chat_new *input;
     const struct chat_filter *filter;
     const struct chat_change *change;
-    int64_t at_seq;
-    struct str title;
     int64_t now_ms;
     struct chat chat;
     struct chat *chats;
@@ -511,20 +509,6 @@ static enum clew_status do_patch(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? note_patch(tx, work, err) : status;
 }
 
-/* Run a writing function that yields one chat. */
-static enum clew_status write_one(struct engine *engine,
-                                  const struct scope *scope, store_fn fn,
-                                  struct work *work, struct chat *out_chat,
-                                  struct clew_error *err)
-{
-    enum clew_status status = store_write(engine->store, scope, fn, work, err);
-
-    if (status == CLEW_OK) {
-        *out_chat = work->chat;
-    }
-    return status;
-}
-
 enum clew_status chat_patch(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const struct uuid *id,
                             const struct chat_change *change,
@@ -535,40 +519,11 @@ enum clew_status chat_patch(struct engine *engine, const struct scope *scope,
                         .id = id,
                         .change = change,
                         .now_ms = clock_now_ms(engine->clock)};
-
-    return write_one(engine, scope, do_patch, &work, out_chat, err);
-}
-
-static enum clew_status do_fork(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct work *work = arg;
-    struct chat_birth birth = {action_new_id(work->engine, work->now_ms),
-                               work->now_ms};
-    struct chat parent;
     enum clew_status status =
-        chat_find(tx, work->arena, work->id, &parent, err);
+        store_write(engine->store, scope, do_patch, &work, err);
 
-    if (status != CLEW_OK) {
-        return status;
+    if (status == CLEW_OK) {
+        *out_chat = work.chat;
     }
-    return chat_fork(tx, work->arena, &parent,
-                     work->at_seq < 0 ? parent.last_seq : work->at_seq,
-                     work->title, (struct str){NULL, 0}, &birth, &work->chat,
-                     err);
-}
-
-enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
-                              struct arena *arena, const struct uuid *id,
-                              int64_t at_seq, struct str title,
-                              struct chat *out_chat, struct clew_error *err)
-{
-    struct work work = {.engine = engine,
-                        .arena = arena,
-                        .id = id,
-                        .at_seq = at_seq,
-                        .title = title,
-                        .now_ms = clock_now_ms(engine->clock)};
-
-    return write_one(engine, scope, do_fork, &work, out_chat, err);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/core/action.h"
+#include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 #include "text/title.h"
@@ -209,6 +210,56 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
     if (status == CLEW_OK) {
         status = note_fork(tx, parent, at_seq, title, &fork, err);
     }
+    if (status == CLEW_OK) {
+        *out_chat = fork;
+    }
+    return status;
+}
+
+struct fork_work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct uuid *id;
+    int64_t at_seq; /* < 0: at the end */
+    struct str title;
+    int64_t now_ms;
+    struct chat *out;
+};
+
+static enum clew_status do_fork(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct fork_work *work = arg;
+    struct chat_birth birth = {action_new_id(work->engine, work->now_ms),
+                               work->now_ms};
+    struct chat parent;
+    enum clew_status status =
+        chat_find(tx, work->arena, work->id, &parent, err);
+
+    return status == CLEW_OK
+               ? chat_fork(tx, work->arena, &parent,
+                           work->at_seq < 0 ? parent.last_seq : work->at_seq,
+                           work->title, (struct str){NULL, 0}, &birth,
+                           work->out, err)
+               : status;
+}
+
+enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
+                              struct arena *arena, const struct uuid *id,
+                              int64_t at_seq, struct str title,
+                              struct chat *out_chat, struct clew_error *err)
+{
+    struct chat fork;
+    struct fork_work work = {.engine = engine,
+                             .arena = arena,
+                             .id = id,
+                             .at_seq = at_seq,
+                             .title = title,
+                             .now_ms = clock_now_ms(engine->clock),
+                             .out = &fork};
+    enum clew_status status =
+        store_write(engine->store, scope, do_fork, &work, err);
+
     if (status == CLEW_OK) {
         *out_chat = fork;
     }

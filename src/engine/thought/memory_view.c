@@ -280,9 +280,12 @@ static enum clew_status find_in_chat(struct store_tx *tx, struct work *work,
     struct effort *efforts = NULL;
     struct chat chat;
     size_t count = 0;
-    enum clew_status status =
-        chat_find(tx, work->arena, work->action->chat_id, &chat, NULL);
+    enum clew_status status = memory_find(tx, work->arena, work->id, out, err);
 
+    if (status != CLEW_OK) {
+        return status; /* nobody's, whatever the chat is */
+    }
+    status = chat_find(tx, work->arena, work->action->chat_id, &chat, NULL);
     if (status == CLEW_OK) {
         status = effort_list_line(tx, work->arena, &chat, chat.last_seq, true,
                                   &efforts, &count, err);

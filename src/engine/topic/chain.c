@@ -2,7 +2,7 @@
 /*
  * chain.c - rows of chains, their updates and their words. See chain.h.
  */
-#include "engine/topic/chain_fork.h"
+#include "engine/topic/chain.h"
 
 #include "base/clock.h"
 #include "engine/core/action.h"
@@ -263,51 +263,11 @@ enum clew_status chain_add_event(struct store_tx *tx,
         err);
 }
 
-/* --- whole operations -------------------------------------------------------
- */
-
-struct list_work {
-    struct engine *engine;
-    struct arena *arena;
-    const struct chain_filter *filter;
-    struct rows_list list;
-};
-
-/* A fork that has not gone on yet has the chains of its line. */
-static enum clew_status add_above(struct store_tx *tx, struct list_work *work,
-                                  struct clew_error *err)
+enum clew_status chain_list_rows(struct store_tx *tx, struct arena *arena,
+                                 const struct chain_filter *f,
+                                 struct chain **out_chains, size_t *out_count,
+                                 struct clew_error *err)
 {
-    const struct chain_filter *f = work->filter;
-    struct chain *chains = NULL;
-    struct chat chat;
-    size_t count = 0;
-    size_t n = 0;
-    enum clew_status status =
-        chat_find(tx, work->arena, &f->chat_id, &chat, NULL);
-
-    if (status != CLEW_OK || uuid_is_nil(&chat.parent_id) ||
-        work->list.count > 0 || f->before_time_ms) {
-        return status == CLEW_NOT_FOUND ? CLEW_OK : status;
-    }
-    status = chain_list_above(work->engine, tx, work->arena, &chat,
-                              CHAIN_FORK_OPEN, &chains, &count, err);
-    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
-        if (!f->state.s ||
-            str_eq(f->state, str_of(chain_phase_name(chains[i].phase)))) {
-            chains[i].id = chains[i].twin_of; /* it has no other yet */
-            chains[n++] = chains[i];
-        }
-    }
-    work->list.items = chains;
-    work->list.count = n < (size_t)f->limit ? n : (size_t)f->limit;
-    return status;
-}
-
-static enum clew_status do_list(struct store_tx *tx, void *arg,
-                                struct clew_error *err)
-{
-    struct list_work *work = arg;
-    const struct chain_filter *f = work->filter;
     struct str state = f->state.s ? f->state : STR("");
     int64_t before = f->before_time_ms ? f->before_time_ms : INT64_MAX;
     static const struct uuid last = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -317,11 +277,10 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     const struct db_sql *sql = &LIST_ALL;
     struct db_value args[5] = {db_text(state), db_int(before), db_uuid(id),
                                db_int(f->limit), db_null()};
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct chain), .fn = row_of};
     size_t n_args = 5;
-    enum clew_status status;
 
-    work->list = (struct rows_list){
-        .arena = work->arena, .size = sizeof(struct chain), .fn = row_of};
     if (!uuid_is_nil(&f->session_id)) {
         sql = &LIST_SESSION;
         args[4] = db_uuid(&f->session_id);
@@ -334,74 +293,24 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     } else {
         n_args = 4;
     }
-    status = rows_add(tx, &work->list, sql, args, n_args, err);
-    return status == CLEW_OK && sql == &LIST_CHAT ? add_above(tx, work, err)
-                                                  : status;
+    return rows_all(tx, &list, sql, args, n_args, out_chains, out_count, err);
 }
 
-enum clew_status chain_list(struct engine *engine, const struct scope *scope,
-                            struct arena *arena,
-                            const struct chain_filter *filter,
-                            struct chain **out_chains, size_t *out_count,
-                            struct clew_error *err)
+enum clew_status chain_list_events(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *id, int64_t limit,
+                                   struct chain_event **out_events,
+                                   size_t *out_count, struct clew_error *err)
 {
-    struct list_work work = {
-        .engine = engine, .arena = arena, .filter = filter};
-    enum clew_status status =
-        store_read(engine->store, scope, do_list, &work, err);
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct chain_event), .fn = event_of};
 
-    if (status == CLEW_OK) {
-        *out_chains = work.list.items;
-        *out_count = work.list.count;
-    }
-    return status;
+    return rows_all(tx, &list, &SELECT_EVENTS,
+                    DB_ARGS(db_uuid(id), db_int(limit)), out_events, out_count,
+                    err);
 }
 
-struct get_work {
-    struct arena *arena;
-    const struct uuid *id;
-    struct chain_detail *out;
-};
-
-static enum clew_status do_get(struct store_tx *tx, void *arg,
-                               struct clew_error *err)
-{
-    struct get_work *work = arg;
-    struct rows_list list = {.arena = work->arena,
-                             .size = sizeof(struct chain_event),
-                             .fn = event_of};
-    enum clew_status status =
-        chain_find(tx, work->arena, work->id, &work->out->chain, err);
-
-    if (status == CLEW_OK) {
-        status = claim_list(tx, work->arena, work->id, CHAIN_VIEW_MAX,
-                            &work->out->claims, &work->out->n_claims, err);
-    }
-    if (status == CLEW_OK && !uuid_is_nil(&work->out->chain.twin_of)) {
-        status =
-            chain_claims_line(tx, work->arena, &work->out->chain,
-                              &work->out->claims, &work->out->n_claims, err);
-    }
-    if (status == CLEW_OK) {
-        status =
-            rows_add(tx, &list, &SELECT_EVENTS,
-                     DB_ARGS(db_uuid(work->id), db_int(CHAIN_VIEW_MAX)), err);
-    }
-    if (status == CLEW_OK) {
-        work->out->events = list.items;
-        work->out->n_events = list.count;
-    }
-    return status;
-}
-
-enum clew_status chain_get(struct engine *engine, const struct scope *scope,
-                           struct arena *arena, const struct uuid *id,
-                           struct chain_detail *out, struct clew_error *err)
-{
-    struct get_work work = {arena, id, out};
-
-    return store_read(engine->store, scope, do_get, &work, err);
-}
+/* --- whole operations -------------------------------------------------------
+ */
 
 struct action_work {
     struct engine *engine;

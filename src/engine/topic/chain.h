@@ -150,6 +150,18 @@ struct chain_filter {
     struct uuid before_id;
     int64_t limit;
 };
+/* Inside a transaction: latest extension first; without those of a fork's line.
+ */
+enum clew_status chain_list_rows(struct store_tx *tx, struct arena *arena,
+                                 const struct chain_filter *filter,
+                                 struct chain **out_chains, size_t *out_count,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* … and what happened to one. */
+enum clew_status chain_list_events(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *id, int64_t limit,
+                                   struct chain_event **out_events,
+                                   size_t *out_count,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* Latest extension first. */
 enum clew_status chain_list(struct engine *engine, const struct scope *scope,
                             struct arena *arena,
