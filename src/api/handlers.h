@@ -153,6 +153,9 @@ API_HANDLER(settings_get);
 API_HANDLER(analyse_post);
 API_HANDLER(analyse_feedback);
 
+/* ask/ask.c */
+API_HANDLER(ask_post);
+
 /* ask/recall.c */
 API_HANDLER(recall_post);
 

@@ -151,6 +151,12 @@ const struct api_route api_routes[] = {
             "at", "timezone", "explain", "fast", "min_score", "cursor"), NULL,
      "Find what was said", "recall: query > Recalled", 0},
 
+    {HTTP_POST, "/api/v1/ask", READ, ask_post,
+     FIELDS("query", "user_id", "chat_id", "since", "until", "at", "timezone",
+            "deep", "stream"), NULL,
+     "Answer a question in sentences that cite what was said",
+     "ask: query > Answer", 0},
+
     /* --- analyse --- */
     {HTTP_POST, "/api/v1/analyse", READ, analyse_post,
      FIELDS("text", "previous", "created_at", "timezone"), NULL,

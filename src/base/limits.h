@@ -34,6 +34,8 @@
 #define LIMIT_QUERY_TERMS 256
 /* Query text of a recall. */
 #define LIMIT_QUERY_BYTES (1024u * 1024)
+/* Question that is to be answered: it goes to a language model. */
+#define LIMIT_ASK_BYTES 8192
 /* Memory of one request or task: body, parse tree and answer together. */
 #define LIMIT_REQUEST_ARENA_BYTES (512u * 1024 * 1024)
 /* Depth of forks of forks; each level is one more step in reading history. */

@@ -27,7 +27,7 @@ static const struct {
     const char *parts; /* first words of paths, each between spaces */
 } tags[] = {
     {"turns", "Store what was said", " turns "},
-    {"recall", "Find what was said", " recall start analyse "},
+    {"recall", "Find what was said", " recall ask start analyse "},
     {"chats", "Chats, their forks and contexts", " chats sessions "},
     {"memories", "What is worth keeping, with its lineage",
      " memory memories conflicts "},

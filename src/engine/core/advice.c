@@ -266,6 +266,120 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     return status;
 }
 
+/* One message of the person, with the manual where the API wants it. */
+static json_t *messages_of(const struct llm *llm, struct str system,
+                           struct str prompt, json_t **out_system)
+{
+    bool is_apart = str_eq(str_of(llm_kind(llm)), STR("anthropic"));
+
+    *out_system = is_apart ? json_stringn(system.s, system.len) : NULL;
+    if (is_apart) {
+        return json_pack("[{s:s, s:s%}]", "role", "user", "content", prompt.s,
+                         prompt.len);
+    }
+    return json_pack("[{s:s, s:s%}, {s:s, s:s%}]", "role", "system", "content",
+                     system.s, system.len, "role", "user", "content", prompt.s,
+                     prompt.len);
+}
+
+static enum clew_status do_used(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct work *work = arg;
+
+    return rows_number(tx, &SELECT_USED, DB_ARGS(db_int(day_of(work->now_ms))),
+                       &work->used, err);
+}
+
+/* Is there a model, and may it be asked so much today? */
+static enum clew_status may_talk(struct engine *engine,
+                                 const struct scope *scope, int64_t needed,
+                                 struct clew_error *err)
+{
+    struct work work = {.now_ms = clock_now_ms(engine->clock)};
+    enum clew_status status;
+
+    if (!engine->llm) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "no language model is configured");
+    }
+    status = store_read(engine->store, scope, do_used, &work, err);
+    if (status == CLEW_OK &&
+        work.used + needed > config_int(engine->config, "llm.daily_tokens")) {
+        return clew_fail_code(
+            err, CLEW_RATE_LIMITED, ADVICE_SPENT,
+            "the day's tokens for the language model are used");
+    }
+    return status;
+}
+
+/* What a reply cost, by our own count where the endpoint does not say. */
+static enum clew_status note_talk(struct engine *engine,
+                                  const struct scope *scope,
+                                  const struct advice_talk *talk,
+                                  struct str prompt,
+                                  const struct llm_reply *reply,
+                                  bool has_failed, struct clew_error *err)
+{
+    struct advice_call call = {.purpose = str_of(talk->purpose),
+                               .model = str_of(llm_model(engine->llm)),
+                               .input_tokens = reply->input_tokens,
+                               .output_tokens = reply->output_tokens,
+                               .has_failed = has_failed};
+
+    if (call.input_tokens == 0 && (!has_failed || reply->text.len > 0)) {
+        call.input_tokens = (int64_t)(text_token_estimate(talk->system) +
+                                      text_token_estimate(prompt));
+    }
+    if (call.output_tokens == 0) {
+        call.output_tokens = (int64_t)text_token_estimate(reply->text);
+    }
+    return advice_note(engine, scope, &call, err);
+}
+
+enum clew_status advice_talk(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct advice_talk *talk,
+                             struct llm_reply *out, struct clew_error *err)
+{
+    struct llm_talk asked = {.max_tokens = talk->max_tokens,
+                             .on_piece = talk->on_piece,
+                             .is_over = talk->is_over,
+                             .arg = talk->arg};
+    struct str prompt = talk->prompt;
+    json_t *system = NULL;
+    json_t *messages;
+    enum clew_status status;
+    enum clew_status noted;
+
+    *out = (struct llm_reply){.text = STR("")};
+    /* whatever redact.mode keeps: no secret leaves */
+    status = redact_str(arena, &prompt, err);
+    if (status == CLEW_OK) {
+        status = may_talk(engine, scope,
+                          (int64_t)(text_token_bound(talk->system) +
+                                    text_token_bound(prompt)) +
+                              talk->max_tokens,
+                          err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    messages = messages_of(engine->llm, talk->system, prompt, &system);
+    asked.messages = messages;
+    asked.system = system;
+    status = messages ? llm_talk(engine->llm, arena, &asked, out, err)
+                      : clew_no_memory(err);
+    json_decref(messages);
+    json_decref(system);
+    if (status == CLEW_NO_MEMORY) {
+        return status;
+    }
+    noted = note_talk(engine, scope, talk, prompt, out, status != CLEW_OK,
+                      status == CLEW_OK ? err : NULL);
+    return status == CLEW_OK ? noted : status;
+}
+
 enum clew_status advice_note(struct engine *engine, const struct scope *scope,
                              const struct advice_call *call,
                              struct clew_error *err)

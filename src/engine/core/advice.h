@@ -18,6 +18,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "model/llm.h"
+#include "model/llm_talk.h"
 #include "store/store.h"
 
 struct engine;
@@ -39,6 +40,26 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             const struct llm_request *request,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* A question that is answered in words, piece by piece. */
+struct advice_talk {
+    const char *purpose;
+    struct str system;
+    struct str prompt;
+    int max_tokens;
+    bool (*on_piece)(void *arg, struct str piece); /* as in llm_talk.h */
+    bool (*is_over)(void *arg);
+    void *arg;
+};
+/*
+ * Ask so. The reply is nobody's record: it is counted and not kept. Fails as
+ * advice_ask(); what had come until then is in `out`.
+ */
+enum clew_status advice_talk(struct engine *engine, const struct scope *scope,
+                             struct arena *arena,
+                             const struct advice_talk *talk,
+                             struct llm_reply *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+
 /* A call that somebody else made with the configured model. */
 struct advice_call {
     struct str purpose;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_ask.c - a question, answered in sentences that cite.
+ */
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/core/cli.h"
+#include "cli/core/typed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a cited passage: its columns, those of its speaker. */
+#define MAX_COLUMNS 80
+#define SPEAKER_COLUMNS 24
+
+static const struct arg_option options[] = {
+    {"user", 'U', "ID", NULL, "only this user's"},
+    {"chat", 'C', "CHAT", NULL, "only this chat's"},
+    {"since", 0, "TIME", NULL, "not before"},
+    {"until", 0, "TIME", NULL, "not after"},
+    {"at", 0, "TIME", NULL, "as of that moment"},
+    {"deep", 0, NULL, NULL, "let the model ask on, once"},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
+static json_t *body_of(const struct cli *cli, struct str query)
+{
+    json_t *body = json_object();
+
+    if (body && json_set_str(body, "query", query) &&
+        cli_set_option(cli, body, "user_id", "user") &&
+        cli_set_option(cli, body, "chat_id", "chat") &&
+        cli_set_option(cli, body, "since", "since") &&
+        cli_set_option(cli, body, "until", "until") &&
+        cli_set_option(cli, body, "at", "at") &&
+        (!args_has(&cli->args, "deep") || json_set_bool(body, "deep", true))) {
+        return body;
+    }
+    json_decref(body);
+    return NULL;
+}
+
+static int64_t number_of(const json_t *item)
+{
+    return json_integer_value(json_object_get(item, "number"));
+}
+
+/* "The rent is 900 euros. [1][3]" */
+static void show_sentence(struct cli *cli, const json_t *sentence)
+{
+    const json_t *cite;
+    size_t i;
+
+    output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(sentence, "text")));
+    json_array_foreach (json_object_get(sentence, "cites"), i, cite) {
+        (void)fprintf(cli->out.file, "%s[%lld]", i == 0 ? " " : "",
+                      (long long)number_of(cite));
+    }
+    if (!json_is_true(json_object_get(sentence, "supported"))) {
+        output_text(&cli->out, OUTPUT_BOLD, STR(" (not supported)"));
+    }
+    (void)fputc('\n', cli->out.file);
+}
+
+static bool is_cited(const json_t *answer, int64_t number)
+{
+    const json_t *sentence;
+    const json_t *cite;
+    size_t i;
+    size_t k;
+
+    json_array_foreach (json_object_get(answer, "sentences"), i, sentence) {
+        json_array_foreach (json_object_get(sentence, "cites"), k, cite) {
+            if (number_of(cite) == number) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* "[1] user, 3 h ago, chat 9398ac: I pay 900 euros …" */
+static void show_source(struct cli *cli, const json_t *source, bool has_words)
+{
+    struct str chat = str_of(cli_field(source, "chat_id"));
+    const char *speaker = cli_field(source, "speaker");
+    size_t columns =
+        cli->out.width < MAX_COLUMNS ? cli->out.width : MAX_COLUMNS;
+
+    (void)fprintf(cli->out.file, "[%lld] ", (long long)number_of(source));
+    output_line(&cli->out, OUTPUT_NAME,
+                str_of(speaker[0] ? speaker : cli_field(source, "kind")),
+                SPEAKER_COLUMNS);
+    (void)fprintf(cli->out.file, ", %s", cli_when(cli, source, "created_at"));
+    if (chat.len > 0) {
+        (void)fprintf(cli->out.file, ", chat %.*s", TYPED_ID_COLUMNS, chat.s);
+    }
+    (void)fputc('\n', cli->out.file);
+    if (has_words) {
+        (void)fputs("    ", cli->out.file);
+        output_line(&cli->out, OUTPUT_DIM, str_of(cli_field(source, "text")),
+                    columns - 4);
+        (void)fputc('\n', cli->out.file);
+    }
+}
+
+static enum clew_status show(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
+{
+    bool is_model = strcmp(cli_field(answer, "by"), "model") == 0;
+    const char *reason = cli_field(answer, "reason");
+    const json_t *item;
+    size_t i;
+
+    (void)err;
+    if (json_array_size(json_object_get(answer, "sentences")) == 0) {
+        output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(answer, "text")));
+        (void)fputc('\n', cli->out.file);
+        return CLEW_OK;
+    }
+    json_array_foreach (json_object_get(answer, "sentences"), i, item) {
+        show_sentence(cli, item);
+    }
+    (void)fputc('\n', cli->out.file);
+    json_array_foreach (json_object_get(answer, "sources"), i, item) {
+        if (is_cited(answer, number_of(item))) {
+            show_source(cli, item, is_model);
+        }
+    }
+    if (reason[0]) {
+        (void)fflush(cli->out.file);
+        (void)fprintf(
+            stderr, "no language model answered (%s): what was said\n", reason);
+    }
+    return CLEW_OK;
+}
+
+static enum clew_status run(struct cli *cli, struct clew_error *err)
+{
+    struct str query;
+    json_t *body;
+    enum clew_status status = cli_text(cli, 0, LIMIT_ASK_BYTES, &query, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    body = body_of(cli, query);
+    if (!body) {
+        return clew_fail(err, CLEW_INVALID, "the question must be valid UTF-8");
+    }
+    return cli_show(cli, "POST", "/api/v1/ask", body, show, err);
+}
+
+const struct command command_ask = {
+    .name = "ask",
+    .operands = "QUESTION|-",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "answer a question from what was said",
+    .example = "clew ask --user ada \"when is the meeting?\"",
+    .options = options,
+    .run = run,
+};

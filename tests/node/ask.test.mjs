@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ask.test.mjs - questions answered in sentences that cite: what is supported,
+ * what is marked, what nobody is asked about, and models that fail.
+ */
+import assert from "node:assert/strict";
+import http from "node:http";
+import { after, before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isError, isOk } from "./lib/check.mjs";
+
+const piece = (content) =>
+  `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+
+/* A model that says what `script` tells it: lines, or a function of the reply. */
+async function startModel() {
+  const model = { asked: [], script: [], connections: new Set() };
+  const server = http.createServer((request, reply) => {
+    let body = "";
+    request.on("data", (part) => { body += part; });
+    request.on("end", () => {
+      const said = JSON.parse(body);
+      const prompt = JSON.parse(said.messages.at(-1).content);
+      model.asked.push({ body, prompt, system: said.messages[0].content });
+      const next = model.script.shift();
+      assert.ok(next !== undefined, "asked once too often");
+      if (typeof next === "function" && next.length === 2) return next(reply, prompt);
+      const text = typeof next === "function" ? next(prompt) : next;
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      for (const part of text.match(/[\s\S]{1,7}/gu) ?? []) reply.write(piece(part));
+      return reply.end("data: [DONE]\n\n");
+    });
+  });
+  await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+  model.url = `http://127.0.0.1:${server.address().port}`;
+  model.stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => { server.close(resolve); });
+  };
+  return model;
+}
+
+/* The number under which a passage with these words was shown. */
+const number = (prompt, words) => {
+  const found = prompt.passages.find((p) => words.test(p.text));
+  assert.ok(found, `${words} was not shown`);
+  return found.number;
+};
+
+const said = [
+  ["ada", "My rent in Ulm is 900 euros a month since the landlord Mr Hoffmann raised it."],
+  ["ada", "The dentist appointment with Dr Okafor is tomorrow at 15:30."],
+  ["ada", "We decided to call the new sailing boat Heron."],
+  ["ada", "Die Waschmaschine im Keller hat 449 Euro gekostet, gekauft bei Brinkmann."],
+  ["bob", "My rent in Hamburg is 1350 euros a month, which is far too much."],
+  ["eve", "The password for the cellar server is hunter2-Quokka-99 and the api key is sk-proj-abcdefghijklmnopqrstuvwx1234567890ABCD."],
+];
+const RENT = "How much is my rent?";
+
+onEachBackend("asking", (open) => {
+  let model;
+  let server;
+  let api;
+  let turns;
+  before(async () => {
+    model = await startModel();
+    server = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
+      CLEW_LLM_TIMEOUT_MS: "1500", CLEW_RECALL_READ_MS: "5000" } });
+    api = server.api();
+    turns = {};
+    for (const [i, [user_id, content]] of said.entries()) {
+      const { turns: [turn] } = isOk(await api.post("/api/v1/turns", { turns: [{
+        user_id, role: "user", content, created_at: `2026-03-1${i}T10:00:00.000Z` }] }), 201);
+      turns[i] = turn;
+    }
+  });
+  after(() => model.stop());
+
+  const ask = async (query, more = {}) => isOk(await api.post("/api/v1/ask",
+    { query, user_id: "ada", at: "2026-03-20T09:00:00Z", ...more }));
+  const usage = async () => isOk(await api.get("/api/v1/usage")).items
+    .filter((u) => u.purpose === "ask");
+
+  test("cites the turn that says it, whatever the form of the citation", async () => {
+    for (const form of [(n) => `Your rent in Ulm is 900 euros a month. [${n}]`,
+      (n) => `- Your rent in Ulm is 900 euros a month [${n}].`,
+      (n) => `Your rent in Ulm is 900 euros a month [${n}, ${n}]`]) {
+      model.script = [(prompt) => form(number(prompt, /900 euros/))];
+      const got = await ask(RENT);
+      assert.equal(got.by, "model");
+      assert.equal(got.reason, null);
+      assert.equal(got.sentences.length, 1);
+      const [sentence] = got.sentences;
+      assert.deepEqual([sentence.supported, sentence.fault], [true, null]);
+      assert.match(sentence.text, /^Your rent in Ulm is 900 euros a month\.?$/);
+      assert.equal(sentence.cites.length, 1);
+      assert.equal(sentence.cites[0].turn_id, turns[0].id);
+      assert.equal(got.sources[sentence.cites[0].number - 1].turn_id, turns[0].id);
+    }
+    const [{ calls, failures, input_tokens: tokens }] = await usage();
+    assert.deepEqual([calls, failures], [3, 0]);
+    assert.ok(tokens > 100);
+  });
+
+  test("marks what is not supported", async () => {
+    const lies = {
+      "Your rent is 950 euros. [N]": "not_said",
+      "Your rent is 900 euros.": "uncited",
+      "Your rent is 900 euros. [99]": "not_shown",
+      "Your rent is 900 euros. [N][99]": "not_shown",
+      "Your landlord Mr Hoffmann lives in Stuttgart. [N]": "not_said",
+      "Your landlord is called Ferdinand Krause. [N]": "not_said",
+      "Your rent is 900 euros since 3 June 2019. [N]": "not_said",
+      "Your rent was raised by seven euros. [N]": "not_said",
+    };
+    for (const [lie, fault] of Object.entries(lies)) {
+      model.script = [(prompt) => lie.replace("N", number(prompt, /900 euros/))];
+      const { sentences, by } = await ask(RENT);
+      assert.equal(by, "model");
+      assert.deepEqual(sentences.map((s) => [s.supported, s.fault]), [[false, fault]], lie);
+    }
+    model.script = [(prompt) => `Your rent is 900 euros. You live on Mars. [${
+      number(prompt, /900 euros/)}] It was raised by Mr Hoffmann. [${number(prompt, /900 euros/)}]`];
+    const { sentences } = await ask(RENT);
+    assert.deepEqual(sentences.map((s) => s.fault), ["uncited", "not_said", null]);
+  });
+
+  test("what follows from when it was said is supported", async () => {
+    for (const [line, supported] of [["Dr Okafor sees you on 12 March 2026 at 15:30.", true],
+      ["Dr Okafor sees you on 14 April 2026 at 15:30.", false],
+      ["Dr Okafor sees you on 12 March 2026 at 16:45.", false]]) {
+      model.script = [(prompt) => `${line} [${number(prompt, /Okafor/)}]`];
+      const { sentences } = await ask("When is my dentist appointment?");
+      assert.deepEqual(sentences.map((s) => s.supported), [supported], line);
+    }
+  });
+
+  test("what is not known is said without a call", async () => {
+    model.script = [];
+    const before = model.asked.length;
+    for (const [query, words] of [
+      ["What is the airspeed velocity of an unladen swallow?", "Nothing is known about that."],
+      ["Wie heißt der Präsident der Mongolei und wann wurde er gewählt?", "Darüber ist nichts bekannt."]]) {
+      const recalled = isOk(await api.post("/api/v1/recall",
+        { query, user_id: "ada", kinds: ["turn", "memory"] }));
+      assert.equal(recalled.answered, "no");
+      const got = await ask(query);
+      assert.deepEqual([got.by, got.answered, got.text, got.sentences, got.sources],
+        ["nothing", "no", words, [], []]);
+    }
+    assert.equal(model.asked.length, before);
+  });
+
+  test("a model may say that the passages do not answer", async () => {
+    model.script = ["NONE"];
+    const got = await ask(RENT);
+    assert.deepEqual([got.by, got.answered, got.text, got.sentences],
+      ["model", "no", "Nothing is known about that.", []]);
+    assert.ok(got.sources.length > 0);
+  });
+
+  test("a German question is asked and answered in German", async () => {
+    model.script = [(prompt) => `Die Waschmaschine hat 449 Euro gekostet. [${
+      number(prompt, /449/)}]\nDas Gerät kostete 549 Euro. [${number(prompt, /449/)}]`];
+    const query = "Was hat die Waschmaschine gekostet?";
+    const got = await ask(query);
+    assert.deepEqual(got.sentences.map((s) => s.supported), [true, false]);
+    assert.equal(got.sentences[0].cites[0].turn_id, turns[3].id);
+    assert.equal(model.asked.at(-1).prompt.question, query);
+    assert.match(model.asked.at(-1).system, /in the language of the question/);
+    /* in another language than what was said */
+    model.script = [(prompt) => `Deine Miete in Ulm beträgt 900 Euro im Monat. [${
+      number(prompt, /900 euros/)}]`];
+    assert.deepEqual((await ask("How much is my rent in Ulm?")).sentences.map((s) => s.supported), [true]);
+  });
+
+  test("another user's turns are never shown", async () => {
+    for (const stream of [false, true]) {
+      model.script = [(prompt) => `Your rent is 900 euros. [${number(prompt, /900 euros/)}]`];
+      const answer = await api.post("/api/v1/ask", { query: RENT, user_id: "ada", stream });
+      assert.equal(answer.status, 200);
+      assert.doesNotMatch(model.asked.at(-1).body, /Hamburg|1350/);
+      assert.doesNotMatch(JSON.stringify(answer.body ?? answer.text), /Hamburg|1350/);
+    }
+    isError(await api.post("/api/v1/ask", { query: RENT,
+      chat_id: "01900000-0000-7000-8000-000000000000" }), 404);
+  });
+
+  test("secrets are starred before anything is sent", async () => {
+    model.script = ["NONE"];
+    await ask("What is the api key of the cellar server?", { user_id: "eve" });
+    assert.doesNotMatch(model.asked.at(-1).body, /abcdefghijklmnopqrstuvwx1234567890ABCD/);
+    model.script = ["NONE"];
+    await ask("My rent is paid with the key sk-proj-zzzdefghijklmnopqrstuvwx1234567890ABCD: how much is my rent?");
+    assert.doesNotMatch(model.asked.at(-1).body, /zzzdefghijklmnopqrstuvwx/);
+  });
+
+  test("deep: the model asks on, once, three questions at most", async () => {
+    model.script = [
+      "What is the sailing boat called?\nWhat does the dentist charge?\nWhat did the washing machine cost?\nWho is Bob?",
+      (prompt) => `The boat is called Heron [${number(prompt, /Heron/)}].`];
+    const before = model.asked.length;
+    const got = await ask(RENT, { deep: true });
+    assert.equal(model.asked.length, before + 2);
+    assert.equal(got.questions.length, 3);
+    assert.deepEqual(got.sentences.map((s) => [s.supported, s.cites[0].turn_id]), [[true, turns[2].id]]);
+  });
+
+  /* The events of a streamed answer, as [event, data]. */
+  async function streamed(body, onEvent = () => {}) {
+    const reply = await fetch(`${server.url}/api/v1/ask`, { method: "POST",
+      headers: { "content-type": "application/json" }, body: JSON.stringify({ ...body, stream: true }) });
+    assert.equal(reply.headers.get("content-type"), "text/event-stream");
+    const events = [];
+    let text = "";
+    for await (const part of reply.body.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
+        const found = /^event: (.*)\ndata: (.*)$/.exec(text.slice(0, end));
+        if (!found) continue;
+        events.push([found[1], JSON.parse(found[2])]);
+        onEvent(...events.at(-1));
+      }
+    }
+    return events;
+  }
+
+  test("streams sources, each sentence as it is done, and the whole", async () => {
+    /* the second sentence is written when the first has arrived */
+    let goOn;
+    const first = new Promise((resolve) => { goOn = resolve; });
+    model.script = [async (reply, prompt) => {
+      const n = number(prompt, /900 euros/);
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      reply.write(piece(`Your rent is 900 euros. [${n}]\n`));
+      await first;
+      reply.write(piece("It is cheap."));
+      reply.end("data: [DONE]\n\n");
+    }];
+    const events = await streamed({ query: RENT, user_id: "ada" },
+      (event) => { if (event === "sentence") goOn(); });
+    assert.deepEqual(events.map(([event]) => event), ["sources", "sentence", "sentence", "answer"]);
+    assert.ok(events[0][1].sources.length > 0);
+    const whole = events[3][1];
+    assert.deepEqual(whole.sentences, [events[1][1], events[2][1]]);
+    assert.deepEqual(whole.sentences.map((s) => s.fault), [null, "uncited"]);
+    assert.deepEqual(whole.sources, events[0][1].sources);
+  });
+
+  test("a stream that breaks off ends in passages", async () => {
+    model.script = [(reply, prompt) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      reply.write(piece(`Your rent is 900 euros. [${number(prompt, /900 euros/)}]\nAnd th`));
+      setTimeout(() => reply.destroy(), 50);
+    }];
+    const events = await streamed({ query: RENT, user_id: "ada" });
+    const [event, whole] = events.at(-1);
+    assert.deepEqual([event, whole.by, whole.answered !== "no"], ["answer", "passages", true]);
+    assert.equal(whole.reason, "UPSTREAM");
+  });
+
+  const failures = {
+    "ten megabytes": [(reply, _prompt) => reply.end(JSON.stringify({ choices: [
+      { message: { content: "x".repeat(10 << 20) } }] })), /^UPSTREAM/],
+    "ten streamed megabytes": [(reply, _prompt) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      for (let i = 0; i < 10; i++) reply.write(piece("x".repeat(1 << 20)));
+      reply.end();
+    }, /^UPSTREAM/],
+    "half an answer": [(reply, _prompt) => {
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      reply.write(piece("Your rent is"));
+      setTimeout(() => reply.destroy(), 50);
+    }, /^UPSTREAM/],
+    silence: [(_reply, _prompt) => {}, /^TIMEOUT/],
+    "an empty answer": ["", /^NO_ANSWER/],
+    "five hundred": [(reply, _prompt) => { reply.writeHead(500); reply.end("{}"); }, /^UPSTREAM/],
+  };
+  for (const [name, [lie, reason]] of Object.entries(failures)) {
+    test(`passages instead: ${name}`, { timeout: 60_000 }, async () => {
+      /* a server of its own: failures open the breaker */
+      const own = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
+        CLEW_LLM_TIMEOUT_MS: "1000", CLEW_RECALL_READ_MS: "5000" } });
+      isOk(await own.api().post("/api/v1/turns",
+        { user_id: "ada", role: "user", content: said[0][1] }), 201);
+      model.script = [lie];
+      const got = isOk(await own.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
+      assert.equal(got.by, "passages");
+      assert.match(got.reason, reason);
+      assert.match(got.text, /900 euros/);
+      assert.ok(got.sentences.every((s) => s.supported && s.cites.length === 1));
+      const [ledger] = isOk(await own.api().get("/api/v1/usage")).items;
+      assert.deepEqual([ledger.purpose, ledger.calls], ["ask", 1]);
+      await own.clew("verify");
+    });
+  }
+
+  test("a model that asks for time gets it, and the day's tokens end", async () => {
+    const own = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
+      CLEW_RECALL_READ_MS: "5000" } });
+    isOk(await own.api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content: said[0][1] }), 201);
+    model.script = [(reply, _prompt) => { reply.writeHead(429, { "retry-after": "60" }); reply.end("{}"); }];
+    for (let i = 0; i < 2; i++) { /* the second time nobody is asked */
+      const got = isOk(await own.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
+      assert.deepEqual([got.by, got.reason], ["passages", "RATE_LIMITED"]);
+    }
+    const poor = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
+      CLEW_LLM_DAILY_TOKENS: "100", CLEW_RECALL_READ_MS: "5000" } });
+    isOk(await poor.api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content: said[0][1] }), 201);
+    const got = isOk(await poor.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
+    assert.deepEqual([got.by, got.reason], ["passages", "TOKENS_SPENT"]);
+  });
+
+  test("without a model: the passages, in the same shape; on the command line", async () => {
+    const own = await open({ env: { CLEW_RECALL_READ_MS: "5000" } });
+    isOk(await own.api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content: said[0][1] }), 201);
+    const got = isOk(await own.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
+    assert.deepEqual([got.by, got.reason], ["passages", "NO_MODEL"]);
+    model.script = ["Nothing like it."];
+    assert.deepEqual(Object.keys(got), Object.keys(await ask(RENT)));
+    assert.equal(got.sentences[0].cites[0].turn_id, got.sources[0].turn_id);
+    const told = await own.clew("ask", RENT, "--user", "ada");
+    assert.match(told.stdout, /900 euros.* \[1\]/);
+    assert.match(told.stderr, /NO_MODEL/);
+    const none = await own.clew("ask", "Who won the chess olympiad in Budapest?", "--user", "ada");
+    assert.match(none.stdout, /^Nothing is known about that\./);
+    isError(await own.api().post("/api/v1/ask", {}), 400, undefined, "query");
+    isError(await own.api().post("/api/v1/ask", { query: "x".repeat(9000) }), 400, undefined, "query");
+  });
+});
