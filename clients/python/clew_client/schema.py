@@ -432,6 +432,80 @@ class RecallTrace(TypedDict):
     candidates: int
 
 
+class Answer(TypedDict):
+    """A question answered from what was said"""
+
+    # The sentences as one, or that nothing is known
+    text: str
+    # Whether the question was answered
+    answered: Literal["yes", "maybe", "no"]
+    # Whose words these are
+    by: Literal["model", "passages", "nothing"]
+    # Why passages answer and no model, as a code
+    reason: Union[str, None]
+    # What is answered
+    sentences: List["AnswerSentence"]
+    # What was found, and shown a model
+    sources: List["AnswerSource"]
+    # What the model asked on for (deep)
+    questions: List[str]
+
+
+class AnswerSentence(TypedDict):
+    """One sentence of an answer"""
+
+    # Its words
+    text: str
+    # What it cites has its numbers and names
+    supported: bool
+    # uncited, not_shown or not_said, if it is not
+    fault: Union[str, None]
+    # What it rests on
+    cites: List["AnswerCite"]
+
+
+class AnswerCite(TypedDict):
+    """What a sentence rests on"""
+
+    # Its number among the sources
+    number: int
+    # What it is
+    kind: Literal["turn", "memory"]
+    # Its id
+    id: str
+    # The turn
+    turn_id: Union[str, None]
+    # Its chat
+    chat_id: Union[str, None]
+
+
+class AnswerSource(TypedDict):
+    """A passage that may answer"""
+
+    # Its number
+    number: int
+    # What it is
+    kind: Literal["turn", "memory"]
+    # Its id
+    id: str
+    # The turn
+    turn_id: Union[str, None]
+    # Its chat
+    chat_id: Union[str, None]
+    # Your own id of the turn
+    external_id: Union[str, None]
+    # Who said it
+    speaker: Union[str, None]
+    # When it was said
+    created_at: str
+    # Something newer replaces it
+    superseded: bool
+    # How likely it answers
+    score: float
+    # The passage as it was shown
+    text: str
+
+
 class Episode(TypedDict):
     """A stretch of turns with its summaries"""
 
@@ -2032,6 +2106,29 @@ class RecallBody(TypedDict):
     cursor: NotRequired[str]
 
 
+class AskBody(TypedDict):
+    """Answer a question in sentences that cite what was said"""
+
+    # What is looked for, in words
+    query: str
+    # Whose it is, by your own name for them
+    user_id: NotRequired[str]
+    # The chat
+    chat_id: NotRequired[str]
+    # From this moment on
+    since: NotRequired[str]
+    # Up to this moment
+    until: NotRequired[str]
+    # As of this moment: what had been said by then
+    at: NotRequired[str]
+    # The speaker's time zone, e.g. Europe/Berlin
+    timezone: NotRequired[str]
+    # Recall once more, with up to three questions of the model's
+    deep: NotRequired[bool]
+    # Server-sent events: sources, each sentence, then the whole answer
+    stream: NotRequired[bool]
+
+
 class AnalyseBody(TypedDict):
     """What a text does, and what is in it"""
 
@@ -2311,6 +2408,7 @@ CreateTurnsBody = Union["NewTurn", "NewTurnBatch"]
 OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "abandonMemory": ("POST", "/api/v1/memories/{id}/abandon", False),
     "analyse": ("POST", "/api/v1/analyse", True),
+    "ask": ("POST", "/api/v1/ask", True),
     "chooseStart": ("POST", "/api/v1/start/{id}/choose", False),
     "closeChat": ("POST", "/api/v1/chats/{id}/close", False),
     "collapseEffort": ("POST", "/api/v1/efforts/{id}/collapse", False),

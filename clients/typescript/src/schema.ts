@@ -405,6 +405,76 @@ export interface RecallTrace {
   candidates: number;
 }
 
+/** A question answered from what was said */
+export interface Answer {
+  /** The sentences as one, or that nothing is known */
+  text: string;
+  /** Whether the question was answered */
+  answered: "yes" | "maybe" | "no";
+  /** Whose words these are */
+  by: "model" | "passages" | "nothing";
+  /** Why passages answer and no model, as a code */
+  reason: string | null;
+  /** What is answered */
+  sentences: AnswerSentence[];
+  /** What was found, and shown a model */
+  sources: AnswerSource[];
+  /** What the model asked on for (deep) */
+  questions: string[];
+}
+
+/** One sentence of an answer */
+export interface AnswerSentence {
+  /** Its words */
+  text: string;
+  /** What it cites has its numbers and names */
+  supported: boolean;
+  /** uncited, not_shown or not_said, if it is not */
+  fault: string | null;
+  /** What it rests on */
+  cites: AnswerCite[];
+}
+
+/** What a sentence rests on */
+export interface AnswerCite {
+  /** Its number among the sources */
+  number: number;
+  /** What it is */
+  kind: "turn" | "memory";
+  /** Its id */
+  id: string;
+  /** The turn */
+  turn_id: string | null;
+  /** Its chat */
+  chat_id: string | null;
+}
+
+/** A passage that may answer */
+export interface AnswerSource {
+  /** Its number */
+  number: number;
+  /** What it is */
+  kind: "turn" | "memory";
+  /** Its id */
+  id: string;
+  /** The turn */
+  turn_id: string | null;
+  /** Its chat */
+  chat_id: string | null;
+  /** Your own id of the turn */
+  external_id: string | null;
+  /** Who said it */
+  speaker: string | null;
+  /** When it was said */
+  created_at: string;
+  /** Something newer replaces it */
+  superseded: boolean;
+  /** How likely it answers */
+  score: number;
+  /** The passage as it was shown */
+  text: string;
+}
+
 /** A stretch of turns with its summaries */
 export interface Episode {
   /** Its id */
@@ -1908,6 +1978,28 @@ export interface RecallBody {
   cursor?: string;
 }
 
+/** Answer a question in sentences that cite what was said */
+export interface AskBody {
+  /** What is looked for, in words */
+  query: string;
+  /** Whose it is, by your own name for them */
+  user_id?: string;
+  /** The chat */
+  chat_id?: string;
+  /** From this moment on */
+  since?: string;
+  /** Up to this moment */
+  until?: string;
+  /** As of this moment: what had been said by then */
+  at?: string;
+  /** The speaker's time zone, e.g. Europe/Berlin */
+  timezone?: string;
+  /** Recall once more, with up to three questions of the model's */
+  deep?: boolean;
+  /** Server-sent events: sources, each sentence, then the whole answer */
+  stream?: boolean;
+}
+
 /** What a text does, and what is in it */
 export interface AnalyseBody {
   /** The text */
@@ -2163,6 +2255,13 @@ export interface Operations {
     query: undefined;
     body: AnalyseBody;
     answer: Analysis;
+  };
+  /** Answer a question in sentences that cite what was said */
+  ask: {
+    params: undefined;
+    query: undefined;
+    body: AskBody;
+    answer: Answer;
   };
   /** Answer a start: continue, fork, new with selected memories, fresh */
   chooseStart: {
@@ -2702,6 +2801,7 @@ export interface Operations {
 export const operations: Record<keyof Operations, readonly [string, string, boolean]> = {
   abandonMemory: ["POST", "/api/v1/memories/{id}/abandon", false],
   analyse: ["POST", "/api/v1/analyse", true],
+  ask: ["POST", "/api/v1/ask", true],
   chooseStart: ["POST", "/api/v1/start/{id}/choose", false],
   closeChat: ["POST", "/api/v1/chats/{id}/close", false],
   collapseEffort: ["POST", "/api/v1/efforts/{id}/collapse", false],

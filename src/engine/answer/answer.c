@@ -22,6 +22,8 @@
 #define SOURCE_BYTES 1500
 /* Passages that are an answer by themselves. */
 #define PASSAGES 3
+/* … unless the first is so much likelier to be one. */
+#define FAR_BEHIND 0.5
 #define ANSWER_TOKENS 600
 #define MORE_TOKENS 200
 #define MAX_LINE_BYTES (32u * 1024)
@@ -112,12 +114,17 @@ static void answer_with_passages(const struct answer_query *query,
     out->by = ANSWER_BY_PASSAGES;
     out->n_sentences = 0;
     for (size_t i = 0; i < out->n_sources && i < PASSAGES; i++) {
-        struct answer_sentence *s = &out->sentences[out->n_sentences++];
+        double score = out->sources[i].hit->item.score;
+        struct answer_sentence *s = &out->sentences[out->n_sentences];
 
+        if (score < FAR_BEHIND * out->sources[0].hit->item.score) {
+            continue;
+        }
+        out->n_sentences++;
         *s = (struct answer_sentence){
             .text = out->sources[i].text, .cites = {i}, .n_cites = 1};
         if (query->on_sentence) {
-            query->on_sentence(query->arg, out, i);
+            query->on_sentence(query->arg, out, out->n_sentences - 1);
         }
     }
 }

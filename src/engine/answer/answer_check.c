@@ -27,6 +27,7 @@ struct said {
     const struct answer_sentence *sentence;
     struct str text;  /* of all that it cites, with who said it */
     struct str names; /* … and the question */
+    bool is_german;   /* the question is */
 };
 
 /* --- numbers ---------------------------------------------------------------
@@ -281,8 +282,11 @@ static bool bears_numbers(const struct said *said,
 /* --- names -----------------------------------------------------------------
  */
 
-static bool are_capitals(struct str text)
+/* Several, and all with a capital; the first word of a sentence tells nothing.
+ */
+static bool are_capitals(const struct entity *entity)
 {
+    struct str text = entity->text;
     struct str word;
     size_t count = 0;
 
@@ -292,11 +296,11 @@ static bool are_capitals(struct str text)
         }
         count++;
     }
-    return count > 1;
+    return count > (entity->span.from == 0 ? 2 : 1);
 }
 
 /* German writes every noun with a capital: one word alone may be no name. */
-static bool is_name(const struct entity *entity, enum text_language language)
+static bool is_name(const struct entity *entity, bool is_german)
 {
     switch (entity->kind) {
     case ENTITY_PERSON:
@@ -309,7 +313,7 @@ static bool is_name(const struct entity *entity, enum text_language language)
     case ENTITY_EMAIL:
         return true;
     case ENTITY_NAME:
-        return language != TEXT_GERMAN || are_capitals(entity->text);
+        return !is_german || are_capitals(entity);
     case ENTITY_NUMBER: /* a code has letters too */
         return isalpha((unsigned char)entity->text.s[0]);
     case ENTITY_DATE:
@@ -321,11 +325,13 @@ static bool is_name(const struct entity *entity, enum text_language language)
 
 static bool has_names(const struct said *said, const struct analysis *sentence)
 {
+    bool is_german =
+        said->is_german || sentence->tokens.language == TEXT_GERMAN;
+
     for (size_t i = 0; i < sentence->n_entities; i++) {
         const struct entity *entity = &sentence->entities[i];
 
-        if (entity->text.len > 0 &&
-            is_name(entity, sentence->tokens.language) &&
+        if (entity->text.len > 0 && is_name(entity, is_german) &&
             !quote_is_said(said->names, entity->text)) {
             return false;
         }
@@ -369,6 +375,7 @@ enum clew_status answer_check(struct arena *arena, struct str question,
                               struct clew_error *err)
 {
     struct said said = {.answer = answer, .sentence = sentence};
+    struct tokens tokens = {0};
     bool has_numbers = false;
     enum clew_status status;
 
@@ -378,6 +385,10 @@ enum clew_status answer_check(struct arena *arena, struct str question,
     }
     sentence->fault = ANSWER_NOT_SAID;
     status = gather(arena, question, &said, err);
+    if (status == CLEW_OK) {
+        status = tokens_of(arena, question, &tokens);
+        said.is_german = tokens.language == TEXT_GERMAN;
+    }
     for (size_t i = 0; status == CLEW_OK && i < sentence->n_cites; i++) {
         const struct answer_source *source =
             &answer->sources[sentence->cites[i]];
