@@ -176,7 +176,7 @@ onEachBackend("asking", (open) => {
     /* in another language than what was said */
     model.script = [(prompt) => `Deine Miete in Ulm beträgt 900 Euro im Monat. [${
       number(prompt, /900 euros/)}]`];
-    assert.deepEqual((await ask("How much is my rent in Ulm?")).sentences.map((s) => s.supported), [true]);
+    assert.deepEqual((await ask("Wie hoch ist meine Miete in Ulm im Monat, und was sagt Mr Hoffmann?")).sentences.map((s) => s.supported), [true]);
   });
 
   test("another user's turns are never shown", async () => {

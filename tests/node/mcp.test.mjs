@@ -264,7 +264,7 @@ for (const name of Object.keys(transports)) {
 
     test("prompts are listed and filled in", async () => {
       const { prompts } = await c.mcp.listPrompts();
-      assert.deepEqual(prompts.map((p) => p.name), ["brief", "remember", "reconcile"]);
+      assert.deepEqual(prompts.map((p) => p.name), ["brief", "ask", "remember", "reconcile"]);
       const got = await c.mcp.getPrompt({ name: "brief", arguments: { topic: "panes" } });
       assert.match(got.messages[0].content.text, /panes/);
       await assert.rejects(c.mcp.getPrompt({ name: "brief" }), { code: -32602 });

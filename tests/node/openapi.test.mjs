@@ -224,6 +224,7 @@ describe("openapi.json", () => {
     await check("reopenChain", null, { id: chains.items[0].id });
     await check("recall", { query: "Where does Anna live?", explain: true });
     await check("recall", { query: "Anna", kinds: ["chat"] });
+    await check("ask", { query: "Where does Anna live?" });
     await check("analyse", { text: "Anna meets Bob at 5 pm in Berlin on Friday. Why?" });
     await check("correctAnalysis", { text: "Why?", act: "question" });
     const thought = { prompt: "The shop's database is PostgreSQL 16, reached through pgbouncer.",
