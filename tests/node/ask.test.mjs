@@ -70,7 +70,7 @@ onEachBackend("asking", (open) => {
   before(async () => {
     model = await startModel();
     server = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
-      CLEW_LLM_TIMEOUT_MS: "1500", CLEW_RECALL_READ_MS: "5000" } });
+      CLEW_RECALL_READ_MS: "5000" } });
     api = server.api();
     turns = {};
     for (const [i, [user_id, content]] of said.entries()) {
@@ -285,7 +285,7 @@ onEachBackend("asking", (open) => {
     test(`passages instead: ${name}`, { timeout: 60_000 }, async () => {
       /* a server of its own: failures open the breaker */
       const own = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
-        CLEW_LLM_TIMEOUT_MS: "1000", CLEW_RECALL_READ_MS: "5000" } });
+        CLEW_LLM_TIMEOUT_MS: name === "silence" ? "1000" : "30000", CLEW_RECALL_READ_MS: "5000" } });
       isOk(await own.api().post("/api/v1/turns",
         { user_id: "ada", role: "user", content: said[0][1] }), 201);
       model.script = [lie];
