@@ -93,7 +93,7 @@ describe("keys", () => {
     const page = await openPage(browser, server.url, { key: first });
     page.allowed = [/401 \(Unauthorized\)/];
     await page.view("/memories");
-    await page.locator(".ml-row").first().click();
+    await page.locator(".ml-row", { hasText: "allergic to hazelnuts" }).first().click();
     await page.getByRole("button", { name: "Correct" }).click();
     await page.getByLabel("What is so").fill("Words that took long to write");
     await server.clew("keys", "revoke", first.split("_")[1]);

@@ -228,7 +228,7 @@ export default async function memories(ctx) {
       put(det, h("div", { class: `det-in ${memoryYarn(x)}` },
         h("div", { class: "meta" }, h("span", {}, x.type), effort ? h("span", {}, x.status) : h("span", {}, holds(x) ? `holds since ${weekday(x.created_at)}` : x.retracted_at ? `taken back ${weekday(x.retracted_at)}` : "held before"),
           x.confidence ?? x.fields?.confidence ? h("span", {}, `${score(x.confidence ?? x.fields.confidence)} sure`) : null,
-          h("span", {}, { extracted: "drawn from what was said", contributed: `contributed by ${x.agent_name ?? "an agent"}`, person: "written by a person", action: "opened by hand" }[x.origin] ?? x.origin),
+          h("span", {}, { extracted: "drawn from what was said", contributed: `contributed by ${x.agent_name ?? "an agent"}`, person: "written by a person", action: "opened by hand", llm: "read by a language model" }[x.origin] ?? x.origin),
           x.user_id ? h("span", { class: "iso" }, x.user_id) : h("span", {}, "everyone's"), x.pinned ? h("span", { class: "pin" }, "pinned") : null,
           x.is_instruction ? h("span", { class: "tag doubt" }, "reads like an order: never handed to a model") : null),
         h("p", { class: "say" }, clip(x.summary, 6000)),
