@@ -524,8 +524,12 @@ enum clew_status chatlink_tuning_list(struct engine *engine,
 static bool is_same(const struct chatlink_tuning *a,
                     const struct chatlink_tuning *b)
 {
+    const struct chatlink_weights *was = &a->weights;
+    const struct chatlink_weights *is = &b->weights;
+
     return a->threshold == b->threshold && a->llm_weight == b->llm_weight &&
-           memcmp(&a->weights, &b->weights, sizeof(a->weights)) == 0;
+           was->keyword == is->keyword && was->entity == is->entity &&
+           was->topic == is->topic && was->recency == is->recency;
 }
 
 /* "reverted by hand to the defaults: threshold 0.65 to 0.70, …" */

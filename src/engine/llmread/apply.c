@@ -178,27 +178,49 @@ static bool is_reopened(const struct applying *a, size_t i)
                found->known->memory.updated_at_ms;
 }
 
-/* What one turn opens, says and ends. */
+/* What a stretch says of a turn, in this order: an ending may be of what the
+ * same turn opened, and a note may serve it. */
+enum step { OPENINGS, NOTES, ENDINGS, STEPS };
+
+static bool is_due(const struct applying *a, enum step step, size_t i,
+                   const struct stretch_turn *turn, bool is_last)
+{
+    const struct found *found = a->found;
+
+    if (step == OPENINGS) {
+        return found->efforts[i].turn == turn;
+    }
+    if (step == NOTES) {
+        return found->notes[i].turn == turn;
+    }
+    return found->efforts[i].end == turn || (is_last && is_reopened(a, i));
+}
+
+static enum clew_status apply_item(struct applying *a, enum step step, size_t i,
+                                   struct clew_error *err)
+{
+    enum clew_status status = step == OPENINGS ? open_effort(a, i, err)
+                              : step == NOTES  ? keep_note(a, i, err)
+                                               : stand(a, i, err);
+
+    a->n_made = a->work.n_made;
+    return status;
+}
+
+/* What one turn opens, says and ends; it is looked up when it is first
+ * needed. */
 static enum clew_status apply_turn(struct applying *a,
                                    const struct stretch_turn *turn,
                                    bool is_last, struct clew_error *err)
 {
-    const struct found *found = a->found;
     bool is_seen = false;
     enum clew_status status = CLEW_OK;
 
-    /* openings, notes, endings: each item looks the turn up when it is first
-     * needed */
-    for (int step = 0; step < 3 && status == CLEW_OK; step++) {
-        size_t count = step == 1 ? found->n_notes : found->n_efforts;
+    for (enum step step = OPENINGS; step < STEPS; step++) {
+        size_t count = step == NOTES ? a->found->n_notes : a->found->n_efforts;
 
         for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-            bool is_mine = step == 0   ? found->efforts[i].turn == turn
-                           : step == 1 ? found->notes[i].turn == turn
-                                       : found->efforts[i].end == turn ||
-                                             (is_last && is_reopened(a, i));
-
-            if (!is_mine) {
+            if (!is_due(a, step, i, turn, is_last)) {
                 continue;
             }
             if (!is_seen) {
@@ -206,10 +228,7 @@ static enum clew_status apply_turn(struct applying *a,
                 is_seen = true;
             }
             if (status == CLEW_OK) {
-                status = step == 0   ? open_effort(a, i, err)
-                         : step == 1 ? keep_note(a, i, err)
-                                     : stand(a, i, err);
-                a->n_made = a->work.n_made;
+                status = apply_item(a, step, i, err);
             }
         }
     }
