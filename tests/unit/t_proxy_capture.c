@@ -238,7 +238,7 @@ static void record_all(size_t queue_bytes, int64_t spool_bytes, int count,
     for (int i = 0; i < count; i++) {
         recorder_take(recorder, make_record(i));
     }
-    assert_true(recorder_drain(recorder, 60000));
+    assert_true(recorder_drain(recorder, 600000));
     recorder_stats(recorder, out);
     recorder_close(recorder);
     world_close(&world);
@@ -342,7 +342,7 @@ static void a_spoilt_record_is_lost_alone(void **state)
         assert_int_equal(buf_append_cstr(&record->user_id, user), CLEW_OK);
         recorder_take(recorder, record);
     }
-    assert_true(recorder_drain(recorder, 60000));
+    assert_true(recorder_drain(recorder, 600000));
     recorder_stats(recorder, &stats);
     assert_int_equal(stats.n_stored, 39);
     assert_int_equal(stats.n_lost, 2);
