@@ -14,22 +14,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The query's terms without repeats, at most LIMIT_QUERY_TERMS. */
-static enum clew_status take_terms(struct recall_query *query,
-                                   struct arena *arena,
-                                   const struct tokens *tokens,
-                                   struct clew_error *err)
+/* What a term weighs beside those of the question as it was written: one of a
+ * word that was mended, and one lent by what was said before. */
+#define MENDED_WEIGHT 0.7f
+#define LENT_WEIGHT 0.4f
+/* What the vector of what was said before weighs beside the question's. */
+#define LENT_VECTOR 0.5f
+
+static bool is_mended(const struct recall_request *request,
+                      const struct tokens *tokens, struct str term)
+{
+    for (size_t i = 0; i < tokens->count && request->n_mended > 0; i++) {
+        const struct token *token = &tokens->items[i];
+
+        for (size_t k = 0; k < request->n_mended; k++) {
+            if (str_eq(token->folded, request->mended[k]) &&
+                str_eq(token->stem, term)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Terms without repeats, at most LIMIT_QUERY_TERMS. */
+static enum clew_status add_terms(struct recall_query *query,
+                                  struct arena *arena,
+                                  const struct tokens *tokens, float weight,
+                                  struct clew_error *err)
 {
     struct str *terms = NULL;
     size_t count = 0;
 
     if (terms_of(arena, tokens, &terms, &count) != CLEW_OK) {
-        return clew_no_memory(err);
-    }
-    query->terms = arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->terms));
-    query->hashes =
-        arena_zero(arena, LIMIT_QUERY_TERMS, sizeof(*query->hashes));
-    if (!query->terms || !query->hashes) {
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < count && query->n_terms < LIMIT_QUERY_TERMS; i++) {
@@ -42,10 +59,70 @@ static enum clew_status take_terms(struct recall_query *query,
         if (k == query->n_terms) {
             query->terms[k] = terms[i];
             query->hashes[k] = hash;
+            query->weights[k] = is_mended(query->request, tokens, terms[i])
+                                    ? weight * MENDED_WEIGHT
+                                    : weight;
             query->n_terms++;
         }
     }
     return CLEW_OK;
+}
+
+static enum clew_status take_terms(struct recall_query *query,
+                                   struct arena *arena,
+                                   const struct tokens *tokens,
+                                   struct clew_error *err)
+{
+    size_t n = LIMIT_QUERY_TERMS;
+    struct tokens lent;
+    enum clew_status status;
+
+    query->terms = arena_zero(arena, n, sizeof(*query->terms));
+    query->hashes = arena_zero(arena, n, sizeof(*query->hashes));
+    query->weights = arena_zero(arena, n, sizeof(*query->weights));
+    query->is_known = arena_zero(arena, n, sizeof(*query->is_known));
+    if (!query->terms || !query->hashes || !query->weights ||
+        !query->is_known) {
+        return clew_no_memory(err);
+    }
+    status = add_terms(query, arena, tokens, 1, err);
+    if (status != CLEW_OK || query->request->lent.len == 0) {
+        return status;
+    }
+    if (tokens_of(arena, query->request->lent, &lent) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    return add_terms(query, arena, &lent, LENT_WEIGHT, err);
+}
+
+/* The question's vector, and what was said before it mixed in. */
+static enum clew_status embed_question(const struct recall_request *request,
+                                       struct embedder *embedder, float *vector,
+                                       struct arena *arena,
+                                       struct clew_error *err)
+{
+    size_t dim = embedder->dim;
+    float *lent;
+    double square = 0;
+    enum clew_status status =
+        embed_run(embedder, &request->query, 1, vector, err);
+
+    if (status != CLEW_OK || request->lent.len == 0) {
+        return status;
+    }
+    lent = arena_zero(arena, dim, sizeof(*lent));
+    if (!lent) {
+        return clew_no_memory(err);
+    }
+    status = embed_run(embedder, &request->lent, 1, lent, err);
+    for (size_t i = 0; status == CLEW_OK && i < dim; i++) {
+        vector[i] += LENT_VECTOR * lent[i];
+        square += (double)vector[i] * (double)vector[i];
+    }
+    for (size_t i = 0; square > 0 && i < dim; i++) {
+        vector[i] /= (float)sqrt(square);
+    }
+    return status;
 }
 
 static enum clew_status take_vector(struct recall_query *query,
@@ -70,7 +147,7 @@ static enum clew_status take_vector(struct recall_query *query,
     if (!vector || !query->vector || !query->planes || !query->signs) {
         return clew_no_memory(err);
     }
-    status = embed_run(embedder, &query->request->query, 1, vector, err);
+    status = embed_question(query->request, embedder, vector, arena, err);
     if (status != CLEW_OK) {
         return status;
     }
@@ -342,6 +419,7 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
     result.n_scanned = found.n_scanned;
     result.n_candidates = found.n_candidates;
     result.terms = query.terms;
+    result.is_known = query.is_known;
     result.n_terms = query.n_terms;
     *out = result;
     return CLEW_OK;

@@ -108,6 +108,13 @@ struct recall_request {
     /* For vectors that are not in the view; NULL: such documents are found by
      * their words alone. */
     const struct recall_far *far;
+    /* Words of the question that were written otherwise (recall_mend), folded:
+     * they weigh less than the others. */
+    const struct str *mended;
+    size_t n_mended;
+    /* What was said before, for a question that leans on it: looked for with
+     * it, at less weight. Empty = nothing. */
+    struct str lent;
 };
 #define RECALL_MAX_LIMIT 5000
 
@@ -140,6 +147,7 @@ struct recall_result {
     size_t n_scanned;    /* documents in reach */
     size_t n_candidates; /* documents scored in full */
     struct str *terms;   /* what was searched by, for highlights */
+    bool *is_known;      /* of each term: something in reach has it */
     size_t n_terms;
 };
 
@@ -149,6 +157,28 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
                             const struct recall_request *request,
                             struct recall_result *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Words written otherwise in one question. */
+#define RECALL_MENDS 3
+
+/* A question whose slips of the hand were put right. */
+struct recall_mended {
+    struct str query; /* s == NULL: there is nothing to mend */
+    struct str words[RECALL_MENDS];
+    size_t count;
+};
+
+/*
+ * After a recall whose result has terms that nothing in reach knows: what the
+ * question reads like if those that are no words of the shipped lexicon are
+ * slips of words that are known in reach. Identifiers, numbers and what the
+ * lexicon knows stay as they are, and so does a long text.
+ */
+enum clew_status recall_mend(const struct index_view *view, struct arena *arena,
+                             const struct recall_request *request,
+                             const struct recall_result *result,
+                             struct recall_mended *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 /* A stretch of a text that matched, in bytes. */
 struct recall_span {

@@ -8,6 +8,7 @@
  * recall_vector.c candidates by vectors
  * recall_far.c   the same where vectors are not in the index
  * recall_terms.c candidates by terms and time
+ * recall_mend.c  words that nobody knows, as ones that somebody does
  * recall_best.h  the best of many
  * recall_score.c the full score of each candidate
  * recall_chat.c  chats from their turns, and turns by their chats
@@ -40,6 +41,8 @@ struct recall_query {
     const struct recall_request *request;
     struct str *terms; /* without repeats */
     uint64_t *hashes;
+    float *weights; /* of each beside the others */
+    bool *is_known; /* of each: set by population_init() */
     size_t n_terms;
     size_t dim;          /* 0 = no vector */
     const float *floats; /* as the embedder made it */
@@ -137,6 +140,8 @@ enum clew_status population_init(struct population *pop, struct arena *arena,
                                  const struct recall_query *query,
                                  enum index_kind kind,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Live documents in reach that have a term. */
+uint64_t population_count(const struct population *pop, uint64_t hash);
 /* Make a row of the table of saturation. */
 void population_saturate(struct population *pop, unsigned tf2);
 /* The slice that holds a position. */

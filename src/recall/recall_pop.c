@@ -189,6 +189,21 @@ static uint64_t count_in_slice(const struct slice *slice,
     return count;
 }
 
+uint64_t population_count(const struct population *pop, uint64_t hash)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        struct postings list;
+        uint32_t unused;
+
+        if (segment_find_term(pop->slices[i].segment, hash, &list, &unused)) {
+            count += count_in_slice(&pop->slices[i], &list);
+        }
+    }
+    return count;
+}
+
 static int compare_terms(const void *a, const void *b)
 {
     const struct recall_term *x = a;
@@ -212,6 +227,7 @@ static enum clew_status find_terms(struct population *pop,
         struct recall_term *term = &pop->terms[pop->n_terms];
 
         term->hash = query->hashes[t];
+        term->weight = query->weights[t];
         term->count = 0;
         term->lists =
             arena_zero(pop->arena, pop->n_slices + 1, sizeof(*term->lists));
@@ -226,6 +242,7 @@ static enum clew_status find_terms(struct population *pop,
                 term->count += count_in_slice(&pop->slices[i], &term->lists[i]);
             }
         }
+        query->is_known[t] |= term->count > 0;
         pop->n_terms += term->count > 0;
     }
     if (!pop->terms) {
@@ -238,7 +255,7 @@ static enum clew_status find_terms(struct population *pop,
         float rest = (float)pop->n_live - count;
         float rarity = logf(1 + (rest + 0.5f) / (count + 0.5f));
 
-        pop->terms[t].weight = powf(rarity, RARITY_POWER);
+        pop->terms[t].weight *= powf(rarity, RARITY_POWER);
         total += pop->terms[t].weight;
     }
     for (size_t t = 0; t < pop->n_terms; t++) {

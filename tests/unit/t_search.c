@@ -94,6 +94,67 @@ static void nothing_crosses_the_walls(void **state)
         CLEW_NOT_FOUND);
 }
 
+static const char *const odd_jobs =
+    "u:The dishwasher hums since Marek moved it|a:Since when?"
+    "|u:Terracotta pots stand behind the greenhouse|a:Noted."
+    "|u:getShelfById fails for shelf 12|a:I will look.";
+
+/* The question as it was looked for; "" if it was as it was put. */
+static const char *meant(struct search_query query)
+{
+    struct search_result found = find(&talk.world.scope, query, CLEW_OK);
+
+    return found.did_you_mean.s ? found.did_you_mean.s : "";
+}
+
+static void a_slip_of_the_hand_finds_what_was_meant(void **state)
+{
+    static const char *const cases[][2] = {
+        /* as asked, as looked for: swapped, one less, one more, two */
+        {"where are the terarcotta pots", "where are the terracotta pots"},
+        {"who moved the dishwaser?", "who moved the dishwasher?"},
+        {"is the greeenhouse warm", "is the greenhouse warm"},
+        {"what stands behind the grenehoose", "what stands behind the "
+                                              "greenhouse"},
+        /* known words, other real words, identifiers and numbers stay */
+        {"who moved the dishwasher?", ""},
+        {"where are the potsherds", ""},
+        {"why does getShelfByIdd fail", ""},
+        {"what about shelf 13", ""}};
+
+    (void)state;
+    talk_script(&talk, odd_jobs);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_string_equal(meant((struct search_query){
+                                .query = str_of(cases[i][0]), .is_fast = true}),
+                            cases[i][1]);
+    }
+    for (int fast = 0; fast < 2; fast++) {
+        struct search_query query = {.query = STR("the dishwaser"),
+                                     .is_fast = fast == 1};
+        struct search_result found = find(&talk.world.scope, query, CLEW_OK);
+
+        assert_true(found.count > 0);
+        assert_non_null(strstr(found.hits[0].text.s, "dishwasher"));
+    }
+}
+
+static void nobody_is_told_words_of_another(void **state)
+{
+    (void)state;
+    talk_script(&talk, odd_jobs);
+    assert_string_equal(
+        meant((struct search_query){.query = STR("the dishwaser"),
+                                    .user_id = STR("bob"),
+                                    .is_fast = true}),
+        "");
+    assert_string_equal(
+        meant((struct search_query){.query = STR("the dishwaser"),
+                                    .user_id = STR("ada"),
+                                    .is_fast = true}),
+        "the dishwasher");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +164,10 @@ int main(void)
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(nothing_crosses_the_walls, open_talk,
                                         close_talk),
+        cmocka_unit_test_setup_teardown(a_slip_of_the_hand_finds_what_was_meant,
+                                        open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(nobody_is_told_words_of_another,
+                                        open_talk, close_talk),
     };
 
     return WORLD_EACH(tests);

@@ -415,6 +415,8 @@ class Recalled(TypedDict):
     items: List["RecallItem"]
     # Whether the question was answered
     answered: Literal["yes", "maybe", "no"]
+    # The question as it was looked for, if words that nobody used were taken for slips of ones in use
+    did_you_mean: Union[str, None]
     # Ask on with it for more
     next_cursor: Union[str, None]
     # How it was searched

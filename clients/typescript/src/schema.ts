@@ -389,6 +389,8 @@ export interface Recalled {
   items: RecallItem[];
   /** Whether the question was answered */
   answered: "yes" | "maybe" | "no";
+  /** The question as it was looked for, if words that nobody used were taken for slips of ones in use */
+  did_you_mean: string | null;
   /** Ask on with it for more */
   next_cursor: string | null;
   /** How it was searched */

@@ -286,6 +286,7 @@ static void write_answer(struct buf *body, const struct search_result *result,
     }
     json_out_end_array(&out);
     json_out_str(&out, "answered", str_of(answered_name(result->answered)));
+    json_out_str(&out, "did_you_mean", result->did_you_mean);
     json_out_str(&out, "next_cursor", next);
     write_trace(&out, &result->ranking);
     json_out_end_object(&out);

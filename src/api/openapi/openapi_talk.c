@@ -180,6 +180,8 @@ const struct openapi_object openapi_talk[] = {
     {"Recalled", "What was found, best first", OPENAPI_FIELDS(
         {"items!", "[RecallItem]", "What may answer"},
         {"answered!", "yes|maybe|no", "Whether the question was answered"},
+        {"did_you_mean!", "text?", "The question as it was looked for, if "
+         "words that nobody used were taken for slips of ones in use"},
         {"next_cursor!", "text?", "Ask on with it for more"},
         {"trace!", "RecallTrace", "How it was searched"})},
     {"RecallTrace", "How a question was searched", OPENAPI_FIELDS(

@@ -295,6 +295,10 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         (void)fputs("nothing fits\n", stderr);
         return CLEW_OK;
     }
+    if (cli_field(answer, "did_you_mean")[0]) {
+        (void)fprintf(stderr, "looked for: %s\n",
+                      cli_field(answer, "did_you_mean"));
+    }
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     take_terms(&arena, answer, &found);
     json_array_foreach (items, i, item) {

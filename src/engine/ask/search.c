@@ -138,8 +138,11 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
                             const struct search_query *query,
                             struct search_result *out, struct clew_error *err)
 {
-    struct search_work work = {
-        .engine = engine, .scope = scope, .arena = arena, .query = query};
+    struct search_work work = {.engine = engine,
+                               .scope = scope,
+                               .arena = arena,
+                               .query = query,
+                               .asked = {.text = query->query}};
     size_t pool = query->limit + SEARCH_SPARE;
     enum clew_status status;
 
@@ -148,7 +151,8 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         return search_plain(engine, scope, arena, query, out, err);
     }
     pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
-    status = search_rows(engine, scope, arena, query, pool, &work.rows, err);
+    status = search_rows(engine, scope, arena, query, pool, &work.asked,
+                         &work.rows, err);
     if (status == CLEW_OK) {
         status = search_group(&work, err);
     }
@@ -164,6 +168,7 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status = take_answers(&work, out, err);
         out->ranking = work.rows.ranking;
+        out->did_you_mean = work.asked.mended.query;
     }
     return status;
 }
@@ -173,9 +178,10 @@ enum clew_status search_plain(struct engine *engine, const struct scope *scope,
                               const struct search_query *query,
                               struct search_result *out, struct clew_error *err)
 {
+    struct search_asked asked = {.text = query->query, .is_literal = true};
     struct search_rows rows;
-    enum clew_status status =
-        search_rows(engine, scope, arena, query, query->limit, &rows, err);
+    enum clew_status status = search_rows(engine, scope, arena, query,
+                                          query->limit, &asked, &rows, err);
 
     memset(out, 0, sizeof(*out));
     if (status == CLEW_OK) {

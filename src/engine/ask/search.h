@@ -94,6 +94,9 @@ struct search_result {
     struct search_hit *hits; /* each matter once, best first */
     size_t count;
     enum search_answered answered;
+    /* The question with its slips of the hand put right, as it was looked for;
+     * s == NULL if it had none. */
+    struct str did_you_mean;
     struct recall_result ranking; /* terms and counts, for explain */
 };
 

@@ -21,6 +21,13 @@
 #include "engine/chat/sight.h"
 #include "text/token.h"
 
+/* The question as it is looked for. */
+struct search_asked {
+    struct str text; /* as it was put, or mended */
+    struct recall_mended mended;
+    bool is_literal; /* every word means itself */
+};
+
 /* What the index ranked, as rows. */
 struct search_rows {
     struct search_hit *hits; /* best first */
@@ -30,10 +37,11 @@ struct search_rows {
     struct recall_result ranking;
 };
 
-/* At most `pool` hits, each with its row. */
+/* At most `pool` hits, each with its row. Slips in the question are mended. */
 enum clew_status search_rows(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct search_query *query, size_t pool,
+                             struct search_asked *asked,
                              struct search_rows *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /* "<chat id>:lines-15-42"; s == NULL without memory. */
@@ -74,6 +82,7 @@ struct search_work {
     const struct scope *scope;
     struct arena *arena;
     const struct search_query *query;
+    struct search_asked asked;
     struct search_rows rows;
     struct matter *matters;
     size_t count;

@@ -195,7 +195,7 @@ static enum clew_status embed_best(struct choice *choice, size_t *out_best,
     if (!vectors) {
         return clew_no_memory(err);
     }
-    texts[0] = choice->work->query->query;
+    texts[0] = choice->work->asked.text;
     for (size_t i = 0; i < choice->n_best; i++) {
         texts[i + 1] =
             str_sub(choice->text, choice->best[i].from, choice->best[i].to);

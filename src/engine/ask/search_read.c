@@ -217,8 +217,8 @@ static enum clew_status begin(struct search_work *work,
                               struct reading_work *reading,
                               struct clew_error *err)
 {
-    struct str query = str_sub(work->query->query, 0,
-                               utf8_cut(work->query->query, QUESTION_BYTES));
+    struct str query = str_sub(work->asked.text, 0,
+                               utf8_cut(work->asked.text, QUESTION_BYTES));
     const char *day = day_of(work->arena, work->query->at_ms);
     const char *question = day ? arena_printf(work->arena, "%s: %.*s", day,
                                               (int)query.len, query.s)

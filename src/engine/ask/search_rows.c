@@ -413,11 +413,35 @@ static enum clew_status do_fetch(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? fill_hits(tx, work, ids, err) : status;
 }
 
+/* Rank; if the question has words that nobody knows, once more as it was
+ * probably meant. */
+static enum clew_status
+rank_meant(struct index_view *view, struct embedder *embedder,
+           struct arena *arena, struct recall_request *request,
+           struct search_asked *asked, struct recall_result *out,
+           struct clew_error *err)
+{
+    enum clew_status status =
+        recall_run(view, embedder, arena, request, out, err);
+
+    if (status == CLEW_OK && !asked->is_literal) {
+        status = recall_mend(view, arena, request, out, &asked->mended, err);
+    }
+    if (status != CLEW_OK || asked->mended.count == 0) {
+        return status;
+    }
+    asked->text = asked->mended.query;
+    request->query = asked->text;
+    request->mended = asked->mended.words;
+    request->n_mended = asked->mended.count;
+    return recall_run(view, embedder, arena, request, out, err);
+}
+
 static enum clew_status
 rank_with(struct engine *engine, const struct scope *scope,
           const struct model_lease *model, struct arena *arena,
-          const struct recall_request *request, struct recall_result *out,
-          struct clew_error *err)
+          const struct recall_request *request, struct search_asked *asked,
+          struct recall_result *out, struct clew_error *err)
 {
     struct recall_request with_far = *request;
     struct embedder *embedder = NULL;
@@ -430,7 +454,7 @@ rank_with(struct engine *engine, const struct scope *scope,
                                 &with_far.far, err);
     }
     if (status == CLEW_OK) {
-        status = recall_run(view, embedder, arena, &with_far, out, err);
+        status = rank_meant(view, embedder, arena, &with_far, asked, out, err);
     }
     index_view_close(view);
     return status;
@@ -440,6 +464,7 @@ rank_with(struct engine *engine, const struct scope *scope,
 static enum clew_status rank(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct recall_request *request,
+                             struct search_asked *asked,
                              struct recall_result *out, struct clew_error *err)
 {
     struct clew_error failure = {.status = CLEW_OK};
@@ -448,8 +473,8 @@ static enum clew_status rank(struct engine *engine, const struct scope *scope,
 
     model_use_lease(engine, scope, &model);
     if (model.slot) {
-        status =
-            rank_with(engine, scope, &model, arena, request, out, &failure);
+        status = rank_with(engine, scope, &model, arena, request, asked, out,
+                           &failure);
         model_use_report(engine, status == CLEW_OK ? NULL : failure.message);
         model_use_release(engine, &model);
         if (status == CLEW_OK) {
@@ -457,16 +482,17 @@ static enum clew_status rank(struct engine *engine, const struct scope *scope,
         }
         model = (struct model_lease){.indexes = engine->indexes};
     }
-    return rank_with(engine, scope, &model, arena, request, out, err);
+    return rank_with(engine, scope, &model, arena, request, asked, out, err);
 }
 
 enum clew_status search_rows(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct search_query *query, size_t pool,
+                             struct search_asked *asked,
                              struct search_rows *out, struct clew_error *err)
 {
     struct fetch_work work = {.arena = arena, .query = query, .pool = pool};
-    struct recall_request request = {.query = query->query,
+    struct recall_request request = {.query = asked->text,
                                      .user = query->user_id,
                                      .timezone = query->timezone,
                                      .kinds = query->kinds,
@@ -486,7 +512,8 @@ enum clew_status search_rows(struct engine *engine, const struct scope *scope,
         request.n_lines = work.n_lines;
     }
     if (status == CLEW_OK) {
-        status = rank(engine, scope, arena, &request, &out->ranking, err);
+        status =
+            rank(engine, scope, arena, &request, asked, &out->ranking, err);
     }
     work.ranking = &out->ranking;
     if (status == CLEW_OK && out->ranking.count > 0) {

@@ -367,6 +367,7 @@ static enum clew_status settle_updates(struct search_work *work,
 static void set_scores(struct search_work *work)
 {
     double at_most = 1;
+    double trust = work->asked.mended.count > 0 ? SCORE_MENDED : 1;
 
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
@@ -374,6 +375,7 @@ static void set_scores(struct search_work *work)
                            ? likely(UNREAD_BASE + UNREAD_SLOPE * matter->sum)
                            : likely(SCORE_BASE + SCORE_SLOPE * matter->sum);
 
+        score *= trust;
         if (matter->hit.is_superseded) {
             score *= SCORE_SUPERSEDED;
         }

@@ -77,6 +77,8 @@
 #define UNREAD_BASE (-2.2)
 #define UNREAD_SLOPE 1.5
 #define SCORE_SUPERSEDED 0.7
+/* … of what answers a question that may have been meant otherwise. */
+#define SCORE_MENDED 0.85
 /* How the whole is answered, by the best score: "yes" from here on, "maybe"
  * from here on. */
 #define SCORE_YES 0.4
