@@ -148,7 +148,8 @@ const struct api_route api_routes[] = {
     /* --- recall --- */
     {HTTP_POST, "/api/v1/recall", READ, recall_post,
      FIELDS("query", "user_id", "chat_id", "kinds", "limit", "since", "until",
-            "at", "timezone", "explain", "fast", "min_score", "cursor"), NULL,
+            "at", "timezone", "explain", "fast", "min_score", "cursor",
+            "asked_in"), NULL,
      "Find what was said", "recall: query > Recalled", 0},
 
     {HTTP_POST, "/api/v1/ask", READ, ask_post,

@@ -55,6 +55,7 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
 
     if (chat_id) {
         search.chat_id = *chat_id;
+        search.asked_in = *chat_id;
     }
     status = search_run(engine, scope, arena, &search, &result, err);
     if (status != CLEW_OK || result.count == 0) {

@@ -155,6 +155,75 @@ static void nobody_is_told_words_of_another(void **state)
         "the dishwasher");
 }
 
+/* Is a text among the first `n`? */
+static bool is_among(const struct search_result *found, size_t n,
+                     const char *words)
+{
+    for (size_t i = 0; i < found->count && i < n; i++) {
+        if (strstr(found->hits[i].text.s, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another chat of the same user; the talk goes on there. */
+static struct uuid begin_chat(const char *script)
+{
+    talk_leave(&talk);
+    talk_script(&talk, script);
+    return talk.chat_id;
+}
+
+static void a_question_that_leans_is_completed_from_its_chat(void **state)
+{
+    struct uuid harp;
+    struct search_query query = {.query = STR("and what did it cost?"),
+                                 .kinds = RECALL_TURN | RECALL_MEMORY};
+    struct search_result found;
+
+    (void)state;
+    begin_chat("u:The garden shed cost 800 francs|a:noted"
+               "|u:The second-hand harp cost 3100 francs|a:noted"
+               "|u:The school trip cost 45 francs|a:noted");
+    harp = begin_chat("u:My harp has a crack in the neck"
+                      "|a:Does the harp still hold its tuning?"
+                      "|u:Barely, a harp maker should look at it|a:Yes.");
+    for (int fast = 0; fast < 2; fast++) {
+        query.is_fast = fast == 1;
+        query.asked_in = (struct uuid){{0}};
+        found = find(&talk.world.scope, query, CLEW_OK);
+        assert_null(found.lent.s);
+        query.asked_in = harp;
+        found = find(&talk.world.scope, query, CLEW_OK);
+        assert_non_null(found.lent.s);
+        assert_non_null(strstr(found.lent.s, "harp"));
+        assert_true(is_among(&found, 1, "3100"));
+    }
+    /* what stands by itself is looked for as it is */
+    query.query = STR("how many francs was the garden shed?");
+    assert_null(find(&talk.world.scope, query, CLEW_OK).lent.s);
+}
+
+static void nobody_borrows_from_a_chat_of_another(void **state)
+{
+    struct uuid unknown = {{7}};
+    struct uuid chat;
+    struct search_query query = {.query = STR("and what did it cost?"),
+                                 .user_id = STR("bob"),
+                                 .is_fast = true};
+
+    (void)state;
+    chat = begin_chat("u:My harp has a crack in the neck|a:I see.");
+    query.asked_in = chat;
+    assert_null(find(&talk.world.scope, query, CLEW_OK).lent.s);
+    query.user_id = STR("ada");
+    assert_non_null(find(&talk.world.scope, query, CLEW_OK).lent.s);
+    (void)find(&talk.world.other, query, CLEW_NOT_FOUND);
+    query.asked_in = unknown;
+    (void)find(&talk.world.scope, query, CLEW_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +236,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_slip_of_the_hand_finds_what_was_meant,
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(nobody_is_told_words_of_another,
+                                        open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            a_question_that_leans_is_completed_from_its_chat, open_talk,
+            close_talk),
+        cmocka_unit_test_setup_teardown(nobody_borrows_from_a_chat_of_another,
                                         open_talk, close_talk),
     };
 

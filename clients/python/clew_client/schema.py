@@ -417,6 +417,8 @@ class Recalled(TypedDict):
     answered: Literal["yes", "maybe", "no"]
     # The question as it was looked for, if words that nobody used were taken for slips of ones in use
     did_you_mean: Union[str, None]
+    # Words of the chat it was put in, if it leaned on what was just said
+    completed_with: Union[str, None]
     # Ask on with it for more
     next_cursor: Union[str, None]
     # How it was searched
@@ -2106,6 +2108,8 @@ class RecallBody(TypedDict):
     min_score: NotRequired[float]
     # next_cursor of the page before
     cursor: NotRequired[str]
+    # The chat a question was put in: completes one that leans on what was just said; chat_id does so too
+    asked_in: NotRequired[str]
 
 
 class AskBody(TypedDict):

@@ -391,6 +391,8 @@ export interface Recalled {
   answered: "yes" | "maybe" | "no";
   /** The question as it was looked for, if words that nobody used were taken for slips of ones in use */
   did_you_mean: string | null;
+  /** Words of the chat it was put in, if it leaned on what was just said */
+  completed_with: string | null;
   /** Ask on with it for more */
   next_cursor: string | null;
   /** How it was searched */
@@ -1978,6 +1980,8 @@ export interface RecallBody {
   min_score?: number;
   /** next_cursor of the page before */
   cursor?: string;
+  /** The chat a question was put in: completes one that leans on what was just said; chat_id does so too */
+  asked_in?: string;
 }
 
 /** Answer a question in sentences that cite what was said */

@@ -82,6 +82,7 @@ static enum clew_status read_asked(struct api_call *call, struct asked *out,
     if (status == CLEW_OK) {
         status = json_get_uuid(body, "chat_id", JSON_OPTIONAL, &search->chat_id,
                                err);
+        search->asked_in = search->chat_id;
     }
     if (status == CLEW_OK) {
         status = json_get_str(body, "timezone", JSON_OPTIONAL, LIMIT_NAME_BYTES,

@@ -143,6 +143,11 @@ static enum clew_status read_query(struct api_call *call,
     if (status == CLEW_OK) {
         status =
             json_get_uuid(body, "chat_id", JSON_OPTIONAL, &out->chat_id, err);
+        out->asked_in = out->chat_id;
+    }
+    if (status == CLEW_OK) {
+        status =
+            json_get_uuid(body, "asked_in", JSON_OPTIONAL, &out->asked_in, err);
     }
     if (status == CLEW_OK) {
         status = json_get_str(body, "timezone", JSON_OPTIONAL, LIMIT_NAME_BYTES,
@@ -287,6 +292,7 @@ static void write_answer(struct buf *body, const struct search_result *result,
     json_out_end_array(&out);
     json_out_str(&out, "answered", str_of(answered_name(result->answered)));
     json_out_str(&out, "did_you_mean", result->did_you_mean);
+    json_out_str(&out, "completed_with", result->lent);
     json_out_str(&out, "next_cursor", next);
     write_trace(&out, &result->ranking);
     json_out_end_object(&out);

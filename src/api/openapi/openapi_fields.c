@@ -16,6 +16,8 @@ const struct openapi_field openapi_fields[] = {
     {"agent_name", "text", "What the agent is called"},
     {"all", "text", "Any text: closed efforts too"},
     {"answer", "text", "The option chosen, in words or as its number"},
+    {"asked_in", "uuid", "The chat a question was put in: completes one that "
+     "leans on what was just said; chat_id does so too"},
     {"at", "time", "As of this moment: what had been said by then"},
     {"at_seq", "count", "The last turn both sides share; the end if not given"},
     {"before_seq", "int 1..9007199254740991",

@@ -182,6 +182,8 @@ const struct openapi_object openapi_talk[] = {
         {"answered!", "yes|maybe|no", "Whether the question was answered"},
         {"did_you_mean!", "text?", "The question as it was looked for, if "
          "words that nobody used were taken for slips of ones in use"},
+        {"completed_with!", "text?", "Words of the chat it was put in, if it "
+         "leaned on what was just said"},
         {"next_cursor!", "text?", "Ask on with it for more"},
         {"trace!", "RecallTrace", "How it was searched"})},
     {"RecallTrace", "How a question was searched", OPENAPI_FIELDS(

@@ -191,6 +191,7 @@ enum clew_status context_recall(struct builder *b, struct clew_error *err)
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
         .at_ms = b->now_ms,
+        .asked_in = b->chat.id,
         .seen_from = b->is_parted ? b->chat.id : (struct uuid){{0}}};
     struct search_result found;
     size_t left = (size_t)b->request->budget_tokens;

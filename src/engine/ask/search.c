@@ -151,10 +151,14 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         return search_plain(engine, scope, arena, query, out, err);
     }
     pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
-    status = search_rows(engine, scope, arena, query, pool, &work.asked,
-                         &work.rows, err);
+    status = search_borrow(&work, err);
+    if (status == CLEW_OK) {
+        status = search_rows(engine, scope, arena, query, pool, &work.asked,
+                             &work.rows, err);
+    }
     if (status == CLEW_OK) {
         status = search_group(&work, err);
+        search_mark_lenders(&work);
     }
     if (status == CLEW_OK) {
         status = search_find_named(&work, err);
@@ -169,6 +173,7 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         status = take_answers(&work, out, err);
         out->ranking = work.rows.ranking;
         out->did_you_mean = work.asked.mended.query;
+        out->lent = work.asked.lent;
     }
     return status;
 }

@@ -71,6 +71,8 @@ struct search_query {
     struct uuid chat_id;   /* nil: every chat; else this chat's line */
     struct uuid seen_from; /* nil: nowhere; else without what is of this chat's
                               conversation and not of its line */
+    struct uuid asked_in;  /* nil: nowhere; else the chat that completes a
+                              question which leans on what was said */
     uint32_t kinds;        /* enum recall_kinds; 0 = all but chats */
     size_t limit;
     int64_t since_ms; /* INT64_MIN = open */
@@ -97,6 +99,9 @@ struct search_result {
     /* The question with its slips of the hand put right, as it was looked for;
      * s == NULL if it had none. */
     struct str did_you_mean;
+    /* Words of the chat it was asked in that it was completed with; s == NULL:
+     * it stood by itself. */
+    struct str lent;
     struct recall_result ranking; /* terms and counts, for explain */
 };
 

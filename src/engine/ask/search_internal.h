@@ -2,6 +2,7 @@
 /*
  * search_internal.h - what the steps from a question to its answers share.
  *
+ * search_talk.c    what the talk lends a question that leans on it
  * search_rows.c    ranked by the index, as rows, with lineage
  * search_seen.c    … as seen from a chat with branches
  * search_group.c   the coats of one matter together
@@ -24,6 +25,9 @@
 /* The question as it is looked for. */
 struct search_asked {
     struct str text; /* as it was put, or mended */
+    struct str lent; /* telling words of the talk that it leans on; or empty */
+    const struct turn *lenders; /* the turns that lent them */
+    size_t n_lenders;
     struct recall_mended mended;
     bool is_literal; /* every word means itself */
 };
@@ -74,6 +78,7 @@ struct matter {
     double sum;     /* what it is ordered by */
     size_t newer;   /* of the first ones, how many are newer */
     size_t n_named; /* of what the question names to the letter */
+    bool is_lender; /* it was just said, and lent the question its words */
 };
 #define SEARCH_NO_MATCH (-1.0)
 
@@ -93,6 +98,11 @@ struct search_work {
     size_t n_before;
 };
 
+/* If the question leans on the talk it is put in: words of that. */
+enum clew_status search_borrow(struct search_work *work,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Which matters are what was just said: they were found by their own words. */
+void search_mark_lenders(struct search_work *work);
 /* Make matters of the hits. */
 enum clew_status search_group(struct search_work *work,
                               struct clew_error *err) CLEW_MUST_CHECK;

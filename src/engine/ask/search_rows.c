@@ -493,6 +493,7 @@ enum clew_status search_rows(struct engine *engine, const struct scope *scope,
 {
     struct fetch_work work = {.arena = arena, .query = query, .pool = pool};
     struct recall_request request = {.query = asked->text,
+                                     .lent = asked->lent,
                                      .user = query->user_id,
                                      .timezone = query->timezone,
                                      .kinds = query->kinds,

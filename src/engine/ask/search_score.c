@@ -52,7 +52,8 @@ static double own_match(const struct matter *matter)
                  : matter->hit.episode ? matter->episode
                                        : matter->turn;
 
-    return above_zero(own);
+    return matter->is_lender ? PROMISE_LENDER * above_zero(own)
+                             : above_zero(own);
 }
 
 static double drawn_match(const struct matter *matter)

@@ -33,6 +33,9 @@
 /* … and what is named to the letter in it. */
 #define PROMISE_NAMED 1.0
 
+/* Its own match, of what was just said and is matched by its own words. */
+#define PROMISE_LENDER 0.3
+
 /* --- the order --- */
 
 /* Beside the logit of the reader's word: its own match, and that of the best
