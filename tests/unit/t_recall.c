@@ -472,45 +472,55 @@ static void a_longer_turn_is_found_by_either_half(void **state)
     }
 }
 
-static void assert_ranking_is_free_of_segments(size_t n)
+/* The same documents again, in steps of 1 to `longest`: many segments, other
+ * merges. */
+static void cut_again(size_t total, size_t longest)
 {
-    static const char *const queries[] = {
-        "Who repaired the boat in Lisbon?", "What did Ann photograph?",
-        "piano near Oslo", "What was lost on 2 January 2025?", "number 42"};
-    struct recall_result whole[5];
     struct index_view *view = NULL;
-
-    say_many(n);
-    for (size_t i = 0; i < 5; i++) {
-        struct recall_request request = question(queries[i]);
-
-        whole[i] = ask(&request);
-    }
-    /* the same documents again, one by one: many segments, other merges */
-    size_t total = n_docs;
 
     n_docs = 0;
     assert_int_equal(index_drop(set, 1, NULL), CLEW_OK);
     assert_int_equal(index_view_open(set, 1, &view, NULL), CLEW_OK);
     index_view_close(view);
     while (n_docs < total) {
-        size_t step = n_docs % 7 + 1 < total - n_docs ? n_docs % 7 + 1 : 1;
+        size_t step = (size_t)rand_below(longest) + 1;
         int64_t after = (int64_t)n_docs;
 
+        step = step < total - n_docs ? step : total - n_docs;
         n_docs += step;
         assert_int_equal(index_offer(set, 1, after, (int64_t)n_docs,
                                      docs + after, step, NULL),
                          CLEW_OK);
     }
-    for (size_t i = 0; i < 5; i++) {
-        struct recall_request request = question(queries[i]);
-        struct recall_result parts = ask(&request);
+}
 
-        assert_int_equal(parts.count, whole[i].count);
-        for (size_t k = 0; k < parts.count; k++) {
-            assert_true(uuid_eq(&parts.items[k].id, &whole[i].items[k].id));
-            assert_float_equal(parts.items[k].score, whole[i].items[k].score,
-                               1e-5);
+static void assert_ranking_is_free_of_segments(size_t n)
+{
+    static const char *const queries[] = {
+        "Who repaired the boat in Lisbon?", "What did Ann photograph?",
+        "piano near Oslo", "What was lost on 2 January 2025?", "number 42"};
+    static const size_t longest[] = {7, 900};
+    struct recall_request requests[6];
+    struct recall_result whole[6];
+
+    say_many(n);
+    for (size_t i = 0; i < 6; i++) {
+        requests[i] = question(queries[i % 5]);
+        requests[i].lent = i == 5 ? STR("harbour piano") : (struct str){0};
+        whole[i] = ask(&requests[i]);
+    }
+    rand_seed(n);
+    for (size_t cut = 0; cut < 2; cut++) {
+        cut_again(n_docs, longest[cut]);
+        for (size_t i = 0; i < 6; i++) {
+            struct recall_result parts = ask(&requests[i]);
+
+            assert_int_equal(parts.count, whole[i].count);
+            for (size_t k = 0; k < parts.count; k++) {
+                assert_true(uuid_eq(&parts.items[k].id, &whole[i].items[k].id));
+                assert_float_equal(parts.items[k].score,
+                                   whole[i].items[k].score, 1e-5);
+            }
         }
     }
 }
