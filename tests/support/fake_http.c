@@ -20,6 +20,8 @@ struct fake_http {
     pthread_mutex_t lock; /* guards the rest */
     int status;
     const char *body;
+    const char *heeded; /* NULL: everything */
+    char read[1 << 20];
     char seen[1 << 20];
 };
 
@@ -76,7 +78,10 @@ static void *serve(void *arg)
             return NULL; /* shut down */
         }
         pthread_mutex_lock(&fake->lock);
-        read_request(fd, fake->seen, sizeof(fake->seen));
+        read_request(fd, fake->read, sizeof(fake->read));
+        if (!fake->heeded || strstr(fake->read, fake->heeded)) {
+            memcpy(fake->seen, fake->read, sizeof(fake->seen));
+        }
         answer(fake, fd);
         pthread_mutex_unlock(&fake->lock);
         (void)close(fd);
@@ -147,6 +152,13 @@ void fake_http_answer(struct fake_http *fake, int status, const char *body)
     pthread_mutex_lock(&fake->lock);
     fake->status = status;
     fake->body = body;
+    pthread_mutex_unlock(&fake->lock);
+}
+
+void fake_http_heed(struct fake_http *fake, const char *words)
+{
+    pthread_mutex_lock(&fake->lock);
+    fake->heeded = words;
     pthread_mutex_unlock(&fake->lock);
 }
 

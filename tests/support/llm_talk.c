@@ -78,19 +78,30 @@ void answer_text(const char *text)
     free(body);
 }
 
-/* An answer of the four lists; "'" stands for a quotation mark. */
-void answer(const char *notes, const char *efforts, const char *wrong,
-            const char *not_efforts)
+static void answer_quoted(char *text)
 {
-    char *text = arena_printf(&talk.world.arena,
-                              "{'notes':[%s],'efforts':[%s],'wrong':[%s],"
-                              "'not_efforts':[%s]}",
-                              notes, efforts, wrong, not_efforts);
-
     for (char *c = text; *c; c++) {
         *c = *c == '\'' ? '"' : *c;
     }
     answer_text(text);
+}
+
+/* An answer of the four lists; "'" stands for a quotation mark. */
+void answer(const char *notes, const char *efforts, const char *wrong,
+            const char *not_efforts)
+{
+    answer_quoted(arena_printf(&talk.world.arena,
+                               "{'notes':[%s],'efforts':[%s],'wrong':[%s],"
+                               "'not_efforts':[%s]}",
+                               notes, efforts, wrong, not_efforts));
+}
+
+void answer_chats(const char *continues)
+{
+    answer_quoted(arena_printf(&talk.world.arena,
+                               "{'notes':[],'efforts':[],'wrong':[],"
+                               "'not_efforts':[],'continues':[%s]}",
+                               continues));
 }
 
 void run_tasks(void)

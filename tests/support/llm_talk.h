@@ -34,6 +34,8 @@ void answer_text(const char *text);
 /* An answer of the four lists; "'" stands for a quotation mark. */
 void answer(const char *notes, const char *efforts, const char *wrong,
             const char *not_efforts);
+/* An answer that says of earlier chats alone. */
+void answer_chats(const char *continues);
 void run_tasks(void);
 /* Nothing is said for a while. */
 void pause_talk(void);

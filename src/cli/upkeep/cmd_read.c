@@ -155,6 +155,8 @@ static void add(struct reading *r, const struct llmread_report *report)
     r->sum.opened += report->counts.opened;
     r->sum.ended += report->counts.ended;
     r->sum.removed += report->counts.removed;
+    r->sum.linked += report->counts.linked;
+    r->sum.parted += report->counts.parted;
     progress_add(&r->progress, 1);
 }
 
@@ -206,25 +208,27 @@ static void show_reading(struct cli *cli, const struct reading *r,
     json_t *json;
 
     if (!cli->as_json) {
-        (void)fprintf(cli->out.file,
-                      "read %lld turns in %lld stretches: %zu notes new, %zu "
-                      "known, %zu refined, %zu efforts opened, %zu changed, "
-                      "%zu taken back; %lld items dropped, %lld answers "
-                      "refused%s\n",
-                      (long long)r->n_turns, (long long)r->n_stretches, n->kept,
-                      n->known, n->refined, n->opened, n->ended, n->removed,
-                      (long long)r->n_dropped, (long long)r->n_refused,
-                      is_whole ? "" : "; the next `clew read` goes on here");
+        (void)fprintf(
+            cli->out.file,
+            "read %lld turns in %lld stretches: %zu notes new, %zu "
+            "known, %zu refined, %zu efforts opened, %zu changed, "
+            "%zu taken back, %zu chats linked, %zu parted; %lld items "
+            "dropped, %lld answers refused%s\n",
+            (long long)r->n_turns, (long long)r->n_stretches, n->kept, n->known,
+            n->refined, n->opened, n->ended, n->removed, n->linked, n->parted,
+            (long long)r->n_dropped, (long long)r->n_refused,
+            is_whole ? "" : "; the next `clew read` goes on here");
         return;
     }
     json = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "turns",
-        (json_int_t)r->n_turns, "stretches", (json_int_t)r->n_stretches, "kept",
-        (json_int_t)n->kept, "known", (json_int_t)n->known, "refined",
-        (json_int_t)n->refined, "opened", (json_int_t)n->opened, "ended",
-        (json_int_t)n->ended, "removed", (json_int_t)n->removed, "dropped",
-        (json_int_t)r->n_dropped, "refused", (json_int_t)r->n_refused, "whole",
-        is_whole);
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
+        "turns", (json_int_t)r->n_turns, "stretches",
+        (json_int_t)r->n_stretches, "kept", (json_int_t)n->kept, "known",
+        (json_int_t)n->known, "refined", (json_int_t)n->refined, "opened",
+        (json_int_t)n->opened, "ended", (json_int_t)n->ended, "removed",
+        (json_int_t)n->removed, "linked", (json_int_t)n->linked, "parted",
+        (json_int_t)n->parted, "dropped", (json_int_t)r->n_dropped, "refused",
+        (json_int_t)r->n_refused, "whole", is_whole);
     output_json(&cli->out, json);
     json_decref(json);
 }

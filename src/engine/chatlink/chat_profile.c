@@ -520,9 +520,10 @@ enum clew_status chat_profile_candidates(struct store_tx *tx,
     return status;
 }
 
-enum clew_status chat_profile_settle(struct store_tx *tx, struct arena *arena,
-                                     const struct uuid *chat_id, bool is_link,
-                                     struct clew_error *err)
+static enum clew_status set_state(struct store_tx *tx, struct arena *arena,
+                                  const struct uuid *chat_id,
+                                  enum chat_profile_state state,
+                                  struct clew_error *err)
 {
     struct chat_profile profile;
     enum clew_status status =
@@ -531,10 +532,26 @@ enum clew_status chat_profile_settle(struct store_tx *tx, struct arena *arena,
     if (status == CLEW_NOT_FOUND) {
         return CLEW_OK;
     }
-    if (status != CLEW_OK || profile.state == CHAT_PROFILE_SETTLED) {
+    if (status != CLEW_OK || profile.state == CHAT_PROFILE_TOLD ||
+        (profile.state == CHAT_PROFILE_SETTLED && state != CHAT_PROFILE_TOLD)) {
         return status;
     }
-    profile.state = is_link ? CHAT_PROFILE_LINKED : CHAT_PROFILE_SETTLED;
+    profile.state = state;
     profile.decided_turns = profile.n_turns;
     return chat_profile_save(tx, arena, &profile, err);
+}
+
+enum clew_status chat_profile_settle(struct store_tx *tx, struct arena *arena,
+                                     const struct uuid *chat_id, bool is_link,
+                                     struct clew_error *err)
+{
+    return set_state(tx, arena, chat_id,
+                     is_link ? CHAT_PROFILE_LINKED : CHAT_PROFILE_SETTLED, err);
+}
+
+enum clew_status chat_profile_told(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *chat_id,
+                                   struct clew_error *err)
+{
+    return set_state(tx, arena, chat_id, CHAT_PROFILE_TOLD, err);
 }

@@ -27,9 +27,10 @@
 #define CHAT_PROFILE_KEYS 32
 
 enum chat_profile_state {
-    CHAT_PROFILE_OPEN,   /* no link yet */
-    CHAT_PROFILE_LINKED, /* joined to an earlier chat */
-    CHAT_PROFILE_SETTLED /* and how that went is known */
+    CHAT_PROFILE_OPEN,    /* no link yet */
+    CHAT_PROFILE_LINKED,  /* joined to an earlier chat */
+    CHAT_PROFILE_SETTLED, /* and how that went is known */
+    CHAT_PROFILE_TOLD     /* a language model said what it goes on with */
 };
 
 struct chat_profile {
@@ -93,6 +94,11 @@ enum clew_status chat_profile_save(struct store_tx *tx, struct arena *arena,
 enum clew_status chat_profile_settle(struct store_tx *tx, struct arena *arena,
                                      const struct uuid *chat_id, bool is_link,
                                      struct clew_error *err) CLEW_MUST_CHECK;
+/* A language model that read the chat's beginning said what it goes on with:
+ * nobody guesses any more. */
+enum clew_status chat_profile_told(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *chat_id,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Earlier chats of the user that `profile` may continue: the most recent and
  * those that share its rarest words; at most CHAT_PROFILE_CANDIDATES.

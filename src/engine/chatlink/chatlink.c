@@ -5,6 +5,7 @@
 #include "engine/chatlink/chatlink.h"
 
 #include "base/buf.h"
+#include "base/config.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
@@ -331,6 +332,14 @@ static bool is_left_to_reader(const struct turn_work *work)
            work->batch->engine->reader;
 }
 
+/* A language model that reads chats says it of their first stretch
+ * (chatlink_told.h); else it is asked about the pair. */
+static bool is_asked_apart(const struct engine *engine)
+{
+    return engine->llm &&
+           strcmp(config_str(engine->config, "llm.read"), "off") == 0;
+}
+
 /* Write down one decision, and carry it out. */
 static enum clew_status record(struct turn_work *work,
                                const struct chatlink_candidate *item,
@@ -369,7 +378,7 @@ static enum clew_status record(struct turn_work *work,
     if (status == CLEW_OK && verdict.is_link) {
         status = join_chats(work, &decision, is_both, err);
     }
-    if (status == CLEW_OK && is_asked && batch->engine->llm) {
+    if (status == CLEW_OK && is_asked && is_asked_apart(batch->engine)) {
         status = do_later(work, "link.assess", "link_id", &decision.id, err);
     }
     return status == CLEW_OK ? tell(work, &decision) : status;

@@ -104,6 +104,7 @@ enum clew_status chatlink_outcome_infer(struct turn_work *work,
     enum clew_status status = CLEW_OK;
 
     if (word < 0 || profile->state == CHAT_PROFILE_SETTLED ||
+        profile->state == CHAT_PROFILE_TOLD ||
         profile->n_turns > CHATLINK_TURNS + OUTCOME_TURNS) {
         return CLEW_OK;
     }

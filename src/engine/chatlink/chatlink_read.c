@@ -17,13 +17,12 @@
 #include "engine/chatlink/chat_profile.h"
 #include "engine/chatlink/chatlink.h"
 #include "engine/chatlink/chatlink_decision.h"
-#include "engine/chatlink/chatlink_tuning.h"
+#include "engine/chatlink/chatlink_near.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
 #include "engine/core/task.h"
 #include "engine/core/work.h"
 #include "engine/read/sense.h"
-#include "model/embed.h"
 
 #include <string.h>
 
@@ -251,39 +250,19 @@ static enum clew_status read_earlier(struct work *work, struct arena *own,
 static enum clew_status find_candidates(struct work *work,
                                         struct clew_error *err)
 {
-    struct batch_work *batch = &work->batch;
-    struct chat_profile *earlier = NULL;
-    struct chatlink_scores scores;
-    struct chat_profile profile;
-    size_t count = 0;
-    enum clew_status status = chat_profile_load(batch->tx, work->arena,
-                                                &work->chat_id, &profile, err);
+    struct chatlink_near near;
+    enum clew_status status = chatlink_near_load(
+        work->engine, work->batch.tx, work->arena, &work->chat_id, &near, err);
 
-    if (status == CLEW_OK) {
-        profile.centre = work->engine->embedder->centre;
-        status = chat_profile_candidates(batch->tx, work->arena, &profile,
-                                         &earlier, &count, err);
-    }
-    if (status == CLEW_OK) {
-        status = chatlink_decision_group(batch->tx, work->arena, earlier, count,
-                                         err);
-    }
-    if (status != CLEW_OK || count == 0) {
+    /* what a language model said of the chat stands */
+    if (status != CLEW_OK || near.profile.state == CHAT_PROFILE_TOLD) {
         return status;
     }
-    status = chatlink_tuning_current(batch->tx, work->engine, work->arena,
-                                     &work->tuning, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (chatlink_score(work->arena, &profile, earlier, count,
-                       &work->tuning.weights, NULL, &scores) != CLEW_OK) {
-        return clew_no_memory(err);
-    }
-    for (size_t i = 0; i < scores.count && i < MAX_CHATS; i++) {
+    work->tuning = near.tuning;
+    for (size_t i = 0; i < near.scores.count && i < MAX_CHATS; i++) {
         work->candidates[work->n_candidates++] =
-            (struct candidate){.profile = scores.items[i].profile,
-                               .score = scores.items[i].score,
+            (struct candidate){.profile = near.scores.items[i].profile,
+                               .score = near.scores.items[i].score,
                                .matter = -1};
     }
     return CLEW_OK;

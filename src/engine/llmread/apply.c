@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "engine/chat/place.h"
+#include "engine/chatlink/chatlink_told.h"
 #include "engine/core/engine.h"
 #include "engine/core/work.h"
 #include "engine/effort/effort.h"
@@ -285,6 +286,67 @@ static enum clew_status take_back(struct applying *a, const struct uuid *id,
     return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }
 
+/* --- earlier chats ---------------------------------------------------------
+ */
+
+static const struct found_chat *named(const struct found *found,
+                                      const struct stretch_chat *chat)
+{
+    for (size_t i = 0; i < found->n_chats; i++) {
+        if (found->chats[i].chat == chat) {
+            return &found->chats[i];
+        }
+    }
+    return NULL;
+}
+
+/* What was named is linked; what was shown and not named is not, where the
+ * model can be believed so far. */
+static enum clew_status link_chats(struct applying *a, struct str model,
+                                   struct clew_error *err)
+{
+    const struct stretch *s = a->stretch;
+    struct chatlink_told *items =
+        arena_zero(a->batch->arena, s->n_chats + 1, sizeof(*items));
+    struct chatlink_telling telling = {.chat_id = s->chat_id,
+                                       .items = items,
+                                       .model = model,
+                                       .confidence = SURE,
+                                       .now_ms = a->now_ms};
+    struct chatlink_told_counts counts;
+    enum clew_status status;
+
+    if (!items) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < s->n_chats; i++) {
+        const struct found_chat *found = named(a->found, &s->chats[i]);
+        struct chatlink_told *told = &items[telling.count];
+
+        if (!found && !a->found->is_every_chat) {
+            continue;
+        }
+        *told = (struct chatlink_told){
+            .other_chat_id = s->chats[i].id,
+            .is_link = found != NULL,
+            .turn =
+                found ? &found->turn->turn : &s->turns[s->n_turns - 1].turn};
+        if (found) {
+            told->quote =
+                line_of(a->batch->arena, words_of(found->turn, &found->cite),
+                        ENDING_BYTES);
+        }
+        telling.count++;
+    }
+    if (telling.count == 0) {
+        return CLEW_OK;
+    }
+    status = chatlink_told(a->batch, &telling, &counts, err);
+    a->counts->linked = counts.linked;
+    a->counts->parted = counts.parted;
+    return status;
+}
+
 /* --- the whole -------------------------------------------------------------
  */
 
@@ -332,8 +394,8 @@ static enum clew_status begin(struct applying *a, struct clew_error *err)
 enum clew_status apply_found(struct batch_work *batch,
                              const struct stretch *stretch,
                              const struct found *found, struct str key,
-                             int64_t now_ms, struct apply_counts *out,
-                             struct clew_error *err)
+                             struct str model, int64_t now_ms,
+                             struct apply_counts *out, struct clew_error *err)
 {
     struct applying a = {.batch = batch,
                          .stretch = stretch,
@@ -361,5 +423,5 @@ enum clew_status apply_found(struct batch_work *batch,
         status = place_end(&a.place, err);
     }
     batch->place = NULL; /* it ends with this function */
-    return status;
+    return status == CLEW_OK ? link_chats(&a, model, err) : status;
 }

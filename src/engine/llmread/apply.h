@@ -29,13 +29,17 @@ struct apply_counts {
     size_t opened;  /* efforts */
     size_t ended;   /* efforts whose standing changed */
     size_t removed; /* notes and efforts that are none */
+    size_t linked;  /* earlier chats that this one goes on with */
+    size_t parted;  /* links that are none */
 };
 
-/* `key` names the answer (hex); `now_ms` is when it is taken. */
+/* `key` names the answer (hex), `model` who gave it; `now_ms` is when it is
+ * taken. */
 enum clew_status apply_found(struct batch_work *batch,
                              const struct stretch *stretch,
                              const struct found *found, struct str key,
-                             int64_t now_ms, struct apply_counts *out,
+                             struct str model, int64_t now_ms,
+                             struct apply_counts *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

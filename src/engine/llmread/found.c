@@ -61,13 +61,22 @@ struct cited {
     struct select_cite cite;
 };
 
+/* A program's words, or a masked secret? */
+static bool is_machine(const struct stretch_turn *turn,
+                       const struct select_cite *cite)
+{
+    struct str words = str_sub(turn->said, cite->from, cite->to);
+
+    return str_find(words, STR(MASKED), 0) != SIZE_MAX ||
+           quote_is_code(turn->said, cite->from);
+}
+
 static enum clew_status cite(struct check *r, const json_t *item,
                              const char *turn_field, const char *quote_field,
                              struct cited *out, bool *out_ok)
 {
     struct str quote = text_of(item, quote_field, FIELD_BYTES);
     bool is_found = false;
-    struct str words;
     enum clew_status status;
 
     *out_ok = false;
@@ -85,9 +94,7 @@ static enum clew_status cite(struct check *r, const json_t *item,
         }
         return status;
     }
-    words = str_sub(out->turn->said, out->cite.from, out->cite.to);
-    if (str_find(words, STR(MASKED), 0) != SIZE_MAX ||
-        quote_is_code(out->turn->said, out->cite.from)) {
+    if (is_machine(out->turn, &out->cite)) {
         blame(r, FOUND_MACHINE);
         return CLEW_OK;
     }
@@ -306,6 +313,81 @@ static enum clew_status read_effort(struct check *r, const json_t *item)
     return status;
 }
 
+/* --- earlier chats ---------------------------------------------------------
+ */
+
+/* The words may stand in any of the turns. */
+static enum clew_status find_words(struct check *r, struct str quote,
+                                   struct found_chat *out, bool *out_found)
+{
+    const struct stretch *s = r->stretch;
+    enum clew_status status = CLEW_OK;
+
+    *out_found = false;
+    for (size_t i = 0; i < s->n_turns && status == CLEW_OK && !*out_found;
+         i++) {
+        if (s->turns[i].is_own) {
+            out->turn = &s->turns[i];
+            status = quote_find(r->arena, s->turns[i].said, quote, out_found,
+                                &out->cite);
+        }
+    }
+    return status;
+}
+
+static bool is_named(const struct found *found, const struct stretch_chat *chat)
+{
+    for (size_t i = 0; i < found->n_chats; i++) {
+        if (found->chats[i].chat == chat) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is wrong with the words that are to show it; FOUND_FAULTS: nothing. */
+static enum clew_status judge_words(struct check *r, struct str quote,
+                                    struct found_chat *chat,
+                                    enum found_fault *out)
+{
+    bool is_ok = false;
+    enum clew_status status = find_words(r, quote, chat, &is_ok);
+
+    *out = FOUND_NO_QUOTE;
+    if (status != CLEW_OK || !is_ok) {
+        return status;
+    }
+    status = tells(r->arena,
+                   str_sub(chat->turn->said, chat->cite.from, chat->cite.to),
+                   &is_ok);
+    *out = is_machine(chat->turn, &chat->cite) ? FOUND_MACHINE
+           : !is_ok                            ? FOUND_NO_WORDS
+                                               : FOUND_FAULTS;
+    return status;
+}
+
+static enum clew_status read_chat(struct check *r, const json_t *item)
+{
+    struct found_chat *out = &r->out->chats[r->out->n_chats];
+    enum found_fault fault = FOUND_NO_LABEL;
+    enum clew_status status = CLEW_OK;
+
+    *out = (struct found_chat){
+        .chat =
+            stretch_chat_of(r->stretch, text_of(item, "chat", LABEL_BYTES))};
+    if (out->chat) {
+        status =
+            judge_words(r, text_of(item, "quote", FIELD_BYTES), out, &fault);
+    }
+    if (status == CLEW_OK && fault != FOUND_FAULTS) {
+        blame(r, fault);
+        r->out->is_every_chat = false; /* one of those shown was meant, maybe */
+    } else if (status == CLEW_OK && !is_named(r->out, out->chat)) {
+        r->out->n_chats++;
+    }
+    return status;
+}
+
 /* --- what is none ----------------------------------------------------------
  */
 
@@ -341,7 +423,8 @@ static void check_trust(struct found *out)
     size_t n_wrong = out->faults[FOUND_NO_TURN] + out->faults[FOUND_NO_QUOTE] +
                      out->faults[FOUND_MACHINE] + out->faults[FOUND_NO_LABEL];
 
-    if (n_wrong > out->n_notes + out->n_efforts) {
+    if (n_wrong > out->n_notes + out->n_efforts + out->n_chats) {
+        out->is_every_chat = false;
         out->faults[FOUND_NO_TRUST] += out->n_removed;
         out->n_removed = 0;
     }
@@ -403,7 +486,7 @@ enum clew_status found_read(struct arena *arena, const struct stretch *stretch,
                             struct clew_error *err)
 {
     static const char *const lists[] = {"notes", "wrong", "efforts",
-                                        "not_efforts"};
+                                        "not_efforts", "continues"};
     struct check r = {.arena = arena, .stretch = stretch, .out = out};
     enum clew_status status;
 
@@ -418,7 +501,10 @@ enum clew_status found_read(struct arena *arena, const struct stretch *stretch,
     out->notes = arena_zero(arena, FOUND_NOTES, sizeof(*out->notes));
     out->efforts = arena_zero(arena, FOUND_EFFORTS, sizeof(*out->efforts));
     out->removed = arena_zero(arena, 2 * FOUND_NOTES, sizeof(*out->removed));
-    if (!out->notes || !out->efforts || !out->removed || !gather(&r)) {
+    out->chats = arena_zero(arena, FOUND_CHATS, sizeof(*out->chats));
+    out->is_every_chat = json_object_get(answer, "continues") != NULL;
+    if (!out->notes || !out->efforts || !out->removed || !out->chats ||
+        !gather(&r)) {
         return clew_no_memory(err);
     }
     status = read_items(&r, json_object_get(answer, "notes"), FOUND_NOTES,
@@ -426,6 +512,10 @@ enum clew_status found_read(struct arena *arena, const struct stretch *stretch,
     if (status == CLEW_OK) {
         status = read_items(&r, json_object_get(answer, "efforts"),
                             FOUND_EFFORTS, read_effort);
+    }
+    if (status == CLEW_OK) {
+        status = read_items(&r, json_object_get(answer, "continues"),
+                            FOUND_CHATS, read_chat);
     }
     if (status != CLEW_OK) {
         return clew_no_memory(err);

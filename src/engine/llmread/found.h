@@ -23,12 +23,14 @@
 #include <stddef.h>
 
 struct stretch;
+struct stretch_chat;
 struct stretch_known;
 struct stretch_turn;
 
 /* Items of one answer that are looked at; more is no reading. */
 #define FOUND_NOTES 120
 #define FOUND_EFFORTS 40
+#define FOUND_CHATS 16
 /* The longest quote of a note. */
 #define FOUND_QUOTE_BYTES 700u
 
@@ -39,7 +41,7 @@ enum found_fault {
     FOUND_NO_WORDS,  /* they say nothing, or too much */
     FOUND_MACHINE,   /* a program's words, or a masked secret */
     FOUND_NO_TYPE,   /* an unknown type or status */
-    FOUND_NO_LABEL,  /* an effort or note that was not shown */
+    FOUND_NO_LABEL,  /* an effort, note or chat that was not shown */
     FOUND_NOT_SAID,  /* `about` has words nobody said: it is left out */
     FOUND_NO_UPDATE, /* shares nothing with what it replaces: it adds */
     FOUND_NO_TRUST,  /* would take away, and the rest was mostly wrong */
@@ -64,6 +66,13 @@ struct found_effort {
     struct select_cite end_cite;
 };
 
+/* An earlier chat that this one goes on with. */
+struct found_chat {
+    const struct stretch_chat *chat;
+    const struct stretch_turn *turn;
+    struct select_cite cite;
+};
+
 struct found {
     struct found_note *notes;
     size_t n_notes;
@@ -71,6 +80,9 @@ struct found {
     size_t n_efforts;
     const struct stretch_known **removed; /* notes and efforts that are none */
     size_t n_removed;
+    struct found_chat *chats;
+    size_t n_chats;
+    bool is_every_chat; /* what was shown and not named is not gone on with */
     size_t faults[FOUND_FAULTS];
 };
 

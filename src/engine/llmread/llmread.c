@@ -12,6 +12,7 @@
 #include "engine/core/rows.h"
 #include "engine/core/trace.h"
 #include "engine/core/work.h"
+#include "engine/llmread/earlier.h"
 #include "engine/llmread/llmread_internal.h"
 #include "engine/llmread/prompt.h"
 #include "engine/llmread/stretch.h"
@@ -39,7 +40,8 @@ struct work {
     int64_t through_seq; /* 0: as much as fits */
     struct stretch stretch;
     bool is_unsure;
-    json_t *answer; /* NULL: skipped or refused */
+    json_t *answer;      /* NULL: skipped or refused */
+    const json_t *shown; /* chats, by the action that is replayed */
     struct str key;
     struct str model;
     struct found found;
@@ -116,9 +118,13 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
     enum clew_status status =
         llmread_through(tx, work->arena, &work->chat_id, &work->after_seq, err);
 
+    if (status == CLEW_OK) {
+        status = stretch_load(work->engine, tx, work->arena, &work->chat_id,
+                              work->after_seq, 0, &work->stretch, err);
+    }
     return status == CLEW_OK
-               ? stretch_load(work->engine, tx, work->arena, &work->chat_id,
-                              work->after_seq, 0, &work->stretch, err)
+               ? earlier_load(work->engine, tx, work->arena, work->after_seq,
+                              &work->stretch, err)
                : status;
 }
 
@@ -189,7 +195,9 @@ static bool set_counts(json_t *out, const struct llmread_report *report)
                  json_set_int(out, "refined", (int64_t)n->refined) &&
                  json_set_int(out, "opened", (int64_t)n->opened) &&
                  json_set_int(out, "ended", (int64_t)n->ended) &&
-                 json_set_int(out, "removed", (int64_t)n->removed);
+                 json_set_int(out, "removed", (int64_t)n->removed) &&
+                 json_set_int(out, "linked", (int64_t)n->linked) &&
+                 json_set_int(out, "parted", (int64_t)n->parted);
 
     for (size_t i = 0; i < FOUND_FAULTS && is_ok; i++) {
         is_ok = report->faults[i] == 0 ||
@@ -212,6 +220,7 @@ static enum clew_status note_trace(struct work *work, struct store_tx *tx,
         json_set_int(entry, "before", (int64_t)(s->n_turns - s->n_own)) &&
         json_set(entry, "efforts", ids_of(s->efforts, s->n_efforts)) &&
         json_set(entry, "notes", ids_of(s->notes, s->n_notes)) &&
+        json_set(entry, "chats", earlier_ids(s)) &&
         json_set_bool(entry, "refused", !work->answer) &&
         set_counts(entry, work->report);
 
@@ -239,6 +248,9 @@ static enum clew_status note_action(struct work *work, struct store_tx *tx,
     if (is_ok && work->answer) {
         is_ok = json_set_str(action.detail, "answer", work->key);
     }
+    if (is_ok && work->answer && work->stretch.n_chats > 0) {
+        is_ok = json_set(action.detail, "chats", earlier_ids(&work->stretch));
+    }
     if (is_ok && work->report->outcome != LLMREAD_SKIPPED) {
         is_ok = json_set_str(action.detail, "model", work->model);
     }
@@ -253,6 +265,7 @@ static enum clew_status note_action(struct work *work, struct store_tx *tx,
 static enum clew_status look_again(struct work *work, struct store_tx *tx,
                                    struct clew_error *err)
 {
+    const struct stretch asked = work->stretch;
     char digest[STRETCH_DIGEST];
     int64_t through = 0;
     enum clew_status status = CLEW_OK;
@@ -270,8 +283,16 @@ static enum clew_status look_again(struct work *work, struct store_tx *tx,
     if (status == CLEW_OK && (through > work->after_seq ||
                               strcmp(digest, work->stretch.digest) != 0)) {
         work->report->outcome = LLMREAD_STALE;
+        return CLEW_OK;
     }
-    return status;
+    if (status != CLEW_OK) {
+        return status;
+    }
+    return work->engine->replay
+               ? earlier_again(tx, work->arena, work->shown, &work->stretch,
+                               err)
+               : earlier_stand(tx, work->arena, asked.chats, asked.n_chats,
+                               &work->stretch, err);
 }
 
 static enum clew_status do_apply(struct store_tx *tx, void *arg,
@@ -293,8 +314,9 @@ static enum clew_status do_apply(struct store_tx *tx, void *arg,
         memcpy(report->faults, work->found.faults, sizeof(report->faults));
     }
     if (status == CLEW_OK && work->answer) {
-        status = apply_found(&work->batch, &work->stretch, &work->found,
-                             work->key, work->now_ms, &report->counts, err);
+        status =
+            apply_found(&work->batch, &work->stretch, &work->found, work->key,
+                        work->model, work->now_ms, &report->counts, err);
     }
     if (status == CLEW_OK && report->outcome != LLMREAD_SKIPPED) {
         status = note_trace(work, tx, err);
@@ -403,6 +425,7 @@ enum clew_status llmread_again(struct engine *engine, const struct scope *scope,
         status = json_parse(engine->replay->answer, &work.answer, err);
     }
     work.after_seq = from - 1;
+    work.shown = json_object_get(detail, "chats");
     if (status == CLEW_OK) {
         status = commit_write(engine, scope, do_apply, &work, &work.batch, err);
     }

@@ -61,6 +61,17 @@ static const char manual[] =
     "`not_efforts`: labels of efforts with \"here\": true that are none, or "
     "that repeat another.\n"
     "\n"
+    "CHATS. `chats`, where there are any, shows how earlier chats of the same "
+    "person began and ended. `continues`: those that are about the very matter "
+    "that `turns` go on with or take up again: the same problem, plan, "
+    "purchase, project, piece of work. Not merely the same kind of thing, the "
+    "same person or the same place; most chats begin something new, then the "
+    "list is empty. Where a matter went through several of them, name the "
+    "latest; an earlier one too only if `turns` take up what the latest does "
+    "not have.\n"
+    "- `chat`: its label. `quote`: the words of `turns`, copied, that show "
+    "it.\n"
+    "\n"
     "Only what the turns say. Nothing to tell: empty lists.";
 
 #define TEXT "{\"type\":\"string\"}"
@@ -69,32 +80,35 @@ static const char manual[] =
     "{\"type\":\"object\",\"properties\":{" fields "},\"required\":[" required \
     "],\"additionalProperties\":false}"
 
-static const char schema[] =
-    OBJECT(
-        "\"notes\":" LIST(
-            OBJECT("\"turn\":" TEXT ",\"quote\":" TEXT ",\"about\":" TEXT
-                   ",\"type\":{\"type\":\"string\",\"enum\":[\"fact\","
-                   "\"preference\","
-                   "\"event\",\"decision\",\"instruction\",\"report\"]},"
-                   "\"hedged\":{\"type\":\"boolean\"},\"updates\":" TEXT,
-                   "\"turn\",\"quote\",\"about\",\"type\",\"hedged\","
-                   "\"updates\"")) ","
-                                   "\"wrong\":" LIST(TEXT) ",\"efforts\":" LIST(
-                                       OBJECT("\"effort\":" TEXT
-                                              ",\"turn\":" TEXT
-                                              ",\"quote\":" TEXT
-                                              ",\"status\":{\"type\":"
-                                              "\"string\",\"enum\":[\"open\","
-                                              "\"resolved\","
-                                              "\"abandoned\"]},\"end_"
-                                              "turn\":" TEXT
-                                              ",\"end_quote\":" TEXT,
-                                              "\"effort\",\"turn\",\"quote\","
-                                              "\"status\",\"end_turn\","
-                                              "\"end_quote\"")) ",\"not_"
-                                                                "efforts\""
-                                                                ":" LIST(TEXT),
-        "\"notes\",\"wrong\",\"efforts\",\"not_efforts\"");
+static const char schema[] = OBJECT(
+    "\"notes\":" LIST(OBJECT(
+        "\"turn\":" TEXT ",\"quote\":" TEXT ",\"about\":" TEXT
+        ",\"type\":{\"type\":\"string\",\"enum\":[\"fact\","
+        "\"preference\","
+        "\"event\",\"decision\",\"instruction\",\"report\"]},"
+        "\"hedged\":{\"type\":\"boolean\"},\"updates\":" TEXT,
+        "\"turn\",\"quote\",\"about\",\"type\",\"hedged\","
+        "\"updates\"")) ","
+                        "\"wrong\":" LIST(TEXT) ",\"efforts\":" LIST(OBJECT(
+                            "\"effort\":" TEXT ",\"turn\":" TEXT
+                            ",\"quote\":" TEXT ",\"status\":{\"type\":"
+                            "\"string\",\"enum\":[\"open\","
+                            "\"resolved\","
+                            "\"abandoned\"]},\"end_"
+                            "turn\":" TEXT ",\"end_quote\":" TEXT,
+                            "\"effort\",\"turn\",\"quote\","
+                            "\"status\",\"end_turn\","
+                            "\"end_quote\"")) ",\"not_"
+                                              "efforts\""
+                                              ":" LIST(TEXT) ",\"continues\""
+                                                             ":" LIST(OBJECT(
+                                                                 "\"chat\""
+                                                                 ":" TEXT
+                                                                 ",\"quote\""
+                                                                 ":" TEXT,
+                                                                 "\"chat\","
+                                                                 "\"quote\"")),
+    "\"notes\",\"wrong\",\"efforts\",\"not_efforts\",\"continues\"");
 
 static json_t *turn_of(const struct stretch_turn *t)
 {
@@ -148,6 +162,42 @@ static json_t *note_of(const struct stretch_known *k)
     return NULL;
 }
 
+static json_t *chat_of(const struct stretch_chat *c)
+{
+    json_t *out = json_object();
+    json_t *turns = json_array();
+    bool is_ok = out && turns && json_set_cstr(out, "chat", c->label) &&
+                 (!c->title.s || json_set_str(out, "title", c->title)) &&
+                 json_set_time(out, "began", &c->began_ms) &&
+                 json_set_time(out, "ended", &c->ended_ms);
+
+    for (size_t i = 0; i < c->n_turns && is_ok; i++) {
+        is_ok = json_array_append_new(turns, turn_of(&c->turns[i])) == 0;
+    }
+    if (json_set(out, "turns", turns) && is_ok) {
+        return out;
+    }
+    json_decref(out);
+    return NULL;
+}
+
+/* Only a chat's first stretch has them. */
+static bool set_chats(json_t *out, const struct stretch *s)
+{
+    json_t *list;
+    bool is_ok;
+
+    if (s->n_chats == 0) {
+        return true;
+    }
+    list = json_array();
+    is_ok = list != NULL;
+    for (size_t i = 0; i < s->n_chats && is_ok; i++) {
+        is_ok = json_array_append_new(list, chat_of(&s->chats[i])) == 0;
+    }
+    return json_set(out, "chats", list) && is_ok;
+}
+
 static bool set_turns(json_t *out, const struct stretch *s, bool is_own)
 {
     json_t *list = json_array();
@@ -186,7 +236,8 @@ enum clew_status prompt_write(struct arena *arena,
         set_turns(json, stretch, false) && set_turns(json, stretch, true) &&
         set_known(json, "efforts", stretch->efforts, stretch->n_efforts,
                   effort_of) &&
-        set_known(json, "notes", stretch->notes, stretch->n_notes, note_of);
+        set_known(json, "notes", stretch->notes, stretch->n_notes, note_of) &&
+        set_chats(json, stretch);
 
     buf_init(&text, PROMPT_BYTES);
     is_ok = is_ok && json_write(&text, json) == CLEW_OK;

@@ -70,9 +70,9 @@ static enum clew_status cut_unread(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-/* What the turn says to a model; nothing if no person or model said it. */
-static enum clew_status say(struct arena *arena, const struct turn *turn,
-                            struct stretch_turn *out, struct clew_error *err)
+enum clew_status stretch_say(struct arena *arena, const struct turn *turn,
+                             size_t max_bytes, struct stretch_turn *out,
+                             struct clew_error *err)
 {
     struct str text = turn->text;
     enum clew_status status;
@@ -85,7 +85,7 @@ static enum clew_status say(struct arena *arena, const struct turn *turn,
     if (status == CLEW_OK) {
         status = reading_said(arena, text, &out->said, err);
     }
-    out->shown = str_sub(out->said, 0, utf8_cut(out->said, STRETCH_TURN_BYTES));
+    out->shown = str_sub(out->said, 0, utf8_cut(out->said, max_bytes));
     return status;
 }
 
@@ -133,7 +133,7 @@ static enum clew_status take_turns(struct arena *arena,
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         struct stretch_turn *t = &s->turns[s->n_turns];
 
-        status = say(arena, &turns[i], t, err);
+        status = stretch_say(arena, &turns[i], STRETCH_TURN_BYTES, t, err);
         t->is_own =
             turns[i].seq > after_seq && uuid_eq(&turns[i].chat_id, &s->chat_id);
         if (t->is_own && n_own > 0 &&
@@ -377,6 +377,22 @@ const struct stretch_known *stretch_find(const struct stretch_known *list,
                 return NULL; /* nobody knows which */
             }
             found = &list[i];
+        }
+    }
+    return found;
+}
+
+const struct stretch_chat *stretch_chat_of(const struct stretch *stretch,
+                                           struct str label)
+{
+    const struct stretch_chat *found = NULL;
+
+    for (size_t i = 0; i < stretch->n_chats; i++) {
+        if (str_eq(str_of(stretch->chats[i].label), label)) {
+            if (found) {
+                return NULL; /* nobody knows which */
+            }
+            found = &stretch->chats[i];
         }
     }
     return found;

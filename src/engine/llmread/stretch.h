@@ -57,6 +57,21 @@ struct stretch_known {
     char label[STRETCH_LABEL]; /* "E3fa91c", "N…" */
 };
 
+/* Of an earlier chat: how it began, its last turns, and bytes of each. */
+#define STRETCH_CHAT_TURNS 3
+#define STRETCH_CHAT_BYTES 300u
+
+/* A chat of the same user that this one may go on with. */
+struct stretch_chat {
+    struct uuid id;
+    char label[STRETCH_LABEL]; /* "C…", of what its first turn says, and when */
+    struct str title;          /* s == NULL: none */
+    int64_t began_ms;
+    int64_t ended_ms; /* so far, as seen from the stretch */
+    struct stretch_turn turns[STRETCH_CHAT_TURNS]; /* the first is a person's */
+    size_t n_turns;
+};
+
 struct stretch {
     struct uuid chat_id;
     struct str user_id;
@@ -71,6 +86,8 @@ struct stretch {
     size_t n_efforts;
     struct stretch_known *notes;
     size_t n_notes;
+    struct stretch_chat *chats; /* earlier.h */
+    size_t n_chats;
     char digest[STRETCH_DIGEST]; /* of what its turns say, and when */
 };
 
@@ -84,9 +101,17 @@ enum clew_status stretch_load(struct engine *engine, struct store_tx *tx,
                               int64_t after_seq, int64_t through_seq,
                               struct stretch *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* What a turn says to a model, up to `max_bytes` shown; nothing if no person or
+ * model said it. */
+enum clew_status stretch_say(struct arena *arena, const struct turn *turn,
+                             size_t max_bytes, struct stretch_turn *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* The effort or note with this label; NULL if there is none, or two. */
 const struct stretch_known *stretch_find(const struct stretch_known *list,
                                          size_t count, struct str label);
+/* The chat with this label; NULL if there is none, or two. */
+const struct stretch_chat *stretch_chat_of(const struct stretch *stretch,
+                                           struct str label);
 /* The own turn with this label, or NULL. */
 const struct stretch_turn *stretch_turn_of(const struct stretch *stretch,
                                            struct str label);

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/llmread/earlier.h"
 #include "engine/llmread/llmread.h"
 #include "engine/llmread/prompt.h"
 #include "engine/llmread/stretch.h"
@@ -87,10 +88,13 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
             ? llmread_through(tx, l->arena, &l->chat_id, &l->after_seq, err)
             : CLEW_OK;
 
-    return status == CLEW_OK
-               ? stretch_load(l->engine, tx, l->arena, &l->chat_id,
-                              l->after_seq, 0, &l->stretch, err)
-               : status;
+    if (status == CLEW_OK) {
+        status = stretch_load(l->engine, tx, l->arena, &l->chat_id,
+                              l->after_seq, 0, &l->stretch, err);
+    }
+    return status == CLEW_OK ? earlier_load(l->engine, tx, l->arena,
+                                            l->after_seq, &l->stretch, err)
+                             : status;
 }
 
 /* The stretches of one chat. `*out_over`: nobody wants more. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chatlink_near.h - the earlier chats that a chat may go on with, scored by
+ * words, for those who decide later: the reader and a language model.
+ * Thread-safety: none; inside one transaction function.
+ */
+#ifndef ENGINE_CHATLINK_NEAR_H
+#define ENGINE_CHATLINK_NEAR_H
+
+#include "base/arena.h"
+#include "base/uuid.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "engine/chatlink/chat_profile.h"
+#include "engine/chatlink/chatlink_score.h"
+#include "engine/chatlink/chatlink_tuning.h"
+#include "store/store.h"
+
+struct engine;
+
+struct chatlink_near {
+    struct chat_profile profile; /* the chat's own */
+    struct chatlink_tuning tuning;
+    struct chatlink_scores scores; /* best first; count 0: no earlier chat */
+};
+
+/* CLEW_NOT_FOUND where nothing is remembered of the chat. */
+enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
+                                    struct arena *arena,
+                                    const struct uuid *chat_id,
+                                    struct chatlink_near *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
