@@ -142,12 +142,13 @@ onEachBackend("reading by a language model", (open) => {
   };
 
   for (const [name, lie] of Object.entries(liars)) {
-    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async () => {
+    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async (t) => {
       const liar = http.createServer((request, reply) => {
         request.resume();
         request.on("end", () => lie(reply));
       });
       await new Promise((resolve) => { liar.listen(0, "127.0.0.1", resolve); });
+      t.after(() => { liar.closeAllConnections(); liar.close(); });
       const settings = model(`http://127.0.0.1:${liar.address().port}`, { CLEW_LLM_TIMEOUT_MS: "500" });
       const own = isOk(await api.post("/api/v1/chats", { user_id: "eve" }), 201).id;
       isOk(await api.post("/api/v1/turns", {
@@ -160,8 +161,6 @@ onEachBackend("reading by a language model", (open) => {
       const eves = isOk(await api.get("/api/v1/memories?user_id=eve&origin=llm")).items;
       assert.deepEqual(eves, []);
       await server.clew("verify");
-      liar.closeAllConnections();
-      await new Promise((resolve) => { liar.close(resolve); });
     });
   }
 });

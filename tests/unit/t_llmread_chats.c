@@ -279,6 +279,20 @@ static void an_answer_that_is_silent_undoes_nothing(void **state)
     assert_sound();
 }
 
+/* What was shown is on record also where no answer made sense. */
+static void an_answer_that_is_none_undoes_nothing(void **state)
+{
+    struct uuid weather, chat;
+
+    (void)state;
+    chat = join_by_words(&weather, false);
+    answer_text("I cannot do that.");
+    pause_talk();
+    assert_non_null(strstr(trace(), "\"refused\":true"));
+    assert_true(is_linked(&chat, &weather));
+    assert_sound();
+}
+
 /* --- lies -----------------------------------------------------------------
  */
 
@@ -378,6 +392,7 @@ int main(void)
         CASE(a_guess_that_is_not_named_is_undone),
         CASE(what_a_person_said_of_a_link_stands),
         CASE(an_answer_that_is_silent_undoes_nothing),
+        CASE(an_answer_that_is_none_undoes_nothing),
         CASE(lies_about_chats_link_none),
         CASE(a_forgotten_chat_is_not_brought_back),
     };

@@ -248,11 +248,9 @@ static enum clew_status note_action(struct work *work, struct store_tx *tx,
     if (is_ok && work->answer) {
         is_ok = json_set_str(action.detail, "answer", work->key);
     }
-    if (is_ok && work->answer && work->stretch.n_chats > 0) {
-        is_ok = json_set(action.detail, "chats", earlier_ids(&work->stretch));
-    }
     if (is_ok && work->report->outcome != LLMREAD_SKIPPED) {
-        is_ok = json_set_str(action.detail, "model", work->model);
+        is_ok = json_set_str(action.detail, "model", work->model) &&
+                json_set(action.detail, "chats", earlier_ids(&work->stretch));
     }
     if (!is_ok) {
         json_decref(action.detail);
