@@ -20,6 +20,7 @@ struct fake_http {
     pthread_mutex_t lock; /* guards the rest */
     int status;
     const char *body;
+    void (*meanwhile)(void);
     const char *heeded; /* NULL: everything */
     char read[1 << 20];
     char seen[1 << 20];
@@ -81,6 +82,10 @@ static void *serve(void *arg)
         read_request(fd, fake->read, sizeof(fake->read));
         if (!fake->heeded || strstr(fake->read, fake->heeded)) {
             memcpy(fake->seen, fake->read, sizeof(fake->seen));
+        }
+        if (fake->meanwhile) {
+            fake->meanwhile();
+            fake->meanwhile = NULL;
         }
         answer(fake, fd);
         pthread_mutex_unlock(&fake->lock);
@@ -152,6 +157,13 @@ void fake_http_answer(struct fake_http *fake, int status, const char *body)
     pthread_mutex_lock(&fake->lock);
     fake->status = status;
     fake->body = body;
+    pthread_mutex_unlock(&fake->lock);
+}
+
+void fake_http_meanwhile(struct fake_http *fake, void (*fn)(void))
+{
+    pthread_mutex_lock(&fake->lock);
+    fake->meanwhile = fn;
     pthread_mutex_unlock(&fake->lock);
 }
 

@@ -19,6 +19,8 @@ const char *fake_http_url(const struct fake_http *fake);
 /* What every request gets from now on. The strings must live on. A status of
  * 0 closes the connection without an answer. */
 void fake_http_answer(struct fake_http *fake, int status, const char *body);
+/* Done in the server's thread before the next answer. */
+void fake_http_meanwhile(struct fake_http *fake, void (*fn)(void));
 /* From now on only requests with these words are kept; all are answered. */
 void fake_http_heed(struct fake_http *fake, const char *words);
 /* The last request, head and body, as it came. */

@@ -6,9 +6,11 @@
 #include "support/test.h"
 
 #include "engine/core/advice.h"
+#include "engine/core/rows.h"
 #include "engine/llmread/quote.h"
 #include "engine/proof/forget.h"
 #include "model/llm.h"
+#include "store/db.h"
 
 #include <stdio.h>
 
@@ -205,6 +207,57 @@ static void forgetting_a_turn_takes_what_was_read_of_it(void **state)
     assert_int_equal(rebuild(true).n_differences, 0);
 }
 
+DB_SQL(COUNT_ANSWERS, "SELECT COUNT(*) FROM llm_answers WHERE tenant = $1"
+                      " AND answer LIKE '%Helena%'");
+
+static enum clew_status do_count(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    return rows_number(tx, &COUNT_ANSWERS, DB_NO_ARGS, arg, err);
+}
+
+static struct uuid to_forget;
+
+static void forget_it(void)
+{
+    struct forget_input input = {.turn_ids = &to_forget, .n_turn_ids = 1};
+    struct forget_receipt receipt;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(forget_run(&talk.world.engine, &talk.world.scope, &arena,
+                                &input, &receipt, NULL),
+                     CLEW_OK);
+    arena_release(&arena);
+}
+
+static void an_answer_that_comes_after_a_forget_is_not_kept(void **state)
+{
+    int64_t count = -1;
+
+    (void)state;
+    talk_say(&talk, 'u', "Well, Helena took over the sponsoring there.");
+    to_forget = talk.last.turn.id;
+    talk_say(&talk, 'u', "And so the venue moves to the old town hall.");
+    answer(NOTE("T1", "Helena took over the sponsoring", "fact"), "", "", "");
+    fake_http_meanwhile(fake, forget_it);
+    pause_talk();
+    assert_int_equal(store_read(talk.world.engine.store, &talk.world.scope,
+                                do_count, &count, NULL),
+                     CLEW_OK);
+    assert_int_equal(count, 0);
+    assert_null(find("llm", "Helena"));
+    /* what stays is read later */
+    answer(NOTE("T1", "the venue moves to the old town hall", "decision"), "",
+           "", "");
+    clock_add_ms(&talk.world.clock, 10 * CLOCK_MINUTE_MS);
+    run_tasks();
+    assert_non_null(strstr(trace(), "llm_read"));
+    assert_null(strstr(fake_http_seen(fake), "Helena"));
+    (void)rebuild(false);
+    assert_int_equal(rebuild(true).n_differences, 0);
+}
+
 static void an_llm_that_is_gone_leaves_all_as_it_is(void **state)
 {
     (void)state;
@@ -356,6 +409,7 @@ int main(void)
         CASE(what_is_none_is_taken_back),
         CASE(a_liar_takes_nothing_away),
         CASE(forgetting_a_turn_takes_what_was_read_of_it),
+        CASE(an_answer_that_comes_after_a_forget_is_not_kept),
         CASE(an_llm_that_is_gone_leaves_all_as_it_is),
         CASE(the_anthropic_api_reads_too),
         CASE(off_asks_nobody_and_history_waits),

@@ -23,6 +23,12 @@ DB_SQL(INSERT_ANSWER,
        "INSERT INTO llm_answers (tenant, key, purpose, model, chat_id, answer,"
        " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
        " ON CONFLICT DO NOTHING");
+/* Numbers of the log are given out in order: what was forgotten since. */
+DB_SQL(SELECT_LAST_GONE, "SELECT COALESCE(MAX(change_seq), 0) FROM tombstones"
+                         " WHERE tenant = $1");
+DB_SQL(COUNT_GONE_SINCE, "SELECT COUNT(*) FROM tombstones WHERE tenant = $1"
+                         " AND change_seq > $2 AND kind IN ('turn', 'memory')");
+DB_SQL(DROP_ANSWER, "DELETE FROM llm_answers WHERE tenant = $1 AND key = $2");
 DB_SQL(SELECT_USED,
        "SELECT COALESCE(SUM(input_tokens + output_tokens), 0) FROM llm_ledger"
        " WHERE tenant = $1 AND day = $2");
@@ -48,8 +54,10 @@ struct work {
     const struct uuid *chat_id;
     unsigned char key[SHA256_SIZE];
     int64_t now_ms;
-    struct str known; /* the recorded answer; s == NULL if there is none */
-    int64_t used;     /* tokens of today */
+    struct str known;  /* the recorded answer; s == NULL if there is none */
+    int64_t used;      /* tokens of today */
+    int64_t last_gone; /* what was forgotten before it was asked */
+    bool is_late;      /* something was forgotten while it was asked */
     struct llm_answer answer;
     struct str text; /* of the answer, to be recorded */
     bool has_failed;
@@ -97,6 +105,11 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
     if (status != CLEW_OK || !is_ok) {
         return status != CLEW_OK ? status : CLEW_NO_MEMORY;
     }
+    status =
+        rows_number(tx, &SELECT_LAST_GONE, DB_NO_ARGS, &work->last_gone, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
     return rows_number(tx, &SELECT_USED, DB_ARGS(db_int(day_of(work->now_ms))),
                        &work->used, err);
 }
@@ -105,6 +118,7 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
     struct work *work = arg;
+    int64_t n_gone = 0;
     enum clew_status status = db_exec(
         tx, &ADD_TO_LEDGER,
         DB_ARGS(db_int(day_of(work->now_ms)), db_text(work->purpose),
@@ -115,6 +129,12 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
 
     if (status != CLEW_OK || work->has_failed || !work->chat_id) {
         return status;
+    }
+    status = rows_number(tx, &COUNT_GONE_SINCE,
+                         DB_ARGS(db_int(work->last_gone)), &n_gone, err);
+    work->is_late = n_gone > 0;
+    if (status != CLEW_OK || work->is_late) {
+        return status; /* it may say what was forgotten meanwhile */
     }
     return db_exec(tx, &INSERT_ANSWER,
                    DB_ARGS(db_bytes(work->key, sizeof(work->key)),
@@ -166,6 +186,11 @@ static enum clew_status call(struct engine *engine, const struct scope *scope,
                    ? status
                    : store_write(engine->store, scope, do_record, work,
                                  status == CLEW_OK ? err : NULL);
+    if (status == CLEW_OK && recorded == CLEW_OK && work->is_late) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "something was forgotten while the language model "
+                         "was asked");
+    }
     return status == CLEW_OK ? recorded : status;
 }
 
@@ -207,6 +232,17 @@ enum clew_status advice_find(struct store_tx *tx, struct arena *arena,
     }
     status = db_end(&rows, err);
     return status == CLEW_OK && !is_ok ? clew_no_memory(err) : status;
+}
+
+enum clew_status advice_drop(struct store_tx *tx, struct str hex,
+                             struct clew_error *err)
+{
+    unsigned char key[SHA256_SIZE];
+
+    if (hex.len != 2 * SHA256_SIZE || !hex_parse(hex, key, sizeof(key))) {
+        return CLEW_OK;
+    }
+    return db_exec(tx, &DROP_ANSWER, DB_ARGS(db_bytes(key, sizeof(key))), err);
 }
 
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,

@@ -30,9 +30,11 @@ struct engine;
  * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
  * text it holds, so that forgetting finds it; NULL: no chat's, the answer is
  * not kept and `*out_key` not written. CLEW_UNAVAILABLE without an LLM,
- * CLEW_RATE_LIMITED over the day's cap; else as llm_ask(). The caller
- * json_decref()s the answer; `*out_key` names its record, in the arena. While a
- * log is replayed the answer given then comes back, and nothing is asked.
+ * CLEW_RATE_LIMITED over the day's cap, CLEW_UNAVAILABLE too if something was
+ * forgotten meanwhile (the answer is not kept; ask again); else as llm_ask().
+ * The caller json_decref()s the answer; `*out_key` names its record, in the
+ * arena. While a log is replayed the answer given then comes back, and nothing
+ * is asked.
  */
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
@@ -96,6 +98,9 @@ bool advice_is_there(const struct engine *engine);
 /* The recorded answer with the key `hex`; s == NULL if there is none. */
 enum clew_status advice_find(struct store_tx *tx, struct arena *arena,
                              struct str hex, struct str *out_text,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Forget that answer: what it was made of is gone. */
+enum clew_status advice_drop(struct store_tx *tx, struct str hex,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -278,13 +278,19 @@ static enum clew_status look_again(struct work *work, struct store_tx *tx,
                               work->after_seq, work->through_seq,
                               &work->stretch, err);
     }
-    if (status == CLEW_OK && (through > work->after_seq ||
-                              strcmp(digest, work->stretch.digest) != 0)) {
-        work->report->outcome = LLMREAD_STALE;
-        return CLEW_OK;
-    }
     if (status != CLEW_OK) {
         return status;
+    }
+    if (strcmp(digest, work->stretch.digest) != 0) {
+        work->report->outcome = LLMREAD_STALE;
+        /* a turn was forgotten between its loading and the question */
+        return work->engine->replay || !work->key.s
+                   ? CLEW_OK
+                   : advice_drop(tx, work->key, err);
+    }
+    if (through > work->after_seq) {
+        work->report->outcome = LLMREAD_STALE;
+        return CLEW_OK;
     }
     return work->engine->replay
                ? earlier_again(tx, work->arena, work->shown, &work->stretch,
