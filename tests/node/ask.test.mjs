@@ -330,6 +330,17 @@ onEachBackend("asking", (open) => {
     const told = await own.clew("ask", RENT, "--user", "ada");
     assert.match(told.stdout, /900 euros.* \[1\]/);
     assert.match(told.stderr, /NO_MODEL/);
+    /* a second turn that has nothing to do with it is no second answer */
+    for (const content of ["The spare key for the shed hangs behind the blue flowerpot.",
+      "Our train tickets to Porto are in the drawer, seat 41 in coach 7."]) {
+      isOk(await own.api().post("/api/v1/turns", { user_id: "eve", role: "user", content }), 201);
+    }
+    for (const [query, words] of [["Where is the spare key for the shed?", /flowerpot/],
+      ["Which coach is our seat in?", /coach 7/]]) {
+      const { sentences } = isOk(await own.api().post("/api/v1/ask", { query, user_id: "eve" }));
+      assert.equal(sentences.length, 1, query);
+      assert.match(sentences[0].text, words);
+    }
     const none = await own.clew("ask", "Who won the chess olympiad in Budapest?", "--user", "ada");
     assert.match(none.stdout, /^Nothing is known about that\./);
     isError(await own.api().post("/api/v1/ask", {}), 400, undefined, "query");

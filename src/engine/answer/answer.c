@@ -8,9 +8,12 @@
 #include "base/config.h"
 #include "base/utf8.h"
 #include "engine/answer/answer_internal.h"
+#include "engine/ask/search_tuning.h"
 #include "engine/core/advice.h"
 #include "engine/core/engine.h"
+#include "talk/effort_words.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +27,8 @@
 #define PASSAGES 3
 /* … unless the first is so much likelier to be one. */
 #define FAR_BEHIND 0.5
+/* Recall's "maybe": below it nothing answers. */
+#define PASSAGE_FLOOR SCORE_MAYBE
 #define ANSWER_TOKENS 600
 #define MORE_TOKENS 200
 #define MAX_LINE_BYTES (32u * 1024)
@@ -75,6 +80,21 @@ static struct str cut(struct str text)
     return str_sub(text, 0, utf8_cut(text, SOURCE_BYTES));
 }
 
+/* Does a passage have a telling word of the question? */
+static enum clew_status spoken_of(struct arena *arena, struct str question,
+                                  struct str text, bool *out)
+{
+    struct effort_words asked;
+    struct effort_words said;
+    enum clew_status status = effort_words_of(arena, question, &asked);
+
+    if (status == CLEW_OK) {
+        status = effort_words_of(arena, text, &said);
+    }
+    *out = status == CLEW_OK && effort_words_shared(&asked, &said) > 0;
+    return status;
+}
+
 /* Find, and add what is new; at most `limit`. */
 static enum clew_status find(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
@@ -96,14 +116,38 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
     if (found.answered > out->answered) {
         out->answered = found.answered;
     }
-    for (size_t i = 0; i < found.count && out->n_sources < ANSWER_SOURCES;
+    for (size_t i = 0; i < found.count && out->n_sources < ANSWER_SOURCES &&
+                       status == CLEW_OK;
          i++) {
         if (!is_there(out, &found.hits[i])) {
-            out->sources[out->n_sources++] =
-                (struct answer_source){&found.hits[i], cut(found.hits[i].text)};
+            struct answer_source *source = &out->sources[out->n_sources++];
+
+            *source = (struct answer_source){.hit = &found.hits[i],
+                                             .text = cut(found.hits[i].text)};
+            status =
+                spoken_of(arena, question, source->text, &source->is_spoken_of);
         }
     }
-    return CLEW_OK;
+    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
+}
+
+/* Is the passage an answer by itself? Recall must believe in it, nearly as much
+ * as in the best; and where one of those has the question's words, one without
+ * any is beside the point. */
+static bool is_answer(const struct answer *answer, size_t at)
+{
+    double least =
+        fmax(FAR_BEHIND * answer->sources[0].hit->item.score, PASSAGE_FLOOR);
+    bool is_any_spoken_of = false;
+
+    for (size_t i = 0; i < answer->n_sources && i < PASSAGES; i++) {
+        is_any_spoken_of |= answer->sources[i].is_spoken_of &&
+                            answer->sources[i].hit->item.score >= least;
+    }
+    if (is_any_spoken_of && !answer->sources[at].is_spoken_of) {
+        return false;
+    }
+    return at == 0 || answer->sources[at].hit->item.score >= least;
 }
 
 /* The best passages are the answer, each its own witness. */
@@ -114,10 +158,9 @@ static void answer_with_passages(const struct answer_query *query,
     out->by = ANSWER_BY_PASSAGES;
     out->n_sentences = 0;
     for (size_t i = 0; i < out->n_sources && i < PASSAGES; i++) {
-        double score = out->sources[i].hit->item.score;
         struct answer_sentence *s = &out->sentences[out->n_sentences];
 
-        if (score < FAR_BEHIND * out->sources[0].hit->item.score) {
+        if (!is_answer(out, i)) {
             continue;
         }
         out->n_sentences++;

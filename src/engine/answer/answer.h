@@ -46,6 +46,7 @@ enum answer_fault {
 struct answer_source {
     const struct search_hit *hit;
     struct str text;
+    bool is_spoken_of; /* it has a word of the question */
 };
 
 struct answer_sentence {
