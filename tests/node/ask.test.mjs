@@ -12,6 +12,20 @@ import { isError, isOk } from "./lib/check.mjs";
 
 const piece = (content) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+const event = (type, more) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+
+/* A text as /v1/messages streams it. */
+function anthropic(reply, text) {
+  reply.writeHead(200, { "content-type": "text/event-stream" });
+  reply.write(event("message_start", { message: { usage: { input_tokens: 321, output_tokens: 1 } } }));
+  reply.write(event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }));
+  for (const part of text.match(/[\s\S]{1,7}/gu) ?? []) {
+    reply.write(event("content_block_delta", { index: 0, delta: { type: "text_delta", text: part } }));
+  }
+  reply.write(event("content_block_stop", { index: 0 }));
+  reply.write(event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 45 } }));
+  reply.end(event("message_stop", {}));
+}
 
 /* A model that says what `script` tells it: lines, or a function of the reply. */
 async function startModel() {
@@ -26,7 +40,8 @@ async function startModel() {
         return reply.end(JSON.stringify({ choices: [{ message: { content: "{}" } }] }));
       }
       const prompt = JSON.parse(said.messages.at(-1).content);
-      model.asked.push({ body, prompt, system: said.messages[0].content });
+      model.asked.push({ body, prompt, system: said.system ?? said.messages[0].content,
+        path: request.url, headers: request.headers });
       const next = model.script.shift();
       assert.ok(next !== undefined, "asked once too often");
       if (typeof next === "function" && next.length === 2) return next(reply, prompt);
@@ -316,6 +331,42 @@ onEachBackend("asking", (open) => {
       { user_id: "ada", role: "user", content: said[0][1] }), 201);
     const got = isOk(await poor.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
     assert.deepEqual([got.by, got.reason], ["passages", "TOKENS_SPENT"]);
+  });
+
+  test("sixteen ask at once, and each gets its own answer", { timeout: 60_000 }, async () => {
+    const things = [[RENT, /900 euros/, "Your rent is 900 euros."],
+      ["What is the new sailing boat called?", /Heron/, "The boat is called Heron."]];
+    model.script = Array.from({ length: 16 }, () => (prompt) => {
+      const [, words, text] = things.find(([query]) => query === prompt.question);
+      return `${text} [${number(prompt, words)}]`;
+    });
+    const got = await Promise.all(Array.from({ length: 16 }, (_, i) => ask(things[i % 2][0])));
+    for (const [i, answer] of got.entries()) {
+      assert.equal(answer.by, "model", answer.reason);
+      assert.equal(answer.sentences.length, 1);
+      assert.equal(answer.sentences[0].text, things[i % 2][2]);
+      assert.equal(answer.sentences[0].supported, true);
+      assert.equal(answer.sentences[0].cites[0].turn_id, turns[i % 2 === 0 ? 0 : 2].id);
+    }
+    assert.deepEqual(model.script, []);
+  });
+
+  test("by the Anthropic API: asked in its form, streamed, counted", async () => {
+    const own = await open({ env: { CLEW_LLM_URL: model.url, CLEW_LLM_MODEL: "other",
+      CLEW_LLM_KIND: "anthropic", CLEW_LLM_KEY: "sk-ant-test", CLEW_RECALL_READ_MS: "5000" } });
+    isOk(await own.api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content: said[0][1] }), 201);
+    model.script = [(reply, prompt) => anthropic(reply,
+      `Your rent in Ulm is 900 euros a month. [${number(prompt, /900 euros/)}]\nIt is 950 euros. [1]`)];
+    const got = isOk(await own.api().post("/api/v1/ask", { query: RENT, user_id: "ada" }));
+    assert.deepEqual([got.by, got.reason], ["model", null]);
+    assert.deepEqual(got.sentences.map((s) => s.supported), [true, false]);
+    const asked = model.asked.at(-1);
+    assert.equal(asked.path, "/v1/messages");
+    assert.equal(asked.headers["x-api-key"], "sk-ant-test");
+    assert.match(JSON.stringify(asked.system), /passages/);
+    const [used] = isOk(await own.api().get("/api/v1/usage")).items.filter((u) => u.purpose === "ask");
+    assert.deepEqual([used.calls, used.input_tokens, used.output_tokens], [1, 321, 45]);
   });
 
   test("without a model: the passages, in the same shape; on the command line", async () => {
