@@ -72,6 +72,21 @@ describe("the package", () => {
 });
 
 describe("calls", () => {
+  test("ask, and hear the answer as it comes", async () => {
+    const clew = quick();
+    await clew.remember(turn("The ferry leaves at nine."));
+    const question = "When does the ferry leave?";
+    const answer = await clew.ask(question, { user_id: "u" });
+    assert.deepEqual([answer.by, answer.reason], ["passages", "NO_MODEL"]);
+    assert.match(answer.sentences[0].text, /nine/);
+    const pieces = [];
+    for await (const piece of clew.askStream(question, { user_id: "u" })) pieces.push(piece);
+    assert.deepEqual([pieces[0].event, pieces[1].event, pieces.at(-1).event], ["sources", "sentence", "answer"]);
+    assert.deepEqual(pieces.at(-1).data.sentences,
+      pieces.filter((piece) => piece.event === "sentence").map((piece) => piece.data));
+    await assert.rejects(clew.askStream("").next(), (error) => error.status === 400);
+  });
+
   test("store, find, read the context", async () => {
     const clew = quick();
     const stored = await clew.remember(turn("The ferry leaves at nine."));

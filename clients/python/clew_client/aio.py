@@ -4,13 +4,13 @@
 import asyncio
 import json
 from contextlib import aclosing
-from typing import Any, AsyncGenerator, Dict, List, Mapping, Optional, Sequence, cast
+from typing import Any, AsyncGenerator, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 from .async_http import AsyncExchange, read_all
 from .errors import BatchError, ConnectionFailed, error_of
 from .ids import batch_length, with_id, with_ids
 from .policy import PAGE, Policy, next_cursor
-from .schema import Captured, Chat, Context, Memory, NewTurn, Recalled, Turn
+from .schema import Answer, Captured, Chat, Context, Memory, NewTurn, Recalled, Turn
 from .sse import ServerSentEvent, SseParser
 
 
@@ -72,6 +72,19 @@ class AsyncClew:
     async def recall(self, query: str, **more: Any) -> Recalled:
         """Find what was said; `more` are the fields of RecallBody."""
         return cast(Recalled, await self.call("recall", body={**more, "query": query}))
+
+    async def ask(self, query: str, **more: Any) -> Answer:
+        """Answer a question in sentences that cite; `more` as AskBody."""
+        return cast(Answer, await self.call("ask", body={**more, "query": query}))
+
+    async def ask_stream(self, query: str, **more: Any) -> AsyncGenerator[Tuple[str, Any], None]:
+        """The same as it comes; see Clew.ask_stream()."""
+        async with aclosing(self.stream("/api/v1/ask", {**more, "query": query, "stream": True})) as stream:
+            async for one in stream:
+                yield one.event, json.loads(one.data)
+                if one.event == "answer":
+                    return
+        raise ConnectionFailed("the answer broke off", is_unsent=False)
 
     async def context(self, chat_id: str, **more: Any) -> Context:
         """What the next turn of a chat needs to know; `more` as GetContextBody."""

@@ -3,12 +3,12 @@
 than one request."""
 
 import json
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, cast
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, cast
 
 from .errors import BatchError, ConnectionFailed, error_of
 from .ids import batch_length, with_id, with_ids
 from .policy import PAGE, Policy, next_cursor
-from .schema import Captured, Chat, Context, Memory, NewTurn, Recalled, Turn
+from .schema import Answer, Captured, Chat, Context, Memory, NewTurn, Recalled, Turn
 from .sse import ServerSentEvent, SseParser
 from .sync_http import Abort, Exchange, read_all
 
@@ -81,6 +81,22 @@ class Clew:
     def recall(self, query: str, *, abort: Optional[Abort] = None, **more: Any) -> Recalled:
         """Find what was said; `more` are the fields of RecallBody."""
         return cast(Recalled, self.call("recall", body={**more, "query": query}, abort=abort))
+
+    def ask(self, query: str, *, abort: Optional[Abort] = None, **more: Any) -> Answer:
+        """Answer a question in sentences that cite; `more` as AskBody."""
+        return cast(Answer, self.call("ask", body={**more, "query": query}, abort=abort))
+
+    def ask_stream(self, query: str, *, abort: Optional[Abort] = None, **more: Any) -> Iterator[Tuple[str, Any]]:
+        """The same as it comes: ("sources", …), ("sentence", …), ("answer", Answer).
+
+        The last piece is the whole answer, which counts: what a model said before
+        it failed came too. One that breaks off raises ConnectionFailed.
+        """
+        for one in self.stream("/api/v1/ask", {**more, "query": query, "stream": True}, abort=abort):
+            yield one.event, json.loads(one.data)
+            if one.event == "answer":
+                return
+        raise ConnectionFailed("the answer broke off", is_unsent=False)
 
     def context(self, chat_id: str, *, abort: Optional[Abort] = None, **more: Any) -> Context:
         """What the next turn of a chat needs to know; `more` as GetContextBody."""

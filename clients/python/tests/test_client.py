@@ -86,6 +86,18 @@ class Cases:
         self.assertEqual(chat["id"], stored["chat"]["id"])
         self.assertIn("clew_", self.clew.call("getMetrics"))
 
+    def test_ask_and_hear_the_answer_as_it_comes(self):
+        self.clew.remember(turn("The ferry leaves at nine."))
+        question = "When does the ferry leave?"
+        answer = self.clew.ask(question, user_id="u")
+        self.assertEqual((answer["by"], answer["reason"]), ("passages", "NO_MODEL"))
+        self.assertIn("nine", answer["sentences"][0]["text"])
+        pieces = list(self.clew.ask_stream(question, user_id="u"))
+        self.assertEqual([pieces[0][0], pieces[1][0], pieces[-1][0]], ["sources", "sentence", "answer"])
+        self.assertEqual(pieces[-1][1]["sentences"], [one for name, one in pieces if name == "sentence"])
+        with self.assertRaises(ClewError):
+            list(self.clew.ask_stream("", user_id="u"))
+
     def test_errors_have_status_code_field_and_id(self):
         with self.assertRaises(ClewError) as raised:
             self.clew.call("getChat", params={"id": "01900000-0000-7000-8000-000000000000"})

@@ -6,7 +6,7 @@
 import { ClewBatchError, ClewConnectionError, ClewError, errorOf } from "./errors.js";
 import { Http, linked, sleep, type HttpOptions } from "./http.js";
 import { withId } from "./ids.js";
-import { operations, type Captured, type CapturedBatch, type Chat, type Context, type Event,
+import { operations, type Answer, type AnswerSentence, type AnswerSource, type AskBody, type Captured, type CapturedBatch, type Chat, type Context, type Event,
   type GetContextBody, type Memory, type NewTurn, type Operations, type RecallBody, type Recalled,
   type Turn } from "./schema.js";
 import { SseParser, type ServerSentEvent } from "./sse.js";
@@ -33,6 +33,10 @@ type Loose = { params?: Record<string, string>; query?: Record<string, unknown>;
 export type Listing = { [K in Id]: Operations[K]["answer"] extends { items: unknown[]; next_cursor: string | null }
   ? Operations[K]["query"] extends { cursor?: string } ? K : never : never }[Id];
 type Item<K extends Listing> = Operations[K]["answer"] extends { items: (infer T)[] } ? T : never;
+
+/** A piece of an answer as it comes: what was found, each sentence, the whole. */
+export type AnswerPiece = { event: "sources"; data: { sources: AnswerSource[] } }
+  | { event: "sentence"; data: AnswerSentence } | { event: "answer"; data: Answer };
 
 /** A happening: the event's type, and what it is about. */
 export interface Happening extends Event {
@@ -106,6 +110,24 @@ export class Clew {
   /** Find what was said. */
   recall(query: string, more: Omit<RecallBody, "query"> = {}, options: CallOptions = {}): Promise<Recalled> {
     return this.call("recall", { body: { ...more, query } }, options);
+  }
+
+  /** Answer a question in sentences that cite what was said. */
+  ask(query: string, more: Omit<AskBody, "query" | "stream"> = {}, options: CallOptions = {}): Promise<Answer> {
+    return this.call("ask", { body: { ...more, query } }, options) as Promise<Answer>;
+  }
+
+  /**
+   * The same as it comes. The last piece is the whole answer, which counts: what
+   * a model said before it failed came too. One that breaks off throws
+   * ClewConnectionError.
+   */
+  async *askStream(query: string, more: Omit<AskBody, "query" | "stream"> = {}, options: CallOptions = {}): AsyncGenerator<AnswerPiece, void, void> {
+    for await (const { event, data } of this.#stream("POST", "/api/v1/ask", { ...options, body: { ...more, query, stream: true } })) {
+      yield { event, data: JSON.parse(data) as unknown } as AnswerPiece;
+      if (event === "answer") return;
+    }
+    throw new ClewConnectionError("the answer broke off", false);
   }
 
   /** What the next turn of a chat needs to know. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-export { Clew, type CallOptions, type ClewOptions, type Happening, type Input, type Listing } from "./client.js";
+export { Clew, type AnswerPiece, type CallOptions, type ClewOptions, type Happening, type Input, type Listing } from "./client.js";
 export { ClewBatchError, ClewConnectionError, ClewError } from "./errors.js";
 export { newId, withId, withIds } from "./ids.js";
 export { SseParser, type ServerSentEvent } from "./sse.js";
