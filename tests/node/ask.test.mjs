@@ -4,11 +4,15 @@
  * what is marked, what nobody is asked about, and models that fail.
  */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import http from "node:http";
+import process from "node:process";
 import { after, before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { isError, isOk } from "./lib/check.mjs";
+import { bin } from "./lib/server.mjs";
 
 const piece = (content) =>
   `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
@@ -265,6 +269,30 @@ onEachBackend("asking", (open) => {
     assert.deepEqual(whole.sentences, [events[1][1], events[2][1]]);
     assert.deepEqual(whole.sentences.map((s) => s.fault), [null, "uncited"]);
     assert.deepEqual(whole.sources, events[0][1].sources);
+  });
+
+  test("on the command line sentences are shown as they come", { timeout: 60_000 }, async () => {
+    let goOn;
+    const first = new Promise((resolve) => { goOn = resolve; });
+    model.script = [async (reply, prompt) => {
+      const n = number(prompt, /900 euros/);
+      reply.writeHead(200, { "content-type": "text/event-stream" });
+      reply.write(piece(`Your rent is 900 euros. [${n}]\n`));
+      await first;
+      reply.write(piece("It is cheap."));
+      reply.end("data: [DONE]\n\n");
+    }];
+    const child = spawn(bin, ["ask", RENT, "--user", "ada", "--url", server.url],
+      { env: { PATH: process.env.PATH, HOME: server.data }, stdio: ["ignore", "pipe", "pipe"] });
+    let shown = "";
+    child.stdout.on("data", (part) => {
+      shown += part;
+      /* the model goes on only when the first sentence is on the screen */
+      if (/900 euros/.test(shown)) goOn();
+    });
+    const [code] = await once(child, "close");
+    assert.equal(code, 0);
+    assert.match(shown, /^Your rent is 900 euros\. \[\d\]\nIt is cheap\. \(not supported\)\n\n\[\d\] user/);
   });
 
   test("a stream that breaks off ends in passages", async () => {

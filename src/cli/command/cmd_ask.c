@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_ask.c - a question, answered in sentences that cite.
+ *
+ * Sentences are shown as they come, what they cite when all are there. What a
+ * model said before it failed has been shown by then: the end says what
+ * counts.
  */
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/sse.h"
 #include "cli/core/cli.h"
 #include "cli/core/typed.h"
 
@@ -105,22 +110,52 @@ static void show_source(struct cli *cli, const json_t *source, bool has_words)
     }
 }
 
-static enum clew_status show(struct cli *cli, const json_t *answer,
-                             struct clew_error *err)
+/* An answer on its way. */
+struct hearing {
+    struct cli *cli;
+    size_t n_shown;
+    json_t *answer; /* the whole; NULL until it is there */
+};
+
+static void on_event(void *arg, struct str name, struct str data)
 {
+    struct hearing *h = arg;
+    json_t *json = NULL;
+
+    if (json_parse(data, &json, NULL) != CLEW_OK) {
+        return;
+    }
+    if (str_eq(name, STR("sentence"))) {
+        show_sentence(h->cli, json);
+        (void)fflush(h->cli->out.file);
+        h->n_shown++;
+    } else if (str_eq(name, STR("answer")) && !h->answer) {
+        h->answer = json_incref(json);
+    }
+    json_decref(json);
+}
+
+static bool on_bytes(void *arg, const char *bytes, size_t len)
+{
+    sse_feed(arg, bytes, len);
+    return true;
+}
+
+/* What is left to show when the sentences are. */
+static void show_rest(const struct hearing *h)
+{
+    struct cli *cli = h->cli;
+    const json_t *answer = h->answer;
     bool is_model = strcmp(cli_field(answer, "by"), "model") == 0;
     const char *reason = cli_field(answer, "reason");
+    size_t n = json_array_size(json_object_get(answer, "sentences"));
     const json_t *item;
     size_t i;
 
-    (void)err;
-    if (json_array_size(json_object_get(answer, "sentences")) == 0) {
+    if (n == 0) {
         output_text(&cli->out, OUTPUT_PLAIN, str_of(cli_field(answer, "text")));
         (void)fputc('\n', cli->out.file);
-        return CLEW_OK;
-    }
-    json_array_foreach (json_object_get(answer, "sentences"), i, item) {
-        show_sentence(cli, item);
+        return;
     }
     (void)fputc('\n', cli->out.file);
     json_array_foreach (json_object_get(answer, "sources"), i, item) {
@@ -133,7 +168,43 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         (void)fprintf(
             stderr, "no language model answered (%s): what was said\n", reason);
     }
-    return CLEW_OK;
+    if (h->n_shown > n) {
+        (void)fprintf(stderr, "it broke off: the last %zu of these %zu count\n",
+                      n, h->n_shown);
+    }
+}
+
+static enum clew_status show_as_it_comes(struct cli *cli, json_t *body,
+                                         struct clew_error *err)
+{
+    struct hearing hearing = {.cli = cli};
+    struct sse sse;
+    enum clew_status status;
+
+    sse_init(&sse, LIMIT_BODY_BYTES, on_event, &hearing);
+    status =
+        json_set_bool(body, "stream", true)
+            ? cli_stream(cli, "POST", "/api/v1/ask", body, on_bytes, &sse, err)
+            : clew_no_memory(err);
+    if (status == CLEW_OK && !hearing.answer) {
+        status = clew_fail(err, CLEW_UPSTREAM, "the answer broke off");
+    }
+    if (status == CLEW_OK) {
+        show_rest(&hearing);
+    }
+    sse_release(&sse);
+    json_decref(hearing.answer);
+    json_decref(body);
+    return status;
+}
+
+static enum clew_status show_json(struct cli *cli, const json_t *answer,
+                                  struct clew_error *err)
+{
+    (void)cli;
+    (void)answer;
+    (void)err;
+    return CLEW_OK; /* cli_show() has written it */
 }
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
@@ -149,7 +220,9 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     if (!body) {
         return clew_fail(err, CLEW_INVALID, "the question must be valid UTF-8");
     }
-    return cli_show(cli, "POST", "/api/v1/ask", body, show, err);
+    return cli->as_json
+               ? cli_show(cli, "POST", "/api/v1/ask", body, show_json, err)
+               : show_as_it_comes(cli, body, err);
 }
 
 const struct command command_ask = {

@@ -93,6 +93,13 @@ enum clew_status cli_tenant(struct cli *cli, struct engine **out_engine,
 enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/* An answer as it comes, in pieces; false breaks it off. The body stays the
+ * caller's. */
+enum clew_status cli_stream(struct cli *cli, const char *method,
+                            const char *path, const json_t *body,
+                            bool (*sink)(void *arg, const char *bytes,
+                                         size_t len),
+                            void *arg, struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Call, and print what came back: as JSON if asked, else by `show`. Takes
  * `body` (may be NULL). */

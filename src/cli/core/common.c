@@ -140,6 +140,20 @@ enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
     return status;
 }
 
+enum clew_status cli_stream(struct cli *cli, const char *method,
+                            const char *path, const json_t *body,
+                            bool (*sink)(void *arg, const char *bytes,
+                                         size_t len),
+                            void *arg, struct clew_error *err)
+{
+    struct client *client = NULL;
+    enum clew_status status = cli_client(cli, &client, err);
+
+    return status == CLEW_OK
+               ? client_stream(client, method, path, body, sink, arg, err)
+               : status;
+}
+
 enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
                           json_t *body, cli_show_fn show,
                           struct clew_error *err)
