@@ -48,6 +48,52 @@ onEachBackend("agent packages", (open) => {
     fs.rmSync(config, { recursive: true, force: true });
   });
 
+  test("row 4: fields are taken from either side's turns", async () => {
+    const config = tempFolder();
+    fs.mkdirSync(path.join(config, "clew/agents"), { recursive: true });
+    fs.writeFileSync(path.join(config, "clew/agents/repair.yaml"), `name: repair
+fields: [device, {name: ticket, required: true}, fix]
+triggers: {words: [broken, repair, stopped]}
+opens: {acts: [inform, request]}
+concludes: {acts: [accept]}
+extract:
+  device: {from: opens, take: sentence}
+  ticket: {from: any, take: sentence, words: [ticket number, ticket is]}
+  fix: {from: concludes, take: sentence}
+`);
+    const server = await open({ env: { XDG_CONFIG_HOME: config } });
+    const api = client(server.url);
+    const chat = (await api.post("/api/v1/chats",
+      { user_id: "kim", channel: "app" })).body.id;
+    const say = async (role, content) => {
+      const answer = await api.post("/api/v1/turns",
+        { user_id: "kim", role, content, chat_id: chat });
+      assert.equal(answer.status, 201, answer.text);
+    };
+    const repair = async () => (await api.get(
+      "/api/v1/memories?type=repair")).body.items[0];
+
+    await say("user", "Our coffee grinder stopped halfway through the beans.");
+    await say("assistant", "Oh no. Do you have a ticket number already?");
+    assert.equal((await repair()).fields.ticket, undefined);
+    await say("assistant", "I opened one: the ticket number is 5590.");
+    assert.match((await repair()).fields.ticket, /5590/);
+    await say("user", "no, 5590 belongs to the kettle");
+    assert.equal((await repair()).fields.ticket, undefined);
+    await say("assistant", "My mistake, your ticket number is 5612.");
+    await say("user", "yep");
+    await say("assistant",
+      "Lift the burr out and brush the old grounds off the shaft.");
+    await say("user", "Perfect, that did it, thank you!");
+    const done = await repair();
+    assert.equal(done.status, "resolved");
+    assert.match(done.fields.ticket, /5612/);
+    assert.deepEqual(done.fields._from.ticket.by, "assistant");
+    assert.match(done.fields.fix, /burr/);
+    assert.match(done.resolution, /burr/);
+    fs.rmSync(config, { recursive: true, force: true });
+  });
+
   /* Ask until it is so; the test's time limit ends a wait in vain. */
   async function until(api, isSo) {
     for (;;) {

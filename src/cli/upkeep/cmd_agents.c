@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_agents.c - list agent packages, check one, try one on a sentence.
+ * cmd_agents.c - list agent packages, check one, try one on a sentence or a
+ * chat.
  */
 #include "api/handlers.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "cli/core/cli.h"
+#include "cli/upkeep/agents_chat.h"
 #include "engine/keep/agents.h"
 
 #include <stdio.h>
@@ -179,26 +181,44 @@ static enum clew_status show_test(struct cli *cli, const struct agent *agent,
 
 static enum clew_status run_test(struct cli *cli, struct clew_error *err)
 {
-    struct str text = str_of(cli->args.operands[1]);
+    const char *chat = args_str(&cli->args, "chat");
+    struct str text;
     struct agent agent;
     struct intent intent;
     int line;
     enum clew_status status =
         agent_read(&cli->arena, cli->args.operands[0], &agent, &line, err);
 
-    if (status == CLEW_OK) {
-        status = intent_of(&cli->arena, text, (struct str){0}, &intent);
+    if (status != CLEW_OK) {
+        return status;
     }
+    if (chat) {
+        return agents_chat(cli, &agent, chat, err);
+    }
+    if (cli->args.n_operands < 2) {
+        return clew_fail(
+            err, CLEW_INVALID,
+            "a sentence is wanted, or --chat with a file of turns");
+    }
+    text = str_of(cli->args.operands[1]);
+    status = intent_of(&cli->arena, text, (struct str){0}, &intent);
     return status == CLEW_OK ? show_test(cli, &agent, text, &intent, err)
                              : status;
 }
 
+static const struct arg_option test_options[] = {
+    {"chat", 'C', "TURNS", NULL,
+     "a file of turns instead: lines of JSON, or \"user: …\""},
+    {NULL, 0, NULL, NULL, NULL},
+};
+
 const struct command command_agents_test = {
     .name = "agents test",
-    .operands = "FILE SENTENCE",
-    .min_operands = 2,
+    .operands = "FILE [SENTENCE]",
+    .min_operands = 1,
     .max_operands = 2,
-    .summary = "say what an agent package makes of a sentence",
+    .summary = "say what an agent package makes of a sentence, or of a chat",
     .example = "clew agents test bug-report.yaml \"I get a 401 error\"",
+    .options = test_options,
     .run = run_test,
 };

@@ -7,6 +7,8 @@
  */
 #include "engine/keep/agents.h"
 
+#include "text/smalltalk.h"
+
 #include <ctype.h>
 
 /* Bytes of a turn that packages look at. */
@@ -111,6 +113,52 @@ static struct str sentence_around(struct str text, const struct intent *intent,
     return line_around(text, at);
 }
 
+/* The sentence at `at` asks: what it names is wanted, not given. */
+static bool is_asked(const struct intent *intent, size_t at)
+{
+    for (size_t i = 0; i < intent->n_segments; i++) {
+        if (at < intent->segments[i].to) {
+            return intent->segments[i].act == INTENT_QUESTION;
+        }
+    }
+    return false;
+}
+
+/* Where what is said begins: "evening!" is not it. */
+static size_t told_first(struct str text, const struct intent *intent)
+{
+    for (size_t i = 0; i < intent->n_segments; i++) {
+        const struct intent_segment *seg = &intent->segments[i];
+
+        if (seg->act != INTENT_GREETING &&
+            !smalltalk_is(str_sub(text, seg->from, seg->to))) {
+            return seg->from;
+        }
+    }
+    return 0;
+}
+
+/* Where the rule's words stand outside of questions; SIZE_MAX if nowhere. */
+static size_t told_at(const struct agent_rule *rule, struct str text,
+                      const struct intent *intent)
+{
+    size_t from = 0;
+    size_t at;
+
+    if (rule->n_words == 0) {
+        return told_first(text, intent);
+    }
+    while ((at = first_phrase(rule, str_sub(text, from, text.len))) !=
+           SIZE_MAX) {
+        if ((rule->acts & (1u << INTENT_QUESTION)) ||
+            !is_asked(intent, from + at)) {
+            return from + at;
+        }
+        from += at + 1;
+    }
+    return SIZE_MAX;
+}
+
 struct str agent_value(const struct agent_field *field, enum agent_step step,
                        struct str text, const struct intent *intent)
 {
@@ -124,7 +172,10 @@ struct str agent_value(const struct agent_field *field, enum agent_step step,
     if (!rule_holds(&field->rule, text, intent)) {
         return (struct str){0};
     }
-    at = field->rule.n_words ? first_phrase(&field->rule, text) : 0;
+    at = told_at(&field->rule, text, intent);
+    if (at == SIZE_MAX) {
+        return (struct str){0};
+    }
     switch (field->take) {
     case AGENT_SENTENCE:
         return sentence_around(text, intent, at);

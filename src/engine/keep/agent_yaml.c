@@ -343,10 +343,11 @@ static enum clew_status read_extraction(struct reader *r,
 {
     static const char *const steps[] = {"any", "opens", "extends", "concludes"};
     static const char *const takes[] = {"sentence", "line", "turn"};
+    static const char *const sides[] = {"either", "user", "assistant"};
     enum clew_status status = CLEW_OK;
 
     if (node->type != YAML_MAPPING_NODE) {
-        return complain(r, node, "from, take, words are wanted for",
+        return complain(r, node, "from, take, by, words are wanted for",
                         field->name);
     }
     field->has_extraction = true;
@@ -363,6 +364,9 @@ static enum clew_status read_extraction(struct reader *r,
         } else if (str_eq(text_of(key), STR("take"))) {
             status = read_choice(r, value, takes, 3, &choice);
             field->take = (enum agent_take)choice;
+        } else if (str_eq(text_of(key), STR("by"))) {
+            status = read_choice(r, value, sides, 3, &choice);
+            field->by = (enum agent_by)choice;
         } else {
             status =
                 read_rule_key(r, text_of(key), value, &field->rule, &is_known);

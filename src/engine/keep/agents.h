@@ -39,6 +39,8 @@ struct agent_rule {
 
 enum agent_step { AGENT_NONE, AGENT_OPENS, AGENT_EXTENDS, AGENT_CONCLUDES };
 enum agent_take { AGENT_SENTENCE, AGENT_LINE, AGENT_TURN };
+/* Whose turns give a field its value. */
+enum agent_by { AGENT_BY_EITHER, AGENT_BY_USER, AGENT_BY_ASSISTANT };
 
 struct agent_field {
     struct str name;
@@ -47,6 +49,7 @@ struct agent_field {
     /* where its value is found; AGENT_NONE = at any step */
     enum agent_step from;
     enum agent_take take;
+    enum agent_by by;
     struct agent_rule rule;
     bool has_extraction;
 };
@@ -118,7 +121,8 @@ const char *agent_step_name(enum agent_step step);
 enum agent_step agent_match(const struct agent *agent, struct str text,
                             const struct intent *intent, bool is_open);
 
-/* The text a turn gives to a field at a step; empty if none. */
+/* The text a turn gives to a field at a step; empty if none. A question gives
+ * none, unless the field's rule is about questions. */
 struct str agent_value(const struct agent_field *field, enum agent_step step,
                        struct str text, const struct intent *intent);
 

@@ -4,7 +4,8 @@
  *
  * A package has at most one artifact open in a chat: a memory of its type with
  * status "open". A turn opens it, adds to its fields, or concludes it, as the
- * package's rules say (agents.h). Without packages this costs nothing.
+ * package's rules say (agents.h, agent_follow.h). Without packages this costs
+ * nothing.
  */
 #include "engine/keep/keep.h"
 
@@ -13,7 +14,7 @@
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
-#include "engine/keep/agents.h"
+#include "engine/keep/agent_follow.h"
 #include "engine/keep/agents_live.h"
 #include "engine/memory/memory.h"
 #include "engine/memory/note.h"
@@ -22,8 +23,7 @@
 
 #include <string.h>
 
-/* A value may be a whole turn, but not a book; a summary is a line or two. */
-#define MAX_VALUE_BYTES (16u * 1024)
+/* A summary is a line or two. */
 #define MAX_SUMMARY_BYTES 500u
 
 DB_SQL(SELECT_OPEN, "SELECT id FROM memories WHERE tenant = $1"
@@ -50,93 +50,34 @@ static enum clew_status find_open(struct observation *o,
                              : status;
 }
 
-/* Set one field, or add a line to one that takes many. */
-static bool set_field(json_t *fields, const struct agent_field *field,
-                      struct str value, struct arena *arena)
+/* This turn, or the one before it, as packages see them. */
+static void view_turns(const struct observation *o, struct agent_said *turn,
+                       struct agent_said *before)
 {
-    const char *name = arena_copy(arena, field->name.s, field->name.len);
-    json_t *list;
-
-    if (!name || !field->is_many) {
-        return name && json_set_str(fields, name, value);
-    }
-    list = json_object_get(fields, name);
-    if (!json_is_array(list)) {
-        list = json_array();
-        if (!json_set(fields, name, list)) {
-            return false;
-        }
-    }
-    return json_array_append_new(list, json_stringn(value.s, value.len)) == 0;
-}
-
-/* A field found at this step that must be there, and is not. */
-static bool lacks_required(const struct observation *o,
-                           const struct agent *agent, enum agent_step step)
-{
-    for (size_t i = 0; i < agent->n_fields; i++) {
-        const struct agent_field *field = &agent->fields[i];
-
-        if (field->is_required && field->has_extraction &&
-            (field->from == step || field->from == AGENT_NONE) &&
-            agent_value(field, step, o->turn.text, &o->intent).len == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What this turn gives to the fields goes into the memory; the first value
- * found is handed out for the summary. */
-static enum clew_status take_fields(struct observation *o,
-                                    const struct agent *agent,
-                                    enum agent_step step, struct memory *memory,
-                                    struct str *out_first,
-                                    struct clew_error *err)
-{
-    json_t *fields = NULL;
-    bool is_ok = true;
-
-    *out_first = (struct str){NULL, 0};
-    if (!memory->fields.s ||
-        json_parse(memory->fields, &fields, NULL) != CLEW_OK) {
-        fields = json_object();
-    }
-    for (size_t i = 0; i < agent->n_fields && fields && is_ok; i++) {
-        struct str value = str_trim(
-            agent_value(&agent->fields[i], step, o->turn.text, &o->intent));
-
-        value.len = utf8_cut(value, MAX_VALUE_BYTES);
-        if (value.len > 0) {
-            *out_first = out_first->s ? *out_first : value;
-            is_ok = set_field(fields, &agent->fields[i], value, o->arena);
-        }
-    }
-    if (!fields || !is_ok) {
-        json_decref(fields);
-        return clew_no_memory(err);
-    }
-    memory->fields = note_json(o->arena, fields);
-    return memory->fields.s ? CLEW_OK : clew_no_memory(err);
+    *turn = (struct agent_said){.text = o->turn.text,
+                                .intent = &o->intent,
+                                .analysis = &o->analysis,
+                                .read = o->read,
+                                .seq = o->work->turn->seq,
+                                .is_user = o->turn.role == TALK_USER};
+    *before = (struct agent_said){.text = o->previous[0].text,
+                                  .intent = &o->previous_intent,
+                                  .seq = o->previous_seq[0],
+                                  .is_user = o->previous[0].role == TALK_USER};
 }
 
 static enum clew_status open_one(struct observation *o,
-                                 const struct agent *agent,
+                                 const struct agent *agent, struct str fields,
+                                 const struct agent_news *news,
                                  struct clew_error *err)
 {
     const char *type = arena_copy(o->arena, agent->name.s, agent->name.len);
-    struct memory memory = {0};
-    struct str first;
-    enum clew_status status =
-        take_fields(o, agent, AGENT_OPENS, &memory, &first, err);
-    struct str fields = memory.fields;
-    struct str summary = first.s ? first : str_trim(o->turn.text);
+    struct str summary = news->first.s ? news->first : str_trim(o->turn.text);
+    struct memory memory;
+    enum clew_status status;
 
-    if (lacks_required(o, agent, AGENT_OPENS)) {
-        return CLEW_OK;
-    }
-    if (status != CLEW_OK || !type) {
-        return status != CLEW_OK ? status : clew_no_memory(err);
+    if (!type) {
+        return clew_no_memory(err);
     }
     summary.len = utf8_cut(summary, MAX_SUMMARY_BYTES);
     memory = note_memory(o->work, type, "open", summary);
@@ -148,56 +89,82 @@ static enum clew_status open_one(struct observation *o,
                : status;
 }
 
-static enum clew_status go_on(struct observation *o, const struct agent *agent,
-                              enum agent_step step, struct memory *memory,
+static enum clew_status go_on(struct observation *o, struct memory *memory,
+                              const struct agent_news *news,
                               struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     struct memory_ref ref = {turn->chat_id, turn->seq, turn->seq};
-    bool is_end = step == AGENT_CONCLUDES;
-    struct str first;
-    enum clew_status status = take_fields(o, agent, step, memory, &first, err);
+    const char *how = news->step != AGENT_CONCLUDES ? "extended"
+                      : news->is_incomplete         ? "abandoned"
+                                                    : "resolved";
+    enum clew_status status;
 
-    if (status == CLEW_OK && is_end) {
-        memory->status = STR("resolved");
-        memory->resolution = first;
+    if (news->step == AGENT_CONCLUDES) {
+        memory->status = str_of(how);
+        memory->resolution = news->first;
     }
     memory->updated_at_ms = turn->created_at_ms;
-    if (status == CLEW_OK) {
-        status = memory_update(o->work->batch, memory, err);
-    }
+    status = memory_update(o->work->batch, memory, err);
     if (status == CLEW_OK) {
         status = memory_add_ref(o->tx, &memory->id, &ref, err);
     }
     if (status == CLEW_OK) {
-        status =
-            note_told(o->work, memory, is_end ? "resolved" : "extended", err);
+        status = note_told(o->work, memory, how, err);
     }
-    return status == CLEW_OK && is_end
-               ? note_notice(o->work, err, "[%.*s:resolved] %.*s",
-                             (int)memory->type.len, memory->type.s,
+    return status == CLEW_OK && news->step == AGENT_CONCLUDES
+               ? note_notice(o->work, err, "[%.*s:%s] %.*s",
+                             (int)memory->type.len, memory->type.s, how,
                              (int)memory->summary.len, memory->summary.s)
                : status;
+}
+
+/* The fields of an artifact as they are, or none. */
+static json_t *fields_of(const struct memory *memory)
+{
+    json_t *fields = NULL;
+
+    return memory->fields.s &&
+                   json_parse(memory->fields, &fields, NULL) == CLEW_OK
+               ? fields
+               : json_object();
 }
 
 static enum clew_status watch(struct observation *o, const struct agent *agent,
                               struct clew_error *err)
 {
     struct memory memory;
+    struct agent_said turn;
+    struct agent_said before;
+    struct agent_news news;
     bool is_open;
-    enum agent_step step;
+    json_t *fields;
     enum clew_status status = find_open(o, agent, &memory, err);
 
     if (status != CLEW_OK) {
         return status;
     }
     is_open = !uuid_is_nil(&memory.id);
-    step = agent_match(agent, o->turn.text, &o->intent, is_open);
-    if (step == AGENT_OPENS && !is_open) {
-        return open_one(o, agent, err);
+    if (!is_open && o->turn.role != TALK_USER) {
+        return CLEW_OK;
     }
-    return step != AGENT_NONE && is_open ? go_on(o, agent, step, &memory, err)
-                                         : CLEW_OK;
+    view_turns(o, &turn, &before);
+    fields = fields_of(&memory);
+    if (!fields ||
+        agent_follow(o->arena, agent, &turn, o->n_previous ? &before : NULL,
+                     is_open, fields, &news) != CLEW_OK) {
+        json_decref(fields);
+        return clew_no_memory(err);
+    }
+    memory.fields = note_json(o->arena, fields);
+    if (!memory.fields.s) {
+        return clew_no_memory(err);
+    }
+    if (news.step == AGENT_NONE) {
+        return CLEW_OK;
+    }
+    return is_open ? go_on(o, &memory, &news, err)
+                   : open_one(o, agent, memory.fields, &news, err);
 }
 
 enum clew_status agents_observe(struct turn_work *work, struct clew_error *err)
@@ -206,7 +173,7 @@ enum clew_status agents_observe(struct turn_work *work, struct clew_error *err)
     struct agents *agents = NULL;
     enum clew_status status = CLEW_OK;
 
-    if (live && work->turn->role == TURN_USER) {
+    if (live && work->observation) {
         agents = agents_live_take(live);
     }
     for (size_t i = 0; agents && i < agents->n_items && status == CLEW_OK;
