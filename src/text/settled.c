@@ -67,22 +67,23 @@ bool settled_is_doubt(struct str sentence)
     return has_any(sentence, doubts, COUNT(doubts));
 }
 
+/* What was tried did not help; and what says that it did. */
+static const char *const same_trouble[] = {
+#include "lexicon/de/same_trouble.def"
+#include "lexicon/en/same_trouble.def"
+#include "lexicon/es/same_trouble.def"
+#include "lexicon/fr/same_trouble.def"
+};
+static const char *const trouble_over[] = {
+#include "lexicon/de/trouble_over.def"
+#include "lexicon/en/trouble_over.def"
+#include "lexicon/es/trouble_over.def"
+#include "lexicon/fr/trouble_over.def"
+};
+
 bool settled_is_same_trouble(struct str text)
 {
-    static const char *const same[] = {
-        "same problem",    "same error",     "same issue",     "same result",
-        "same thing",      "same as before", "still the same", "no luck",
-        "no change",       "no difference",  "didn't help",    "did not help",
-        "doesn't help",    "didn't work",    "did not work",   "that's not it",
-        "wasn't it",       "not it",         "no joy",         "still not",
-        "still no",        "still fails",    "still failing",  "still broken",
-        "still happening", "still getting",  "still get",      "still 4",
-        "still 5",         "to no avail"};
-    static const char *const over[] = {
-        "gone",      "fixed",        "solved",   "no longer",
-        "works now", "now works",    "it works", "anymore",
-        "any more",  "not the same", "resolved", "went away"};
-
-    return has_any(text, same, COUNT(same)) &&
-           !has_any(text, over, COUNT(over)) && text.s[text.len - 1] != '?';
+    return has_any(text, same_trouble, COUNT(same_trouble)) &&
+           !has_any(text, trouble_over, COUNT(trouble_over)) &&
+           text.s[text.len - 1] != '?';
 }

@@ -105,4 +105,67 @@ onEachBackend("row 3, attempts by what people say", (open) => {
     assert.equal(items.filter((m) => m.parent_id && m.status === "abandoned").length, 2, JSON.stringify(items));
     await server.stop();
   });
+
+  test("attempts are found in any wording, and the one that worked", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row3b"));
+    let chat;
+    for (const [role, content] of [
+      ["user", "the dashcam keeps rebooting itself in the middle of a drive"],
+      ["assistant", "Often that's the card. Format it in the camera menu, not on the computer."],
+      ["user", "formatted it, rebooted twice on the way home"],
+      ["assistant", "Maybe the cable can't deliver enough. Use the thick one that came in the box."],
+      ["user", "didn't do a thing"],
+      ["assistant", "You could also switch off the parking mode, it draws from the same supply."],
+      ["user", "that had no effect either sadly"],
+      ["assistant", "Then a firmware update: version 2.8 mentions watchdog resets."],
+      ["user", "flashed 2.8 on sunday and three drives later not a single reboot. finally"],
+    ]) {
+      chat = isOk(await api.post("/api/v1/turns", { user_id: "ivo", role, channel: "web", content, ...(chat ? { chat_id: chat } : {}) }), 201).chat.id;
+    }
+    const { items } = isOk(await api.get(`/api/v1/efforts?chat_id=${chat}&all=1`));
+    const whole = items.filter((m) => !m.parent_id);
+    assert.deepEqual(whole.map((m) => m.status), ["resolved"]);
+    assert.match(whole[0].resolution, /flashed 2\.8/);
+    const tried = items.filter((m) => m.parent_id === whole[0].id).map((m) => `${m.outcome}: ${m.summary}`).sort();
+    assert.deepEqual(tried, [
+      "failed: Format it in the camera menu, not on the computer",
+      "failed: Switch off the parking mode, it draws from the same supply",
+      "failed: Use the thick one that came in the box",
+      "found: A firmware update: version 2.8 mentions watchdog resets",
+    ]);
+    await server.stop();
+  });
+
+  test("a resolution is the answer; without one the turns stay", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row3c"));
+    const talk = async (turns, chat) => {
+      for (const [role, content] of turns) {
+        chat = isOk(await api.post("/api/v1/turns", { user_id: "noa", role, channel: "web", content, ...(chat ? { chat_id: chat } : {}) }), 201).chat.id;
+      }
+      return chat;
+    };
+    const other = [["user", "What does a good sourdough need, by the way?"], ["assistant", "Time, mostly, and a warm corner."],
+      ["user", "And which flour?"], ["assistant", "Rye for the starter, wheat for the loaf."]];
+    const context = async (chat) => isOk(await api.post(`/api/v1/chats/${chat}/context`, { budget_tokens: 3000 })).text;
+    const first = await talk([["user", "Please help me get the wobble out of the record player"],
+      ["assistant", "Level the plinth with a coin under the left foot."], ["user", "brilliant, thanks!"], ...other]);
+    const [told] = isOk(await api.get(`/api/v1/efforts?chat_id=${first}&all=1`)).items;
+    assert.equal(told.status, "resolved");
+    assert.equal(told.resolution, "Level the plinth with a coin under the left foot.");
+
+    const second = await talk([["user", "Please help me seal the draughty skylight"],
+      ["assistant", "Which make is it?"], ["user", "A Velux from the nineties"]]);
+    const [open2] = isOk(await api.get(`/api/v1/efforts?chat_id=${second}`)).items;
+    isOk(await api.post(`/api/v1/memories/${open2.id}/resolve`, {}));
+    await talk(other, second);
+    assert.match(await context(second), /assistant #2: Which make/);
+    isOk(await api.post(`/api/v1/memories/${open2.id}/reopen`, {}));
+    isOk(await api.post(`/api/v1/memories/${open2.id}/resolve`, { resolution: "New gasket, profile 40" }));
+    const after = await context(second);
+    assert.doesNotMatch(after, /assistant #2: Which make/);
+    assert.match(after, /New gasket, profile 40/);
+    await server.stop();
+  });
 });

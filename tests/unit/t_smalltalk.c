@@ -116,7 +116,8 @@ static void the_same_trouble_settles_nothing(void **state)
     static const char *const yes[] = {
         "did that, same problem", "not it",
         "Tried it. No luck.",     "nope, still getting the timeout",
-        "tried that, still 401",  "that didn't help"};
+        "that didn't help",       "hab ich gemacht, leider immer noch E5",
+        "ça n'a rien changé",     "nada, sigue igual"};
     static const char *const no[] = {"the same problem is gone",
                                      "it is no longer the same error",
                                      "Is it the same problem?",

@@ -44,14 +44,16 @@ DB_SQL(SELECT_TURNS,
        " CAST($7 AS INTEGER) + 1) ELSE NULL END"
        " FROM turns WHERE tenant = $1 AND chat_id = $2 AND seq > $3 AND seq <="
        " $4 AND role IN ('user', 'assistant') ORDER BY seq DESC LIMIT $5");
-/* What collapsed efforts own in the stretch that is shown. */
+/* What collapsed efforts own in the stretch that is shown; one that was
+ * resolved and says not how has only its turns to tell it. */
 DB_SQL(SELECT_HIDDEN,
        "SELECT r.first_seq, r.last_seq FROM efforts e JOIN memories m"
        " ON m.tenant = e.tenant AND m.id = e.memory_id JOIN memory_refs r"
        " ON r.tenant = e.tenant AND r.memory_id = e.memory_id AND r.chat_id ="
        " e.thread_id WHERE e.tenant = $1 AND e.thread_id = $2 AND"
        " e.last_seq >= $3 AND e.state = 'collapsed' AND m.parent_id IS NULL"
-       " AND m.retracted_at IS NULL AND r.last_seq >= $3 LIMIT $4");
+       " AND m.retracted_at IS NULL AND r.last_seq >= $3 AND NOT"
+       " (m.status = 'resolved' AND coalesce(m.resolution, '') = '') LIMIT $4");
 struct said {
     int64_t seq;
     struct str role;
@@ -209,7 +211,10 @@ static enum clew_status hidden_above(struct store_tx *tx, struct builder *b,
         return clew_no_memory(err);
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
-        if (efforts[i].state == EFFORT_COLLAPSED &&
+        bool is_untold = str_eq(efforts[i].status, STR("resolved")) &&
+                         efforts[i].resolution.len == 0;
+
+        if (efforts[i].state == EFFORT_COLLAPSED && !is_untold &&
             uuid_is_nil(&efforts[i].parent_id) && !efforts[i].is_spawned) {
             ids[n++] = efforts[i].memory_id;
         }

@@ -2,219 +2,66 @@
 /*
  * effort_attempt.c - what was tried on the way: sub-efforts with an outcome.
  *
- * An attempt is told by its end: "didn't work" after "Try refreshing the
- * token". What was tried is looked for in the turn itself ("I tried X"), then
- * in the turns before it, newest first: a suggestion of the assistant or what
- * the user set out to do. It is stored compact at once, as a child of the
- * effort.
+ * An attempt is told by its end: "made no difference" after "Re-seat the
+ * hinge arms". That it ended is the reader's word (effort_end.c); what was
+ * tried is what the turn itself says it tried, else what was proposed in the
+ * turns before it, newest first (talk/attempt.h). It is stored compact at once,
+ * as a child of the effort.
  */
 #include "engine/understand/observation.h"
 
-#include "base/utf8.h"
 #include "engine/chat/turn.h"
 #include "engine/chat/place.h"
 #include "engine/effort/effort_cache.h"
 #include "engine/effort/effort_fork.h"
 #include "engine/memory/note.h"
+#include "talk/attempt.h"
 
-#include <ctype.h>
-#include <string.h>
-
-#define MAX_ATTEMPT_BYTES 120u
-/* The suggestion that failed stands at most this many turns back. */
+/* The proposal that failed stands at most this many turns back. */
 #define REACH 2
 
-/* First words of things one tries; also what they become in a title. */
-static const struct {
-    const char *said;
-    const char *title; /* NULL: as it was said */
-} verbs[] = {
-    {"i tried ", "Try "},
-    {"i've tried ", "Try "},
-    {"i have tried ", "Try "},
-    {"we tried ", "Try "},
-    {"i'll try ", "Try "},
-    {"let me try ", "Try "},
-    {"have you tried ", "Try "},
-    {"did you try ", "Try "},
-    {"you could try ", "Try "},
-    {"you can try ", "Try "},
-    {"you should try ", "Try "},
-    {"let's try ", "Try "},
-    {"lets try ", "Try "},
-    {"maybe try ", "Try "},
-    {"what about ", "Try "},
-    {"how about ", "Try "},
-    {"try ", NULL},
-    {"check ", NULL},
-    {"let's check ", "Check "},
-    {"let me check ", "Check "},
-    {"i checked ", "Check "},
-    {"inspect ", NULL},
-    {"let's inspect ", "Inspect "},
-    {"let me inspect ", "Inspect "},
-    {"look at ", NULL},
-    {"let's look at ", "Look at "},
-    {"look into ", NULL},
-    {"test ", NULL},
-    {"verify ", NULL},
-    {"restart ", NULL},
-    {"reinstall ", NULL},
-    {"refresh ", NULL},
-    {"clear ", NULL},
-    {"run ", NULL},
-    {"set ", NULL},
-    {"update ", NULL},
-    {"upgrade ", NULL},
-    {"make sure ", NULL},
-    {"rotate ", NULL},
-    {"disable ", NULL},
-    {"enable ", NULL},
-    {"increase ", NULL},
-    {"renew ", NULL},
-    {"replace ", NULL},
-    {"measure ", NULL},
-    {"delete ", NULL},
-    {"remove ", NULL},
-    {"reboot ", NULL},
-    {"reset ", NULL},
-    {"reconnect ", NULL},
-    {"unplug ", NULL},
-    {"roll back ", NULL},
-};
-
-/* "Then try the other cable": what comes before the verb. */
-static struct str without_lead(struct str text)
+static enum clew_status proposed_before(struct observation *o, size_t i,
+                                        struct str *out)
 {
-    static const char *const leads[] = {"then ", "now ",    "so ",
-                                        "and ",  "first ",  "next ",
-                                        "also ", "please ", "in that case "};
+    struct intent intent;
+    enum clew_status status = intent_of(
+        o->arena, o->previous[i].text,
+        i + 1 < o->n_previous ? o->previous[i + 1].text : STR(""), &intent);
 
-    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
-        if (str_istarts(text, str_of(leads[i]))) {
-            return str_trim(str_sub(text, strlen(leads[i]), text.len));
-        }
-    }
-    return text;
+    return status == CLEW_OK
+               ? attempt_proposed(o->arena, o->previous[i].text, &intent, out)
+               : status;
 }
 
-/* The text from a verb on, or -1. */
-static int verb_at(struct str text)
+/* What was tried, and how many turns back it is said: 0 in this one; more than
+ * REACH: nowhere. What the turn itself says it tried counts first, unless it
+ * tells what was found. */
+static enum clew_status find_attempt(struct observation *o, bool is_found,
+                                     struct str *out_title, size_t *out_back)
 {
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        if (str_istarts(text, str_of(verbs[i].said))) {
-            return (int)i;
+    /* an assistant says why something fails more often than that it did */
+    bool is_user = o->turn.role == TALK_USER || is_found;
+    enum clew_status status = CLEW_OK;
+
+    *out_title = (struct str){NULL, 0};
+    *out_back = 0;
+    if (!is_found) {
+        status = attempt_told(o->arena, o->turn.text, &o->intent, out_title);
+    }
+    for (size_t i = 0; status == CLEW_OK && !out_title->s && i < REACH &&
+                       i < o->n_previous && is_user;
+         i++) {
+        *out_back = i + 1;
+        if (o->previous[i].role == TALK_ASSISTANT) {
+            status = proposed_before(o, i, out_title);
         }
     }
-    return -1;
-}
-
-/* Up to where a clause goes: its end, or what the speaker thinks of it. */
-static size_t clause_end(struct str text)
-{
-    static const char *const ends[] = {
-        ".",      "!",     "?",        "\n",       ";",
-        ", but",  " but ", ", and it", ", still",  " and it ",
-        ", then", " - ",   " to see ", ", didn't", ", no luck"};
-    size_t end = text.len;
-
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        size_t at = str_ifind(text, str_of(ends[i]), 1);
-
-        /* "v2.1" and "config.json" are no ends */
-        if (at != SIZE_MAX && at < end &&
-            (ends[i][0] != '.' || at + 1 >= text.len ||
-             isspace((unsigned char)text.s[at + 1]))) {
-            end = at;
-        }
+    if (status == CLEW_OK && !out_title->s && !is_found && is_user) {
+        *out_back = 0;
+        status = attempt_any(o->arena, o->turn.text, &o->intent, out_title);
     }
-    return end < MAX_ATTEMPT_BYTES ? end : utf8_cut(text, MAX_ATTEMPT_BYTES);
-}
-
-/* "check the headers then": the tail says nothing. */
-static struct str without_tail(struct str what)
-{
-    static const char *const tails[] = {" then",  " first",  " instead",
-                                        " again", " please", " now"};
-
-    for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-        if (str_ends(what, str_of(tails[i]))) {
-            what.len -= strlen(tails[i]);
-        }
-    }
-    return what;
-}
-
-/* Only points at something said before: no title of its own. */
-static bool is_pointer(struct str what)
-{
-    static const char *const pointers[] = {"it",   "that",  "this", "again",
-                                           "them", "those", "these"};
-    struct str last = what;
-    struct str word;
-
-    while (str_split(&last, ' ', &word)) {
-        for (size_t i = 0; i < sizeof(pointers) / sizeof(pointers[0]); i++) {
-            if (str_ieq(word, str_of(pointers[i])) && last.len == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* What a turn says is tried, as a title; s == NULL if it says nothing. */
-static struct str attempt_in(struct arena *arena, struct str text)
-{
-    size_t at = 0;
-
-    text = str_sub(text, 0, utf8_cut(text, 2000));
-    while (at < text.len) {
-        struct str rest = without_lead(str_trim(str_sub(text, at, text.len)));
-        int verb = verb_at(rest);
-        size_t next;
-
-        if (verb >= 0) {
-            struct str said = str_of(verbs[verb].said);
-            struct str what = str_sub(rest, said.len, rest.len);
-            const char *title = verbs[verb].title;
-
-            what.len = clause_end(what);
-            what = without_tail(str_trim(what));
-            if (what.len > 2 && !is_pointer(what)) {
-                return title ? str_of(arena_printf(arena, "%s%.*s", title,
-                                                   (int)what.len, what.s))
-                             : str_of(arena_printf(
-                                   arena, "%c%.*s%.*s",
-                                   toupper((unsigned char)rest.s[0]),
-                                   (int)said.len - 1, rest.s + 1, (int)what.len,
-                                   what.s));
-            }
-        }
-        for (next = at + 1; next < text.len; next++) {
-            if (strchr(".!?\n,;:-", text.s[next - 1])) {
-                break;
-            }
-        }
-        at = next;
-    }
-    return (struct str){0};
-}
-
-/* The turn that says it: 0 this one, 1 the one before; REACH + 1 = none. */
-static size_t find_attempt(struct observation *o, struct str *out_title)
-{
-    *out_title = attempt_in(o->arena, o->turn.text);
-    if (out_title->s) {
-        return 0;
-    }
-    for (size_t i = 0; i < REACH && i < o->n_previous; i++) {
-        *out_title = attempt_in(o->arena, o->previous[i].text);
-        if (out_title->s) {
-            return i + 1;
-        }
-    }
-    return REACH + 1;
+    *out_back = out_title->s ? *out_back : REACH + 1;
+    return status;
 }
 
 /* Is it on record, and did anything fail before? */
@@ -248,17 +95,17 @@ enum clew_status effort_attempt_end(struct observation *o,
                                     struct clew_error *err)
 {
     struct str title;
-    size_t back = find_attempt(o, &title);
+    size_t back = REACH + 1;
     struct memory memory;
     struct effort attempt;
     const char *outcome = is_found ? "found" : "failed";
     bool known = false;
     size_t n_before = 0;
     json_t *fields;
-    enum clew_status status;
+    enum clew_status status = find_attempt(o, is_found, &title, &back);
 
-    if (back > REACH) {
-        return CLEW_OK;
+    if (status != CLEW_OK || back > REACH) {
+        return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
     }
     status = effort_make_own(o, effort, err);
     if (status == CLEW_OK) {

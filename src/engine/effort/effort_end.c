@@ -16,6 +16,7 @@
 #include "engine/topic/chain.h"
 #include "talk/rule_reader.h"
 #include "text/settled.h"
+#include "text/summarise.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@
 /* Giving up is written about more often than it is done: the reader learned it
  * from as many of either. */
 #define LEAN 3.0f
-#define FAILED 0.50f
+#define FAILED 0.45f
 #define HALF 0.5f
 /* What is accepted in form is the effort last touched; that counts so much. */
 #define SURE_ACCEPT 0.70f
@@ -44,7 +45,8 @@
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
 /* An ending shorter than this says little by itself, in bytes. */
 #define THIN_ENDING 48
-#define BEFORE_ENDING 240
+/* Tokens of the turn before that an ending takes. */
+#define BEFORE_ENDING 60
 
 /* 1234567 as "1,234,567". */
 static const char *grouped(struct arena *arena, int64_t n)
@@ -143,9 +145,14 @@ static enum clew_status ending_text(struct observation *o,
         return CLEW_OK;
     }
     before = o->before[o->n_before - 1].text;
-    before.len = utf8_cut(before, BEFORE_ENDING);
+    before = str_trim(summary_cut(str_trim(before), BEFORE_ENDING));
+    if (own.len == 0 && before.len > 0) { /* "ok, thanks": the answer is it */
+        *out = before;
+        return CLEW_OK;
+    }
     if (own.len == 0) {
-        own = str_sub(o->turn.text, 0, utf8_cut(o->turn.text, BEFORE_ENDING));
+        own = str_trim(o->turn.text);
+        own = summary_cut(own, BEFORE_ENDING);
     }
     text = arena_printf(o->arena, "%.*s [%.*s: %.*s]", (int)own.len, own.s,
                         (int)o->before[o->n_before - 1].speaker.len,
@@ -485,6 +492,20 @@ static bool is_same_trouble(const struct observation *o)
            settled_is_same_trouble(str_trim(o->turn.text));
 }
 
+/* How sure it is that an attempt failed: what the reader says of the effort, or
+ * that together with what it says of the sentence most like it. */
+static float failing(const struct observation *o, float verdict)
+{
+    float act = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        float p = o->read[i].act[READER_ACT_FAILS];
+
+        act = p > act ? p : act;
+    }
+    return act > verdict ? (verdict + act) / 2 : verdict;
+}
+
 /* Do the sentences rather say that something failed? */
 static bool is_trouble(const struct observation *o)
 {
@@ -534,7 +555,8 @@ enum clew_status effort_try_end(struct observation *o,
             status =
                 end_effort(o, standing.efforts[i],
                            is_resolved ? "resolved" : "abandoned", sure, err);
-        } else if (i < standing.n_open && p[READER_ENDING_FAILED] >= FAILED) {
+        } else if (i < standing.n_open &&
+                   failing(o, p[READER_ENDING_FAILED]) >= FAILED) {
             status = effort_attempt_end(o, standing.efforts[i], false,
                                         (struct str){0}, err);
         }
