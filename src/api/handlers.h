@@ -132,6 +132,9 @@ API_HANDLER(requests_list);
 API_HANDLER(requests_get);
 API_HANDLER(conversations_get);
 
+/* chat/relink.c */
+API_HANDLER(requests_relink);
+
 /* server/stats.c */
 API_HANDLER(stats_get);
 API_HANDLER(users_list);

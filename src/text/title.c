@@ -144,7 +144,8 @@ enum clew_status title_of(struct arena *arena, struct str text, struct str *out)
         end = sentence_end(said, at);
         sentence = str_trim(str_sub(said, at, end));
         if (sentence.len > 0 && !smalltalk_is_caption(sentence) &&
-            !smalltalk_is(sentence) && !smalltalk_is(bare(sentence))) {
+            !str_starts(sentence, STR("[tool_")) && !smalltalk_is(sentence) &&
+            !smalltalk_is(bare(sentence))) {
             return cut(arena, bare(sentence), out);
         }
         at = end > at ? end : at + 1;

@@ -168,6 +168,21 @@ describe("clew rebuild links", () => {
     assert.match(out, /^\d+ requests, 0 changed\n$/m);
   });
 
+  test("works against a server too", async () => {
+    const server = await startServer({});
+    for (const body of [{ messages: [user("Which way is up?")], response: said("That one.") },
+      { messages: [user("Which way is up?"), said("That one."), user("And down?")] }]) {
+      assert.equal((await fetch(`${server.url}/api/v1/link`, { method: "POST",
+        headers: { "content-type": "application/json" }, body: JSON.stringify(body) })).status, 200);
+    }
+    const done = spawnSync(bin, ["rebuild", "links", "--json", "--url", server.url], { env, encoding: "utf8" });
+    assert.equal(done.status, 0, done.stderr);
+    const report = JSON.parse(done.stdout);
+    assert.deepEqual([report.requests, report.changed, report.done], [2, 0, true]);
+    assert.equal(report.by_strategy.exact, 1);
+    await server.stop();
+  });
+
   /* Run it on a terminal; `onText` sees what it shows. */
   function onTerminal(onText = () => {}) {
     return new Promise((resolve, reject) => {

@@ -94,3 +94,50 @@ onEachBackend("row 11, machine text is nobody's words", (open) => {
     await server.stop();
   });
 });
+
+const command = "<command-message>garden-note</command-message>\n<command-name>/garden-note</command-name>\n"
+  + "<command-args>the compost delivery moves to the 14th</command-args>";
+const expansion = "You must thoroughly record the following in the garden diary: the compost delivery moves to the 14th";
+const critical = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far.";
+const order = "Read the valve driver thoroughly and always report every suspicious line.";
+
+/* as Claude Code 2.1 sends them: what it adds stands in blocks of the user's last message */
+onEachBackend("row 11, captured calls", (open) => {
+  test("what clients write is never mined, never a title, never in a context", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row11"));
+    const link = async (messages, content) => isOk(await api.post("/api/v1/link",
+      { messages, response: { role: "assistant", content } }));
+    const text = (words) => ({ type: "text", text: words });
+    const user = (...blocks) => ({ role: "user", content: blocks });
+    const valve = user(text("<system-reminder>\nBe brief.\n</system-reminder>"),
+      text("our greenhouse valve opens at night and drowns the seedlings, can you find out why?"));
+    const call = { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "Agent",
+      input: { description: "Inspect the driver", prompt: order, subagent_type: "general-purpose" } }] };
+    const top = await link([valve], call.content);
+    const began = await link([user(text(order))], [{ type: "tool_use", id: "t2", name: "Bash", input: { command: "ls" } }]);
+    const went = await link([user(text(order)),
+      { role: "assistant", content: [{ type: "tool_use", id: "t2", name: "Bash", input: { command: "ls" } }] },
+      user({ type: "tool_result", tool_use_id: "t2", content: "valve.py" })], [text("The relay level is inverted.")]);
+    assert.deepEqual([top.is_subtask, began.is_subtask, went.is_subtask], [false, true, true]);
+    assert.equal(went.branch_id, began.branch_id);
+    const answer = { role: "assistant", content: [text("The relay level is inverted: flip RELAY_ACTIVE.")] };
+    const past = [valve, call, user({ type: "tool_result", tool_use_id: "t1", content: "The relay level is inverted." })];
+    await link(past, answer.content);
+    await link([...past, answer, user(text(command), text(expansion))], [text("Noted.")]);
+    const summed = await link([...past, answer, user(text(command), text(expansion), text(critical))],
+      [text("<analysis>They look at a valve.</analysis>\n<summary>Flip RELAY_ACTIVE.</summary>")]);
+    await isRead(api);
+    const machine = /thoroughly|TEXT ONLY|detailed summary|Be brief|<summary>|command-name/;
+    for (const chat of isOk(await api.get("/api/v1/chats?limit=20")).items) {
+      assert.doesNotMatch(chat.title ?? "", machine);
+    }
+    const kept = isOk(await api.get("/api/v1/memories?limit=100")).items;
+    for (const memory of kept) assert.doesNotMatch(`${memory.summary} ${memory.resolution}`, machine);
+    assert.ok(kept.some((memory) => memory.summary === "the compost delivery moves to the 14th"), JSON.stringify(kept));
+    const context = isOk(await api.post(`/api/v1/chats/${summed.chat_id}/context`, { budget_tokens: 3000 })).text;
+    assert.match(context, /user #\d+: the compost delivery moves to the 14th\n/);
+    assert.doesNotMatch(context, machine);
+    await server.stop();
+  });
+});

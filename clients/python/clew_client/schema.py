@@ -1294,6 +1294,23 @@ class Conversation(TypedDict):
     branches: List["Chat"]
 
 
+class Relinked(TypedDict):
+    """Links that were decided again"""
+
+    # Calls looked at so far
+    requests: int
+    # Of so many
+    total: int
+    # Of which so many are linked otherwise now
+    changed: int
+    # An earlier run had been broken off
+    resumed: bool
+    # There are no more
+    done: bool
+    # How many were linked how
+    by_strategy: Dict[str, int]
+
+
 class Receipt(TypedDict):
     """What was forgotten"""
 
@@ -2478,6 +2495,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "rateMemory": ("POST", "/api/v1/memories/{id}/outcome", False),
     "recall": ("POST", "/api/v1/recall", True),
     "recordUsage": ("POST", "/api/v1/usage", False),
+    "relinkRequests": ("POST", "/api/v1/requests/relink", False),
     "reopenChain": ("POST", "/api/v1/chains/{id}/reopen", False),
     "reopenMemory": ("POST", "/api/v1/memories/{id}/reopen", False),
     "resolveMemory": ("POST", "/api/v1/memories/{id}/resolve", False),

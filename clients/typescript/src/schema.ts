@@ -1230,6 +1230,22 @@ export interface Conversation {
   branches: Chat[];
 }
 
+/** Links that were decided again */
+export interface Relinked {
+  /** Calls looked at so far */
+  requests: number;
+  /** Of so many */
+  total: number;
+  /** Of which so many are linked otherwise now */
+  changed: number;
+  /** An earlier run had been broken off */
+  resumed: boolean;
+  /** There are no more */
+  done: boolean;
+  /** How many were linked how */
+  by_strategy: Record<string, number>;
+}
+
 /** What was forgotten */
 export interface Receipt {
   /** How many of each kind */
@@ -2710,6 +2726,13 @@ export interface Operations {
     body: RecordUsageBody;
     answer: UsageLeft;
   };
+  /** Decide again which call continues which; ask again until it is done */
+  relinkRequests: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: Relinked;
+  };
   /** Open a concluded or dormant chain again */
   reopenChain: {
     params: { id: string };
@@ -2871,6 +2894,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   rateMemory: ["POST", "/api/v1/memories/{id}/outcome", false],
   recall: ["POST", "/api/v1/recall", true],
   recordUsage: ["POST", "/api/v1/usage", false],
+  relinkRequests: ["POST", "/api/v1/requests/relink", false],
   reopenChain: ["POST", "/api/v1/chains/{id}/reopen", false],
   reopenMemory: ["POST", "/api/v1/memories/{id}/reopen", false],
   resolveMemory: ["POST", "/api/v1/memories/{id}/resolve", false],

@@ -33,6 +33,12 @@ static bool set_count(json_t *object, const char *field, int64_t count)
                     count < 0 ? json_null() : json_integer(count));
 }
 
+/* The call that a sub-agent begins with, or one that goes on from it. */
+static bool is_subtask(const struct request *r)
+{
+    return r->subtask_number > 0 || str_starts(r->branch, STR("subtask_"));
+}
+
 /* What POST /api/v1/link answers, and every list item begins with. */
 static json_t *form_link(const struct request *r)
 {
@@ -49,7 +55,7 @@ static json_t *form_link(const struct request *r)
         set_hash(out, "current_message_hash", &r->current, true) &&
         set_hash(out, "parent_message_hash", &r->parent, r->has_parent_hash) &&
         set_hash(out, "system_hash", &r->system, r->has_system) &&
-        json_set_bool(out, "is_subtask", r->subtask_number > 0) &&
+        json_set_bool(out, "is_subtask", is_subtask(r)) &&
         json_set_int(out, "message_count", r->message_count)) {
         return out;
     }

@@ -221,6 +221,13 @@ const struct openapi_object openapi_keep[] = {
         {"id!", "uuid", "The root chat's id"},
         {"requests!", "[Request]", "The calls, oldest first"},
         {"branches!", "[Chat]", "The chats that have their turns"})},
+    {"Relinked", "Links that were decided again", OPENAPI_FIELDS(
+        {"requests!", "count", "Calls looked at so far"},
+        {"total!", "count", "Of so many"},
+        {"changed!", "count", "Of which so many are linked otherwise now"},
+        {"resumed!", "bool", "An earlier run had been broken off"},
+        {"done!", "bool", "There are no more"},
+        {"by_strategy!", "{count}", "How many were linked how"})},
     {"Receipt", "What was forgotten", OPENAPI_FIELDS(
         {"forgotten!", "{count}", "How many of each kind"},
         {"receipt_id!", "uuid?", "Its id; null for a dry run"},

@@ -6,9 +6,6 @@
 #include "base/limits.h"
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
-#include "engine/call/call_rebuild.h"
-#include "engine/core/engine.h"
-#include "engine/key/tenant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,67 +119,65 @@ const struct command command_requests = {
 /* --- clew rebuild links ----------------------------------------------------
  */
 
-static bool show_progress(void *arg, const struct call_rebuild_report *report)
+static void show_progress(const json_t *report)
 {
-    (void)arg;
-    if (isatty(STDERR_FILENO)) {
-        int filled =
-            report->n_total ? (int)(report->n_done * 40 / report->n_total) : 40;
+    int64_t done = json_integer_value(json_object_get(report, "requests"));
+    int64_t total = json_integer_value(json_object_get(report, "total"));
+    int filled = total > 0 ? (int)(done * 40 / total) : 40;
 
+    if (isatty(STDERR_FILENO)) {
         (void)fprintf(stderr, "\r[%.*s%*s] %lld of %lld", filled,
                       "########################################", 40 - filled,
-                      "", (long long)report->n_done,
-                      (long long)report->n_total);
+                      "", (long long)done, (long long)total);
     }
-    return true;
 }
 
-static json_t *report_json(const struct call_rebuild_report *report)
+static void show_report(struct cli *cli, const json_t *report, bool is_resumed)
 {
-    json_t *by = json_object();
+    const char *name;
+    json_t *count;
 
-    for (size_t i = 0; i < CALL_STRATEGIES; i++) {
-        (void)json_set_int(by, call_strategy_name((enum call_strategy)i),
-                           report->n_by[i]);
+    json_object_foreach (json_object_get(report, "by_strategy"), name, count) {
+        (void)fprintf(cli->out.file, "%-13s %lld\n", name,
+                      (long long)json_integer_value(count));
     }
-    return json_pack("{s:I,s:I,s:b,s:o}", "requests",
-                     (json_int_t)report->n_done, "changed",
-                     (json_int_t)report->n_changed, "resumed",
-                     report->is_resumed, "by_strategy", by);
+    (void)fprintf(
+        cli->out.file, "%lld requests, %lld changed%s\n",
+        (long long)json_integer_value(json_object_get(report, "requests")),
+        (long long)json_integer_value(json_object_get(report, "changed")),
+        is_resumed ? ", taken up again" : "");
 }
 
 static enum clew_status run_rebuild(struct cli *cli, struct clew_error *err)
 {
-    struct call_rebuild_report report;
-    struct engine *engine;
-    struct scope scope;
-    enum clew_status status = cli_tenant(cli, &engine, &scope, err);
+    json_t *report = NULL;
+    bool is_resumed = false;
+    bool is_first = true;
+    enum clew_status status;
 
-    if (status == CLEW_OK) {
-        status =
-            call_rebuild(engine, &scope, show_progress, NULL, &report, err);
-    }
-    if (status != CLEW_OK) {
-        return status;
-    }
+    do {
+        json_decref(report);
+        report = NULL;
+        status = cli_call(cli, "POST", "/api/v1/requests/relink", NULL, &report,
+                          err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        is_resumed = is_first ? json_is_true(json_object_get(report, "resumed"))
+                              : is_resumed;
+        is_first = false;
+        show_progress(report);
+    } while (!json_is_true(json_object_get(report, "done")));
     if (isatty(STDERR_FILENO)) {
         (void)fputc('\n', stderr);
     }
     if (cli->as_json) {
-        json_t *out = report_json(&report);
-
-        output_json(&cli->out, out);
-        json_decref(out);
-        return CLEW_OK;
+        (void)json_set_bool(report, "resumed", is_resumed); /* its first word */
+        output_json(&cli->out, report);
+    } else {
+        show_report(cli, report, is_resumed);
     }
-    for (size_t i = 0; i < CALL_STRATEGIES; i++) {
-        (void)fprintf(cli->out.file, "%-13s %lld\n",
-                      call_strategy_name((enum call_strategy)i),
-                      (long long)report.n_by[i]);
-    }
-    (void)fprintf(cli->out.file, "%lld requests, %lld changed%s\n",
-                  (long long)report.n_done, (long long)report.n_changed,
-                  report.is_resumed ? ", taken up again" : "");
+    json_decref(report);
     return CLEW_OK;
 }
 

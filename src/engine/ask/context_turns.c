@@ -16,7 +16,9 @@
 #include "engine/core/rows.h"
 #include "engine/effort/effort_fork.h"
 #include "store/db.h"
+#include "text/machine.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define RECENT_TURNS 10
@@ -97,6 +99,55 @@ static bool range_of(struct arena *arena, const struct db_rows *rows,
     return true;
 }
 
+/* One blank or line break in place of each run of them. */
+static struct str squeezed(char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bool is_blank = isspace((unsigned char)text[i]) != 0;
+
+        if (is_blank && n > 0 && isspace((unsigned char)text[n - 1])) {
+            text[n - 1] = text[i] == '\n' ? '\n' : text[n - 1];
+        } else {
+            text[n++] = text[i];
+        }
+    }
+    return str_trim((struct str){text, n});
+}
+
+/* What clients wrote in a person's name, and tales of a compacted talk, are no
+ * part of it: turns without them, those that were nothing else left out. */
+static enum clew_status without_machine(struct arena *arena,
+                                        struct rows_list *list, size_t from)
+{
+    struct said *items = list->items;
+    size_t n = from;
+
+    for (size_t i = from; i < list->count; i++) {
+        struct said said = items[i];
+        bool is_user = str_eq(said.role, STR("user"));
+        struct str text = said.text;
+
+        if (is_user && machine_blank(arena, said.text, &text) != CLEW_OK) {
+            return CLEW_NO_MEMORY;
+        }
+        if (text.s != said.text.s) {
+            char *copy = arena_copy(arena, text.s, text.len);
+
+            if (!copy) {
+                return CLEW_NO_MEMORY;
+            }
+            said.text = squeezed(copy, text.len);
+        }
+        if (said.text.len > 0 && (is_user || !machine_is_tale(said.text))) {
+            items[n++] = said;
+        }
+    }
+    list->count = n;
+    return CLEW_OK;
+}
+
 /* Turns (after, to] of the chat's line, the newest first. */
 static enum clew_status read_said(struct store_tx *tx, struct builder *b,
                                   int64_t after_seq, int64_t to_seq,
@@ -123,6 +174,10 @@ static enum clew_status read_said(struct store_tx *tx, struct builder *b,
                           err);
         for (size_t k = from; status == CLEW_OK && k < list->count; k++) {
             ((struct said *)list->items)[k].chat_id = part->chat_id;
+        }
+        if (status == CLEW_OK &&
+            without_machine(b->arena, list, from) != CLEW_OK) {
+            status = clew_no_memory(err);
         }
     }
     return status;

@@ -444,6 +444,7 @@ enum clew_status call_rebuild(struct engine *engine, const struct scope *scope,
         step.is_first = false;
         step.before = step.report;
         *out = step.report;
+        out->is_done = step.is_last;
     } while ((!progress || progress(arg, out)) && !step.is_last);
     return CLEW_OK;
 }

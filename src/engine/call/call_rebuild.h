@@ -28,6 +28,7 @@ struct call_rebuild_report {
     int64_t n_changed;
     int64_t n_by[CALL_STRATEGIES]; /* by enum call_strategy */
     bool is_resumed;               /* an earlier run had been broken off */
+    bool is_done;                  /* there are no more */
 };
 
 /* Called after each transaction; false breaks off. */

@@ -111,6 +111,11 @@ static enum clew_status select_chats(struct store_tx *tx, struct arena *arena,
     return rows_all(tx, &list, sql, args, n_args, out_chats, out_count, err);
 }
 
+bool chat_is_subtask(const struct chat *chat)
+{
+    return str_starts(chat->branch, STR("subtask_"));
+}
+
 enum clew_status chat_find(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat *out_chat,
                            struct clew_error *err)

@@ -58,6 +58,9 @@ struct chat_part {
 /* --- inside a transaction --- */
 
 /* CLEW_NOT_FOUND if this tenant has no such chat. Strings in the arena. */
+/* A sub-agent's: what "users" say in it another model wrote. */
+bool chat_is_subtask(const struct chat *chat);
+
 enum clew_status chat_find(struct store_tx *tx, struct arena *arena,
                            const struct uuid *id, struct chat *out_chat,
                            struct clew_error *err) CLEW_MUST_CHECK;

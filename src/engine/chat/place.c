@@ -550,7 +550,8 @@ static enum clew_status enter_chat(struct place *place, struct place_chat *slot,
     turn->chat_id = chat->id;
     turn->session_id = slot->session.id;
     chat->closed_at_ms = 0;
-    if (!chat->title.s && turn->role == TURN_USER &&
+    if (!chat->title.s &&
+        turn->role == (chat_is_subtask(chat) ? TURN_ASSISTANT : TURN_USER) &&
         title_of(place->arena, turn->text, &chat->title) != CLEW_OK) {
         return clew_no_memory(err);
     }

@@ -338,13 +338,20 @@ static enum clew_status leave_ended(struct turn_work *work,
                : status;
 }
 
+/* What a sub-agent is told: a model wrote it. */
+static bool is_instruction(const struct turn_work *work)
+{
+    return work->turn->role == TURN_USER &&
+           chat_is_subtask(&work->placement->slot->chat);
+}
+
 enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
 {
     const struct chain_reading *reading = &work->reading->chains;
     struct chain_group group = {.work = work};
     enum clew_status status = leave_ended(work, err);
 
-    if (status != CLEW_OK || reading->n_parts == 0) {
+    if (status != CLEW_OK || reading->n_parts == 0 || is_instruction(work)) {
         return status;
     }
     status = chain_session_enter(work->batch, &work->turn->session_id,

@@ -264,9 +264,12 @@ static struct observation *observation_of(struct turn_work *work)
     return o;
 }
 
-static bool is_talk(const struct turn *turn)
+/* What a sub-agent is told is no talk: a model wrote it. */
+static bool is_talk(const struct turn_work *work)
 {
-    return turn->role == TURN_USER || turn->role == TURN_ASSISTANT;
+    return work->turn->role == TURN_ASSISTANT ||
+           (work->turn->role == TURN_USER &&
+            !chat_is_subtask(&work->placement->slot->chat));
 }
 
 enum clew_status understand_turn(struct turn_work *work, struct clew_error *err)
@@ -274,7 +277,7 @@ enum clew_status understand_turn(struct turn_work *work, struct clew_error *err)
     struct observation *o;
     enum clew_status status;
 
-    if (!is_talk(work->turn)) {
+    if (!is_talk(work)) {
         return CLEW_OK;
     }
     o = observation_of(work);
