@@ -20,6 +20,8 @@
 
 /* Longer chains are no conversation. */
 #define MAX_NODES 200000
+/* The year 9999. */
+#define MAX_SECONDS 253402300799.0
 #define ID_SIZE 256
 
 struct walk {
@@ -112,6 +114,15 @@ static const char *role_of(const json_t *author)
                                             : "tool";
 }
 
+/* A time in seconds as milliseconds; 0 for one that is none: before 1970, or
+ * later than any calendar goes. */
+static int64_t time_of(const json_t *seconds)
+{
+    double n = json_number_value(seconds);
+
+    return n > 0 && n < MAX_SECONDS ? (int64_t)(n * 1000) : 0;
+}
+
 static enum clew_status take_node(struct walk *walk, struct str id,
                                   const json_t *node, struct clew_error *err)
 {
@@ -139,8 +150,8 @@ static enum clew_status take_node(struct walk *walk, struct str id,
                              err);
     }
     /* Some have no time of their own: that of the one before them. */
-    if (json_is_number(time) && json_number_value(time) > 0) {
-        walk->time_ms = (int64_t)(json_number_value(time) * 1000);
+    if (time_of(time) > 0) {
+        walk->time_ms = time_of(time);
     }
     out.created_at_ms = walk->time_ms;
     status = importer_add(walk->importer, &out, err);
@@ -239,7 +250,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
                         .conversation = import_id(piece, "conversation_id"),
                         .mapping = json_object_get(piece, "mapping"),
                         .shown = json_object(),
-                        .time_ms = (int64_t)(json_number_value(time) * 1000)};
+                        .time_ms = time_of(time)};
     json_t *stack = json_array();
     enum clew_status status = CLEW_OK;
 
