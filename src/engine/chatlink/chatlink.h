@@ -31,6 +31,10 @@ enum clew_status chatlink_ahead(struct turn_work *work,
 /* A turn's step. */
 enum clew_status chatlink_observe(struct turn_work *work,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* When the turn is read, after its topics: linked, and the next thing said is
+ * about something else, so the link was wrong. */
+enum clew_status chatlink_left(struct turn_work *work,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 /* After the last turn: write the profiles that changed, once each. */
 enum clew_status chatlink_finish(struct batch_work *batch,
                                  struct clew_error *err) CLEW_MUST_CHECK;

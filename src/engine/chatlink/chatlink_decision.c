@@ -57,6 +57,8 @@ DB_SQL(JUDGE, "UPDATE link_decisions SET outcome = $3, outcome_by = $4,"
               " outcome_at = $5 WHERE tenant = $1 AND id = $2"
               " AND (outcome IS NULL OR ($4 = 'feedback' AND (outcome <> $3"
               " OR outcome_by <> 'feedback')))");
+DB_SQL(UNJUDGE, "UPDATE link_decisions SET outcome = 'incorrect'"
+                " WHERE tenant = $1 AND id = $2 AND outcome_by = 'inferred'");
 DB_SQL(SELECT_JOINED,
        "SELECT chat_id, other_chat_id FROM link_decisions WHERE tenant = $1"
        " AND chat_id = ANY($2) AND decision = 'link'");
@@ -221,6 +223,14 @@ chatlink_decision_judge(struct store_tx *tx, struct arena *arena,
         *out_is_set = count > 0;
     }
     return status;
+}
+
+enum clew_status
+chatlink_decision_unjudge(struct store_tx *tx,
+                          const struct chatlink_decision *decision,
+                          struct clew_error *err)
+{
+    return db_exec(tx, &UNJUDGE, DB_ARGS(db_uuid(&decision->id)), err);
 }
 
 /* --- whole operations ------------------------------------------------------

@@ -92,6 +92,11 @@ enum clew_status chatlink_decision_judge(
     struct store_tx *tx, struct arena *arena,
     const struct chatlink_decision *decision, bool is_correct, const char *by,
     int64_t now_ms, bool *out_is_set, struct clew_error *err) CLEW_MUST_CHECK;
+/* What was inferred to be right is wrong after all. */
+enum clew_status
+chatlink_decision_unjudge(struct store_tx *tx,
+                          const struct chatlink_decision *decision,
+                          struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- whole operations --- */
 

@@ -11,6 +11,7 @@
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/core/updates.h"
 #include "engine/core/work.h"
+#include "engine/read/reading.h"
 
 #include <string.h>
 
@@ -54,23 +55,6 @@ static enum clew_status shares_word(struct turn_work *work,
     return status;
 }
 
-/* Linked, and the next thing said is about something else. */
-static enum clew_status has_left(struct turn_work *work,
-                                 const struct chatlink_turn *turn,
-                                 const struct chatlink_decision *decision,
-                                 bool *out, struct clew_error *err)
-{
-    bool is_shared = true;
-    enum clew_status status = CLEW_OK;
-
-    if (begins_anew(work->updates)) {
-        status =
-            shares_word(work, turn, &decision->other_chat_id, &is_shared, err);
-    }
-    *out = !is_shared;
-    return status;
-}
-
 /* What a turn says of the last decision: -1 nothing, 0 wrong, 1 right. */
 static int judgement(const struct chat_profile *profile,
                      const struct chatlink_turn *turn, bool is_user)
@@ -111,7 +95,6 @@ enum clew_status chatlink_outcome_infer(struct turn_work *work,
     status = chatlink_decision_of_chat(
         batch->tx, batch->arena, &work->turn->chat_id, &decisions, &count, err);
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        bool is_left = false;
         bool is_set;
 
         /* a link that was made settles the pairs that were not */
@@ -119,14 +102,9 @@ enum clew_status chatlink_outcome_infer(struct turn_work *work,
             (profile->state == CHAT_PROFILE_LINKED)) {
             continue;
         }
-        if (word == 1 && profile->state == CHAT_PROFILE_LINKED) {
-            status = has_left(work, turn, &decisions[i], &is_left, err);
-        }
-        if (status == CLEW_OK) {
-            status = chatlink_decision_judge(
-                batch->tx, batch->arena, &decisions[i], word == 1 && !is_left,
-                "inferred", work->turn->created_at_ms, &is_set, err);
-        }
+        status = chatlink_decision_judge(
+            batch->tx, batch->arena, &decisions[i], word == 1, "inferred",
+            work->turn->created_at_ms, &is_set, err);
     }
     profile->state = CHAT_PROFILE_SETTLED;
     return status;
@@ -157,6 +135,47 @@ enum clew_status chatlink_outcome_of_left(struct turn_work *work,
                     batch->tx, batch->arena, &decisions[k], true, "inferred",
                     work->turn->created_at_ms, &is_set, err);
             }
+        }
+    }
+    return status;
+}
+
+/* Was it this turn that made the link seem right? */
+static bool is_by_turn(const struct chatlink_decision *decision,
+                       const struct turn *turn)
+{
+    return chatlink_decision_is_link(decision) && decision->outcome.s &&
+           str_eq(decision->outcome, STR("correct")) &&
+           str_eq(decision->outcome_by, STR("inferred")) &&
+           decision->outcome_at_ms == turn->created_at_ms;
+}
+
+enum clew_status chatlink_left(struct turn_work *work, struct clew_error *err)
+{
+    struct batch_work *batch = work->batch;
+    struct chatlink_decision *decisions = NULL;
+    struct chatlink_turn turn;
+    size_t count = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (work->turn->role != TURN_USER || !begins_anew(work->updates)) {
+        return CLEW_OK;
+    }
+    if (chatlink_turn_of(batch->arena, &work->reading->text.analysis, &turn) !=
+        CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    status = chatlink_decision_of_chat(
+        batch->tx, batch->arena, &work->turn->chat_id, &decisions, &count, err);
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        bool is_shared = true;
+
+        if (is_by_turn(&decisions[i], work->turn)) {
+            status = shares_word(work, &turn, &decisions[i].other_chat_id,
+                                 &is_shared, err);
+        }
+        if (status == CLEW_OK && !is_shared) {
+            status = chatlink_decision_unjudge(batch->tx, &decisions[i], err);
         }
     }
     return status;

@@ -31,7 +31,7 @@ DB_SQL(SELECT_OPEN,
        " id DESC LIMIT 10");
 DB_SQL(SELECT_LATEST,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND user_id = $2"
-       " AND session_id <> $3 AND merged_into IS NULL"
+       " AND (session_id <> $3 OR state <> 'active') AND merged_into IS NULL"
        " ORDER BY last_extended_at DESC, id DESC LIMIT 12");
 DB_SQL(SELECT_BY_TERM,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND id IN (SELECT"

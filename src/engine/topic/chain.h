@@ -73,11 +73,17 @@ bool chain_phase_parse(struct str name, enum chain_phase *out_phase);
 
 /* --- a turn's life --- */
 
-/* The observer: find claims, put them into chains. */
+/* The observer, when a turn is read: find claims, put them into chains. */
+enum clew_status chain_foresee(struct turn_work *work,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status chain_ahead(struct turn_work *work,
                              struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status chain_observe(struct turn_work *work,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* ... when it is stored: a session that ended with its silence hands its chains
+ * over. */
+enum clew_status chain_leave(struct turn_work *work,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* After the last turn of a batch: write back what is kept in memory. */
 enum clew_status chain_finish(struct batch_work *batch,
                               struct clew_error *err) CLEW_MUST_CHECK;
@@ -131,6 +137,12 @@ enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,
                                      const struct session *session,
                                      int64_t now_ms,
                                      struct clew_error *err) CLEW_MUST_CHECK;
+
+/* ... and this one that was read after the session had ended. */
+enum clew_status chain_rest_later(struct store_tx *tx, struct arena *arena,
+                                  const struct session *session,
+                                  const struct chain *chain, int64_t now_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- tasks (task/handlers.c) --- */
 

@@ -130,8 +130,8 @@ static const char *say(const struct chain_group *group, const char *before,
                         (int)topic.len, topic.s, after);
 }
 
-/* The claims go into the chain, which is used now. */
-static enum clew_status put_claims(const struct chain_group *group,
+/* The claims become the chain's. */
+static enum clew_status add_claims(const struct chain_group *group,
                                    struct chain_entry *to,
                                    struct clew_error *err)
 {
@@ -153,7 +153,6 @@ static enum clew_status put_claims(const struct chain_group *group,
     chain_state_add(&chain->state, &group->part->features,
                     chain_group_vector(group));
     chain->n_claims += (int64_t)group->part->n_claims;
-    chain->phase = CHAIN_ACTIVE;
     chain->session_id = work->turn->session_id;
     chain->chat_id = work->turn->chat_id;
     chain->last_seq = work->turn->seq;
@@ -161,10 +160,20 @@ static enum clew_status put_claims(const struct chain_group *group,
         chain->last_extended_at_ms = work->turn->created_at_ms;
     }
     to->is_dirty = true;
-    if (!refine_topic(group, chain)) {
-        return clew_no_memory(err);
-    }
-    return chain_session_use(work->batch, group->session, to, err);
+    return refine_topic(group, chain) ? CLEW_OK : clew_no_memory(err);
+}
+
+/* ... which is used now. */
+static enum clew_status put_claims(const struct chain_group *group,
+                                   struct chain_entry *to,
+                                   struct clew_error *err)
+{
+    enum clew_status status = add_claims(group, to, err);
+
+    to->chain.phase = CHAIN_ACTIVE;
+    return status == CLEW_OK
+               ? chain_session_use(group->work->batch, group->session, to, err)
+               : status;
 }
 
 /* --- what can happen --------------------------------------------------------
@@ -262,8 +271,11 @@ enum clew_status chain_change_revive(const struct chain_group *group,
                                      double distance, struct clew_error *err)
 {
     struct chain_entry *chain;
-    const char *reasoning =
-        say(group, "Revived chain about ", resting->topic, "");
+    /* a chain of another session that nobody let rest yet is only gone back to
+     */
+    const char *verb =
+        resting->phase == CHAIN_DORMANT ? "Revived chain about " : "Back to ";
+    const char *reasoning = say(group, verb, resting->topic, "");
     enum clew_status status;
 
     if (resting->is_unmade) {
@@ -282,6 +294,22 @@ enum clew_status chain_change_revive(const struct chain_group *group,
     return status == CLEW_OK ? note(group, "extend", &chain->chain.id, NULL,
                                     distance, reasoning, err)
                              : status;
+}
+
+enum clew_status chain_change_reply(const struct chain_group *group,
+                                    const struct chain *ended,
+                                    struct clew_error *err)
+{
+    struct chain_entry *chain =
+        chain_session_add(group->work->batch, group->session, ended, false);
+    enum clew_status status =
+        chain ? add_claims(group, chain, err) : clew_no_memory(err);
+
+    return status == CLEW_OK
+               ? note(group, "extend", &ended->id, NULL, -1,
+                      say(group, "Replies to the end of ", ended->topic, ""),
+                      err)
+               : status;
 }
 
 enum clew_status chain_change_part(const struct chain_group *group,

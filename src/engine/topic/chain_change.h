@@ -35,6 +35,10 @@ enum clew_status chain_change_revive(const struct chain_group *group,
                                      const struct chain *resting,
                                      double distance,
                                      struct clew_error *err) CLEW_MUST_CHECK;
+/* The assistant replies to the turn that concluded the chain: its last word. */
+enum clew_status chain_change_reply(const struct chain_group *group,
+                                    const struct chain *ended,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* A chain of its own; `parent` is what it branches from, or NULL. */
 enum clew_status chain_change_start(const struct chain_group *group,
                                     const struct chain *parent, double distance,

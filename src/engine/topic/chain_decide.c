@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void rank(struct chain_decision *out, size_t count)
+void chain_rank(struct chain_decision *out, size_t count)
 {
     out->nearest = CHAIN_NONE;
     out->second = CHAIN_NONE;
@@ -37,5 +37,5 @@ void chain_decide(const struct chain_input *input, struct chain_decision *out)
         out->points[i] = chain_points(&question, i, input->weights);
         out->distance[i] = chain_distance(out->points[i], out->points_new);
     }
-    rank(out, input->n_chains);
+    chain_rank(out, input->n_chains);
 }

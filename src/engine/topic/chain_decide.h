@@ -32,5 +32,7 @@ struct chain_decision {
 };
 
 void chain_decide(const struct chain_input *input, struct chain_decision *out);
+/* Find the nearest two of `count` chains by their points. */
+void chain_rank(struct chain_decision *decision, size_t count);
 
 #endif

@@ -3,7 +3,9 @@
  * chain_end.c - what follows when a session ends. See chain.h.
  *
  * A day after the end each chain that nobody came back to goes dormant; what
- * came of the session is summed up at once (episode/session_sum.h).
+ * came of the session is summed up at once (episode/session_sum.h). Turns may
+ * be read after their session has ended: a chain that has the same session's
+ * turns since the check was asked for is not one that somebody came back to.
  */
 #include "engine/topic/chain.h"
 
@@ -16,7 +18,7 @@
 /* --- asking for it ----------------------------------------------------------
  */
 
-static enum clew_status add_check(struct store_tx *tx, struct arena *arena,
+enum clew_status chain_rest_later(struct store_tx *tx, struct arena *arena,
                                   const struct session *session,
                                   const struct chain *chain, int64_t now_ms,
                                   struct clew_error *err)
@@ -33,9 +35,11 @@ static enum clew_status add_check(struct store_tx *tx, struct arena *arena,
     uuid_format(&chain->id, chain_id);
     uuid_format(&session->id, session_id);
     key = arena_printf(arena, "%s/%s", chain_id, session_id);
-    payload =
-        arena_printf(arena, "{\"chain_id\":\"%s\",\"last_extended_at\":%lld}",
-                     chain_id, (long long)chain->last_extended_at_ms);
+    payload = arena_printf(arena,
+                           "{\"chain_id\":\"%s\",\"last_extended_at\":%lld,"
+                           "\"ended_at\":%lld}",
+                           chain_id, (long long)chain->last_extended_at_ms,
+                           (long long)session->ended_at_ms);
     if (!key || !payload) {
         return clew_no_memory(err);
     }
@@ -74,7 +78,7 @@ enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,
         chain_list_open(tx, arena, &session->id, &chains, &count, err);
 
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = add_check(tx, arena, session, &chains[i], now_ms, err);
+        status = chain_rest_later(tx, arena, session, &chains[i], now_ms, err);
     }
     return status == CLEW_OK ? add_summary(tx, arena, session, now_ms, err)
                              : status;
@@ -88,6 +92,7 @@ struct check_work {
     const struct task *task;
     struct uuid chain_id;
     int64_t last_extended_at_ms;
+    int64_t ended_at_ms; /* of the session; INT64_MIN: an earlier version's */
     int64_t now_ms;
 };
 
@@ -107,7 +112,8 @@ static enum clew_status do_check(struct store_tx *tx, void *arg,
         return status;
     }
     if (chain.phase == CHAIN_ACTIVE &&
-        chain.last_extended_at_ms == work->last_extended_at_ms) {
+        (chain.last_extended_at_ms == work->last_extended_at_ms ||
+         chain.last_extended_at_ms <= work->ended_at_ms)) {
         chain.phase = CHAIN_DORMANT;
         status = chain_update_row(tx, &chain, err);
         if (status == CLEW_OK) {
@@ -124,8 +130,10 @@ enum clew_status chain_check_dormancy(struct engine *engine,
                                       struct arena *arena,
                                       struct clew_error *err)
 {
-    struct check_work work = {
-        .arena = arena, .task = task, .now_ms = clock_now_ms(engine->clock)};
+    struct check_work work = {.arena = arena,
+                              .task = task,
+                              .ended_at_ms = INT64_MIN,
+                              .now_ms = clock_now_ms(engine->clock)};
     json_t *payload = NULL;
     enum clew_status status = json_parse(task->payload, &payload, err);
 
@@ -137,6 +145,10 @@ enum clew_status chain_check_dormancy(struct engine *engine,
         status =
             json_get_int(payload, "last_extended_at", JSON_REQUIRED, INT64_MIN,
                          INT64_MAX, &work.last_extended_at_ms, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(payload, "ended_at", JSON_OPTIONAL, INT64_MIN,
+                              INT64_MAX, &work.ended_at_ms, err);
     }
     json_decref(payload);
     return status == CLEW_OK

@@ -3,214 +3,40 @@
  * chain_observe.c - a turn's claims find their chains. See chain.h.
  *
  * The claims of a turn share one decision, unless a later sentence says itself
- * that the topic changes. The nearest open chain below `continue` is extended;
- * else a chain that rests and is nearer than that comes back; else the claims
- * start a chain, branching from the nearest one below `branch`. What that does
- * to the chains is in chain_change.c.
+ * that the topic changes. The nearest chain below `continue` is extended if it
+ * is open, comes back if it rests, is branched from if it is concluded; else
+ * the claims start a chain, branching from the nearest one below `branch`.
+ * Which one that is, chain_judge.h says; what it does to the chains is in
+ * chain_change.c.
  */
 #include "engine/topic/chain.h"
 
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
-#include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
 #include "engine/topic/chain_change.h"
 #include "engine/topic/chain_fork.h"
+#include "engine/topic/chain_judge.h"
+#include "engine/topic/chain_sense.h"
 #include "store/db.h"
-
-#include <string.h>
 
 DB_SQL(SELECT_HOLDERS,
        "SELECT DISTINCT chain_id FROM claims WHERE tenant = $1 AND chat_id = $2"
        " AND seq >= $3 AND seq <= $4 ORDER BY chain_id LIMIT 8");
-
-/* Words by which resting chains are looked up. */
-#define MAX_WORD_TERMS 3
-#define MAX_TERMS 4
-
-/* What was found about one group. */
-struct verdict {
-    struct chain_decision decision;
-    struct chain resting; /* id nil: none near enough */
-    double resting_distance;
-};
-
-/* --- distances --------------------------------------------------------------
- */
-
-static double seed_distance(const struct chain_group *group,
-                            const struct chain *chain)
-{
-    struct chain_seed_input input = {
-        .shared_names =
-            chain_shared_names(&group->part->features, &chain->state),
-        .subject = group->part->claims[0].subject,
-        .topic = chain->topic,
-        .jaccard = chain_jaccard(&group->part->features, &chain->state),
-        .age_ms =
-            group->work->turn->created_at_ms - chain->last_extended_at_ms};
-
-    return chain_seed_distance(&input);
-}
-
-static void decide_by_seed(const struct chain_group *group,
-                           struct chain_decision *out)
-{
-    const struct chain_session *session = group->session;
-
-    memset(out, 0, sizeof(*out));
-    out->nearest = CHAIN_NONE;
-    out->second = CHAIN_NONE;
-    for (size_t i = 0; i < session->n_open; i++) {
-        double distance = seed_distance(group, &session->open[i]->chain);
-
-        out->distance[i] = distance;
-        if (out->nearest == CHAIN_NONE ||
-            distance < out->distance[out->nearest]) {
-            out->second = out->nearest;
-            out->nearest = i;
-        } else if (out->second == CHAIN_NONE ||
-                   distance < out->distance[out->second]) {
-            out->second = i;
-        }
-    }
-}
-
-static void decide(const struct chain_group *group, struct chain_decision *out)
-{
-    const struct chain_session *session = group->session;
-    const struct chain_state *states[CHAIN_MAX_OPEN];
-    struct chain_input input = {.turn = &group->part->features,
-                                .talk = &session->talk,
-                                .chains = states,
-                                .n_chains = session->n_open};
-
-    if (group->work->batch->chains->is_seed) {
-        decide_by_seed(group, out);
-        return;
-    }
-    for (size_t i = 0; i < session->n_open; i++) {
-        states[i] = &session->open[i]->chain.state;
-    }
-    input.vector = chain_group_vector(group);
-    input.weights = chain_weights(input.vector != NULL);
-    chain_decide(&input, out);
-}
-
-/* --- chains that rest -------------------------------------------------------
- */
-
-/* The words to look by: its heaviest, and its first names. */
-static size_t search_terms(const struct chain_features *features, int64_t *out)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < features->n_words && count < MAX_WORD_TERMS; i++) {
-        out[count++] = features->words[i].hash;
-    }
-    for (size_t i = 0; i < features->n_names && count < MAX_TERMS; i++) {
-        out[count++] = features->names[i].hash;
-    }
-    return count;
-}
-
-/* Of its own conversation a chat comes back to what its line has, which is its
- * own from then on; what other branches talk about is theirs. */
-static enum clew_status keep_own(const struct chain_group *group,
-                                 struct chain *chains, size_t *count,
-                                 struct clew_error *err)
-{
-    struct batch_work *batch = group->work->batch;
-    const struct chat *chat = &group->work->placement->slot->chat;
-    struct sight_place *places =
-        arena_zero(batch->arena, *count + 1, sizeof(*places));
-    struct sight sight;
-    bool is_parted = false;
-    size_t n = 0;
-    enum clew_status status = CLEW_OK;
-
-    if (!places) {
-        return clew_no_memory(err);
-    }
-    status = sight_is_parted(batch->tx, chat, &is_parted, err);
-    if (status != CLEW_OK || !is_parted) {
-        return status;
-    }
-    status = sight_open(batch->tx, batch->arena, chat, &sight, err);
-    for (size_t i = 0; i < *count; i++) {
-        places[i] = (struct sight_place){.chat_id = chains[i].chat_id,
-                                         .seq = chains[i].last_seq};
-    }
-    if (status == CLEW_OK) {
-        status =
-            sight_hide(batch->tx, batch->arena, &sight, places, *count, err);
-    }
-    for (size_t i = 0; i < *count && status == CLEW_OK; i++) {
-        bool is_own = uuid_eq(&chains[i].chat_id, &chat->id);
-        bool is_seen = true;
-
-        if (!is_own &&
-            (places[i].is_hidden || sight_has(&sight, &chains[i].chat_id, 0))) {
-            status = chain_as_of(batch->engine, batch->tx, batch->arena, chat,
-                                 &sight, &chains[i], &is_seen, err);
-        }
-        if (is_seen) {
-            chains[n++] = chains[i];
-        }
-    }
-    *count = n;
-    return status;
-}
-
-/* Find the nearest chain outside the session; others of the batch must be in
- * the store first. */
-static enum clew_status find_resting(const struct chain_group *group,
-                                     struct verdict *out,
-                                     struct clew_error *err)
-{
-    struct batch_work *batch = group->work->batch;
-    const struct turn *turn = group->work->turn;
-    int64_t terms[MAX_TERMS];
-    struct chain *chains = NULL;
-    size_t count = 0;
-    enum clew_status status = chain_finish(batch, err);
-
-    if (status == CLEW_OK) {
-        status = chain_list_resting(
-            batch->tx, batch->arena, turn->user_id, &turn->session_id, terms,
-            search_terms(&group->part->features, terms), &chains, &count, err);
-    }
-    if (status == CLEW_OK) {
-        status = keep_own(group, chains, &count, err);
-    }
-    out->resting_distance = 1;
-    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
-        int64_t age_ms = turn->created_at_ms - chains[i].last_extended_at_ms;
-        double distance =
-            batch->chains->is_seed
-                ? seed_distance(group, &chains[i])
-                : chain_resting_distance(&group->part->features,
-                                         &chains[i].state, age_ms);
-        bool is_open = uuid_eq(&chains[i].session_id, &turn->session_id) &&
-                       chains[i].phase == CHAIN_ACTIVE;
-
-        if (!is_open && distance < batch->chains->continue_below &&
-            distance < out->resting_distance) {
-            out->resting = chains[i];
-            out->resting_distance = distance;
-        }
-    }
-    return status;
-}
+DB_SQL(SELECT_LAST_CHAIN,
+       "SELECT chain_id FROM claims WHERE tenant = $1 AND chat_id = $2"
+       " AND seq = $3 ORDER BY position DESC LIMIT 1");
+DB_SQL(SELECT_KNOWN, "SELECT 1 FROM claims WHERE tenant = $1 AND chat_id = $2"
+                     " AND seq = $3 LIMIT 1");
 
 /* --- trace ------------------------------------------------------------------
  */
 
 /* What was considered: added to the turn's trace where one is kept. */
 static bool trace(const struct chain_group *group,
-                  const struct verdict *verdict)
+                  const struct chain_verdict *verdict)
 {
     const struct chain_session *session = group->session;
     json_t *entry = json_object();
@@ -220,17 +46,23 @@ static bool trace(const struct chain_group *group,
     for (size_t i = 0; is_ok && i < session->n_open; i++) {
         json_t *item = json_object();
 
-        is_ok = item &&
-                json_set_uuid(item, "chain_id", &session->open[i]->chain.id) &&
-                json_set_str(item, "topic", session->open[i]->chain.topic) &&
-                json_set_score(item, "distance", verdict->decision.distance[i]);
+        is_ok =
+            item &&
+            json_set_uuid(item, "chain_id", &session->open[i]->chain.id) &&
+            json_set_str(item, "topic", session->open[i]->chain.topic) &&
+            json_set_score(item, "distance", verdict->decision.distance[i]) &&
+            (i > 0 || verdict->same < 0 ||
+             json_set_score(item, "same_matter", verdict->same));
         is_ok = json_array_append_new(considered, item) == 0 && is_ok;
     }
     is_ok = json_set(entry, "considered", considered) && is_ok;
     if (is_ok && !uuid_is_nil(&verdict->resting.id)) {
         is_ok = json_set_uuid(entry, "resting_id", &verdict->resting.id) &&
                 json_set_score(entry, "resting_distance",
-                               verdict->resting_distance);
+                               verdict->resting_distance) &&
+                (verdict->resting_same < 0 ||
+                 json_set_score(entry, "resting_same_matter",
+                                verdict->resting_same));
     }
     is_ok = is_ok &&
             json_set_cstr(entry, "rule",
@@ -246,43 +78,87 @@ static bool trace(const struct chain_group *group,
 /* --- the step ---------------------------------------------------------------
  */
 
+/* A chain that rests comes back, or is gone on with in a new one. */
+static enum clew_status take_up(const struct chain_group *group,
+                                struct chain_verdict *verdict,
+                                struct clew_error *err)
+{
+    struct chain *resting = &verdict->resting;
+
+    if (resting->phase != CHAIN_CONCLUDED) {
+        return chain_change_revive(group, resting, verdict->resting_distance,
+                                   err);
+    }
+    /* a twin that is not there yet is told by what it parts from */
+    if (resting->is_unmade) {
+        resting->id = resting->twin_of;
+    }
+    return chain_change_start(group, resting, verdict->resting_distance, err);
+}
+
+static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    (void)arena;
+    *(struct uuid *)item = db_get_uuid(rows, 0);
+    return true;
+}
+
+/* The chain that the turn just before concluded, if this turn replies to it. */
+static enum clew_status find_ended(const struct chain_group *group,
+                                   struct chain *out, bool *out_found,
+                                   struct clew_error *err)
+{
+    const struct batch_work *batch = group->work->batch;
+    const struct turn *turn = group->work->turn;
+    struct uuid id;
+    enum clew_status status = CLEW_NOT_FOUND;
+
+    *out_found = false;
+    if (turn->role == TURN_ASSISTANT) {
+        status =
+            rows_one(batch->tx, batch->arena, &SELECT_LAST_CHAIN,
+                     DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq - 1)),
+                     id_of, &id, sizeof(id), "claim", NULL);
+    }
+    if (status == CLEW_OK) {
+        status = chain_find(batch->tx, batch->arena, &id, out, err);
+        *out_found = status == CLEW_OK && out->phase == CHAIN_CONCLUDED &&
+                     uuid_is_nil(&out->merged_into) &&
+                     uuid_eq(&out->session_id, &turn->session_id);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
 /* The claims find their place. */
 static enum clew_status settle(const struct chain_group *group,
                                struct clew_error *err)
 {
     const struct chain_cache *cache = group->work->batch->chains;
-    struct verdict verdict = {.resting_distance = 1};
+    struct chain_verdict verdict;
     const struct chain *parent = NULL;
-    double nearest = 1;
-    enum clew_status status = CLEW_OK;
+    struct chain ended;
+    bool is_reply = false;
+    double nearest;
+    enum clew_status status = find_ended(group, &ended, &is_reply, err);
 
-    decide(group, &verdict.decision);
-    if (verdict.decision.nearest != CHAIN_NONE) {
-        nearest = verdict.decision.distance[verdict.decision.nearest];
+    if (status != CLEW_OK || is_reply) {
+        return status == CLEW_OK ? chain_change_reply(group, &ended, err)
+                                 : status;
     }
-    if (nearest >= cache->continue_below) {
-        status = find_resting(group, &verdict, err);
-    }
+    status = chain_judge(group, &verdict, err);
     if (status == CLEW_OK && group->work->trace && !trace(group, &verdict)) {
         status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
         return status;
     }
+    nearest = chain_verdict_nearest(&verdict);
+    if (!uuid_is_nil(&verdict.resting.id) &&
+        verdict.resting_distance < nearest) {
+        return take_up(group, &verdict, err);
+    }
     if (nearest < cache->continue_below) {
         return chain_change_extend(group, &verdict.decision, err);
-    }
-    if (!uuid_is_nil(&verdict.resting.id)) {
-        if (verdict.resting.phase == CHAIN_CONCLUDED) {
-            /* a twin that is not there yet is told by what it parts from */
-            if (verdict.resting.is_unmade) {
-                verdict.resting.id = verdict.resting.twin_of;
-            }
-            return chain_change_start(group, &verdict.resting,
-                                      verdict.resting_distance, err);
-        }
-        return chain_change_revive(group, &verdict.resting,
-                                   verdict.resting_distance, err);
     }
     if (nearest < cache->branch_below) {
         parent = &group->session->open[verdict.decision.nearest]->chain;
@@ -290,6 +166,14 @@ static enum clew_status settle(const struct chain_group *group,
     return chain_change_start(
         group, parent, verdict.decision.nearest == CHAIN_NONE ? -1 : nearest,
         err);
+}
+
+/* Does the turn end what it is about? Without a reader its phrases say. */
+static bool ends(const struct chain_group *group)
+{
+    return chain_sense_has(group)
+               ? chain_sense_ends(group)
+               : (group->part->features.cues & CUE_CONCLUDES) != 0;
 }
 
 /* Decide for the claims of one part. */
@@ -309,33 +193,83 @@ static enum clew_status observe_part(const struct chain_group *group,
     }
     chain_talk_add(&session->talk, features);
     session->is_talk_dirty = true;
-    if (status == CLEW_OK && features->cues & CUE_CONCLUDES &&
-        session->n_open > 0) {
+    if (status == CLEW_OK && session->n_open > 0 && ends(group)) {
         status = chain_change_conclude(group, session->open[0],
                                        " in so many words", err);
     }
     return status;
 }
 
-/* A session that ended with this turn's silence hands its chains over. */
-static enum clew_status leave_ended(struct turn_work *work,
-                                    struct clew_error *err)
+/* A turn that an earlier version stored has its claims already. */
+static enum clew_status is_known(struct turn_work *work, bool *out,
+                                 struct clew_error *err)
 {
-    const struct session *ended = &work->placement->ended;
-    struct chain_session *session = NULL;
+    struct db_rows rows;
+    enum clew_status status = db_query(
+        work->batch->tx, &SELECT_KNOWN,
+        DB_ARGS(db_uuid(&work->turn->chat_id), db_int(work->turn->seq)), &rows,
+        err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    *out = db_next(&rows);
+    return db_end(&rows, err);
+}
+
+/* A turn that is read when its session is over: its chains rest with it. */
+static enum clew_status rest_later(const struct chain_group *group,
+                                   struct clew_error *err)
+{
+    const struct turn_work *work = group->work;
+    struct batch_work *batch = work->batch;
+    const struct place_chat *slot = work->placement->slot;
+    struct session session;
     enum clew_status status;
 
-    if (uuid_is_nil(&ended->id)) {
+    if (uuid_eq(&slot->session.id, &work->turn->session_id)) {
+        return CLEW_OK; /* it goes on */
+    }
+    status = session_find(batch->tx, batch->arena, &work->turn->session_id,
+                          &session, err);
+    if (status == CLEW_NOT_FOUND ||
+        (status == CLEW_OK && session.ended_at_ms == 0)) {
         return CLEW_OK;
     }
-    status = chain_session_enter(work->batch, &ended->id, &session, err);
-    if (status == CLEW_OK) {
-        status = chain_session_flush(work->batch, session, err);
+    for (size_t i = 0; i < group->session->n_open && status == CLEW_OK; i++) {
+        status = chain_rest_later(batch->tx, batch->arena, &session,
+                                  &group->session->open[i]->chain,
+                                  work->turn->created_at_ms, err);
     }
-    return status == CLEW_OK
-               ? chain_session_ended(work->batch->tx, work->batch->arena, ended,
-                                     work->turn->created_at_ms, err)
-               : status;
+    return status;
+}
+
+/* Look at each part; `look` is what is done with it. */
+static enum clew_status
+each_part(struct turn_work *work, struct chain_group *group,
+          enum clew_status (*look)(const struct chain_group *group,
+                                   struct clew_error *err),
+          struct clew_error *err)
+{
+    const struct chain_reading *reading = &work->reading->chains;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < reading->n_parts && status == CLEW_OK; i++) {
+        group->part = &reading->parts[i];
+        status = look(group, err);
+    }
+    return status;
+}
+
+/* What observe_part() will ask the reader. */
+static enum clew_status foresee_part(const struct chain_group *group,
+                                     struct clew_error *err)
+{
+    struct chain_verdict verdict;
+
+    return group->part->n_claims > 0 && chain_sense_has(group)
+               ? chain_judge(group, &verdict, err)
+               : CLEW_OK;
 }
 
 /* What a sub-agent is told: a model wrote it. */
@@ -345,13 +279,31 @@ static bool is_instruction(const struct turn_work *work)
            chat_is_subtask(&work->placement->slot->chat);
 }
 
+enum clew_status chain_foresee(struct turn_work *work, struct clew_error *err)
+{
+    struct chain_group group = {.work = work};
+    enum clew_status status = CLEW_OK;
+
+    if (work->reading->chains.n_parts == 0 || is_instruction(work)) {
+        return CLEW_OK;
+    }
+    status = chain_session_enter(work->batch, &work->turn->session_id,
+                                 &group.session, err);
+    return status == CLEW_OK ? each_part(work, &group, foresee_part, err)
+                             : status;
+}
+
 enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
 {
-    const struct chain_reading *reading = &work->reading->chains;
     struct chain_group group = {.work = work};
-    enum clew_status status = leave_ended(work, err);
+    bool is_done = false;
+    enum clew_status status = CLEW_OK;
 
-    if (status != CLEW_OK || reading->n_parts == 0 || is_instruction(work)) {
+    if (work->reading->chains.n_parts == 0 || is_instruction(work)) {
+        return CLEW_OK;
+    }
+    status = is_known(work, &is_done, err);
+    if (status != CLEW_OK || is_done) {
         return status;
     }
     status = chain_session_enter(work->batch, &work->turn->session_id,
@@ -359,11 +311,20 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
     if (status == CLEW_OK) {
         status = chain_fork_enter(&group, err);
     }
-    for (size_t i = 0; i < reading->n_parts && status == CLEW_OK; i++) {
-        group.part = &reading->parts[i];
-        status = observe_part(&group, err);
+    if (status == CLEW_OK) {
+        status = each_part(work, &group, observe_part, err);
     }
-    return status;
+    return status == CLEW_OK ? rest_later(&group, err) : status;
+}
+
+enum clew_status chain_leave(struct turn_work *work, struct clew_error *err)
+{
+    const struct session *ended = &work->placement->ended;
+
+    return uuid_is_nil(&ended->id)
+               ? CLEW_OK
+               : chain_session_ended(work->batch->tx, work->batch->arena, ended,
+                                     work->turn->created_at_ms, err);
 }
 
 /* --- efforts ----------------------------------------------------------------

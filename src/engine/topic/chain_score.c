@@ -399,6 +399,28 @@ double chain_distance(float points, float points_new)
     return 1.0 - fmin(1.0, fmax(0.0, score));
 }
 
+float chain_points_of(double distance)
+{
+    return (float)((0.55 - distance) * 10);
+}
+
+static double odds(double same)
+{
+    const double most = CHAIN_READ_MOST;
+
+    return fmin(most, fmax(-most, log((same + 1e-6) / (1 - same + 1e-6))));
+}
+
+float chain_read_current(double same)
+{
+    return same < 0 ? 0 : (float)(CHAIN_READ_CURRENT * fmin(0, odds(same)));
+}
+
+float chain_read_resting(double same)
+{
+    return same < 0 ? 0 : (float)(CHAIN_READ_RESTING + odds(same));
+}
+
 double chain_resting_distance(const struct chain_features *turn,
                               const struct chain_state *state, int64_t age_ms)
 {

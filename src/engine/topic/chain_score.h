@@ -188,6 +188,28 @@ float chain_points_new(const struct chain_question *question,
 /* The seed's distance of points against those of a new chain. */
 double chain_distance(float points, float points_new);
 
+/* ... and back: the points a distance stands for, a new chain's being 0. */
+float chain_points_of(double distance);
+
+/*
+ * Where the reader was asked, its word counts beside the points of words, as
+ * log-odds that turn and chain are the same matter, up to CHAIN_READ_MOST. Of
+ * the current chain only its "no" counts, at CHAIN_READ_CURRENT: to it all that
+ * is booked for one trip is one matter. Of a chain that rests both do, and
+ * CHAIN_READ_RESTING, for it is stricter than people are. Chosen on the dev
+ * worlds, so that no other set falls (docs/quality/chains.md).
+ */
+#define CHAIN_READ_CURRENT 0.75
+#define CHAIN_READ_RESTING 0.5
+#define CHAIN_READ_MOST 4.0
+/* So likely the talk goes on: nobody asks what else may be meant. */
+#define CHAIN_READ_GOES_ON 0.7
+/* Chains that rest the reader is asked about. */
+#define CHAIN_READ_OTHERS 2
+/* Points to add for the reader's word; `same` < 0: it was not asked. */
+float chain_read_current(double same);
+float chain_read_resting(double same);
+
 /*
  * The distance to a chain that rests (dormant, or of an earlier session): what
  * they have in common alone counts, and a word that says "back to".
