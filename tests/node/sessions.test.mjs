@@ -192,3 +192,63 @@ onEachBackend("row 6, summaries say what came of it", (open) => {
     await server.stop();
   });
 });
+
+/* Two matters, the second one is talked about last; then what comes after. */
+const matters = [
+  ["user", "The slides for the spring review need a new cover picture."],
+  ["assistant", "A photo of the harbour would suit the slides."],
+  ["user", "The hedge behind the garage has to be trimmed before June."],
+  ["assistant", "Hedges are best trimmed after the birds have left."],
+];
+async function goOn(api, user_id, ...more) {
+  const out = [];
+  let chat_id;
+  for (const [i, [role, content]] of [...matters, ...more].entries()) {
+    const told = isOk(await api.post("/api/v1/turns", { user_id, role, content,
+      ...(chat_id ? { chat_id } : { channel: "app" }), created_at: minutes(60 - i) }), 201);
+    chat_id = told.turn.chat_id;
+    out.push(told.updates.chains);
+  }
+  return out;
+}
+const kinds = (updates) => updates.map((one) => one.type);
+
+onEachBackend("row 7, chains", (open) => {
+  test("conclusions mean it, a concluded matter is branched from, a subject announced is one", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row7"));
+    for (const [i, words] of ["I'm not done with this yet",
+      "when I'm done with the hedge I'll look at the gutter",
+      'my uncle keeps saying "that settles it" about everything'].entries()) {
+      const said = await goOn(api, `no${i}`, ["user", words]);
+      assert.ok(!said.flat().some((one) => one.type === "conclude"), words);
+    }
+    const done = await goOn(api, "done", ["user", "done with the slides then"],
+      ["user", "The cover picture of the slides looks blurred after all."]);
+    const [slides, hedge] = [done[0][0].chain_id, done[2][0].chain_id];
+    assert.notEqual(slides, hedge);
+    assert.deepEqual(done[4].map((one) => [one.type, one.chain_id]),
+      [["extend", slides], ["conclude", slides]]);
+    assert.deepEqual(kinds(done[5]), ["branch"]);
+    const after = isOk(await api.get(`/api/v1/chains/${done[5][0].chain_id}`));
+    assert.equal((after.chain ?? after).branches_from, slides);
+    const fresh = await goOn(api, "new",
+      ["user", "New subject: our cat Mimi needs her yearly shots."]);
+    assert.match(kinds(fresh[4]).join(), /^(branch|create)$/);
+    assert.ok(![fresh[0], fresh[2]].some(([one]) => one.chain_id === fresh[4][0].chain_id));
+    await server.stop();
+  });
+
+  test("revived is said of dormant chains only", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row7b"));
+    await goOn(api, "back");
+    const [again] = isOk(await api.post("/api/v1/turns", { user_id: "back", role: "user",
+      channel: "email", created_at: minutes(5),
+      content: "The hedge behind the garage: is June too late to have it trimmed?" }), 201)
+      .updates.chains;
+    assert.equal(again.type, "extend");
+    assert.match(again.reasoning, /^Back to /);
+    await server.stop();
+  });
+});
