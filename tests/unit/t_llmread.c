@@ -131,6 +131,91 @@ static void efforts_open_and_end(void **state)
     assert_sound();
 }
 
+/* Several things to be done, told in one turn, are several. */
+static void one_turn_may_open_two(void **state)
+{
+    (void)state;
+    talk_say(&talk, 'u',
+             "Two things: the roof rack has to go back to Lidia, and we still "
+             "lack a babysitter for the opera.");
+    answer("",
+           EFFORT("new", "T1", "the roof rack has to go back to Lidia", "open",
+                  "", "") "," EFFORT("new", "T1",
+                                     "we still lack a babysitter for the opera",
+                                     "open", "", ""),
+           "", "");
+    pause_talk();
+    assert_true(was_asked());
+    assert_int_equal(talk_count(&talk, "effort"), 2);
+    assert_sound();
+}
+
+/* People end a thing in words its beginning did not have. */
+static void an_end_needs_no_word_of_its_beginning(void **state)
+{
+    const struct memory *effort;
+
+    (void)state;
+    answer("",
+           EFFORT("new", "T1", "who could mind the kids that night", "open", "",
+                  ""),
+           "", "");
+    talk_say(&talk, 'u', "No idea who could mind the kids that night.");
+    pause_talk();
+    assert_int_equal(talk_count(&talk, "effort"), 1);
+    answer("", "", "", "");
+    talk_say(&talk, 'u', "Anyway, good morning.");
+    pause_talk(); /* shows the label */
+    answer("",
+           arena_printf(&talk.world.arena,
+                        "{'effort':'%s','turn':'','quote':'','status':"
+                        "'resolved','end_turn':'T1','end_quote':"
+                        "'Grandma said yes'}",
+                        label_of("effort\\\":", "mind the kids")),
+           "", "");
+    talk_say(&talk, 'u', "Grandma said yes, she arrives at six.");
+    pause_talk();
+    effort = talk_memory(&talk, "effort", 0);
+    assert_string_equal(effort->status.s, "resolved");
+    assert_non_null(strstr(effort->resolution.s, "Grandma said yes"));
+    assert_sound();
+}
+
+/* A note that is taken back holds no words: they are told better. */
+static void wrong_and_told_again_is_replaced(void **state)
+{
+    struct memory_view *views = NULL;
+    const char *label;
+
+    answer("", "", "", "");
+    talk_say(&talk, 'u', "My favourite colour is green.");
+    pause_talk(); /* shows the label */
+    label = label_of("note\\\":", "My favourite colour is green");
+    close_all(state);
+    open_all(state);
+    talk_say(&talk, 'u', "My favourite colour is green.");
+    answer(NOTE("T1", "favourite colour is green", "preference"), "",
+           arena_printf(&talk.world.arena, "'%s'", label), "");
+    pause_talk();
+    assert_int_equal(list_of("extracted", &views), 0);
+    assert_int_equal(count_origin("llm"), 1);
+    assert_sound();
+}
+
+/* The reader's guess at its type gives way; there is one note still. */
+static void a_better_type_takes_its_place(void **state)
+{
+    (void)state;
+    talk_say(&talk, 'u', "My favourite colour is green.");
+    assert_int_equal(count_origin("extracted"), 1);
+    answer(NOTE("T1", "My favourite colour is green", "decision"), "", "", "");
+    pause_talk();
+    assert_int_equal(count_origin("extracted"), 0);
+    assert_int_equal(count_origin("llm"), 1);
+    assert_string_equal(find("llm", "green")->memory.type.s, "decision");
+    assert_sound();
+}
+
 static void what_is_none_is_taken_back(void **state)
 {
     struct memory_view *views = NULL;
@@ -406,6 +491,10 @@ int main(void)
         CASE(the_two_readers_keep_one_note),
         CASE(what_replaces_a_note_refines_it),
         CASE(efforts_open_and_end),
+        CASE(one_turn_may_open_two),
+        CASE(an_end_needs_no_word_of_its_beginning),
+        CASE(wrong_and_told_again_is_replaced),
+        CASE(a_better_type_takes_its_place),
         CASE(what_is_none_is_taken_back),
         CASE(a_liar_takes_nothing_away),
         CASE(forgetting_a_turn_takes_what_was_read_of_it),

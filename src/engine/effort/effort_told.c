@@ -14,6 +14,15 @@
 /* An effort named so few turns before the end of its chat is at work. */
 #define AT_WORK_TURNS 2
 
+/* Of one turn: is it the same effort, in more or fewer of its words? One turn
+ * may hold several ("three things for tomorrow: …"). */
+static bool is_part(const struct effort_words *a, const struct effort_words *b)
+{
+    size_t fewer = a->count < b->count ? a->count : b->count;
+
+    return fewer > 0 && 2 * effort_words_shared(a, b) >= fewer;
+}
+
 /* The effort that is known by this turn or by these words; NULL if none is. */
 static enum clew_status find_known(struct observation *o, struct str title,
                                    const struct effort **out,
@@ -44,8 +53,9 @@ static enum clew_status find_known(struct observation *o, struct str title,
             status = clew_no_memory(err);
         }
         if (status == CLEW_OK &&
-            (memory.created_at_ms == o->work->turn->created_at_ms ||
-             effort_is_same(&wanted, &known))) {
+            (effort_is_same(&wanted, &known) ||
+             (memory.created_at_ms == o->work->turn->created_at_ms &&
+              is_part(&wanted, &known)))) {
             *out = &items[i];
         }
     }

@@ -4,7 +4,8 @@
  *
  * A language model that was asked later (llmread/) says that a turn opens an
  * effort, that one ended, or that none is. The rows are those the reader makes;
- * one that it opened at the same turn, or with the same words, is the same.
+ * one that it opened with the same words, or at the same turn with most of
+ * them, is the same.
  * What a person closed or opened is left alone: only an end that was a guess
  * may be told better.
  * Thread-safety: none; inside one transaction function.

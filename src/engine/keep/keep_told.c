@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-/* Notes of one turn that are looked at. */
-#define MAX_HERE 32
 /* Words that lie over each other by half of the shorter are the same note; ones
  * that say half as much again say more. */
 #define SAME_PART 2
@@ -33,9 +31,12 @@ DB_SQL(SELECT_HERE,
 
 /* What lies over the words told. */
 struct covered {
-    struct uuid ids[MAX_HERE];
+    struct uuid ids[KEEP_TOLD_MOST];
     size_t count;
-    size_t bytes; /* of the longest of them */
+    size_t bytes;        /* of the longest of them */
+    bool is_guess;       /* all of them are the reader's, nobody's else */
+    size_t n_gone;       /* that do not count: they are taken back */
+    struct memory first; /* the first of those that count */
 };
 
 /* Where a stored note's words stand in this turn; false: they do not. */
@@ -72,8 +73,18 @@ static bool is_over(const struct select_cite *a, const struct select_cite *b)
     return to > from && (to - from) * SAME_PART >= shorter;
 }
 
+static bool is_gone(const struct keep_told *told, const struct uuid *id)
+{
+    for (size_t i = 0; i < told->n_gone; i++) {
+        if (uuid_eq(&told->gone[i], id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum clew_status find_covered(struct observation *o,
-                                     const struct select_cite *cite,
+                                     const struct keep_told *told,
                                      struct covered *out,
                                      struct clew_error *err)
 {
@@ -81,20 +92,30 @@ static enum clew_status find_covered(struct observation *o,
     struct rows_list list = {
         .arena = o->arena, .size = sizeof(struct uuid), .fn = rows_id};
     const struct uuid *ids;
-    enum clew_status status = rows_add(
-        o->tx, &list, &SELECT_HERE,
-        DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq), db_int(MAX_HERE)),
-        err);
+    enum clew_status status =
+        rows_add(o->tx, &list, &SELECT_HERE,
+                 DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq),
+                         db_int(KEEP_TOLD_MOST)),
+                 err);
 
     memset(out, 0, sizeof(*out));
+    out->is_guess = true;
     ids = list.items;
     for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
         struct select_cite place;
         struct memory memory;
 
         status = memory_find(o->tx, o->arena, &ids[i], &memory, err);
-        if (status == CLEW_OK && place_of(o, &memory, &place) &&
-            is_over(&place, cite)) {
+        if (status != CLEW_OK || !place_of(o, &memory, &place) ||
+            !is_over(&place, &told->cite)) {
+            continue;
+        }
+        if (is_gone(told, &ids[i])) {
+            out->n_gone++;
+        } else {
+            out->first = out->count == 0 ? memory : out->first;
+            out->is_guess = out->is_guess && memory.pinned_at_ms == 0 &&
+                            str_eq(memory.origin, STR("extracted"));
             out->ids[out->count++] = ids[i];
             out->bytes = place.to - place.from > out->bytes
                              ? place.to - place.from
@@ -135,17 +156,56 @@ static enum clew_status may_update(struct observation *o, const struct uuid *id,
     return status;
 }
 
+/* Was the note of just these words guessed wrongly? */
+static bool is_corrected(const struct keep_told *told,
+                         const struct select_note *words,
+                         const struct covered *covered)
+{
+    const struct memory *m = &covered->first;
+
+    return covered->count == 1 &&
+           (!str_eq(m->type, str_of(select_type_name(words->keep))) ||
+            (told->aside.len > 0 &&
+             str_find(m->summary, told->aside, 0) == SIZE_MAX));
+}
+
+/* The words are held by notes of this turn. */
+static enum clew_status
+keep_over(struct observation *o, const struct keep_told *told,
+          const struct keep_note *note, const struct covered *covered,
+          struct keep_told_row *out, struct clew_error *err)
+{
+    struct keep_near none = {0};
+    bool is_more = (told->cite.to - told->cite.from) * MORE_OF >
+                   covered->bytes * MORE_TIMES;
+
+    if (covered->is_guess &&
+        (is_more || is_corrected(told, note->note, covered))) {
+        out->fate = KEEP_INSTEAD;
+        out->n_instead = covered->count;
+        memcpy(out->instead, covered->ids, sizeof(out->instead));
+        return keep_insert(o, note, &none, &out->id, err);
+    }
+    if (is_more) {
+        out->fate = KEEP_REFINED;
+        return say_more(o, note, covered, &out->id, err);
+    }
+    out->fate = KEEP_KNOWN;
+    out->id = covered->ids[0];
+    return CLEW_OK;
+}
+
 enum clew_status keep_told(struct observation *o, const struct keep_told *told,
-                           struct uuid *out_id, enum keep_fate *out_fate,
-                           struct clew_error *err)
+                           struct keep_told_row *out, struct clew_error *err)
 {
     struct select_note words;
     struct keep_note note;
     struct covered covered;
     bool can_update = false;
     bool is_new = false;
-    enum clew_status status = find_covered(o, &told->cite, &covered, err);
+    enum clew_status status = find_covered(o, told, &covered, err);
 
+    *out = (struct keep_told_row){.fate = KEEP_REFINED};
     if (status == CLEW_OK && !uuid_is_nil(&told->updates)) {
         status = may_update(o, &told->updates, &can_update, err);
     }
@@ -160,22 +220,18 @@ enum clew_status keep_told(struct observation *o, const struct keep_told *told,
     words.confidence = told->confidence;
     words.is_hedged = told->is_hedged;
     note = keep_note_of(o, &words);
-    *out_fate = KEEP_REFINED;
-    if (covered.count > 0 && (told->cite.to - told->cite.from) * MORE_OF <=
-                                 covered.bytes * MORE_TIMES) {
-        *out_fate = KEEP_KNOWN;
-        *out_id = covered.ids[0];
-        return CLEW_OK;
-    }
     if (covered.count > 0) {
-        return say_more(o, &note, &covered, out_id, err);
+        return keep_over(o, told, &note, &covered, out, err);
     }
-    if (can_update) {
-        struct keep_near near = {.refined = told->updates};
+    if (can_update || covered.n_gone > 0) {
+        struct keep_near near = {0};
 
-        return keep_insert(o, &note, &near, out_id, err);
+        if (can_update) {
+            near.refined = told->updates;
+        }
+        return keep_insert(o, &note, &near, &out->id, err);
     }
-    status = keep_note(o, &words, out_id, &is_new, err);
-    *out_fate = is_new ? KEEP_NEW : KEEP_KNOWN;
+    status = keep_note(o, &words, &out->id, &is_new, err);
+    out->fate = is_new ? KEEP_NEW : KEEP_KNOWN;
     return status;
 }

@@ -4,8 +4,8 @@
  *
  * A language model that was asked later (llmread/) chose the words; the note
  * is made of them as the reader's own are. What the reader kept of the same
- * words stays, or is refined where the model quotes more of them: there is one
- * note of one thing, whoever read it.
+ * words stays, or gives way where the model knows better: there is one note of
+ * one thing, whoever read it.
  * Thread-safety: none; inside one transaction function.
  */
 #ifndef ENGINE_KEEP_TOLD_H
@@ -29,13 +29,27 @@ struct keep_told {
     bool is_hedged;
     float confidence;
     struct uuid updates; /* the note it takes the place of; nil: none */
+    /* notes that are taken back: they hold nothing */
+    const struct uuid *gone;
+    size_t n_gone;
 };
 
-enum keep_fate { KEEP_KNOWN, KEEP_NEW, KEEP_REFINED };
+/* Notes of one turn that are looked at. */
+#define KEEP_TOLD_MOST 32
 
-/* `*out_id` is the note that says it now. */
+/* KEEP_INSTEAD: the reader's own notes said less of it, as another type or with
+ * other words beside it; the caller takes those back. */
+enum keep_fate { KEEP_KNOWN, KEEP_NEW, KEEP_REFINED, KEEP_INSTEAD };
+
+struct keep_told_row {
+    enum keep_fate fate;
+    struct uuid id; /* the note that says it now */
+    struct uuid instead[KEEP_TOLD_MOST];
+    size_t n_instead;
+};
+
 enum clew_status keep_told(struct observation *o, const struct keep_told *told,
-                           struct uuid *out_id, enum keep_fate *out_fate,
+                           struct keep_told_row *out,
                            struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

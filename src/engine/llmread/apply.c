@@ -43,6 +43,7 @@ struct applying {
     int64_t now_ms;
     struct uuid *efforts; /* of found->efforts, as they are known here */
     struct uuid *notes;   /* of found->notes, likewise */
+    struct uuid *gone;    /* of found->removed */
     struct apply_counts *counts;
     /* the turn at hand */
     struct turn turn;
@@ -105,6 +106,37 @@ static enum clew_status look_at(struct applying *a,
     return status;
 }
 
+static enum clew_status close_row(struct applying *a, const struct uuid *id,
+                                  struct clew_error *err)
+{
+    struct effort effort;
+    enum clew_status status =
+        effort_find(a->batch->tx, a->batch->arena, id, &effort, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    effort.is_open = false;
+    effort.state = EFFORT_COLLAPSED;
+    return effort_update(a->batch->tx, &effort, err);
+}
+
+static enum clew_status take_back(struct applying *a, const struct uuid *id,
+                                  struct clew_error *err)
+{
+    struct memory memory;
+    enum clew_status status =
+        memory_find(a->batch->tx, a->batch->arena, id, &memory, err);
+
+    if (status == CLEW_OK && str_eq(memory.type, STR("effort"))) {
+        status = close_row(a, id, err);
+    }
+    if (status == CLEW_OK) {
+        status = lineage_take_back(a->batch, &memory, a->now_ms, err);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status; /* forgotten since */
+}
+
 static enum clew_status open_effort(struct applying *a, size_t i,
                                     struct clew_error *err)
 {
@@ -131,17 +163,26 @@ static enum clew_status keep_note(struct applying *a, size_t i,
                              .cite = found->cite,
                              .aside = found->about,
                              .is_hedged = found->is_hedged,
-                             .confidence = SURE};
-    enum keep_fate fate = KEEP_KNOWN;
+                             .confidence = SURE,
+                             .gone = a->gone,
+                             .n_gone = a->found->n_removed};
+    struct keep_told_row row;
     enum clew_status status;
 
     if (found->updates) {
         told.updates = found->updates->memory.id;
     }
-    status = keep_told(a->work.observation, &told, &a->notes[i], &fate, err);
-    a->counts->kept += status == CLEW_OK && fate == KEEP_NEW;
-    a->counts->known += status == CLEW_OK && fate == KEEP_KNOWN;
-    a->counts->refined += status == CLEW_OK && fate == KEEP_REFINED;
+    status = keep_told(a->work.observation, &told, &row, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    a->notes[i] = row.id;
+    a->counts->kept += row.fate == KEEP_NEW;
+    a->counts->known += row.fate == KEEP_KNOWN;
+    a->counts->refined += row.fate == KEEP_REFINED || row.fate == KEEP_INSTEAD;
+    for (size_t k = 0; k < row.n_instead && status == CLEW_OK; k++) {
+        status = take_back(a, &row.instead[k], err);
+    }
     return status;
 }
 
@@ -174,9 +215,9 @@ static bool is_reopened(const struct applying *a, size_t i)
     const struct found_effort *found = &a->found->efforts[i];
     const struct stretch *s = a->stretch;
 
-    return found->known && !found->end && found->known->is_here &&
-           s->turns[s->n_turns - s->n_own].turn.created_at_ms <=
-               found->known->memory.updated_at_ms;
+    return found->known && !found->end &&
+           found->known->memory.updated_at_ms >= s->from_ms &&
+           found->known->memory.updated_at_ms <= s->until_ms;
 }
 
 /* What a stretch says of a turn, in this order: an ending may be of what the
@@ -252,38 +293,6 @@ static bool is_confirmed(const struct applying *a, const struct uuid *id)
         }
     }
     return false;
-}
-
-static enum clew_status close_row(struct applying *a, const struct uuid *id,
-                                  struct clew_error *err)
-{
-    struct effort effort;
-    enum clew_status status =
-        effort_find(a->batch->tx, a->batch->arena, id, &effort, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    effort.is_open = false;
-    effort.state = EFFORT_COLLAPSED;
-    return effort_update(a->batch->tx, &effort, err);
-}
-
-static enum clew_status take_back(struct applying *a, const struct uuid *id,
-                                  struct clew_error *err)
-{
-    struct memory memory;
-    enum clew_status status =
-        memory_find(a->batch->tx, a->batch->arena, id, &memory, err);
-
-    if (status == CLEW_OK && str_eq(memory.type, STR("effort"))) {
-        status = close_row(a, id, err);
-    }
-    if (status == CLEW_OK) {
-        status = lineage_take_back(a->batch, &memory, a->now_ms, err);
-    }
-    a->counts->removed += status == CLEW_OK;
-    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }
 
 /* --- earlier chats ---------------------------------------------------------
@@ -373,8 +382,12 @@ static enum clew_status begin(struct applying *a, struct clew_error *err)
 
     a->efforts = arena_zero(arena, found->n_efforts + 1, sizeof(*a->efforts));
     a->notes = arena_zero(arena, found->n_notes + 1, sizeof(*a->notes));
-    if (!a->efforts || !a->notes) {
+    a->gone = arena_zero(arena, found->n_removed + 1, sizeof(*a->gone));
+    if (!a->efforts || !a->notes || !a->gone) {
         return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < found->n_removed; i++) {
+        a->gone[i] = found->removed[i]->memory.id;
     }
     for (size_t i = 0; i < found->n_efforts; i++) {
         if (found->efforts[i].known) {
@@ -413,10 +426,9 @@ enum clew_status apply_found(struct batch_work *batch,
         }
     }
     for (size_t i = 0; i < found->n_removed && status == CLEW_OK; i++) {
-        const struct uuid *id = &found->removed[i]->memory.id;
-
-        if (!is_confirmed(&a, id)) {
-            status = take_back(&a, id, err);
+        if (!is_confirmed(&a, &a.gone[i])) {
+            status = take_back(&a, &a.gone[i], err);
+            out->removed += status == CLEW_OK;
         }
     }
     if (status == CLEW_OK) {

@@ -116,13 +116,19 @@ static enum clew_status shares_word(struct arena *arena, struct str a,
     return status;
 }
 
-/* Do the words say anything, and not a whole letter? */
-static enum clew_status tells(struct arena *arena, struct str words, bool *out)
+/* Do the words say anything, by themselves ("take it") or with what they are
+ * about, and not a whole letter? */
+static enum clew_status tells(struct arena *arena, struct str words,
+                              struct str about, bool *out)
 {
     struct effort_words of;
     enum clew_status status = effort_words_of(arena, words, &of);
 
-    *out = status == CLEW_OK && of.count > 0 && words.len <= FOUND_QUOTE_BYTES;
+    *out = words.len <= FOUND_QUOTE_BYTES;
+    if (status == CLEW_OK && of.count == 0) {
+        status = effort_words_of(arena, about, &of);
+    }
+    *out = *out && status == CLEW_OK && of.count > 0;
     return status;
 }
 
@@ -192,7 +198,14 @@ static enum clew_status read_note(struct check *r, const json_t *item)
     }
     *note = (struct found_note){.turn = cited.turn, .cite = cited.cite};
     words = str_sub(cited.turn->said, cited.cite.from, cited.cite.to);
-    status = tells(r->arena, words, &is_ok);
+    note->about = text_of(item, "about", ABOUT_BYTES);
+    if (quote_is_said(words, note->about)) {
+        note->about = STR(""); /* the words say it themselves */
+    } else if (!quote_is_said(r->said, note->about)) {
+        blame(r, FOUND_NOT_SAID);
+        note->about = STR("");
+    }
+    status = tells(r->arena, words, note->about, &is_ok);
     if (status != CLEW_OK || !is_ok) {
         blame(r, FOUND_NO_WORDS);
         return status;
@@ -202,13 +215,6 @@ static enum clew_status read_note(struct check *r, const json_t *item)
         return CLEW_OK;
     }
     note->is_hedged = json_is_true(json_object_get(item, "hedged"));
-    note->about = text_of(item, "about", ABOUT_BYTES);
-    if (quote_is_said(words, note->about)) {
-        note->about = STR(""); /* the words say it themselves */
-    } else if (!quote_is_said(r->said, note->about)) {
-        blame(r, FOUND_NOT_SAID);
-        note->about = STR("");
-    }
     status = find_update(r, item, words, note);
     r->out->n_notes += status == CLEW_OK;
     return status;
@@ -248,14 +254,15 @@ static enum clew_status read_opening(struct check *r, const json_t *item,
     }
     status = tells(r->arena,
                    str_sub(cited.turn->said, cited.cite.from, cited.cite.to),
-                   out_ok);
+                   STR(""), out_ok);
     if (status == CLEW_OK && !*out_ok) {
         blame(r, FOUND_NO_WORDS);
     }
     return status;
 }
 
-/* What ends one; an effort of another chat must be spoken of. */
+/* What ends one. People say it in words the beginning does not have: that both
+ * are one matter is what the model is asked for. */
 static enum clew_status read_ending(struct check *r, const json_t *item,
                                     struct found_effort *effort, bool *out_ok)
 {
@@ -268,15 +275,11 @@ static enum clew_status read_ending(struct check *r, const json_t *item,
     }
     effort->end = cited.turn;
     effort->end_cite = cited.cite;
-    if (effort->turn && effort->turn->turn.seq > cited.turn->turn.seq) {
+    if ((effort->turn && effort->turn->turn.seq > cited.turn->turn.seq) ||
+        (effort->known && effort->known->memory.created_at_ms >
+                              cited.turn->turn.created_at_ms)) {
         blame(r, FOUND_NO_TURN);
         *out_ok = false;
-    } else if (effort->known && !effort->known->is_here) {
-        status = shares_word(r->arena, effort->known->memory.summary,
-                             cited.turn->said, out_ok);
-        if (status == CLEW_OK && !*out_ok) {
-            blame(r, FOUND_NO_WORDS);
-        }
     }
     return status;
 }
@@ -359,7 +362,7 @@ static enum clew_status judge_words(struct check *r, struct str quote,
     }
     status = tells(r->arena,
                    str_sub(chat->turn->said, chat->cite.from, chat->cite.to),
-                   &is_ok);
+                   STR(""), &is_ok);
     *out = is_machine(chat->turn, &chat->cite) ? FOUND_MACHINE
            : !is_ok                            ? FOUND_NO_WORDS
                                                : FOUND_FAULTS;

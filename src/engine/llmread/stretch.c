@@ -142,6 +142,8 @@ static enum clew_status take_turns(struct arena *arena,
             break;
         }
         if (t->is_own) {
+            s->from_ms = s->from_seq ? s->from_ms : turns[i].created_at_ms;
+            s->until_ms = turns[i].created_at_ms;
             s->from_seq = s->from_seq ? s->from_seq : turns[i].seq;
             s->through_seq = turns[i].seq;
             s->user_id = turns[i].user_id;
@@ -220,43 +222,74 @@ static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
         }
     }
     status = memory_find(tx, arena, &effort->memory_id, &out->memory, err);
+    if (status != CLEW_OK || out->memory.created_at_ms > s->until_ms) {
+        return status;
+    }
+    if (out->memory.updated_at_ms > s->until_ms) { /* it ended later */
+        out->memory.status = STR("open");
+        out->memory.resolution = (struct str){NULL, 0};
+    }
     out->is_here = uuid_eq(&effort->thread_id, &s->chat_id);
     label('E', out);
-    s->n_efforts += status == CLEW_OK;
+    s->n_efforts++;
+    return CLEW_OK;
+}
+
+static enum clew_status add_efforts(struct store_tx *tx, struct arena *arena,
+                                    const struct effort *items, size_t count,
+                                    size_t most, struct stretch *s,
+                                    struct clew_error *err)
+{
+    size_t end = s->n_efforts + most;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < count && status == CLEW_OK && s->n_efforts < end;
+         i++) {
+        status = add_effort(tx, arena, &items[i], s, err);
+    }
     return status;
 }
 
-/* Those of the chat that are open or were at work in these turns; then open
- * ones of the user's other chats, the newest. */
+/* Those of the chat that are open or were at work in these turns; then of the
+ * user's other chats open ones, the newest, and ones that ended of late. */
 static enum clew_status load_efforts(struct store_tx *tx, struct arena *arena,
                                      struct stretch *s, struct clew_error *err)
 {
     struct effort *items = NULL;
     size_t count = 0;
+    size_t n = 0;
     enum clew_status status =
         effort_list(tx, arena, &s->chat_id, true, &items, &count, err);
 
-    s->efforts = arena_zero(arena, STRETCH_EFFORTS + STRETCH_FAR_EFFORTS,
-                            sizeof(*s->efforts));
+    s->efforts = arena_zero(
+        arena, STRETCH_EFFORTS + STRETCH_FAR_EFFORTS + STRETCH_ENDED_EFFORTS,
+        sizeof(*s->efforts));
     if (!s->efforts) {
         return clew_no_memory(err);
     }
-    for (size_t i = 0;
-         i < count && status == CLEW_OK && s->n_efforts < STRETCH_EFFORTS;
-         i++) {
+    for (size_t i = 0; i < count; i++) {
         if (items[i].is_open || items[i].last_seq >= s->from_seq) {
-            status = add_effort(tx, arena, &items[i], s, err);
+            items[n++] = items[i];
         }
+    }
+    if (status == CLEW_OK) {
+        status = add_efforts(tx, arena, items, n, STRETCH_EFFORTS, s, err);
     }
     if (status == CLEW_OK) {
         status = effort_list_user(tx, arena, s->user_id, &items, &count, err);
     }
-    for (size_t i = 0, n = s->n_efforts; i < count && status == CLEW_OK &&
-                                         s->n_efforts < n + STRETCH_FAR_EFFORTS;
-         i++) {
-        status = add_effort(tx, arena, &items[i], s, err);
+    if (status == CLEW_OK) {
+        status =
+            add_efforts(tx, arena, items, count, STRETCH_FAR_EFFORTS, s, err);
     }
-    return status;
+    if (status == CLEW_OK) {
+        status = effort_list_ended(tx, arena, s->user_id,
+                                   s->from_ms - STRETCH_ENDED_MS, &items,
+                                   &count, err);
+    }
+    return status == CLEW_OK ? add_efforts(tx, arena, items, count,
+                                           STRETCH_ENDED_EFFORTS, s, err)
+                             : status;
 }
 
 static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
@@ -277,7 +310,8 @@ static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
         return status;
     }
     status = memory_find(tx, arena, id, &out->memory, err);
-    if (status == CLEW_OK && !str_eq(out->memory.user_id, s->user_id)) {
+    if (status == CLEW_OK && (!str_eq(out->memory.user_id, s->user_id) ||
+                              out->memory.created_at_ms > s->until_ms)) {
         return CLEW_OK;
     }
     out->is_here = is_here;

@@ -17,6 +17,7 @@
 #include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "base/clock.h"
 #include "engine/chat/turn.h"
 #include "engine/memory/memory.h"
 
@@ -32,9 +33,12 @@ struct engine;
 /* Bytes shown of one turn, and of all of them: some 6,000 tokens. */
 #define STRETCH_TURN_BYTES 4000u
 #define STRETCH_BYTES 24000u
-/* Efforts shown, of the chat and of the user's other chats. */
+/* Efforts shown: of the chat, open ones of the user's other chats, and ended
+ * ones that began so short a time before: they may come up again. */
 #define STRETCH_EFFORTS 16
-#define STRETCH_FAR_EFFORTS 8
+#define STRETCH_FAR_EFFORTS 10
+#define STRETCH_ENDED_EFFORTS 8
+#define STRETCH_ENDED_MS (90 * CLOCK_DAY_MS)
 /* Notes shown: those of the stretch, and older ones that share rare words. */
 #define STRETCH_NOTES 64
 #define STRETCH_FAR_NOTES 16
@@ -50,7 +54,7 @@ struct stretch_turn {
     char label[STRETCH_LABEL]; /* "T1"; "" unless it is own */
 };
 
-/* An effort or a note. */
+/* An effort or a note, as it stood at the end of the stretch. */
 struct stretch_known {
     struct memory memory;
     bool is_here;              /* of these turns; else of earlier ones */
@@ -88,6 +92,8 @@ struct stretch {
     size_t n_notes;
     struct stretch_chat *chats; /* earlier.h */
     size_t n_chats;
+    int64_t from_ms;             /* of its first own turn */
+    int64_t until_ms;            /* of its last: what came later is not shown */
     char digest[STRETCH_DIGEST]; /* of what its turns say, and when */
 };
 
