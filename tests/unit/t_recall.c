@@ -415,7 +415,7 @@ static void odd_queries_still_answer(void **state)
 }
 
 /* Sentences that share words, in chats of ten turns, by two speakers. */
-static void say_many_as(enum index_kind kind, size_t n)
+static void say_many(enum index_kind kind, size_t n)
 {
     static const char *const who[] = {"Ann", "Ben", "Cleo"};
     static const char *const did[] = {"painted", "sold",     "repaired",
@@ -439,11 +439,6 @@ static void say_many_as(enum index_kind kind, size_t n)
     }
 }
 
-static void say_many(size_t n)
-{
-    say_many_as(INDEX_TURN, n);
-}
-
 static void a_longer_turn_is_found_by_either_half(void **state)
 {
     static const char *const two =
@@ -460,7 +455,7 @@ static void a_longer_turn_is_found_by_either_half(void **state)
     plain->halves = NULL;
     assert_null(say(INDEX_TURN, "u", 3, "Ann", two, 1000)->halves);
     assert_null(say(INDEX_TURN, "u", 4, NULL, "Too short. Yes.", 1)->halves);
-    say_many(100);
+    say_many(INDEX_TURN, 100);
     for (size_t i = 0; i < 2; i++) {
         struct recall_request request = question(about[i]);
         struct recall_result result;
@@ -472,8 +467,7 @@ static void a_longer_turn_is_found_by_either_half(void **state)
     }
 }
 
-/* The same documents again, in steps of 1 to `longest`: many segments, other
- * merges. */
+/* The same documents again in steps: many segments, other merges. */
 static void cut_again(size_t total, size_t longest)
 {
     struct index_view *view = NULL;
@@ -499,11 +493,10 @@ static void assert_ranking_is_free_of_segments(size_t n)
     static const char *const queries[] = {
         "Who repaired the boat in Lisbon?", "What did Ann photograph?",
         "piano near Oslo", "What was lost on 2 January 2025?", "number 42"};
-    static const size_t longest[] = {7, 900};
     struct recall_request requests[6];
     struct recall_result whole[6];
 
-    say_many(n);
+    say_many(INDEX_TURN, n);
     for (size_t i = 0; i < 6; i++) {
         requests[i] = question(queries[i % 5]);
         requests[i].lent = i == 5 ? STR("harbour piano") : (struct str){0};
@@ -511,7 +504,7 @@ static void assert_ranking_is_free_of_segments(size_t n)
     }
     rand_seed(n);
     for (size_t cut = 0; cut < 2; cut++) {
-        cut_again(n_docs, longest[cut]);
+        cut_again(n_docs, cut == 0 ? 7 : 900);
         for (size_t i = 0; i < 6; i++) {
             struct recall_result parts = ask(&requests[i]);
 
@@ -528,7 +521,6 @@ static void assert_ranking_is_free_of_segments(size_t n)
 /* The larger store has its sign bits sieved. */
 static void the_ranking_does_not_depend_on_segments(void **state)
 {
-    (void)state;
     assert_ranking_is_free_of_segments(1500);
     (void)tear_down(state);
     (void)set_up(state);
@@ -567,7 +559,7 @@ static void sieving_finds_the_nearest_vectors(void **state)
 
     (void)state;
     assert_true(embed_static()->dim <= 1024);
-    say_many_as(INDEX_MEMORY, 6000);
+    say_many(INDEX_MEMORY, 6000);
     for (size_t i = 0; i < 6; i++) {
         struct recall_request request = question(queries[i]);
         struct recall_result result;
@@ -593,7 +585,7 @@ static void sieving_keeps_to_the_times_asked_for(void **state)
     struct recall_result result;
 
     (void)state;
-    say_many_as(INDEX_MEMORY, 6000);
+    say_many(INDEX_MEMORY, 6000);
     request.kinds = RECALL_MEMORY;
     request.since_ms = docs[700].created_at_ms;
     request.until_ms = docs[740].created_at_ms;
@@ -610,7 +602,8 @@ static void a_large_store_finds_what_a_small_one_finds(void **state)
     const char *wanted = "I borrowed the telescope from the observatory.";
 
     (void)state;
-    say_many(5000); /* sign bits, postings and skipping are in use */
+    say_many(INDEX_TURN,
+             5000); /* sign bits, postings and skipping are in use */
     say(INDEX_TURN, "u", 77, "Ben", wanted, time_of("2025-01-01T12:00:00Z"));
     result = ask(&request);
     assert_int_equal(result.count, 10);
@@ -664,7 +657,7 @@ static void scores_lie_between_0_and_1_in_the_order_of_their_parts(void **state)
         "nothing of the kind was ever mentioned"};
 
     (void)state;
-    say_many(600);
+    say_many(INDEX_TURN, 600);
     for (size_t i = 0; i < 3; i++) {
         struct recall_request request = question(queries[i]);
         struct recall_result result;
@@ -690,7 +683,7 @@ static void fewer_items_are_the_first_of_more(void **state)
     struct recall_result all;
 
     (void)state;
-    say_many(800);
+    say_many(INDEX_TURN, 800);
     request.kinds = RECALL_TURN | RECALL_CHAT;
     request.limit = 500;
     all = ask(&request);
@@ -741,7 +734,7 @@ static void damaged_files_never_stop_a_recall(void **state)
 
     (void)state;
     assert_non_null(options.dir);
-    say_many(4500); /* all the ways to find candidates are taken */
+    say_many(INDEX_TURN, 4500); /* all the ways to find candidates are taken */
     index_set_close(set);
     assert_int_equal(index_set_open(&options, &set, NULL), CLEW_OK);
     (void)ask(&(struct recall_request){.limit = 1, .at_ms = INT64_MAX});
