@@ -54,14 +54,18 @@ onEachBackend("reading by a language model", (open) => {
 
   const kept = async (origin) => isOk(
     await api.get(`/api/v1/memories?user_id=ada&origin=${origin}`)).items;
-  /* Until what was stored is read by the reader: the model comes after it. */
-  async function estimate() {
-    for (const end = Date.now() + 30_000; ;) {
-      const told = await run(server, {}, "read", "--estimate");
-      if (told.turns === 3) return told;
+  /* What was stored is read by the reader: the model comes after it. */
+  async function waitForReading() {
+    for (const end = Date.now() + 120_000; ;) {
+      if (!isOk(await api.get("/healthz")).reading?.waiting) return;
       assert.ok(Date.now() < end, "the reader never comes to an end");
       await new Promise((resolve) => { setTimeout(resolve, 50); });
     }
+  }
+
+  async function estimate() {
+    await waitForReading();
+    return run(server, {}, "read", "--estimate");
   }
 
   test("says what it would cost, and what it would ask", async () => {
@@ -115,6 +119,55 @@ onEachBackend("reading by a language model", (open) => {
     const trace = isOk(await api.get(`/api/v1/traces/${last.id}`)).decisions.llm_read;
     assert.equal(trace.model, "taped");
     assert.deepEqual(trace.dropped, { quote: 3 });
+  });
+
+  /* What a capable model really answered, in the people's own language. */
+  test("recorded answers for a whole world are read and replayed", async () => {
+    const world = JSON.parse(fs.readFileSync(
+      new URL("../fixtures/llm/world-de.json", import.meta.url), "utf8"));
+    const posts = [];
+    for (const { channel, turns } of world.chats) {
+      const { id } = isOk(await api.post("/api/v1/chats", { user_id: "timo", channel }), 201);
+      for (const { at, role, name, text } of turns) {
+        posts.push({ user_id: "timo", chat_id: id, channel, role, name,
+          content: text, created_at: at });
+      }
+    }
+    posts.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    for (let i = 0; i < posts.length; i += 20) {
+      isOk(await api.post("/api/v1/turns", { turns: posts.slice(i, i + 20) }), 201);
+    }
+    await waitForReading();
+    const tape = path.join(folder, "world.jsonl");
+    fs.writeFileSync(tape, world.answers.map((a) => `${JSON.stringify(a)}\n`).join(""));
+    const player = await startPlayer({ tape });
+    const told = await run(server, model(player.url), "read", "--user", "timo");
+    await player.stop();
+    assert.deepEqual([told.turns, told.stretches, told.refused, told.whole],
+      [posts.length, world.answers.length, 0, true]);
+    const items = world.answers.reduce(
+      (sum, { answer: a }) => sum + a.notes.length + a.efforts.length, 0);
+    assert.ok(told.dropped * 10 <= items, `${told.dropped} of ${items} dropped`);
+    const memories = async () => isOk(await api.get(
+      "/api/v1/memories?user_id=timo&limit=200")).items;
+    const found = await memories();
+    const effort = (words) => found.filter((m) => m.type === "effort" && words.test(m.summary));
+    for (const [words, status, end] of [
+      [/berichtsheft/, "resolved", /unterschrieben/],
+      [/FI raus/, "resolved", /gefriertruhe/],
+      [/simson/, "abandoned", /gestorben/],
+      [/960 kaution/, "resolved", /9\.4\. raus/],
+      [/ein bett/, "open", /^$/],
+    ]) {
+      const all = effort(words);
+      assert.equal(all.length, 1, String(words));
+      assert.equal(all[0].status, status, String(words));
+      assert.match(all[0].resolution ?? "", end);
+    }
+    await server.clew("verify");
+    await server.clew("rebuild"); /* nobody is asked */
+    assert.deepEqual((await memories()).map((m) => [m.type, m.status, m.summary]).sort(),
+      found.map((m) => [m.type, m.status, m.summary]).sort());
   });
 
   /* Each by one that answers so, whatever is asked. */
