@@ -193,7 +193,7 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
         char first[32];
         char last[32];
 
-        if (!d->is_relative || d->span.from < cite->from ||
+        if (!d->is_relative || d->is_unsure || d->span.from < cite->from ||
             d->span.to > cite->to || d->from_ms < EARLIEST_MS) {
             continue;
         }
@@ -217,7 +217,8 @@ static void set_time(struct select_note *note, const struct analysis *a)
         const struct date *d = &a->dates[i];
 
         if (d->span.from >= note->cite.from && d->span.to <= note->cite.to &&
-            d->grain != DATE_YEAR && d->to_ms - d->from_ms <= LONGEST_MS &&
+            d->grain != DATE_YEAR && !d->is_unsure &&
+            d->to_ms - d->from_ms <= LONGEST_MS &&
             (!best || d->grain < best->grain)) {
             best = d;
         }

@@ -81,6 +81,7 @@ struct date {
     int64_t to_ms; /* exclusive */
     enum date_grain grain;
     bool is_relative; /* depended on the turn's time */
+    bool is_unsure;   /* may as well be another day: not to be shown */
 };
 
 struct analysis {

@@ -12,9 +12,8 @@
 
 /* ---- times of day ---- */
 
-/* The minutes of a clock time, and how many it covers. */
-static bool take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
-                      int64_t *out_minute, int64_t *out_length)
+bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
+                    int64_t *out_minute, int64_t *out_length)
 {
     size_t next = *at;
     bool has_at = date_is(p, next, DC_AT);
@@ -87,7 +86,7 @@ static void narrow(const struct date_parser *p, size_t *at, struct when *when)
         return;
     }
     date_skip(p, &next, DC_COMMA);
-    if (take_time(p, &next, true, &minute, &length)) {
+    if (date_take_time(p, &next, true, &minute, &length)) {
         *when = at_minute(day, minute, length);
         *at = next;
     } else if (date_is(p, *at, DC_DAYPART)) {
@@ -112,7 +111,7 @@ static bool parse_time(const struct date_parser *p, size_t *at,
     int64_t length;
     struct when day;
 
-    if (!take_time(p, &next, false, &minute, &length)) {
+    if (!date_take_time(p, &next, false, &minute, &length)) {
         return false;
     }
     after = next;
@@ -124,7 +123,9 @@ static bool parse_time(const struct date_parser *p, size_t *at,
         *at = after;
         return true;
     }
-    *out = at_minute(p->ref.today, minute, length);
+    /* "on Friday, between 8 and 10 am" */
+    *out = at_minute(p->ref.has_day ? p->ref.that_day : p->ref.today, minute,
+                     length);
     out->is_relative = true;
     *at = next;
     return true;
@@ -263,14 +264,24 @@ static bool join_points(const struct date_parser *p, struct when first,
             first.from = day_move(first.from / DAY, DU_YEAR, 1) * DAY;
         }
     }
+    if (second.from < first.from && first.is_relative && second.is_relative) {
+        /* "Tuesday to Thursday", said between them */
+        int64_t day = day_move(second.from / DAY,
+                               second.is_weekly ? DU_WEEK : DU_YEAR, 1);
+
+        second.to += day * DAY - second.from;
+        second.from = day * DAY;
+    }
     if (second.to <= first.from) {
         return false;
     }
-    *out =
-        (struct when){.from = first.from,
-                      .to = second.to,
-                      .grain = DATE_RANGE,
-                      .is_relative = first.is_relative || second.is_relative};
+    *out = (struct when){.from = first.from,
+                         .to = second.to,
+                         .grain = DATE_RANGE,
+                         .is_relative = first.is_relative || second.is_relative,
+                         .is_unsure = (first.is_unsure && !first.is_weekly) ||
+                                      (second.is_unsure && !second.is_weekly),
+                         .is_weekly = first.is_weekly && second.is_weekly};
     return true;
 }
 
@@ -285,8 +296,11 @@ static bool parse_between(const struct date_parser *p, size_t *at,
     struct when second;
     size_t after;
 
-    if (lead != DC_BETWEEN && lead != DC_FROM) {
+    if (lead != DC_BETWEEN && (lead != DC_FROM || p->ref.seen.is_move)) {
         return false;
+    }
+    if (date_rule_days(p, at, out)) {
+        return true; /* "from 3 to 9 June" */
     }
     next++;
     if (!parse_point(p, &next, &first)) {
@@ -310,6 +324,22 @@ static struct when open_range(int64_t from, int64_t to)
         .from = from, .to = to, .grain = DATE_RANGE, .is_relative = true};
 }
 
+/*
+ * The side that the preposition says: since is past; until and by are to come
+ * unless a verb looks back ("stayed until Sunday").
+ */
+static void bind_side(struct date_ref *ref, enum date_class lead)
+{
+    if (lead == DC_SINCE) {
+        ref->seen.bound = TENSE_PAST;
+    } else if (lead == DC_BY ||
+               (lead == DC_UNTIL && ref->seen.tense != TENSE_PAST)) {
+        ref->seen.bound = ref->seen.tense == TENSE_PAST && ref->seen.is_strong
+                              ? TENSE_PAST
+                              : TENSE_FUTURE;
+    }
+}
+
 /* since X, until X, by X, before X, after X */
 static bool parse_open(const struct date_parser *p, size_t *at,
                        struct when *out)
@@ -318,12 +348,15 @@ static bool parse_open(const struct date_parser *p, size_t *at,
     enum date_class lead = date_class_at(p, *at);
     int64_t now = p->ref.now_local;
     struct when when;
+    struct date_parser bound = *p;
 
     if (lead != DC_SINCE && lead != DC_UNTIL && lead != DC_BY &&
         lead != DC_BEFORE && lead != DC_AFTER) {
         return false;
     }
-    if (!parse_point(p, &next, &when)) {
+    bind_side(&bound.ref, lead);
+    date_skip(p, &next, DC_ON); /* "desde el domingo", "bis zum Freitag" */
+    if (!parse_point(&bound, &next, &when)) {
         return false;
     }
     to_utc_like(p, &when);
@@ -336,6 +369,7 @@ static bool parse_open(const struct date_parser *p, size_t *at,
     } else {
         *out = open_range(when.to > now ? now : CLOCK_MIN_MS, when.to);
     }
+    out->is_unsure = when.is_unsure;
     if (out->to <= out->from) {
         return false;
     }
@@ -348,6 +382,7 @@ bool date_parse(const struct date_parser *parser, size_t *at, struct when *out)
     size_t next = *at;
     size_t after;
     struct when second;
+    bool is_move; /* "moved from Monday to Friday" */
 
     if (parse_between(parser, at, out) || parse_open(parser, at, out)) {
         return true;
@@ -356,8 +391,11 @@ bool date_parse(const struct date_parser *parser, size_t *at, struct when *out)
         return false;
     }
     after = next + 1;
-    if (date_is(parser, next, DC_TO) && parse_point(parser, &after, &second) &&
-        second.grain == out->grain && join_points(parser, *out, second, out)) {
+    is_move =
+        parser->ref.seen.is_move && date_class_before(parser, *at) == DC_FROM;
+    if (!is_move && date_is(parser, next, DC_TO) &&
+        parse_point(parser, &after, &second) && second.grain == out->grain &&
+        join_points(parser, *out, second, out)) {
         next = after;
     }
     *at = next;

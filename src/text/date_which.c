@@ -7,23 +7,54 @@
 
 #define DAY CLOCK_DAY_MS
 
-int64_t date_year_for(const struct date_ref *ref, struct when this_year)
+/*
+ * How far the nearer of two years may be to be meant whatever the tense says:
+ * a verb near a date often belongs to something else ("told her that 12
+ * February works"), and who means the one nearly a year away says so. A month
+ * alone is vaguer, so its verb counts for more.
+ */
+static int64_t near_days(const struct date_ref *ref, bool is_month)
+{
+    if (is_month) {
+        return ref->seen.is_strong ? 0 : 45;
+    }
+    /* "the deadline is 3 November" is a plan, "signed 3 November" may be one */
+    return ref->seen.is_strong               ? 30
+           : ref->seen.tense == TENSE_FUTURE ? 45
+                                             : 125;
+}
+
+/* Past this the other side is about as likely, unless a word decides. */
+#define UNSURE_DAYS 150
+
+int64_t date_year_for(const struct date_ref *ref, struct when this_year,
+                      bool *out_unsure)
 {
     int64_t now = ref->now_local;
+    bool is_ahead = this_year.from > now; /* this year's is to come */
+    int64_t last = is_ahead ? ref->year - 1 : ref->year;
+    int64_t year = is_ahead ? 0 : 365 * DAY;
+    int64_t ahead = this_year.from + year - now;
+    int64_t back = now - (this_year.to + year - 365 * DAY);
+    int64_t near = ahead < back ? ahead : back;
+    bool is_month = this_year.to - this_year.from > 7 * DAY;
+    enum date_tense tense = ref->seen.tense;
 
-    if (ref->tense == TENSE_PAST) {
-        return this_year.from > now ? ref->year - 1 : ref->year;
+    *out_unsure = ref->seen.is_yearly;
+    if (!is_ahead && this_year.to > now) {
+        return ref->year; /* it is now */
     }
-    if (ref->tense == TENSE_FUTURE) {
-        return this_year.to <= now ? ref->year + 1 : ref->year;
+    if (ref->seen.bound != TENSE_NONE) {
+        return ref->seen.bound == TENSE_PAST ? last : last + 1;
     }
-    if (this_year.from > now + 183 * DAY) {
-        return ref->year - 1;
+    if (ref->seen.is_for && !is_month) {
+        tense = TENSE_FUTURE; /* "sent the plan for 24 July" */
     }
-    if (this_year.to < now - 183 * DAY) {
-        return ref->year + 1;
+    if (tense == TENSE_NONE || near <= near_days(ref, is_month) * DAY) {
+        *out_unsure |= tense == TENSE_NONE && near > UNSURE_DAYS * DAY;
+        return ahead < back ? last + 1 : last;
     }
-    return ref->year;
+    return tense == TENSE_PAST ? last : last + 1;
 }
 
 /* The year meant by last, this or next before a yearly range. */
@@ -52,7 +83,13 @@ int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
     if (which == DC_NEXT) {
         return ref->today - ref->weekday + 7 + weekday;
     }
-    if (ref->tense == TENSE_PAST && ahead > 0) {
+    if (which == DC_COMING) {
+        return ref->today + (ahead == 0 ? 7 : ahead);
+    }
+    if (ahead > 0 &&
+        (ref->seen.bound != TENSE_NONE
+             ? ref->seen.bound == TENSE_PAST
+             : ref->seen.tense == TENSE_PAST && !ref->seen.is_for)) {
         ahead -= 7;
     }
     return ref->today + ahead;
@@ -91,9 +128,15 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
     int64_t n;
     const struct date_item *unit;
     bool is_ago;
+    bool is_before;
     bool is_ahead;
 
-    next += has_in;
+    /* "vor drei Tagen", "hace tres días", "il y a trois jours" */
+    is_before = date_is(p, next, DC_BEFORE) && date_item_at(p, next)->is_short;
+    next += has_in || is_before;
+    if (is_before) {
+        date_skip(p, &next, DC_THE);
+    }
     if (!date_take_count(p, &next, &n)) {
         return false;
     }
@@ -109,7 +152,7 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
                                       (date_is(p, next + 1, DC_TODAY) &&
                                        date_item_at(p, next + 1)->value == 0));
     if (unit->class == DC_WEEKDAYS) {
-        if (!is_ago || n < 1) {
+        if (!is_ago || is_before || n < 1) {
             return false;
         }
         n = date_weekday_from(&p->ref, unit->value, DC_LAST) - (n - 1) * 7;
@@ -118,12 +161,12 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
         *at = next + 1;
         return true;
     }
-    if (is_ago) {
-        next++;
+    if (is_ago || is_before) {
+        next += is_ago;
         n = -n;
     } else if (is_ahead) {
         next += 2;
-    } else if (!has_in || p->ref.tense == TENSE_PAST ||
+    } else if (!has_in || p->ref.seen.tense == TENSE_PAST ||
                unit->class == DC_ORDINAL) {
         return false; /* "in 3 days it was done" says how long, not when */
     }
@@ -145,7 +188,7 @@ struct when date_weekend_by(const struct date_ref *ref, enum date_class which)
         return when_unit(ref->today, DU_WEEKEND, 1);
     }
     /* "over the weekend" in the past tense, said on a Tuesday */
-    if (which == DC_THE && ref->tense == TENSE_PAST && ref->weekday < 5) {
+    if (which == DC_THE && ref->seen.tense == TENSE_PAST && ref->weekday < 5) {
         return when_unit(ref->today, DU_WEEKEND, -1);
     }
     return this_one;
@@ -250,6 +293,7 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
     enum date_class which;
     int64_t n;
     size_t after;
+    bool is_coming; /* "the coming Friday", "nächsten Freitag" */
 
     date_skip(p, &next, DC_THE);
     which = date_class_at(p, next);
@@ -262,6 +306,8 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
         next++; /* "this past Sunday", "this coming Friday" */
         which = date_is(p, next, DC_PAST) ? DC_LAST : DC_THIS;
     }
+    is_coming = which == DC_NEXT && date_item_at(p, next)->is_risky &&
+                date_is(p, next + 1, DC_WEEKDAY);
     next++;
     after = next;
     if (which != DC_THIS && date_take_count(p, &after, &n) &&
@@ -271,7 +317,7 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
         *at = after + 1;
         return true;
     }
-    if (!which_named(p, which, &next, out)) {
+    if (!which_named(p, is_coming ? DC_COMING : which, &next, out)) {
         return false;
     }
     out->is_relative = true;

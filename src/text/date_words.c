@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum word_flags { RISKY = 1, SHORT = 2 };
+/* SURE: a word of another language that no English one can be taken for. */
+enum word_flags { RISKY = 1, SHORT = 2, SURE = 4 };
 
 struct date_word {
     const char *word;
@@ -16,9 +17,39 @@ struct date_word {
 };
 
 /* Sorted by bytes: looked up by halving. */
-static const struct date_word words[] = {
+static const struct date_word english[] = {
 #include "lexicon/en/dates.def"
 };
+static const struct date_word german[] = {
+#include "lexicon/de/dates.def"
+};
+static const struct date_word spanish[] = {
+#include "lexicon/es/dates.def"
+};
+static const struct date_word french[] = {
+#include "lexicon/fr/dates.def"
+};
+
+struct word_table {
+    const struct date_word *words;
+    size_t count;
+    enum text_language language;
+};
+
+#define TABLE(words, language)                                                 \
+    {                                                                          \
+        words, sizeof(words) / sizeof((words)[0]), language                    \
+    }
+static const struct word_table tables[] = {
+    TABLE(english, TEXT_ENGLISH),
+    TABLE(german, TEXT_GERMAN),
+    TABLE(spanish, TEXT_SPANISH),
+    TABLE(french, TEXT_FRENCH),
+};
+#define N_TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/* Bytes of the longest word worth looking up. */
+#define MAX_WORD 16
 
 /* Holidays of two words, the first without its possessive ending. */
 static const struct {
@@ -42,14 +73,13 @@ static const struct {
     {"easter", "sunday", 1, false},
 };
 
-static const struct date_word *find_word(struct str word)
+static const struct date_word *find_in(const struct word_table *table,
+                                       struct str word)
 {
+    const struct date_word *words = table->words;
     size_t low = 0;
-    size_t high = sizeof(words) / sizeof(words[0]);
+    size_t high = table->count;
 
-    if (word.len > 12 || word.len == 0) {
-        return NULL;
-    }
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         int order = strncmp(word.s, words[mid].word, word.len);
@@ -67,6 +97,40 @@ static const struct date_word *find_word(struct str word)
         }
     }
     return NULL;
+}
+
+/*
+ * The word in the text's own language; else in English, where it is not also
+ * something else; else a name of any language ("Donnerstag").
+ */
+static const struct date_word *find_word(struct str word,
+                                         enum text_language language)
+{
+    const struct date_word *found = NULL;
+    bool is_own = false;
+
+    if (word.len > MAX_WORD || word.len == 0) {
+        return NULL;
+    }
+    for (size_t i = 1; i < N_TABLES && !found; i++) {
+        if (tables[i].language == language) {
+            is_own = true;
+            found = find_in(&tables[i], word);
+        }
+    }
+    if (!found) {
+        found = find_in(&tables[0], word);
+        if (found && is_own && found->flags & (RISKY | SHORT)) {
+            return NULL;
+        }
+    }
+    for (size_t i = 1; i < N_TABLES && !found; i++) {
+        found = find_in(&tables[i], word);
+        if (found && !(found->flags & SURE)) {
+            found = NULL;
+        }
+    }
+    return found;
 }
 
 /* Up to `max` leading digits; their number. */
@@ -159,8 +223,9 @@ static bool read_numeric_date(struct str text, struct date_item *item)
         set(item, DC_DATE, clock_days_from_civil(a, (int)b, 1), DU_MONTH);
         return true;
     }
-    if (at == text.len && na <= 2 && sep == '-' && a >= 1 && b > a && b <= 31) {
+    if (at == text.len && na <= 2 && sep != '.' && a >= 1 && b > a && b <= 31) {
         set(item, DC_DAYS, a, b);
+        item->is_risky = sep == '/'; /* this one and that, or either */
         return true;
     }
     if (at >= text.len || text.s[at] != sep) {
@@ -192,6 +257,40 @@ static bool read_numeric_date(struct str text, struct date_item *item)
     return true;
 }
 
+/* "th" of 14th, and where it ends */
+static size_t skip_ending(struct str text, size_t at)
+{
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (str_starts(str_sub(text, at, text.len), str_of(endings[i]))) {
+            return at + 2;
+        }
+    }
+    return at;
+}
+
+/* 14th-16th */
+static bool read_days(struct str text, struct date_item *item)
+{
+    int64_t first;
+    int64_t last;
+    size_t at = digits_at(text, 0, 2, &first);
+    size_t n;
+
+    at = skip_ending(text, at);
+    if (at == 0 || at >= text.len || text.s[at] != '-') {
+        return false;
+    }
+    n = digits_at(text, at + 1, 2, &last);
+    if (n == 0 || skip_ending(text, at + 1 + n) != text.len || first < 1 ||
+        last <= first || last > 31) {
+        return false;
+    }
+    set(item, DC_DAYS, first, last);
+    return true;
+}
+
 /* 90s, '90s, 1990s, q3, 20th */
 static bool read_mixed(struct str text, struct date_item *item)
 {
@@ -214,6 +313,10 @@ static bool read_mixed(struct str text, struct date_item *item)
             set(item, DC_DECADE, 1900 + value, 0);
             return true;
         }
+    }
+    if (value == 1 && str_eq(tail, STR("er"))) {
+        set(item, DC_ORDINAL, 1, 1); /* "le 1er mai" */
+        return true;
     }
     if (n >= 1 && n <= 2 && value >= 1 && value <= 31 &&
         (str_eq(tail, STR("th")) || str_eq(tail, STR("st")) ||
@@ -248,7 +351,7 @@ static void read_code(struct str text, const struct token *token,
     int64_t ms;
 
     if (read_numeric_date(folded, item) || read_time(folded, item) ||
-        read_mixed(folded, item)) {
+        read_mixed(folded, item) || read_days(folded, item)) {
         return;
     }
     if (raw.len > 10 && clock_parse(raw, &ms)) {
@@ -306,7 +409,7 @@ static void read_word(const struct tokens *tokens, size_t index,
     if (str_ends(word, STR("'s")) && !str_eq(word, STR("valentine's"))) {
         word.len -= 2;
     }
-    entry = find_word(word);
+    entry = find_word(word, tokens->language);
     if (!entry) {
         return;
     }
@@ -362,4 +465,12 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
         break;
     }
     return item;
+}
+
+bool date_is_month(struct str word)
+{
+    const struct word_table table = TABLE(german, TEXT_GERMAN);
+    const struct date_word *found = find_in(&table, word);
+
+    return word.len > 0 && found && found->class == DC_MONTH;
 }

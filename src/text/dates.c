@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Tokens of a sentence that are looked at for its tense. */
-#define TENSE_TOKENS 40
+/* Sentences in which "the 17th" still is of the month said before. */
+#define MONTH_REACH 2
 
 static int64_t floor_div(int64_t value, int64_t by)
 {
@@ -80,10 +80,29 @@ static void soften(const struct tokens *tokens, struct date_item *item)
 {
     const struct token *token = &tokens->items[item->token];
 
-    if (item->class == DC_OTHER &&
-        (token->kind != TOKEN_WORD || token->flags & TOKEN_STOP)) {
+    if (item->class == DC_OTHER && (token->kind != TOKEN_WORD ||
+                                    token->flags & (TOKEN_STOP | TOKEN_CHAT))) {
         item->value = 1;
     }
+}
+
+/* Is the dot at `index` that of "14." before more of a date? */
+static bool is_ordinal_dot(struct str text, const struct tokens *tokens,
+                           const struct date_item *last, size_t index)
+{
+    const struct token *dot = &tokens->items[index];
+    enum date_class next;
+
+    if (last->class != DC_NUMBER || last->extra != 1 || last->value < 1 ||
+        last->value > 31 || dot->kind != TOKEN_PUNCT ||
+        !str_eq(dot->folded, STR(".")) || index + 1 >= tokens->count ||
+        tokens->items[last->token].to != dot->from ||
+        tokens->items[index + 1].flags & TOKEN_BREAK) {
+        return false;
+    }
+    next = date_item_of(text, tokens, index + 1).class;
+    return next == DC_MONTH || next == DC_TO || next == DC_UNTIL ||
+           next == DC_AND;
 }
 
 /* Items of all tokens that are not parts; returns how many can be dates. */
@@ -109,6 +128,10 @@ static size_t read_items(struct str text, const struct tokens *tokens,
             str_eq(token->folded, STR("."))) {
             continue; /* "Sept. 3" */
         }
+        if (n > 0 && is_ordinal_dot(text, tokens, &items[n - 1], i)) {
+            items[n - 1].class = DC_ORDINAL; /* "14. Februar", "1.-3. Mai" */
+            continue;
+        }
         /* "$2023", "#42" and "p. 5" are no dates */
         if (n > 0 && token->kind == TOKEN_NUMBER &&
             tokens->items[items[n - 1].token].kind == TOKEN_SYMBOL &&
@@ -122,85 +145,6 @@ static size_t read_items(struct str text, const struct tokens *tokens,
     items[n] = (struct date_item){.class = DC_END, .breaks = true};
     *out_n = n;
     return n_triggers;
-}
-
-static bool is_word(const struct token *token, const char *const *list)
-{
-    for (size_t i = 0; list[i]; i++) {
-        if (list[i][0] == token->folded.s[0] &&
-            str_eq(token->folded, str_of(list[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *const past_words[] = {
-    "was",  "were",  "did",   "had",  "went",   "got",    "met",     "saw",
-    "made", "took",  "came",  "said", "told",   "felt",   "gave",    "bought",
-    "left", "began", "found", "ran",  "ate",    "didn't", "wasn't",  "won",
-    "lost", "spent", "wrote", "read", "been",   "flew",   "drove",   "caught",
-    "held", "kept",  "sent",  "sold", "taught", "broke",  "brought", NULL};
-static const char *const future_words[] = {
-    "will",  "i'll",   "we'll", "you'll", "he'll", "she'll",   "they'll",
-    "shall", "it'll",  "going", "gonna",  "let's", "plan",     "planning",
-    "won't", "should", "can",   "could",  "must",  "schedule", NULL};
-/* what was arranged, "booked him for Thursday", is yet to come */
-static const char *const arranged_words[] = {
-    "booked",  "scheduled", "rescheduled", "arranged", "reserved",
-    "planned", "postponed", "invited",     NULL};
-/* a clause of its own begins */
-static const char *const clause_words[] = {"and",      "but",   "so", "because",
-                                           "although", "while", NULL};
-/* "I've got a meeting" is no past */
-static const char *const have_words[] = {
-    "have", "has", "i've", "we've", "you've", "they've", "haven't", NULL};
-
-static bool is_past_word(const struct token *token, bool has_have)
-{
-    if (has_have && str_eq(token->folded, STR("got"))) {
-        return false;
-    }
-    return is_word(token, past_words) ||
-           (token->folded.len > 4 && str_ends(token->folded, STR("ed")) &&
-            !str_ends(token->folded, STR("eed")));
-}
-
-/*
- * Past or future: by the verb that stands nearest before the date at `at`, else
- * by the first one behind it in its clause. "Can you find the ring I got on 15
- * March?"
- */
-static enum date_tense tense_at(const struct tokens *tokens, size_t from,
-                                size_t at)
-{
-    enum date_tense tense = TENSE_NONE;
-    bool is_arranged = false;
-    bool has_have = false;
-
-    from = at > from + TENSE_TOKENS ? at - TENSE_TOKENS : from;
-    for (size_t i = from; i < tokens->count && i < at + TENSE_TOKENS; i++) {
-        const struct token *token = &tokens->items[i];
-        bool is_bound = is_arranged && (str_eq(token->folded, STR("for")) ||
-                                        str_eq(token->folded, STR("until")));
-
-        if ((i > from && token->flags & TOKEN_BREAK) ||
-            (i >= at && tense != TENSE_NONE) ||
-            (i > at && is_word(token, clause_words))) {
-            break;
-        }
-        if (token->kind != TOKEN_WORD) {
-            continue;
-        }
-        if (is_bound || is_word(token, future_words)) {
-            tense = TENSE_FUTURE;
-        } else if (is_past_word(token, has_have)) {
-            tense = TENSE_PAST;
-        }
-        is_arranged |= is_word(token, arranged_words);
-        has_have |= is_word(token, have_words);
-    }
-    return tense;
 }
 
 static bool is_in_range(int64_t ms)
@@ -239,7 +183,74 @@ static bool to_date(struct str text, const struct tokens *tokens,
     out->to_ms = when.to;
     out->grain = when.grain;
     out->is_relative = when.is_relative;
+    out->is_unsure = when.is_unsure;
     return true;
+}
+
+/* The month that was said holds for "the 17th" a sentence later. */
+static void keep_month(struct date_parser *parser, size_t from, size_t to,
+                       const struct when *when, size_t sentence)
+{
+    for (size_t i = from; i < to; i++) {
+        if (parser->items[i].class == DC_MONTH && !when->is_utc) {
+            parser->ref.said_day = floor_div(when->from, CLOCK_DAY_MS);
+            parser->ref.said_reach = sentence + MONTH_REACH;
+            parser->ref.has_said = true;
+        }
+    }
+}
+
+/* Sentences are counted as they begin. */
+struct date_walk {
+    size_t seen; /* items whose breaks are noted */
+    size_t n_sentences;
+    size_t first_token; /* of the sentence */
+};
+
+static void walk_to(struct date_walk *walk, struct date_parser *parser,
+                    size_t at)
+{
+    for (; walk->seen <= at; walk->seen++) {
+        if (parser->items[walk->seen].breaks || walk->seen == 0) {
+            walk->first_token = parser->items[walk->seen].token;
+            walk->n_sentences++;
+            parser->ref.has_day = false;
+        }
+    }
+    parser->ref.has_said &= walk->n_sentences < parser->ref.said_reach;
+}
+
+/* The next date at or behind `*at`, none if the items end. */
+static bool next_date(struct date_parser *parser, const struct tokens *tokens,
+                      struct date_walk *walk, size_t *at, size_t *out_from,
+                      struct when *out)
+{
+    while (*at < parser->n) {
+        size_t from = *at;
+
+        walk_to(walk, parser, from);
+        if (parser->items[from].class == DC_OTHER || date_recurs(parser, at)) {
+            *at += *at == from;
+            continue;
+        }
+        parser->ref.seen =
+            date_tense_at(tokens, walk->first_token, parser->items[from].token);
+        if (!date_parse(parser, at, out)) {
+            *at = from + 1;
+            continue;
+        }
+        if (date_recurs_behind(parser, at, out)) {
+            continue;
+        }
+        keep_month(parser, from, *at, out, walk->n_sentences);
+        if (out->grain <= DATE_DAY && !out->is_utc) {
+            parser->ref.has_day = true;
+            parser->ref.that_day = floor_div(out->from, CLOCK_DAY_MS);
+        }
+        *out_from = from;
+        return true;
+    }
+    return false;
 }
 
 bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
@@ -247,13 +258,14 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
               size_t *out_count)
 {
     struct date_parser parser = {0};
+    struct date_walk walk = {0};
     struct date_item *items;
     struct date *dates = NULL;
+    struct when when;
     size_t n_dates = 0;
     size_t cap = 0;
     size_t at = 0;
-    size_t seen = 0; /* items whose sentence breaks are noted */
-    size_t sentence = 0;
+    size_t from;
 
     *out_dates = NULL;
     *out_count = 0;
@@ -266,24 +278,7 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
     }
     parser.items = items;
     parser.ref = ref_of(options);
-    while (at < parser.n) {
-        size_t from = at;
-        struct when when;
-
-        for (; seen <= at; seen++) {
-            if (items[seen].breaks || seen == 0) {
-                sentence = items[seen].token;
-            }
-        }
-        if (items[at].class == DC_OTHER) {
-            at++;
-            continue;
-        }
-        parser.ref.tense = tense_at(tokens, sentence, items[at].token);
-        if (!date_parse(&parser, &at, &when)) {
-            at = from + 1;
-            continue;
-        }
+    while (next_date(&parser, tokens, &walk, &at, &from, &when)) {
         dates = arena_grow(arena, dates, n_dates, &cap, sizeof(*dates));
         if (!dates) {
             return false;

@@ -2,15 +2,24 @@
 /*
  * dates.h - find date expressions and resolve them to ranges of time.
  *
- * English words, ISO 8601 and the common numeric forms. All ranges are
+ * Words of English, German, Spanish and French (models/lexicon), ISO 8601 and
+ * the common numeric forms. All ranges are
  * half-open. Weeks begin on Monday. Conventions, where usage differs:
  *   - 3/14/2024 is month first (day first if it cannot be a month);
  *     14.03.2024 is day first.
  *   - morning is 5-12 h, afternoon 12-18 h, evening 18-24 h, night 18-6 h.
  *   - "3pm" is the hour from 15:00, "15:30" the minute.
  *   - "last Thursday" is the latest before today, "next Thursday" that of next
- *     week; a weekday or month alone is past or to come by the sentence's
- *     tense, else the next weekday, the nearest month.
+ *     week, "the coming Thursday" the first to come.
+ *   - A weekday alone is past or to come by its preposition ("since", "by"),
+ *     else by the verb beside it, else to come.
+ *   - A day or month without a year: a stated weekday decides ("Sat 14 Feb"),
+ *     then the preposition, then nearness where the other year is far off, then
+ *     the verb. Where nothing decides, the nearer, marked `is_unsure`.
+ *   - Both ends of "14-15 Feb" are of that month; "the 17th" is of a month said
+ *     just before, a time alone of a day said just before.
+ *   - What recurs ("Sundays at 6 PM", "every morning") is no date; a birthday
+ *     without a year is unsure.
  *   - "two weeks ago" is that calendar week, months and years alike.
  *   - early, mid, late: thirds (days 1-10, 11-20, 21- of a month; four months
  *     each of a year). Seasons are the northern ones, by whole months.

@@ -3,8 +3,9 @@
  * dates_internal.h - what the files of the date reader share.
  *
  * date_words.c says what a token can mean, date_calc.c does the calendar,
- * date_which.c and date_rules.c read single dates, date_parse.c puts them
- * together, dates.c walks the text.
+ * date_tense.c says whether a sentence looks back or ahead, date_which.c,
+ * date_days.c and date_rules.c read single dates, date_recur.c what comes
+ * again and again, date_parse.c puts them together, dates.c walks the text.
  */
 #ifndef TEXT_DATES_INTERNAL_H
 #define TEXT_DATES_INTERNAL_H
@@ -32,6 +33,7 @@ enum date_class {
     DC_THIS,
     DC_LAST,
     DC_NEXT,
+    DC_COMING, /* the one to come, not that of next week; from DC_NEXT */
     DC_PAST,
     DC_AGO,
     DC_IN,
@@ -60,6 +62,7 @@ enum date_class {
     DC_MERIDIEM, /* am = 0, pm = 1 */
     DC_OCLOCK,
     DC_EVERY,
+    DC_DAILY, /* daily, mornings, weekdays: again and again */
     DC_LATER, /* later, earlier */
     DC_EVE,
     DC_DAY_WORD, /* "day" of "Christmas Day" is DC_UNIT */
@@ -111,6 +114,19 @@ struct when {
     enum date_grain grain;
     bool is_relative;
     bool is_utc;
+    bool is_unsure; /* may as well be another day */
+    bool is_weekly; /* a weekday: the next is a week away, not a year */
+};
+
+/* What the words around a date say of its side. */
+struct date_tense_seen {
+    enum date_tense tense;
+    bool is_strong;        /* a verb says so, not a participle */
+    enum date_tense bound; /* the side a preposition says, whatever the tense */
+    bool is_for;           /* "for" stands before the date */
+    bool is_yearly;        /* of a birthday and the like: no year is meant */
+    bool is_move;          /* "moved from Monday to Friday" is no range */
+    bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
 };
 
 struct date_ref {
@@ -121,7 +137,12 @@ struct date_ref {
     int month;
     int day;
     int weekday; /* 0 = Monday */
-    enum date_tense tense;
+    struct date_tense_seen seen;
+    bool has_said;     /* a month was said shortly before: */
+    int64_t said_day;  /* the day it was part of */
+    size_t said_reach; /* the first sentence it no longer holds for */
+    bool has_day;      /* the sentence named a day: */
+    int64_t that_day;  /* which a time alone belongs to */
 };
 
 struct date_parser {
@@ -133,6 +154,9 @@ struct date_parser {
 /* What `token` can mean in a date. */
 struct date_item date_item_of(struct str text, const struct tokens *tokens,
                               size_t index);
+
+/* Is it the name of a month in a language that writes "14. Februar"? */
+bool date_is_month(struct str word);
 
 /* ---- calendar; all on local days ---- */
 struct when when_days(int64_t from_day, int64_t to_day, enum date_grain grain);
@@ -201,9 +225,14 @@ static inline enum date_class date_class_before(const struct date_parser *p,
                                                   : date_class_at(p, at - 1);
 }
 
+/* Past or to come: the words around token `at` of the sentence from `from`. */
+struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
+                                     size_t at);
+
 /* ---- rules: match at `*at`, which moves past the words ---- */
 /* Of a yearly range, the year that is meant when none is said. */
-int64_t date_year_for(const struct date_ref *ref, struct when this_year);
+int64_t date_year_for(const struct date_ref *ref, struct when this_year,
+                      bool *out_unsure);
 /* The day of a weekday after last, this or next (DC_ON: none of them). */
 int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
                           enum date_class which);
@@ -215,6 +244,21 @@ bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out);
 bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out);
 /* last, this, next and what follows: Thursday, week, May, summer, 3 days */
 bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out);
+/* May 5th, May 5-7, May 2021, May */
+bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out);
+/* 5 May, Sat 5 - Sun 6 May, the 5th of May 2023, 5-7 May; 5 of "5 and 7 May" */
+bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out);
+/* on the 5th, Friday the 5th */
+bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out);
+bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out);
+/* The minutes of a clock time, and how many it covers. */
+bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
+                    int64_t *out_minute, int64_t *out_length);
+/* Move past what recurs: "every morning at 7", "Sundays at 6 PM". */
+bool date_recurs(const struct date_parser *p, size_t *at);
+/* Does what was read belong to something that recurs? "6 PM on Sundays" */
+bool date_recurs_behind(const struct date_parser *p, size_t *at,
+                        const struct when *when);
 /* One day, month, year ... as it is said. */
 bool date_base(const struct date_parser *p, size_t *at, struct when *out);
 /* The expression at `*at`, which moves past it. */

@@ -8,6 +8,8 @@
  */
 #include "text/token_internal.h"
 
+#include "text/dates_internal.h"
+
 #include <string.h>
 
 #define LINE_AREA (TOKEN_IN_FENCE | TOKEN_IN_QUOTE)
@@ -157,6 +159,11 @@ static bool full_stop_ends(const struct tokens *tokens, size_t dot, size_t next)
     }
     /* "1. First" is a list item */
     if (before->kind == TOKEN_NUMBER && before->flags & TOKEN_BREAK) {
+        return false;
+    }
+    /* "am 14. Februar" */
+    if (before->kind == TOKEN_NUMBER && before->folded.len <= 2 &&
+        date_is_month(after->folded)) {
         return false;
     }
     return opens_sentence(after);

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * date_days.c - days of months: alone, as ranges, with their weekday. See
+ * dates_internal.h.
+ *
+ * Without a year a stated weekday decides ("Sat 14 Feb" fits one year of
+ * three), else date_year_for(). Both ends of a range are of its month.
+ */
+#include "text/dates_internal.h"
+
+/* Months before and after now that are tried for "Friday the 17th". */
+#define MONTHS_TRIED 6
+/* Days from which "on the 17th" without a verb may be any month's. */
+#define NTH_REACH 10
+
+bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out)
+{
+    size_t next = *at;
+
+    date_skip(p, &next, DC_COMMA);
+    date_skip(p, &next, DC_OF);
+    if (!date_is(p, next, DC_YEAR)) {
+        return false;
+    }
+    *out = date_item_at(p, next)->value;
+    *at = next + 1;
+    return true;
+}
+
+/* Can the month at `at` be one, and not the modal or the walk? */
+static bool month_is_sure(const struct date_parser *p, size_t at)
+{
+    const struct date_item *item = date_item_at(p, at);
+    enum date_class before = date_class_before(p, at);
+    const struct date_item *next = date_item_at(p, at + 1);
+    bool has_day_after = next->class == DC_ORDINAL || next->class == DC_YEAR ||
+                         next->class == DC_DAYS ||
+                         (next->class == DC_NUMBER && next->extra == 1 &&
+                          next->value >= 1 && next->value <= 31);
+    bool has_day_before = before == DC_ORDINAL || before == DC_NUMBER;
+
+    if (item->is_risky || item->is_short) {
+        if (has_day_before && at > 0 && date_item_at(p, at - 1)->extra == 1 &&
+            (item->is_capital || item->is_short)) {
+            return true;
+        }
+        if (item->is_capital) {
+            return date_is_preposition(before) || has_day_after;
+        }
+        return (before == DC_IN || before == DC_LAST || before == DC_NEXT ||
+                before == DC_SINCE || before == DC_UNTIL || before == DC_MID ||
+                before == DC_EARLY || before == DC_LATE) &&
+               (date_class_at(p, at + 1) != DC_OTHER || item->is_short ||
+                date_item_at(p, at + 1)->breaks || item->value == 5);
+    }
+    return true;
+}
+
+static bool month_day_number(const struct date_parser *p, size_t at,
+                             int64_t *out)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    if ((item->class != DC_NUMBER && item->class != DC_ORDINAL) ||
+        item->value < 1 || item->value > 31 ||
+        (item->class == DC_NUMBER && item->extra != 1)) {
+        return false;
+    }
+    *out = item->value;
+    return true;
+}
+
+/* Days of one month; `weekday` is that of the first, -1 if none was said. */
+struct month_days {
+    int64_t month;
+    int64_t first;
+    int64_t last;
+    int64_t weekday;
+    bool is_unsure;
+};
+
+static int64_t distance(int64_t a, int64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* The nearest year in which the day falls on its weekday. */
+static bool year_by_weekday(const struct date_ref *ref,
+                            const struct month_days *days, int64_t *out)
+{
+    int64_t best = -1;
+    int64_t day;
+
+    for (int64_t year = ref->year - 1; year <= ref->year + 1; year++) {
+        if (days->weekday >= 0 &&
+            day_of(year, days->month, days->first, &day) &&
+            day_weekday(day) == days->weekday &&
+            (best < 0 || distance(day, ref->today) < best)) {
+            best = distance(day, ref->today);
+            *out = year;
+        }
+    }
+    return best >= 0;
+}
+
+static bool in_year(const struct date_parser *p, const struct month_days *days,
+                    size_t *at, struct when *out)
+{
+    int64_t year = p->ref.year;
+    int64_t from;
+    int64_t to;
+    bool is_unsure = false;
+    bool has_year = date_take_year(p, at, &year);
+
+    if (!has_year && !year_by_weekday(&p->ref, days, &year)) {
+        if (!day_of(year, days->month, days->first, &from)) {
+            /* 29 February: the nearest leap year back */
+            while (year > p->ref.year - 8 &&
+                   !day_of(year, days->month, days->first, &from)) {
+                year--;
+            }
+        } else {
+            year = date_year_for(&p->ref, when_days(from, from + 1, DATE_DAY),
+                                 &is_unsure);
+        }
+        is_unsure |= days->weekday >= 0; /* it fits none of the years */
+    }
+    if (!day_of(year, days->month, days->first, &from) ||
+        !day_of(year, days->month, days->last, &to)) {
+        return false;
+    }
+    *out = when_days(from, to + 1,
+                     days->first == days->last ? DATE_DAY : DATE_RANGE);
+    out->is_relative = !has_year;
+    out->is_unsure = is_unsure || days->is_unsure;
+    return true;
+}
+
+/* After the first day of "June 3 - 9": the last one, else the first again. */
+static int64_t month_last_day(const struct date_parser *p, size_t *at,
+                              int64_t first)
+{
+    size_t next = *at + 1;
+    const struct date_item *after;
+    int64_t last;
+
+    if (!date_is(p, *at, DC_TO) && !date_is(p, *at, DC_UNTIL)) {
+        return first;
+    }
+    date_skip(p, &next, DC_THE);
+    after = date_item_at(p, next + 1);
+    if (!month_day_number(p, next, &last) || last <= first ||
+        date_item_at(p, next)->breaks || after->class == DC_MONTH ||
+        after->class == DC_OF || after->class == DC_MERIDIEM ||
+        (after->class == DC_OTHER && after->value == 0 && !after->breaks)) {
+        return first;
+    }
+    *at = next + 1;
+    return last;
+}
+
+bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at + 1;
+    struct month_days days = {.weekday = -1};
+    int64_t year;
+    bool is_unsure = false;
+
+    if (!date_is(p, *at, DC_MONTH) || !month_is_sure(p, *at)) {
+        return false;
+    }
+    days.month = date_item_at(p, *at)->value;
+    if (date_is(p, *at - (*at > 0), DC_WEEKDAY)) {
+        days.weekday = date_item_at(p, *at - 1)->value;
+    } else if (*at > 1 && date_is(p, *at - 1, DC_COMMA) &&
+               date_is(p, *at - 2, DC_WEEKDAY)) {
+        days.weekday = date_item_at(p, *at - 2)->value;
+    }
+    date_skip(p, &next, DC_THE);
+    if (date_is(p, next, DC_DAYS) && !date_item_at(p, next)->is_risky) {
+        days.first = date_item_at(p, next)->value;
+        days.last = date_item_at(p, next)->extra;
+        next++;
+    } else if (month_day_number(p, next, &days.first)) {
+        next++;
+        days.last = month_last_day(p, &next, days.first);
+    }
+    if (days.first > 0) {
+        if (!in_year(p, &days, &next, out)) {
+            return false; /* no such day */
+        }
+        *at = next;
+        return true;
+    }
+    next = *at + 1;
+    if (date_take_year(p, &next, &year)) {
+        *out = when_month(year, days.month, 1);
+    } else {
+        *out = when_month(p->ref.year, days.month, 1);
+        year = date_year_for(&p->ref, *out, &is_unsure);
+        *out = when_month(year, days.month, 1);
+        out->is_relative = true;
+        out->is_unsure = is_unsure;
+    }
+    *at = next;
+    return true;
+}
+
+/* "Sat 14", "the 14th", "14" */
+static bool take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
+                     int64_t *out_weekday)
+{
+    size_t next = *at;
+
+    *out_weekday = -1;
+    date_skip(p, &next, DC_THE);
+    if (date_is(p, next, DC_WEEKDAY)) {
+        *out_weekday = date_item_at(p, next)->value;
+        next++;
+        date_skip(p, &next, DC_COMMA);
+        date_skip(p, &next, DC_ON); /* "Freitag, den 14." */
+        date_skip(p, &next, DC_THE);
+    }
+    if (!month_day_number(p, next, out_day)) {
+        return false;
+    }
+    *at = next + 1;
+    return true;
+}
+
+static bool take_month(const struct date_parser *p, size_t *at, int64_t *out)
+{
+    size_t next = *at;
+    const struct date_item *month;
+
+    date_skip(p, &next, DC_OF);
+    month = date_item_at(p, next);
+    if (month->class != DC_MONTH || (month->is_risky && !month->is_capital)) {
+        return false;
+    }
+    *out = month->value;
+    *at = next + 1;
+    return true;
+}
+
+/* Is the number of a month before it: 23 of "June 9 and 23, 3 and 4 May"? */
+static bool is_taken(const struct date_parser *p, size_t at)
+{
+    return at >= 3 &&
+           (date_is(p, at - 1, DC_AND) || date_is(p, at - 1, DC_TO)) &&
+           date_is(p, at - 3, DC_MONTH);
+}
+
+/* The month at the end of "9, 16 and 23 June", seen from behind the 9. */
+static bool listed_month(const struct date_parser *p, size_t at, int64_t *out)
+{
+    for (;;) {
+        int64_t day;
+        int64_t weekday;
+
+        if (!date_is(p, at, DC_COMMA) && !date_is(p, at, DC_AND)) {
+            return false;
+        }
+        at++;
+        if (date_item_at(p, at)->breaks || !take_day(p, &at, &day, &weekday)) {
+            return false;
+        }
+        if (take_month(p, &at, out)) {
+            return true;
+        }
+    }
+}
+
+/* The other end of "14 - 15 Feb", "between 3 and 9 June". */
+static bool take_end(const struct date_parser *p, size_t *at, bool is_between,
+                     struct month_days *days)
+{
+    size_t next = *at + 1;
+    int64_t weekday;
+    int64_t last;
+
+    if (!date_is(p, *at, DC_TO) && !date_is(p, *at, DC_UNTIL) &&
+        !(is_between && date_is(p, *at, DC_AND))) {
+        return false;
+    }
+    if (!take_day(p, &next, &last, &weekday) || last <= days->first ||
+        !take_month(p, &next, &days->month)) {
+        return false;
+    }
+    if (days->weekday < 0 && weekday >= 0) {
+        days->weekday = ((weekday - (last - days->first)) % 7 + 7) % 7;
+    }
+    days->last = last;
+    *at = next;
+    return true;
+}
+
+bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    bool is_between = date_is(p, next, DC_BETWEEN);
+    bool has_lead = is_between || date_is(p, next, DC_FROM);
+    struct month_days days = {.weekday = -1};
+    bool has_month;
+
+    next += has_lead;
+    date_skip(p, &next, DC_THE);
+    if (date_is(p, next, DC_DAYS)) {
+        days.first = date_item_at(p, next)->value;
+        days.last = date_item_at(p, next)->extra;
+        days.is_unsure = date_item_at(p, next)->is_risky;
+        next++;
+        has_month = take_month(p, &next, &days.month);
+    } else if (take_day(p, &next, &days.first, &days.weekday)) {
+        days.last = days.first;
+        has_month =
+            take_end(p, &next, is_between, &days) ||
+            (!has_lead &&
+             (take_month(p, &next, &days.month) ||
+              (!is_taken(p, *at) && listed_month(p, next, &days.month))));
+    } else {
+        return false;
+    }
+    if (!has_month || !in_year(p, &days, &next, out)) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* Which month's day: the one said before, else by tense the nearest. */
+static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
+{
+    int64_t year = ref->year;
+    int month = ref->month;
+    enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
+    int dom;
+
+    if (ref->has_said) {
+        clock_civil_from_days(ref->said_day, &year, &month, &dom);
+        if (day_of(year, month, number, out) &&
+            !(side == TENSE_FUTURE && *out < ref->today) &&
+            !(side == TENSE_PAST && *out > ref->today)) {
+            return true;
+        }
+        year = ref->year;
+        month = ref->month;
+    }
+    if (!day_of(year, month, number, out)) {
+        return false;
+    }
+    if (side == TENSE_PAST && *out > ref->today) {
+        *out = day_move(*out, DU_MONTH, -1);
+    } else if (side != TENSE_PAST && *out < ref->today) {
+        *out = day_move(*out, DU_MONTH, 1);
+    }
+    return true;
+}
+
+/* The nearest month whose day `number` is that weekday. */
+static bool nth_by_weekday(const struct date_ref *ref, int64_t number,
+                           int64_t weekday, int64_t *out)
+{
+    enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
+    int64_t best = -1;
+
+    for (int64_t shift = -MONTHS_TRIED; shift <= MONTHS_TRIED; shift++) {
+        int64_t index = ref->year * 12 + ref->month - 1 + shift;
+        int64_t day;
+
+        if (day_of(index / 12, index % 12 + 1, number, &day) &&
+            day_weekday(day) == weekday &&
+            !(side == TENSE_PAST && day > ref->today) &&
+            !(side == TENSE_FUTURE && day < ref->today) &&
+            (best < 0 || distance(day, ref->today) < best)) {
+            best = distance(day, ref->today);
+            *out = day;
+        }
+    }
+    return best >= 0;
+}
+
+bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    enum date_class before = date_class_before(p, *at);
+    const struct date_item *after;
+    int64_t number;
+    int64_t weekday;
+    int64_t day;
+    bool is_near;
+
+    if (!take_day(p, &next, &number, &weekday) || next == *at + 1 ||
+        !date_is(p, next - 1, DC_ORDINAL) ||
+        date_item_at(p, next - 1)->extra != 1) {
+        return false;
+    }
+    after = date_item_at(p, next);
+    if (weekday >= 0) {
+        if (!nth_by_weekday(&p->ref, number, weekday, &day)) {
+            return false;
+        }
+        is_near = true;
+    } else {
+        /* "on the 5th floor", "the 5th time" */
+        if ((before != DC_ON && before != DC_BY && before != DC_UNTIL &&
+             before != DC_SINCE) ||
+            (after->class == DC_OTHER && after->value == 0 && !after->breaks) ||
+            !nth_day(&p->ref, number, &day)) {
+            return false;
+        }
+        is_near = p->ref.has_said || p->ref.seen.tense != TENSE_NONE ||
+                  p->ref.seen.bound != TENSE_NONE ||
+                  distance(day, p->ref.today) <= NTH_REACH;
+    }
+    *out = when_days(day, day + 1, DATE_DAY);
+    out->is_relative = true;
+    out->is_unsure = !is_near;
+    *at = next;
+    return true;
+}
