@@ -355,7 +355,8 @@ static bool parse_open(const struct date_parser *p, size_t *at,
         return false;
     }
     bind_side(&bound.ref, lead);
-    date_skip(p, &next, DC_ON); /* "desde el domingo", "bis zum Freitag" */
+    date_skip(p, &next, DC_FROM); /* "antes del 3 de mayo" */
+    date_skip(p, &next, DC_ON);   /* "desde el domingo" */
     if (!parse_point(&bound, &next, &when)) {
         return false;
     }

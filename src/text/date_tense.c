@@ -76,7 +76,7 @@ static int class_of(const struct tense_word *words, struct str word)
     return class;
 }
 
-/* shipped, ordered; gemacht, besprochen */
+/* shipped, ordered; gemacht, besprochen; llegó; livrée */
 static bool is_participle(const struct tense_scan *scan,
                           const struct token *token, int class)
 {
@@ -88,6 +88,14 @@ static bool is_participle(const struct tense_scan *scan,
     if (scan->is_english) {
         return word.len > 4 && str_ends(word, STR("ed")) &&
                !str_ends(word, STR("eed"));
+    }
+    if (scan->words == spanish || scan->words == french) {
+        /* llamó, pagué, llegaron; envoyé, livrée */
+        return word.len > 4 &&
+               (str_ends(word, STR("é")) || str_ends(word, STR("ée")) ||
+                (scan->words == spanish &&
+                 (str_ends(word, STR("ó")) || str_ends(word, STR("aron")) ||
+                  str_ends(word, STR("ieron")))));
     }
     return scan->words == german && word.len > 5 &&
            !(token->flags & TOKEN_CAPITAL) &&
@@ -163,6 +171,7 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
     scan->seen.is_yearly |= (class & TW_YEARLY) != 0;
     scan->seen.is_move |= (class & TW_MOVE) != 0;
     scan->is_arranged |= (class & TW_ARRANGED) != 0;
+    scan->seen.is_arranged = scan->is_arranged;
     scan->has_have |= (class & TW_HAVE) != 0;
 }
 

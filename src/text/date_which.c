@@ -18,10 +18,10 @@ static int64_t near_days(const struct date_ref *ref, bool is_month)
     if (is_month) {
         return ref->seen.is_strong ? 0 : 45;
     }
-    /* "the deadline is 3 November" is a plan, "signed 3 November" may be one */
-    return ref->seen.is_strong               ? 30
-           : ref->seen.tense == TENSE_FUTURE ? 45
-                                             : 125;
+    if (ref->seen.tense == TENSE_PAST && !ref->seen.is_strong) {
+        return ref->seen.is_arranged ? 125 : 60; /* "agreed on 3 November" */
+    }
+    return ref->seen.is_strong ? 30 : 45; /* "it is 3 November" */
 }
 
 /* Past this the other side is about as likely, unless a word decides. */

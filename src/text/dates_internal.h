@@ -123,6 +123,7 @@ struct date_tense_seen {
     enum date_tense tense;
     bool is_strong;        /* a verb says so, not a participle */
     enum date_tense bound; /* the side a preposition says, whatever the tense */
+    bool is_arranged;      /* booked, agreed: the day itself may be to come */
     bool is_for;           /* "for" stands before the date */
     bool is_yearly;        /* of a birthday and the like: no year is meant */
     bool is_move;          /* "moved from Monday to Friday" is no range */
