@@ -194,13 +194,14 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
         char last[32];
 
         if (!d->is_relative || d->is_unsure || d->span.from < cite->from ||
-            d->span.to > cite->to || d->from_ms < EARLIEST_MS) {
+            d->span.to > cite->to || d->said_from_ms < EARLIEST_MS) {
             continue;
         }
         n++;
-        (void)text_zone_offset(turn->timezone, d->from_ms, &offset); /* UTC */
-        date_text(d->from_ms + offset, d->grain, first);
-        date_text(d->to_ms + offset - 1, d->grain, last);
+        /* UTC where the zone is unknown */
+        (void)text_zone_offset(turn->timezone, d->said_from_ms, &offset);
+        date_text(d->said_from_ms + offset, d->said_grain, first);
+        date_text(d->said_to_ms + offset - 1, d->said_grain, last);
         if (strcmp(first, last) == 0) {
             (void)buf_printf(out, " [%s]", first); /* checked at the end */
         } else {

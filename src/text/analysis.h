@@ -80,6 +80,10 @@ struct date {
     int64_t from_ms;
     int64_t to_ms; /* exclusive */
     enum date_grain grain;
+    /* the day itself of "since Sunday", "by May"; else the same as above */
+    int64_t said_from_ms;
+    int64_t said_to_ms;
+    enum date_grain said_grain;
     bool is_relative; /* depended on the turn's time */
     bool is_unsure;   /* may as well be another day: not to be shown */
 };

@@ -371,6 +371,10 @@ static bool parse_open(const struct date_parser *p, size_t *at,
         *out = open_range(when.to > now ? now : CLOCK_MIN_MS, when.to);
     }
     out->is_unsure = when.is_unsure;
+    out->is_open = true;
+    out->said_from = when.from;
+    out->said_to = when.to;
+    out->said_grain = when.grain;
     if (out->to <= out->from) {
         return false;
     }

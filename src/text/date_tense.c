@@ -76,6 +76,24 @@ static int class_of(const struct tense_word *words, struct str word)
     return class;
 }
 
+/* "gemacht"; behind its auxiliary also "gekommen", "angerufen", "verkauft" */
+static bool is_german_participle(const struct tense_scan *scan,
+                                 const struct token *token)
+{
+    struct str word = token->folded;
+    bool has_end = str_ends(word, STR("t")) ||
+                   (scan->has_have && str_ends(word, STR("en")));
+
+    if (word.len <= 5 || token->flags & TOKEN_CAPITAL || !has_end) {
+        return false;
+    }
+    return str_starts(word, STR("ge")) || str_ends(word, STR("iert")) ||
+           (scan->has_have &&
+            (str_starts(word, STR("be")) || str_starts(word, STR("ver")) ||
+             str_starts(word, STR("er")) ||
+             str_ifind(word, STR("ge"), 1) != SIZE_MAX));
+}
+
 /* shipped, ordered; gemacht, besprochen; llegó; livrée */
 static bool is_participle(const struct tense_scan *scan,
                           const struct token *token, int class)
@@ -97,11 +115,7 @@ static bool is_participle(const struct tense_scan *scan,
                  (str_ends(word, STR("ó")) || str_ends(word, STR("aron")) ||
                   str_ends(word, STR("ieron")))));
     }
-    return scan->words == german && word.len > 5 &&
-           !(token->flags & TOKEN_CAPITAL) &&
-           (((str_starts(word, STR("ge")) || str_starts(word, STR("be"))) &&
-             (str_ends(word, STR("t")) || str_ends(word, STR("ochen")))) ||
-            str_ends(word, STR("iert")));
+    return scan->words == german && is_german_participle(scan, token);
 }
 
 static void see(struct tense_scan *scan, enum date_tense tense, bool is_strong)
@@ -116,6 +130,10 @@ static void see_participle(struct tense_scan *scan, const struct tokens *tokens,
 {
     bool is_taken = scan->be_at > 0 && i < scan->be_at + NEAR_TOKENS;
 
+    if (scan->words == german && scan->has_have) {
+        see(scan, TENSE_PAST, false); /* "hat am Freitag angerufen" */
+        return;
+    }
     if (before & TW_DETERMINER) {
         return; /* "the signed form" */
     }
@@ -225,10 +243,38 @@ static void begin_clause(struct tense_scan *scan, const struct token *token,
 {
     char c = token->folded.len > 0 ? token->folded.s[0] : ' ';
 
-    if (token->kind == TOKEN_PUNCT && (c == ':' || c == ';')) {
+    if (c == ':' || c == ';') {
         scan->heading_at = i + 1;
     }
+    if (c == ',' && scan->words == german) {
+        scan->seen.tense = TENSE_NONE; /* each clause has its own verb */
+        scan->has_have = false;
+    }
     scan->be_at = 0;
+}
+
+/*
+ * The first verb behind the date in its clause, where none stood before.
+ * German puts the participle last: "haben wir am Montag besprochen".
+ */
+static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
+                       size_t at)
+{
+    for (size_t i = at; i < tokens->count && i < at + TENSE_TOKENS; i++) {
+        const struct token *token = &tokens->items[i];
+        bool may_come = scan->words == german && scan->has_have &&
+                        !scan->seen.is_strong && scan->seen.tense != TENSE_PAST;
+
+        if ((i > at && (token->flags & TOKEN_BREAK ||
+                        class_of(scan->words, token->folded) & TW_CLAUSE)) ||
+            (may_come && str_eq(token->folded, STR(","))) ||
+            (scan->seen.tense != TENSE_NONE && !may_come)) {
+            break;
+        }
+        if (token->kind == TOKEN_WORD && !(token->flags & TOKEN_PART)) {
+            see_word(scan, tokens, i);
+        }
+    }
 }
 
 struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
@@ -264,18 +310,6 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
     if (see_lead(&scan, tokens, from, at)) {
         return scan.seen;
     }
-    /* German puts the participle last: "haben wir am Montag besprochen" */
-    for (size_t i = at; i < tokens->count && i < at + TENSE_TOKENS; i++) {
-        const struct token *token = &tokens->items[i];
-
-        if ((i > at && (token->flags & TOKEN_BREAK ||
-                        class_of(scan.words, token->folded) & TW_CLAUSE)) ||
-            scan.seen.tense != TENSE_NONE) {
-            break;
-        }
-        if (token->kind == TOKEN_WORD && !(token->flags & TOKEN_PART)) {
-            see_word(&scan, tokens, i);
-        }
-    }
+    see_behind(&scan, tokens, at);
     return scan.seen;
 }

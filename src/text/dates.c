@@ -160,6 +160,10 @@ static bool to_date(struct str text, const struct tokens *tokens,
     const struct token *from = &tokens->items[first->token];
     size_t end = last->token + 1;
 
+    if (when.is_open) {
+        out->said_from_ms = zone_to_utc(options->timezone, when.said_from);
+        out->said_to_ms = zone_to_utc(options->timezone, when.said_to);
+    }
     if (!when.is_utc) {
         /* the ends of time are not moved by a zone */
         if (when.from > CLOCK_MIN_MS + CLOCK_DAY_MS) {
@@ -182,6 +186,11 @@ static bool to_date(struct str text, const struct tokens *tokens,
     out->from_ms = when.from;
     out->to_ms = when.to;
     out->grain = when.grain;
+    out->said_grain = when.is_open ? when.said_grain : when.grain;
+    if (!when.is_open) {
+        out->said_from_ms = when.from;
+        out->said_to_ms = when.to;
+    }
     out->is_relative = when.is_relative;
     out->is_unsure = when.is_unsure;
     return true;

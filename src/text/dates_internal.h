@@ -116,6 +116,10 @@ struct when {
     bool is_utc;
     bool is_unsure; /* may as well be another day */
     bool is_weekly; /* a weekday: the next is a week away, not a year */
+    bool is_open;   /* since or until this one: */
+    int64_t said_from;
+    int64_t said_to;
+    enum date_grain said_grain;
 };
 
 /* What the words around a date say of its side. */

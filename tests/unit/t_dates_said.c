@@ -296,6 +296,11 @@ static void german_days(void **state)
          "2026-08-31"},
         {"2026-03-05", "Das Training ist montags um 18:00", NULL, NULL},
         {"2026-03-05", "jeden Morgen um 7:30 läuft die Pumpe", NULL, NULL},
+        {"2026-03-05", "Das Bad ist fertig, er hat am Dienstag angerufen",
+         "2026-03-03", NULL},
+        {"2026-03-05", "Sie ist am Montag nach Rom geflogen", "2026-03-02",
+         NULL},
+        {"2026-03-05", "Die Abnahme ist am Montag", "2026-03-09", NULL},
         {"2026-03-05", "Gestern war der Strom weg", "2026-03-04", NULL},
     };
 
@@ -318,6 +323,8 @@ static void spanish_days(void **state)
         {"2026-03-05", "lo vi el lunes pasado en la oficina", "2026-03-02",
          NULL},
         {"2026-03-05", "llegó hace tres días a la casa", "2026-03-02", NULL},
+        {"2026-03-05", "El martes llegaron las cajas de la mudanza",
+         "2026-03-03", NULL},
         {"2026-03-05", "los lunes a las 18:00 hay clase", NULL, NULL},
         {"2026-03-05", "cada mañana a las 7:30 suena la bomba", NULL, NULL},
     };

@@ -274,6 +274,24 @@ static void relative_dates_are_told_and_others_are_not(void **state)
     assert_true(note->has_time);
 }
 
+static void the_day_said_is_told_and_an_unsure_one_is_not(void **state)
+{
+    (void)state; /* a Monday in February */
+    say("The lift has been broken since Friday.");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    assert_string_equal(notes(1)->summary.s,
+                        "The lift has been broken since Friday. [2026-02-13]");
+    say("The landlord wants the form by 20 March.");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    assert_string_equal(
+        notes(1)->summary.s,
+        "The landlord wants the form by 20 March. [2026-03-20]");
+    say("Wanda Quill was born on 9 August.");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    assert_null(strchr(notes(1)->summary.s, '['));
+    assert_false(notes(1)->has_time);
+}
+
 static void a_date_is_that_of_the_speakers_zone(void **state)
 {
     struct analysis_options options = {.time_ms = NOW + 20 * CLOCK_HOUR_MS,
@@ -513,6 +531,7 @@ int main(void)
         cmocka_unit_test(a_thin_answer_brings_its_question),
         cmocka_unit_test(what_is_in_brackets_is_short),
         cmocka_unit_test(relative_dates_are_told_and_others_are_not),
+        cmocka_unit_test(the_day_said_is_told_and_an_unsure_one_is_not),
         cmocka_unit_test(a_date_is_that_of_the_speakers_zone),
         cmocka_unit_test(events_expire_after_their_end),
         cmocka_unit_test(the_notes_of_a_turn_are_few),

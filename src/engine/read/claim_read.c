@@ -113,7 +113,7 @@ static struct str keywords_in(struct arena *arena, const struct analysis *a,
 static int64_t valid_from(const struct analysis *a, const struct span *span)
 {
     for (size_t i = 0; i < a->n_dates; i++) {
-        if (a->dates[i].span.from >= span->from &&
+        if (!a->dates[i].is_unsure && a->dates[i].span.from >= span->from &&
             a->dates[i].span.to <= span->to) {
             return a->dates[i].from_ms;
         }
