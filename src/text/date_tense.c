@@ -59,6 +59,7 @@ struct tense_scan {
     bool is_english;
     bool is_arranged;
     bool has_have;
+    int before;        /* class of the word before */
     size_t be_at;      /* token after the last "be", "is"; 0: none */
     size_t heading_at; /* token after the last colon; 0: none */
 };
@@ -66,9 +67,10 @@ struct tense_scan {
 static int class_of(const struct tense_word *words, struct str word)
 {
     int class = TW_NONE;
+    char second = word.len > 1 ? word.s[1] : '\0';
 
     for (size_t i = 0; word.len > 0 && words[i].word; i++) {
-        if (words[i].word[0] == word.s[0] &&
+        if (words[i].word[0] == word.s[0] && words[i].word[1] == second &&
             str_eq(word, str_of(words[i].word))) {
             class |= words[i].class;
         }
@@ -165,8 +167,7 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
 {
     const struct token *token = &tokens->items[i];
     int class = class_of(scan->words, token->folded);
-    int before =
-        i > 0 ? class_of(scan->words, tokens->items[i - 1].folded) : TW_NONE;
+    int before = scan->before;
     bool is_bound = scan->is_arranged && (str_eq(token->folded, STR("for")) ||
                                           str_eq(token->folded, STR("until")));
 
@@ -186,6 +187,7 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
     if (class & TW_BE) {
         scan->be_at = i + 1;
     }
+    scan->before = class;
     scan->seen.is_yearly |= (class & TW_YEARLY) != 0;
     scan->seen.is_move |= (class & TW_MOVE) != 0;
     scan->is_arranged |= (class & TW_ARRANGED) != 0;
@@ -251,6 +253,7 @@ static void begin_clause(struct tense_scan *scan, const struct token *token,
         scan->has_have = false;
     }
     scan->be_at = 0;
+    scan->before = TW_NONE;
 }
 
 /*
