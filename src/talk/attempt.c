@@ -158,7 +158,8 @@ static struct str sentence(struct str text, const struct intent *intent,
 }
 
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
-                                  const struct intent *intent, struct str *out)
+                                  const struct intent *intent, bool is_found,
+                                  struct str *out)
 {
     enum clew_status status = CLEW_OK;
     struct str last = {NULL, 0};
@@ -181,7 +182,7 @@ enum clew_status attempt_proposed(struct arena *arena, struct str text,
             (seg->flags & INTENT_ADVICE)) {
             return titled(arena, rest, out);
         }
-        last = n >= TELLING ? rest : last;
+        last = is_found && n >= TELLING ? rest : last;
     }
     return last.s ? titled(arena, last, out) : CLEW_OK;
 }
@@ -208,27 +209,4 @@ enum clew_status attempt_told(struct arena *arena, struct str text,
         }
     }
     return CLEW_OK;
-}
-
-enum clew_status attempt_any(struct arena *arena, struct str text,
-                             const struct intent *intent, struct str *out)
-{
-    struct str best = {NULL, 0};
-    size_t most = TELLING - 1;
-
-    *out = best;
-    for (size_t i = 0; i < intent->n_segments; i++) {
-        struct str said = sentence(text, intent, i);
-        size_t n;
-        enum clew_status status = telling(arena, said, &n);
-
-        if (status != CLEW_OK) {
-            return status;
-        }
-        if (intent->segments[i].act != INTENT_QUESTION && n > most) {
-            most = n;
-            best = said;
-        }
-    }
-    return best.s ? titled(arena, best, out) : CLEW_OK;
 }

@@ -19,19 +19,16 @@
 
 #include <stdbool.h>
 
-/* What a turn proposes to do, as a title in the arena; s == NULL: nothing.
+/* What a turn proposes to do, as a title in the arena; s == NULL: nothing. Of
+ * what worked (`is_found`) a sentence that proposes in no such form will do.
  * Fails only with CLEW_NO_MEMORY. */
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
-                                  const struct intent *intent,
+                                  const struct intent *intent, bool is_found,
                                   struct str *out) CLEW_MUST_CHECK;
 /* What a turn says was tried ("I tried the other cable, still dead"); a mere
  * "tried that" says nothing. */
 enum clew_status attempt_told(struct arena *arena, struct str text,
                               const struct intent *intent,
                               struct str *out) CLEW_MUST_CHECK;
-/* The sentence of a turn that says most, where neither of these is there. */
-enum clew_status attempt_any(struct arena *arena, struct str text,
-                             const struct intent *intent,
-                             struct str *out) CLEW_MUST_CHECK;
 
 #endif

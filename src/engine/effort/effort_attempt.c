@@ -21,16 +21,16 @@
 #define REACH 2
 
 static enum clew_status proposed_before(struct observation *o, size_t i,
-                                        struct str *out)
+                                        bool is_found, struct str *out)
 {
     struct intent intent;
     enum clew_status status = intent_of(
         o->arena, o->previous[i].text,
         i + 1 < o->n_previous ? o->previous[i + 1].text : STR(""), &intent);
 
-    return status == CLEW_OK
-               ? attempt_proposed(o->arena, o->previous[i].text, &intent, out)
-               : status;
+    return status == CLEW_OK ? attempt_proposed(o->arena, o->previous[i].text,
+                                                &intent, is_found, out)
+                             : status;
 }
 
 /* What was tried, and how many turns back it is said: 0 in this one; more than
@@ -53,12 +53,8 @@ static enum clew_status find_attempt(struct observation *o, bool is_found,
          i++) {
         *out_back = i + 1;
         if (o->previous[i].role == TALK_ASSISTANT) {
-            status = proposed_before(o, i, out_title);
+            status = proposed_before(o, i, is_found, out_title);
         }
-    }
-    if (status == CLEW_OK && !out_title->s && !is_found && is_user) {
-        *out_back = 0;
-        status = attempt_any(o->arena, o->turn.text, &o->intent, out_title);
     }
     *out_back = out_title->s ? *out_back : REACH + 1;
     return status;
