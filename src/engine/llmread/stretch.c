@@ -4,6 +4,7 @@
  */
 #include "engine/llmread/stretch.h"
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "engine/chat/chat.h"
@@ -188,22 +189,48 @@ static enum clew_status load_turns(struct engine *engine, struct store_tx *tx,
 /* --- what is known ---------------------------------------------------------
  */
 
-/* A label that follows from what is said, and when. */
-static void label(char kind, struct stretch_known *known)
+/* What a note says in its own words: what clew wrote beside them (days, whom
+ * they are about) may be written otherwise one day. */
+static struct str own_words(struct arena *arena, const struct memory *memory)
 {
+    json_t *fields = NULL;
+    struct str out = memory->summary;
+
+    if (memory->fields.s &&
+        json_parse(memory->fields, &fields, NULL) == CLEW_OK) {
+        const json_t *said = json_object_get(fields, "statement");
+
+        if (json_string_length(said) > 0) {
+            out = arena_str(arena, (struct str){json_string_value(said),
+                                                json_string_length(said)});
+        }
+    }
+    json_decref(fields);
+    return out;
+}
+
+/* A label that follows from what is said, and when. */
+static enum clew_status label(struct arena *arena, char kind,
+                              struct stretch_known *known,
+                              struct clew_error *err)
+{
+    struct str words = own_words(arena, &known->memory);
     struct sha256 hash;
     unsigned char full[SHA256_SIZE];
     char head[64];
 
+    if (!words.s) {
+        return clew_no_memory(err);
+    }
     (void)snprintf(head, sizeof(head), "%lld ",
                    (long long)known->memory.created_at_ms);
     sha256_init(&hash);
     sha256_add_str(&hash, str_of(head));
-    sha256_add_str(&hash, known->memory.type);
-    sha256_add_str(&hash, known->memory.summary);
+    sha256_add_str(&hash, words);
     sha256_get(&hash, full);
     known->label[0] = kind;
     hex_format(full, HASH_BYTES, known->label + 1);
+    return CLEW_OK;
 }
 
 static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
@@ -230,9 +257,9 @@ static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
         out->memory.resolution = (struct str){NULL, 0};
     }
     out->is_here = uuid_eq(&effort->thread_id, &s->chat_id);
-    label('E', out);
-    s->n_efforts++;
-    return CLEW_OK;
+    status = label(arena, 'E', out, err);
+    s->n_efforts += status == CLEW_OK;
+    return status;
 }
 
 static enum clew_status add_efforts(struct store_tx *tx, struct arena *arena,
@@ -315,7 +342,9 @@ static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
         return CLEW_OK;
     }
     out->is_here = is_here;
-    label('N', out);
+    if (status == CLEW_OK) {
+        status = label(arena, 'N', out, err);
+    }
     s->n_notes += status == CLEW_OK;
     return status;
 }
