@@ -110,6 +110,32 @@ static void what_replaces_a_note_refines_it(void **state)
     assert_sound();
 }
 
+/* … also where the reader kept the new one, and did not see that it is. */
+static void a_known_note_may_replace_another(void **state)
+{
+    const char *label;
+
+    (void)state;
+    answer("", "", "", "");
+    talk_say(&talk, 'u', "My favourite colour is green.");
+    pause_talk(); /* shows the label */
+    label = label_of("note\\\":", "colour is green");
+    talk_say(&talk, 'u', "My favourite paint colour is red.");
+    assert_non_null(find("extracted", "paint colour is red"));
+    assert_false(find("extracted", "green")->is_superseded);
+    answer(
+        arena_printf(&talk.world.arena,
+                     "{'turn':'T1','quote':'My favourite paint colour is red',"
+                     "'about':'','type':'preference','hedged':false,"
+                     "'updates':'%s'}",
+                     label),
+        "", "", "");
+    pause_talk();
+    assert_true(find("extracted", "green")->is_superseded);
+    assert_int_equal(count_origin("llm"), 0);
+    assert_sound();
+}
+
 static void efforts_open_and_end(void **state)
 {
     const struct memory *effort;
@@ -490,6 +516,7 @@ int main(void)
         CASE(nothing_is_read_twice),
         CASE(the_two_readers_keep_one_note),
         CASE(what_replaces_a_note_refines_it),
+        CASE(a_known_note_may_replace_another),
         CASE(efforts_open_and_end),
         CASE(one_turn_may_open_two),
         CASE(an_end_needs_no_word_of_its_beginning),

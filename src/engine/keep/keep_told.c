@@ -140,7 +140,8 @@ static enum clew_status say_more(struct observation *o,
     return status;
 }
 
-/* May it take the place of `id`? Not if that was said later, or is replaced. */
+/* May it take the place of `id`? Only if that was said before, and is not
+ * replaced: nothing can stand before itself. */
 static enum clew_status may_update(struct observation *o, const struct uuid *id,
                                    bool *out, struct clew_error *err)
 {
@@ -152,7 +153,7 @@ static enum clew_status may_update(struct observation *o, const struct uuid *id,
         status =
             lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
     }
-    *out = said_ms <= o->work->turn->created_at_ms && !mark.is_superseded;
+    *out = said_ms < o->work->turn->created_at_ms && !mark.is_superseded;
     return status;
 }
 
@@ -195,6 +196,15 @@ keep_over(struct observation *o, const struct keep_told *told,
     return CLEW_OK;
 }
 
+/* A note of the turn, whoever read it, takes the place of an earlier one. */
+static enum clew_status update(struct observation *o, const struct uuid *id,
+                               const struct uuid *earlier,
+                               struct clew_error *err)
+{
+    return uuid_eq(id, earlier) ? CLEW_OK
+                                : memory_add_source(o->tx, id, earlier, err);
+}
+
 enum clew_status keep_told(struct observation *o, const struct keep_told *told,
                            struct keep_told_row *out, struct clew_error *err)
 {
@@ -221,7 +231,10 @@ enum clew_status keep_told(struct observation *o, const struct keep_told *told,
     words.is_hedged = told->is_hedged;
     note = keep_note_of(o, &words);
     if (covered.count > 0) {
-        return keep_over(o, told, &note, &covered, out, err);
+        status = keep_over(o, told, &note, &covered, out, err);
+        return status == CLEW_OK && can_update
+                   ? update(o, &out->id, &told->updates, err)
+                   : status;
     }
     if (can_update || covered.n_gone > 0) {
         struct keep_near near = {0};
