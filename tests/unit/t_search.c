@@ -205,6 +205,37 @@ static void a_question_that_leans_is_completed_from_its_chat(void **state)
     assert_null(find(&talk.world.scope, query, CLEW_OK).lent.s);
 }
 
+/* Seven turns full of words, each other than the rest. */
+static void a_long_talk_lends_a_few_words(void **state)
+{
+    struct search_query query = {.query = STR("and what did it cost?"),
+                                 .is_fast = true};
+    size_t n_words = 1;
+    struct str lent;
+
+    (void)state;
+    query.asked_in = begin_chat(
+        "u:The anvil, bellows, crucible, dowel, easel, ferrule, gasket, hinge "
+        "and ingot are packed"
+        "|u:The jigsaw, kiln, lathe, mallet, nozzle, oilcan, pulley, quill and "
+        "rasp too"
+        "|u:The sander, trowel, urn, valve, wrench, axle, bracket, chisel and "
+        "drill follow"
+        "|u:The engine, flywheel, girder, hammer, iron, jack, knob, ladder and "
+        "magnet stay"
+        "|u:The needle, oven, pump, rivet, saw, tongs, vice, wedge and awl go"
+        "|u:The bobbin, clamp, dial, fuse, gimlet, hoist, joist, lever and "
+        "mitre wait"
+        "|u:The nail, plane, rope, spanner, thimble, winch, barrow, cable and "
+        "duct are sold");
+    lent = find(&talk.world.scope, query, CLEW_OK).lent;
+    assert_non_null(lent.s);
+    for (size_t i = 0; i < lent.len; i++) {
+        n_words += lent.s[i] == ' ';
+    }
+    assert_int_equal(n_words, 5);
+}
+
 static void nobody_borrows_from_a_chat_of_another(void **state)
 {
     struct uuid unknown = {{7}};
@@ -240,6 +271,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_question_that_leans_is_completed_from_its_chat, open_talk,
             close_talk),
+        cmocka_unit_test_setup_teardown(a_long_talk_lends_a_few_words,
+                                        open_talk, close_talk),
         cmocka_unit_test_setup_teardown(nobody_borrows_from_a_chat_of_another,
                                         open_talk, close_talk),
     };

@@ -9,6 +9,7 @@
  */
 #include "engine/ask/search_internal.h"
 
+#include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "talk/lean.h"
 #include "text/analysis.h"
@@ -103,9 +104,10 @@ static enum clew_status add_turn(struct lending *lending,
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms};
     struct analysis analysis;
-    enum clew_status status = analysis_run(
-        lending->work->arena, str_sub(turn->text, 0, LENDING_BYTES), &options,
-        &analysis, err);
+    struct str head =
+        str_sub(turn->text, 0, utf8_cut(turn->text, LENDING_BYTES));
+    enum clew_status status =
+        analysis_run(lending->work->arena, head, &options, &analysis, err);
     struct str topic = {0};
     size_t n = 0;
 
@@ -177,6 +179,7 @@ enum clew_status search_borrow(struct search_work *work, struct clew_error *err)
     struct lending *lending;
     struct tokens tokens;
     float weight = 1;
+    size_t n_lent = 0;
     enum clew_status status;
 
     if (uuid_is_nil(&query->asked_in) || query->query.len > LEANING_BYTES) {
@@ -193,10 +196,13 @@ enum clew_status search_borrow(struct search_work *work, struct clew_error *err)
     lending->question = &tokens;
     status =
         store_read(work->engine->store, work->scope, do_read, lending, err);
-    for (size_t i = lending->n_turns; status == CLEW_OK && i-- > 0;) {
+    /* one more was listed: the question itself may stand there already */
+    for (size_t i = lending->n_turns;
+         status == CLEW_OK && i-- > 0 && n_lent < LENDING_TURNS;) {
         if (was_said(lending, &lending->turns[i])) {
             status = add_turn(lending, &lending->turns[i], weight, err);
             weight *= FADING;
+            n_lent++;
         }
     }
     work->asked.lenders = lending->turns;
