@@ -138,7 +138,7 @@ static enum clew_status add_hit(struct builder *b, const struct search_hit *hit,
                                 bool is_whole, size_t *left,
                                 struct clew_error *err)
 {
-    struct context_line line;
+    struct context_line line = {0};
     size_t tokens;
     bool is_ok;
 

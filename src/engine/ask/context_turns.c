@@ -532,7 +532,7 @@ static enum clew_status add_goals(struct store_tx *tx, struct builder *b,
         struct str result =
             depth == 0 && !at.is_open ? result_of(b, &at) : STR("");
         char id[UUID_TEXT_SIZE];
-        struct context_line line;
+        struct context_line line = {0};
 
         goal = goal.len ? budget_fit(b->arena, goal, RESULT_TOKENS) : goal;
         uuid_format(&at.memory_id, id);
