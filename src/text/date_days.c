@@ -10,6 +10,9 @@
 
 /* Months before and after now that are tried for "Friday the 17th". */
 #define MONTHS_TRIED 6
+/* Days of a list that are looked at for its month: a page of numbers is none.
+ */
+#define LISTED_DAYS 12
 /* Days from which "on the 17th" without a verb may be any month's. */
 #define NTH_REACH 10
 
@@ -254,7 +257,7 @@ static bool is_taken(const struct date_parser *p, size_t at)
 /* The month at the end of "9, 16 and 23 June", seen from behind the 9. */
 static bool listed_month(const struct date_parser *p, size_t at, int64_t *out)
 {
-    for (;;) {
+    for (int n = 0; n < LISTED_DAYS; n++) {
         int64_t day;
         int64_t weekday;
 
@@ -269,6 +272,7 @@ static bool listed_month(const struct date_parser *p, size_t at, int64_t *out)
             return true;
         }
     }
+    return false;
 }
 
 /* The other end of "14 - 15 Feb", "between 3 and 9 June". */

@@ -9,6 +9,9 @@
  */
 #include "text/dates_internal.h"
 
+/* "todos los segundos": no more words stand before what recurs. */
+#define EVERY_WORDS 4
+
 static bool can_recur(enum date_class class)
 {
     return class == DC_WEEKDAY || class == DC_WEEKDAYS || class == DC_UNIT ||
@@ -24,9 +27,10 @@ static bool take_every(const struct date_parser *p, size_t *at)
     if (!date_is(p, next, DC_EVERY)) {
         return false;
     }
-    while (date_is(p, next, DC_EVERY) || date_is(p, next, DC_THE) ||
-           date_is(p, next, DC_OTHER_DAY) || date_is(p, next, DC_NUMBER) ||
-           date_is(p, next, DC_ORDINAL)) {
+    while (next < *at + EVERY_WORDS &&
+           (date_is(p, next, DC_EVERY) || date_is(p, next, DC_THE) ||
+            date_is(p, next, DC_OTHER_DAY) || date_is(p, next, DC_NUMBER) ||
+            date_is(p, next, DC_ORDINAL))) {
         next++;
     }
     /* "cada mañana": the morning, not tomorrow */

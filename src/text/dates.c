@@ -214,7 +214,12 @@ struct date_walk {
     size_t seen; /* items whose breaks are noted */
     size_t n_sentences;
     size_t first_token; /* of the sentence */
+    size_t n_tenses;    /* looked for */
 };
+
+/* Verbs are looked for beside so many days and numbers of a text: one that has
+ * more is a table. */
+#define MAX_TENSES 500
 
 static void walk_to(struct date_walk *walk, struct date_parser *parser,
                     size_t at)
@@ -242,8 +247,11 @@ static bool next_date(struct date_parser *parser, const struct tokens *tokens,
             *at += *at == from;
             continue;
         }
-        parser->ref.seen =
-            date_tense_at(tokens, walk->first_token, parser->items[from].token);
+        parser->ref.seen = (struct date_tense_seen){0};
+        if (walk->n_tenses++ < MAX_TENSES) {
+            parser->ref.seen = date_tense_at(tokens, walk->first_token,
+                                             parser->items[from].token);
+        }
         if (!date_parse(parser, at, out)) {
             *at = from + 1;
             continue;
