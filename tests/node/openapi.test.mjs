@@ -247,6 +247,7 @@ describe("openapi.json", () => {
       messages: [{ role: "user", content: "hello" }], model: "m" });
     await check("listRequests");
     await check("getRequest", null, { id: request });
+    await check("relinkRequests");
     await check("getConversation", null, { id: conversation });
     await check("forget", { external_ids: ["e1"], dry_run: true });
     await check("forget", { external_ids: ["e1"] });
