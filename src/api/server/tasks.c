@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "engine/core/task.h"
 #include "engine/core/trace.h"
+#include "engine/topic/chain.h"
 
 static json_t *form_task(const struct task *task)
 {
@@ -77,6 +78,38 @@ enum clew_status tasks_list(struct api_call *call, struct clew_error *err)
                : status;
 }
 
+/* What the chains that were considered are called by now; one that is gone
+ * has no name. */
+static enum clew_status name_chains(struct api_call *call, json_t *decisions,
+                                    struct clew_error *err)
+{
+    const json_t *list =
+        json_object_get(json_object_get(decisions, "chains"), "considered");
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (list, i, item) {
+        const char *text = json_string_value(json_object_get(item, "chain_id"));
+        struct chain_detail detail = {0};
+        struct uuid id;
+        enum clew_status status;
+
+        if (!text || !uuid_parse(str_of(text), &id)) {
+            continue;
+        }
+        status = chain_get(call->engine, &call->scope, call->arena, &id,
+                           &detail, err);
+        if (status == CLEW_OK &&
+            !json_set_str(item, "topic", detail.chain.topic)) {
+            return clew_no_memory(err);
+        }
+        if (status != CLEW_OK && status != CLEW_NOT_FOUND) {
+            return status;
+        }
+    }
+    return CLEW_OK;
+}
+
 enum clew_status traces_get(struct api_call *call, struct clew_error *err)
 {
     json_t *decisions = NULL;
@@ -91,7 +124,11 @@ enum clew_status traces_get(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = json_parse(trace.data, &decisions, err);
     }
+    if (status == CLEW_OK) {
+        status = name_chains(call, decisions, err);
+    }
     if (status != CLEW_OK) {
+        json_decref(decisions);
         return status;
     }
     call->out = json_object();

@@ -236,11 +236,12 @@ static void why_topic(struct cli *cli, const json_t *part)
                      json_array_size(considered) == 1 ? "" : "s", near, far));
     json_array_foreach (considered, i, chain) {
         double far_off = json_number_value(json_object_get(chain, "distance"));
+        const char *topic = cli_field(chain, "topic");
 
         show_paragraph(
             cli, "  - ",
             str_of(arena_printf(&cli->arena, "%s: %.2f, %s",
-                                cli_field(chain, "topic"), far_off,
+                                *topic ? topic : "one that is gone", far_off,
                                 far_off <= near  ? "near enough to go on"
                                 : far_off >= far ? "another matter"
                                                  : "a branch of it")));

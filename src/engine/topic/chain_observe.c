@@ -34,7 +34,8 @@ DB_SQL(SELECT_KNOWN, "SELECT 1 FROM claims WHERE tenant = $1 AND chat_id = $2"
 /* --- trace ------------------------------------------------------------------
  */
 
-/* What was considered: added to the turn's trace where one is kept. */
+/* What was considered: added to the turn's trace where one is kept. Topics are
+ * not: they are words of other turns, which may be forgotten. */
 static bool trace(const struct chain_group *group,
                   const struct chain_verdict *verdict)
 {
@@ -49,7 +50,6 @@ static bool trace(const struct chain_group *group,
         is_ok =
             item &&
             json_set_uuid(item, "chain_id", &session->open[i]->chain.id) &&
-            json_set_str(item, "topic", session->open[i]->chain.topic) &&
             json_set_score(item, "distance", verdict->decision.distance[i]) &&
             (i > 0 || verdict->same < 0 ||
              json_set_score(item, "same_matter", verdict->same));
