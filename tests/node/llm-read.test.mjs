@@ -121,6 +121,53 @@ onEachBackend("reading by a language model", (open) => {
     assert.deepEqual(trace.dropped, { quote: 3 });
   });
 
+  /* Each by one that answers so, whatever is asked. */
+  const whole = (text) => JSON.stringify({
+    choices: [{ message: { role: "assistant", content: text } }] });
+  const liars = {
+    "ten megabytes": (reply) => reply.end(whole("x".repeat(10 << 20))),
+    silence: () => {},
+    "half a reply": (reply) => {
+      reply.writeHead(200, { "content-length": 5000 });
+      reply.write('{"choices":[{"mess');
+      setTimeout(() => reply.destroy(), 50);
+    },
+    "half an object": (reply) => reply.end(whole('{"notes":[{"turn":"T1","quo')),
+    "too many requests": (reply) => {
+      reply.writeHead(429, { "retry-after": "7" });
+      reply.end("{}");
+    },
+    "a page": (reply) => reply.end("<html>It works!</html>"),
+    "another's notes": (reply) => reply.end(whole(JSON.stringify({
+      notes: [{ ...note("T1", "spare key is under the mat"), updates: "N000000" }],
+      efforts: [{ effort: "E000000", turn: "", quote: "", status: "resolved",
+        end_turn: "T1", end_quote: "spare key" }],
+      wrong: ["N000000", chat], not_efforts: ["E000000"] }))),
+  };
+
+  for (const [name, lie] of Object.entries(liars)) {
+    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async (t) => {
+      const liar = http.createServer((request, reply) => {
+        request.resume();
+        request.on("end", () => lie(reply));
+      });
+      await new Promise((resolve) => { liar.listen(0, "127.0.0.1", resolve); });
+      t.after(() => { liar.closeAllConnections(); liar.close(); });
+      const settings = model(`http://127.0.0.1:${liar.address().port}`, { CLEW_LLM_TIMEOUT_MS: "500" });
+      const own = isOk(await api.post("/api/v1/chats", { user_id: "eve" }), 201).id;
+      isOk(await api.post("/api/v1/turns", {
+        user_id: "eve", chat_id: own, role: "user", content: `Quite so, ${name}.` }), 201);
+      const before = (await kept("llm")).length;
+      const told = await run(server, settings, "read", "--user", "eve")
+        .catch((error) => JSON.parse(error.stdout || "{}"));
+      assert.equal(told.kept ?? 0, 0);
+      assert.equal((await kept("llm")).length, before);
+      const eves = isOk(await api.get("/api/v1/memories?user_id=eve&origin=llm")).items;
+      assert.deepEqual(eves, []);
+      await server.clew("verify");
+    });
+  }
+
   /* What a capable model really answered, in the people's own language. */
   test("recorded answers for a whole world are read and replayed", async () => {
     const world = JSON.parse(fs.readFileSync(
@@ -169,51 +216,4 @@ onEachBackend("reading by a language model", (open) => {
     assert.deepEqual((await memories()).map((m) => [m.type, m.status, m.summary]).sort(),
       found.map((m) => [m.type, m.status, m.summary]).sort());
   });
-
-  /* Each by one that answers so, whatever is asked. */
-  const whole = (text) => JSON.stringify({
-    choices: [{ message: { role: "assistant", content: text } }] });
-  const liars = {
-    "ten megabytes": (reply) => reply.end(whole("x".repeat(10 << 20))),
-    silence: () => {},
-    "half a reply": (reply) => {
-      reply.writeHead(200, { "content-length": 5000 });
-      reply.write('{"choices":[{"mess');
-      setTimeout(() => reply.destroy(), 50);
-    },
-    "half an object": (reply) => reply.end(whole('{"notes":[{"turn":"T1","quo')),
-    "too many requests": (reply) => {
-      reply.writeHead(429, { "retry-after": "7" });
-      reply.end("{}");
-    },
-    "a page": (reply) => reply.end("<html>It works!</html>"),
-    "another's notes": (reply) => reply.end(whole(JSON.stringify({
-      notes: [{ ...note("T1", "spare key is under the mat"), updates: "N000000" }],
-      efforts: [{ effort: "E000000", turn: "", quote: "", status: "resolved",
-        end_turn: "T1", end_quote: "spare key" }],
-      wrong: ["N000000", chat], not_efforts: ["E000000"] }))),
-  };
-
-  for (const [name, lie] of Object.entries(liars)) {
-    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async (t) => {
-      const liar = http.createServer((request, reply) => {
-        request.resume();
-        request.on("end", () => lie(reply));
-      });
-      await new Promise((resolve) => { liar.listen(0, "127.0.0.1", resolve); });
-      t.after(() => { liar.closeAllConnections(); liar.close(); });
-      const settings = model(`http://127.0.0.1:${liar.address().port}`, { CLEW_LLM_TIMEOUT_MS: "500" });
-      const own = isOk(await api.post("/api/v1/chats", { user_id: "eve" }), 201).id;
-      isOk(await api.post("/api/v1/turns", {
-        user_id: "eve", chat_id: own, role: "user", content: `Quite so, ${name}.` }), 201);
-      const before = (await kept("llm")).length;
-      const told = await run(server, settings, "read", "--user", "eve")
-        .catch((error) => JSON.parse(error.stdout || "{}"));
-      assert.equal(told.kept ?? 0, 0);
-      assert.equal((await kept("llm")).length, before);
-      const eves = isOk(await api.get("/api/v1/memories?user_id=eve&origin=llm")).items;
-      assert.deepEqual(eves, []);
-      await server.clew("verify");
-    });
-  }
 });
