@@ -116,3 +116,17 @@ size_t effort_words_shared(const struct effort_words *a,
     }
     return n;
 }
+
+enum clew_status effort_words_meet(struct arena *arena, struct str a,
+                                   struct str b, bool *out)
+{
+    struct effort_words of_a;
+    struct effort_words of_b;
+    enum clew_status status = effort_words_of(arena, a, &of_a);
+
+    if (status == CLEW_OK) {
+        status = effort_words_of(arena, b, &of_b);
+    }
+    *out = status == CLEW_OK && effort_words_shared(&of_a, &of_b) > 0;
+    return status;
+}

@@ -15,6 +15,8 @@
 #include "clew/status.h"
 #include "text/token.h"
 
+#include <stdbool.h>
+
 struct effort_words {
     struct str *stems; /* sorted, each once */
     size_t count;
@@ -29,5 +31,8 @@ enum clew_status effort_words_in(struct arena *arena,
                                  struct effort_words *out) CLEW_MUST_CHECK;
 size_t effort_words_shared(const struct effort_words *a,
                            const struct effort_words *b);
+/* Have two texts a telling word in common? */
+enum clew_status effort_words_meet(struct arena *arena, struct str a,
+                                   struct str b, bool *out) CLEW_MUST_CHECK;
 
 #endif

@@ -80,21 +80,6 @@ static struct str cut(struct str text)
     return str_sub(text, 0, utf8_cut(text, SOURCE_BYTES));
 }
 
-/* Does a passage have a telling word of the question? */
-static enum clew_status spoken_of(struct arena *arena, struct str question,
-                                  struct str text, bool *out)
-{
-    struct effort_words asked;
-    struct effort_words said;
-    enum clew_status status = effort_words_of(arena, question, &asked);
-
-    if (status == CLEW_OK) {
-        status = effort_words_of(arena, text, &said);
-    }
-    *out = status == CLEW_OK && effort_words_shared(&asked, &said) > 0;
-    return status;
-}
-
 /* Find, and add what is new; at most `limit`. */
 static enum clew_status find(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
@@ -124,8 +109,8 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
 
             *source = (struct answer_source){.hit = &found.hits[i],
                                              .text = cut(found.hits[i].text)};
-            status =
-                spoken_of(arena, question, source->text, &source->is_spoken_of);
+            status = effort_words_meet(arena, question, source->text,
+                                       &source->is_spoken_of);
         }
     }
     return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);

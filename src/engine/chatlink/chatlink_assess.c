@@ -144,42 +144,32 @@ static enum clew_status ask(struct work *work)
     return CLEW_OK;
 }
 
-/* What the model said, and why, beside what the algorithm saw. */
+/* What the model said, and why. */
 static enum clew_status note_said(struct work *work,
                                   struct chatlink_decision *decision,
                                   struct clew_error *err)
 {
     struct str why = {NULL, 0};
     const json_t *seen = json_object_get(work->said, "key_signals");
-    json_t *signals = NULL;
     json_t *llm = json_object();
-    struct buf text;
-    bool is_ok;
+    bool has_why = json_get_str(work->said, "reasoning", JSON_OPTIONAL,
+                                SIZE_MAX, &why, NULL) == CLEW_OK &&
+                   why.s;
+    bool is_ok = json_set_bool(llm, "related", work->opinion.is_related) &&
+                 json_set_real(llm, "confidence", work->opinion.confidence) &&
+                 (!has_why ||
+                  json_set_str(llm, "reasoning",
+                               str_sub(why, 0, utf8_cut(why, MAX_REASONING))));
 
-    if (!decision->signals.len ||
-        json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
-        signals = json_object();
-    }
-    is_ok = json_get_str(work->said, "reasoning", JSON_OPTIONAL, SIZE_MAX, &why,
-                         NULL) == CLEW_OK;
-    is_ok = json_set_bool(llm, "related", work->opinion.is_related) &&
-            json_set_real(llm, "confidence", work->opinion.confidence) &&
-            (!is_ok || !why.s ||
-             json_set_str(llm, "reasoning",
-                          str_sub(why, 0, utf8_cut(why, MAX_REASONING))));
     if (is_ok && json_is_array(seen) &&
         json_array_size(seen) <= MAX_KEY_SIGNALS) {
         is_ok = json_set(llm, "key_signals", json_deep_copy(seen));
     }
-    is_ok = json_set(signals, "llm", llm) && is_ok;
-    buf_init(&text, 1 << 20);
-    is_ok = is_ok && json_write(&text, signals) == CLEW_OK;
-    if (is_ok) {
-        decision->signals = arena_str(work->arena, buf_str(&text));
+    if (!is_ok) {
+        json_decref(llm);
+        return clew_no_memory(err);
     }
-    buf_release(&text);
-    json_decref(signals);
-    return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
+    return chatlink_decision_note_llm(decision, work->arena, llm, err);
 }
 
 /* The model's word counts only if all that it was shown is still there. */

@@ -4,12 +4,16 @@
  */
 #include "engine/chatlink/chatlink_decision.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "store/db.h"
+
+/* The longest record of what was seen. */
+#define SIGNALS_BYTES (1u << 20)
 
 #define COLUMNS                                                                \
     "id, user_id, chat_id, other_chat_id, turn_id, seq, algorithmic, llm,"     \
@@ -95,6 +99,29 @@ void chatlink_decision_set(struct chatlink_decision *decision,
     decision->confidence =
         verdict->confidence == CHATLINK_HIGH ? STR("high") : STR("uncertain");
     decision->llm = has_llm ? chatlink_probability(opinion) : -1;
+}
+
+enum clew_status chatlink_decision_note_llm(struct chatlink_decision *decision,
+                                            struct arena *arena, json_t *llm,
+                                            struct clew_error *err)
+{
+    json_t *signals = NULL;
+    struct buf text;
+    bool is_ok;
+
+    if (!decision->signals.len ||
+        json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
+        signals = json_object();
+    }
+    is_ok = json_set(signals, "llm", llm);
+    buf_init(&text, SIGNALS_BYTES);
+    is_ok = is_ok && json_write(&text, signals) == CLEW_OK;
+    if (is_ok) {
+        decision->signals = arena_str(arena, buf_str(&text));
+    }
+    buf_release(&text);
+    json_decref(signals);
+    return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
 }
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)

@@ -5,7 +5,6 @@
  */
 #include "engine/chatlink/chatlink_told.h"
 
-#include "base/buf.h"
 #include "base/json.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/turn.h"
@@ -19,8 +18,6 @@
 
 /* Of those shown, so many by their words alone. */
 #define NEAREST 5
-/* The longest record of what was seen. */
-#define SIGNALS_BYTES (64u * 1024)
 
 /* --- which chats -----------------------------------------------------------
  */
@@ -109,36 +106,20 @@ struct telling {
     struct chatlink_told_counts *counts;
 };
 
-/* What was seen by words, with the model's word beside it. */
-static enum clew_status note_signals(const struct telling *t,
-                                     const struct chatlink_told *told,
-                                     struct chatlink_decision *decision,
-                                     struct clew_error *err)
+static json_t *form_said(const struct telling *t,
+                         const struct chatlink_told *told)
 {
-    json_t *signals = NULL;
-    json_t *llm = json_object();
-    struct buf text;
-    bool is_ok;
+    json_t *out = json_object();
 
-    if (!decision->signals.len ||
-        json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
-        signals = json_object();
+    if (json_set_bool(out, "related", told->is_link) &&
+        json_set_score(out, "confidence", (double)t->all->confidence) &&
+        json_set_cstr(out, "purpose", "read") &&
+        (!t->all->model.s || json_set_str(out, "model", t->all->model)) &&
+        (told->quote.len == 0 || json_set_str(out, "quote", told->quote))) {
+        return out;
     }
-    is_ok = llm && json_set_bool(llm, "related", told->is_link) &&
-            json_set_score(llm, "confidence", (double)t->all->confidence) &&
-            json_set_cstr(llm, "purpose", "read") &&
-            (!t->all->model.s || json_set_str(llm, "model", t->all->model)) &&
-            (told->quote.len == 0 || json_set_str(llm, "quote", told->quote));
-    is_ok = json_set(signals, "llm", llm) && is_ok;
-    buf_init(&text, SIGNALS_BYTES);
-    if (is_ok && json_write(&text, signals) == CLEW_OK) {
-        decision->signals = arena_str(t->batch->arena, buf_str(&text));
-    } else {
-        is_ok = false;
-    }
-    buf_release(&text);
-    json_decref(signals);
-    return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
+    json_decref(out);
+    return NULL;
 }
 
 static double score_of(const struct chatlink_near *near,
@@ -167,7 +148,8 @@ static enum clew_status write_decision(struct telling *t,
         .is_agreed =
             (decision->algorithmic > decision->threshold) == told->is_link,
         .confidence = CHATLINK_HIGH};
-    enum clew_status status = note_signals(t, told, decision, err);
+    enum clew_status status = chatlink_decision_note_llm(
+        decision, t->batch->arena, form_said(t, told), err);
 
     chatlink_decision_set(decision, &verdict, &opinion);
     decision->turn_id = told->turn->id;

@@ -102,20 +102,6 @@ static enum clew_status cite(struct check *r, const json_t *item,
     return CLEW_OK;
 }
 
-static enum clew_status shares_word(struct arena *arena, struct str a,
-                                    struct str b, bool *out)
-{
-    struct effort_words of_a;
-    struct effort_words of_b;
-    enum clew_status status = effort_words_of(arena, a, &of_a);
-
-    if (status == CLEW_OK) {
-        status = effort_words_of(arena, b, &of_b);
-    }
-    *out = status == CLEW_OK && effort_words_shared(&of_a, &of_b) > 0;
-    return status;
-}
-
 /* Do the words say anything, by themselves ("take it") or with what they are
  * about, and not a whole letter? */
 static enum clew_status tells(struct arena *arena, struct str words,
@@ -173,8 +159,8 @@ static enum clew_status find_update(struct check *r, const json_t *item,
     if (!all) {
         return CLEW_NO_MEMORY;
     }
-    status =
-        shares_word(r->arena, str_of(all), known->memory.summary, &is_shared);
+    status = effort_words_meet(r->arena, str_of(all), known->memory.summary,
+                               &is_shared);
     if (status == CLEW_OK &&
         (!is_shared ||
          known->memory.created_at_ms > note->turn->turn.created_at_ms)) {
