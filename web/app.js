@@ -78,6 +78,7 @@ async function show({ again = false } = {}) {
       && await now.live.update(route) === true) {
     now.route = route;
     draw(route);
+    document.querySelector(".stage > .view").dataset.at = location.hash;
     return;
   }
   now.abort?.abort();
@@ -85,7 +86,7 @@ async function show({ again = false } = {}) {
   now.abort = mine;
   now.route = route;
   draw(route);
-  const root = h("section", { class: "view", tabindex: "-1" });
+  const root = h("section", { class: "view", tabindex: "-1", "data-at": location.hash });
   const slow = setTimeout(() => $("stage").classList.add("wait-line"), 150);
   const ctx = { root, args: route.args, query: route.query, signal: mine.signal, app, go, address, who: app.who,
     again: () => show({ again: true }), note };

@@ -56,7 +56,8 @@ onEachBackend("the page", (open, backend) => {
     system: ["/system", "Settings in force"], connect: ["/connect", "ANTHROPIC_BASE_URL"],
   });
 
-  for (const [scheme, size] of [["light", "desk"], ["dark", "phone"]]) {
+  /* what it looks like does not hang on the store */
+  for (const [scheme, size] of [["light", "desk"], ["dark", "phone"]].slice(0, backend === "sqlite" ? 2 : 1)) {
     test(`every view stands, ${scheme} on a ${size}, and a checker finds nothing serious`, async () => {
       const page = await openPage(browser, server.url, { scheme, size });
       for (const [name, [hash, words]] of Object.entries(views())) {
