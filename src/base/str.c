@@ -78,14 +78,35 @@ size_t str_find(struct str text, struct str needle, size_t from)
 
 size_t str_ifind(struct str text, struct str needle, size_t from)
 {
+    const char *end = text.s + text.len;
+    const char *next[2] = {NULL, NULL}; /* … of the first letter's two cases */
+    char first[2];
+    const char *at;
     size_t i;
 
     if (from > text.len || needle.len > text.len - from) {
         return SIZE_MAX;
     }
-    for (i = from; i + needle.len <= text.len; i++) {
-        if (same_bytes(text.s + i, needle.s, needle.len, true)) {
-            return i;
+    if (needle.len == 0) {
+        return from;
+    }
+    first[0] = (char)lower(needle.s[0]);
+    first[1] =
+        (char)(first[0] >= 'a' && first[0] <= 'z' ? first[0] - ('a' - 'A')
+                                                  : first[0]);
+    for (at = text.s + from; (size_t)(end - at) >= needle.len; at++) {
+        for (i = 0; i < 2; i++) {
+            if (!next[i] || next[i] < at) {
+                next[i] = memchr(at, first[i], (size_t)(end - at));
+                next[i] = next[i] ? next[i] : end;
+            }
+        }
+        at = next[0] < next[1] ? next[0] : next[1];
+        if ((size_t)(end - at) < needle.len) {
+            break;
+        }
+        if (same_bytes(at, needle.s, needle.len, true)) {
+            return (size_t)(at - text.s);
         }
     }
     return SIZE_MAX;

@@ -208,11 +208,48 @@ static void a_number_past_64_bits_does_not_refuse_the_document(void **state)
     buf_release(&out);
 }
 
+static struct str letters(char *room, uint32_t *dice, uint32_t most)
+{
+    size_t len;
+
+    *dice = *dice * 1664525u + 1013904223u;
+    len = (*dice >> 16) % most;
+    for (size_t i = 0; i < len; i++) {
+        *dice = *dice * 1664525u + 1013904223u;
+        room[i] = "abAB.\xe4"[(*dice >> 16) % 6];
+    }
+    return (struct str){room, len};
+}
+
+/* The same place as one finds by trying each. */
+static void text_is_found_in_any_case(void **state)
+{
+    uint32_t dice = 3;
+
+    (void)state;
+    for (int round = 0; round < 100000; round++) {
+        char a[20];
+        char b[4];
+        struct str text = letters(a, &dice, 20);
+        struct str needle = letters(b, &dice, 4);
+        size_t from = dice % 6;
+        size_t at = from;
+
+        while (at + needle.len <= text.len &&
+               !str_ieq(str_sub(text, at, at + needle.len), needle)) {
+            at++;
+        }
+        assert_int_equal(str_ifind(text, needle, from),
+                         at + needle.len <= text.len ? at : SIZE_MAX);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_keeps_its_ceiling),
         cmocka_unit_test(arena_stops_at_its_limit),
+        cmocka_unit_test(text_is_found_in_any_case),
         cmocka_unit_test(times_read_back_as_written),
         cmocka_unit_test(json_prints_numbers_as_javascript_does),
         cmocka_unit_test(json_refuses_deep_and_broken_documents),
