@@ -95,6 +95,9 @@ describe("calls", () => {
     assert.match(items[0].text, /nine/);
     const context = await clew.context(stored.chat.id, { budget_tokens: 400, message: "and the ferry?" });
     assert.match(context.text, /ferry/);
+    for (const where of [server.url, new URL(server.url)]) { /* its address alone */
+      assert.match((await new lib.Clew(where).recall("ferry", { user_id: "u" })).items[0].text, /nine/);
+    }
     assert.equal((await clew.call("getChat", { params: { id: stored.chat.id } })).id, stored.chat.id);
   });
 

@@ -64,7 +64,9 @@ export class Clew {
   readonly #http: Http;
   readonly #idleMs: number;
 
-  constructor(options: ClewOptions = {}) {
+  /** Where the server is (its address alone will do), and how to speak with it. */
+  constructor(where: string | URL | ClewOptions = {}) {
+    const options: ClewOptions = typeof where === "string" || where instanceof URL ? { url: String(where) } : where;
     this.#http = new Http({ ...options, url: options.url ?? "http://127.0.0.1:2539" });
     this.#idleMs = options.idleMs ?? 45_000;
   }
