@@ -246,6 +246,12 @@ onEachBackend("efforts", (open) => {
     assert.ok(text.sections.every((one) => one.tokens > 0 && one.sources.length > 0));
     assert.equal((await ask({ budget_tokens: 500, message: "where do I live?" })).text,
       text.text);
+    /* what was found and is not told again, and what does not answer */
+    assert.ok(text.left_out.some((one) => one.section === "recall" && one.reason === "given_already"
+      && one.source === `${chat}:lines-1-1`), JSON.stringify(text.left_out));
+    const { left_out: far } = await ask({ budget_tokens: 500, message: "how tall is the violin teacher of the neighbour?" });
+    assert.ok(far.some((one) => one.reason === "far" && one.score < 0.5), JSON.stringify(far));
+    assert.deepEqual((await ask({ budget_tokens: 500 })).left_out, []);
     const openai = await ask({ budget_tokens: 500, format: "openai" });
     assert.equal(openai.messages[0].role, "system");
     assert.deepEqual(openai.messages.slice(1, 3).map((one) => one.role),

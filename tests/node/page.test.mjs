@@ -106,6 +106,8 @@ onEachBackend("the page", (open, backend) => {
     await page.locator(".hit[aria-current] .acts").waitFor();
     await page.getByRole("button", { name: "Memories" }).click();
     await page.waitForFunction(() => location.hash.includes("kind=memory"));
+    await page.view("/search?q=who%20repaired%20the%20pmup");
+    await page.getByText("Looked for “who repaired the pump”.").waitFor();
     await page.view("/search?q=boiler&at=2020-01-01");
     await page.locator(".none h2", { hasText: "Nothing fits" }).waitFor({ timeout: 8000 }).catch(async () => assert.fail((await page.text()).slice(0, 900)));
     await page.done();
@@ -318,6 +320,7 @@ onEachBackend("the page", (open, backend) => {
     await page.getByLabel("Budget in tokens").fill("28");
     await page.waitForFunction((n) => Number(document.querySelector(".barkey").innerText.replaceAll(",", "").match(/(\d+) of/)[1]) < n, more);
     assert.ok(await page.locator(".bar7 .slice").count() > 0);
+    await page.locator(".sec.out li", { hasText: /no room left|too far off|said by something given/ }).first().waitFor();
     await page.getByRole("button", { name: "Anthropic" }).click();
     await page.waitForFunction(() => [...document.querySelectorAll(".head button")].some((b) => b.textContent === "Copied"));
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));

@@ -385,6 +385,41 @@ static void a_long_effort_is_put_short_at_whole_characters(void **state)
     (void)build(300, "login page");
 }
 
+static size_t left_for(const struct context *context, enum context_why why)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < context->n_left; i++) {
+        assert_true(context->left[i].source.len > 0);
+        n += context->left[i].why == why;
+    }
+    return n;
+}
+
+static void what_is_left_out_is_named_with_the_reason(void **state)
+{
+    struct context context;
+
+    (void)state;
+    talk_script(&talk, "u:The port of the billing service is 8441|a:Noted.|"
+                       "u:The billing service logs to the disk named Otto");
+    context = build(4000, "which port has the billing service?");
+    assert_true(left_for(&context, CONTEXT_GIVEN) > 0);
+    assert_int_equal(left_for(&context, CONTEXT_ROOM), 0);
+    for (int i = 0; i < 30; i++) {
+        char text[200];
+
+        (void)snprintf(text, sizeof(text),
+                       "The billing service has the port %d in the hall "
+                       "number %d since the move",
+                       9000 + i, i);
+        talk_say(&talk, i % 2 ? 'a' : 'u', text);
+    }
+    context = build(200, "which port has the billing service?");
+    assert_true(left_for(&context, CONTEXT_ROOM) > 0);
+    assert_true(context.n_left <= CONTEXT_MAX_LEFT);
+}
+
 static void every_budget_holds(void **state)
 {
     (void)state;
@@ -514,6 +549,7 @@ int main(void)
         TEST(orders_to_a_model_are_not_put_in),
         TEST(a_huge_message_keeps_the_budget),
         TEST(a_long_effort_is_put_short_at_whole_characters),
+        TEST(what_is_left_out_is_named_with_the_reason),
         TEST(every_budget_holds),
         TEST(contexts_are_steady_over_200_turns),
         TEST(injection_is_fenced_and_cannot_be_broken),

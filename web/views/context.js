@@ -64,12 +64,14 @@ export default async function lab(ctx) {
     if (x < width) parts.push(s("rect", { class: "free", x, y: 0.5, width: width - x, height: 21, rx: 1 }));
     return s("svg", { class: "bar7", viewBox: "0 0 1000 112", preserveAspectRatio: "none", role: "img", "aria-label": `${count(c.tokens)} of ${count(budget)} tokens: ${c.sections.map((x_) => `${titles[x_.name] ?? x_.name} ${x_.tokens}`).join(", ")}` }, parts);
   }
+  const reasons = { far: "too far off", held_before: "held before", reads_like_order: "reads like an order", given_already: "said by something given", no_room: "no room left" };
+  /* What it says was left out and why; its words, where a search has them. */
   function leftOut(c, found) {
-    const given = new Set(c.sections.flatMap((x) => x.sources));
-    const free = tokensOf(slider.value) - c.tokens;
-    return found.filter((f) => f.source_ref && !given.has(f.source_ref)).slice(0, 12).map((f) => ({ f,
-      why: f.is_instruction ? "reads like an order" : f.superseded ? "held before" : f.score < 0.35 ? `too far off, ${score(f.score)}` : free < 60 ? "no room left" : "said by something given" }));
+    const known = new Map(found.map((f) => [f.source_ref, f.text]));
+    return c.left_out.slice(0, 12).map(({ source, reason, score: points, section }) => ({ source, text: known.get(source) ?? `${titles[section] ?? section}: ${where(source)}`,
+      why: `${reasons[reason] ?? reason}${reason === "far" && points !== null ? `, ${score(points)}` : ""}` }));
   }
+  const where = (source) => { const ref = refOf(source); return ref ? `turn ${ref.first} of ${ref.chat.slice(-4)}` : clip(source, 30); };
   async function run() {
     abort.abort();
     abort = new AbortController();
@@ -87,8 +89,8 @@ export default async function lab(ctx) {
           h("div", { class: "src" }, [...new Set(sec.sources)].slice(0, 14).map((r) => { const ref = refOf(r); if (r.startsWith("memory:")) return h("a", { href: `#/memories/${r.slice(7)}` }, h("span", { class: `topic ${yarn(r)}` }, "a memory")); return ref ? h("a", { href: chatLink(ref) }, h("span", { class: `topic ${yarn(ref.chat)}` }, `${ref.chat.slice(-4)}, ${ref.first === ref.last ? `turn ${ref.first}` : `turns ${ref.first} to ${ref.last}`}`)) : h("span", {}, clip(r, 30)); }),
             sec.sources.length > 14 ? h("span", {}, `${count(sec.sources.length - 14)} more`) : null)))
           : state("frayed", h("p", {}, h("b", {}, "Nothing would be given. "), "There is nothing this chat needs to know, or the budget is too small.")),
-        out_.length ? h("section", { class: "sec out" }, h("i"), h("div", {}, h("h3", {}, "Left out"), h("p", { class: "meta" }, h("span", {}, "found for this message"))),
-          h("ul", {}, out_.map(({ f, why }) => h("li", {}, h("a", { class: "link", href: chatLink(refOf(f.source_ref)) }, clip(f.text, 110)), h("span", { class: "dim" }, ` ${why}`)))), h("span")) : null);
+        out_.length ? h("section", { class: "sec out" }, h("i"), h("div", {}, h("h3", {}, "Left out"), h("p", { class: "meta" }, h("span", {}, "and why"))),
+          h("ul", {}, out_.map(({ source, text, why }) => h("li", {}, h("a", { class: "link", href: refOf(source) ? chatLink(refOf(source)) : `#/memories/${source.slice(7)}` }, clip(text, 110)), h("span", { class: "dim" }, ` ${why}`)))), h("span")) : null);
       tell(`${c.tokens} tokens`);
     } catch (error) {
       if (!mine.aborted && !signal.aborted) put(out, failed(error, run));

@@ -161,7 +161,8 @@ export default async function search(ctx) {
         below ? h("article", { class: "hit" }, h("p", { class: "meta" }, h("span", {}, `${count(below)} more lie below ${score(from)}. `,
           h("button", { class: "btn ghost sm", type: "button", onclick: () => show(items, trace, ask, 0) }, "Show them")))) : null,
         ask.next ? h("button", { class: "btn more-btn", type: "button", onclick: (e) => more(e.currentTarget, hits, side, trace, ask) }, "More") : null);
-      put(body, h("div", { class: "found" }, h("div", {}, best(good[0], good, trace, ask), hits), side));
+      const meant = ask.meant ? h("p", { class: "dim" }, `Looked for “${ask.meant}”.`) : null;
+      put(body, h("div", { class: "found" }, h("div", {}, meant, best(good[0], good, trace, ask), hits), side));
       tell(`${good.length} found`);
     }
     lay(false);
@@ -200,7 +201,7 @@ export default async function search(ctx) {
     try {
       const found = await post("recall", request(), { signal: mine.signal });
       if (mine.signal.aborted) return;
-      show(found.items, found.trace ?? {}, { ms: Math.round(performance.now() - began), next: found.next_cursor, answered: found.answered, confidence: found.confidence });
+      show(found.items, found.trace ?? {}, { ms: Math.round(performance.now() - began), next: found.next_cursor, answered: found.answered, confidence: found.confidence, meant: found.did_you_mean });
     } catch (error) {
       if (mine.signal.aborted) return;
       put(body, failed(error, run));

@@ -320,6 +320,8 @@ class Context(TypedDict):
     cached: bool
     # Where it comes from
     sections: List["ContextSection"]
+    # What was found and is not in it, at most 24
+    left_out: List["ContextLeftOut"]
     # The effort, if it was asked for one
     effort: NotRequired["Effort"]
 
@@ -342,6 +344,19 @@ class ContextSection(TypedDict):
     tokens: int
     # The turns and memories it comes from
     sources: List[str]
+
+
+class ContextLeftOut(TypedDict):
+    """What is not in a context"""
+
+    # Where it would stand
+    section: str
+    # The turn or memory
+    source: str
+    # Why: does not answer the message, held before, reads like an order, another line says it, no room
+    reason: Literal["far", "held_before", "reads_like_order", "given_already", "no_room"]
+    # How likely it answers the message, if it was found by it
+    score: Union[float, None]
 
 
 class RecallItem(TypedDict):

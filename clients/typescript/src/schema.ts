@@ -303,6 +303,8 @@ export interface Context {
   cached: boolean;
   /** Where it comes from */
   sections: ContextSection[];
+  /** What was found and is not in it, at most 24 */
+  left_out: ContextLeftOut[];
   /** The effort, if it was asked for one */
   effort?: Effort;
 }
@@ -323,6 +325,18 @@ export interface ContextSection {
   tokens: number;
   /** The turns and memories it comes from */
   sources: string[];
+}
+
+/** What is not in a context */
+export interface ContextLeftOut {
+  /** Where it would stand */
+  section: string;
+  /** The turn or memory */
+  source: string;
+  /** Why: does not answer the message, held before, reads like an order, another line says it, no room */
+  reason: "far" | "held_before" | "reads_like_order" | "given_already" | "no_room";
+  /** How likely it answers the message, if it was found by it */
+  score: number | null;
 }
 
 /** Something that may answer */

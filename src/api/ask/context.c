@@ -33,6 +33,26 @@ static enum clew_status read_form(const json_t *body, enum form *out,
                                  "anthropic");
 }
 
+static json_t *form_left_out(const struct context *context)
+{
+    json_t *list = json_array();
+    bool is_ok = list != NULL;
+
+    for (size_t i = 0; is_ok && i < context->n_left; i++) {
+        const struct context_left *left = &context->left[i];
+        json_t *item = json_object();
+
+        is_ok = json_set_cstr(item, "section",
+                              context_section_name(left->section)) &&
+                json_set_str(item, "source", left->source) &&
+                json_set_cstr(item, "reason", context_why_name(left->why)) &&
+                (left->score < 0 ? json_set(item, "score", json_null())
+                                 : json_set_score(item, "score", left->score));
+        is_ok = json_array_append_new(list, item) == 0 && is_ok;
+    }
+    return form_finish(list, is_ok);
+}
+
 static json_t *form_sections(const struct context *context)
 {
     json_t *list = json_array();
@@ -184,7 +204,8 @@ static bool set_rest(json_t *out, const struct context *context)
     return json_set_int(out, "tokens", (int64_t)context->tokens) &&
            json_set_cstr(out, "hash", context->hash) &&
            json_set_bool(out, "cached", context->is_cached) &&
-           json_set(out, "sections", form_sections(context));
+           json_set(out, "sections", form_sections(context)) &&
+           json_set(out, "left_out", form_left_out(context));
 }
 
 json_t *form_context(const struct context *context)

@@ -143,6 +143,8 @@ const struct openapi_object openapi_talk[] = {
         {"hash!", "text", "The same for the same context"},
         {"cached!", "bool", "It was made before"},
         {"sections!", "[ContextSection]", "Where it comes from"},
+        {"left_out!", "[ContextLeftOut]", "What was found and is not in it, "
+         "at most 24"},
         {"effort", "Effort", "The effort, if it was asked for one"})},
     {"ContextMessage", "A message to put before the next one", OPENAPI_FIELDS(
         {"role!", "user|assistant|system|tool", "Who speaks"},
@@ -151,6 +153,14 @@ const struct openapi_object openapi_talk[] = {
         {"name!", "text", "memory, continuity, effort, recent or recall"},
         {"tokens!", "count", "How many tokens it has"},
         {"sources!", "[text]", "The turns and memories it comes from"})},
+    {"ContextLeftOut", "What is not in a context", OPENAPI_FIELDS(
+        {"section!", "text", "Where it would stand"},
+        {"source!", "text", "The turn or memory"},
+        {"reason!", "far|held_before|reads_like_order|given_already|no_room",
+         "Why: does not answer the message, held before, reads like an order, "
+         "another line says it, no room"},
+        {"score!", "number?", "How likely it answers the message, if it was "
+         "found by it"})},
     {"RecallItem", "Something that may answer", OPENAPI_FIELDS(
         {"kind!", "turn|memory|episode|chat", "What it is"},
         {"id!", "uuid", "Its id"},

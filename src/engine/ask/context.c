@@ -134,17 +134,41 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     return body.s && mark && text;
 }
 
+static void leave_hit(struct builder *b, const struct search_hit *hit,
+                      enum context_why why)
+{
+    context_leave(b->out, &(struct context_left){.section = CONTEXT_RECALL,
+                                                 .why = why,
+                                                 .source = hit->source_ref,
+                                                 .score = hit->item.score});
+}
+
+/* May a hit be told? If not, why. */
+static bool is_told(const struct builder *b, const struct search_hit *hit,
+                    enum context_why *out_why)
+{
+    bool is_given =
+        hit->memory ? is_in_block(b, hit->memory->summary) : is_shown(b, hit);
+    bool has_held = hit->memory && hit->is_superseded;
+    bool is_order = hit->memory && hit->memory->is_instruction;
+
+    *out_why = has_held   ? CONTEXT_HELD
+               : is_order ? CONTEXT_ORDER
+                          : CONTEXT_GIVEN;
+    return !has_held && !is_order && !is_given;
+}
+
 static enum clew_status add_hit(struct builder *b, const struct search_hit *hit,
                                 bool is_whole, size_t *left,
                                 struct clew_error *err)
 {
     struct context_line line = {0};
+    enum context_why why;
     size_t tokens;
     bool is_ok;
 
-    if (hit->memory ? hit->is_superseded || hit->memory->is_instruction ||
-                          is_in_block(b, hit->memory->summary)
-                    : is_shown(b, hit)) {
+    if (!is_told(b, hit, &why)) {
+        leave_hit(b, hit, why);
         return CLEW_OK;
     }
     is_ok = hit->memory ? recall_memory(b, hit, &line)
@@ -154,6 +178,7 @@ static enum clew_status add_hit(struct builder *b, const struct search_hit *hit,
     }
     tokens = context_tokens(line.text);
     if (tokens > *left) {
+        leave_hit(b, hit, CONTEXT_ROOM);
         return CLEW_OK; /* a shorter one may still fit */
     }
     *left -= tokens;
@@ -221,6 +246,9 @@ enum clew_status context_recall(struct builder *b, struct clew_error *err)
                                  &left, err);
             }
         }
+    }
+    for (size_t i = 0; status == CLEW_OK && i < found.n_below; i++) {
+        leave_hit(b, found.below[i], CONTEXT_FAR);
     }
     return status;
 }

@@ -62,6 +62,25 @@ struct context_part {
     size_t tokens; /* of the section, heading included; 0 if it is empty */
 };
 
+/* Why something that was found is not in it. */
+enum context_why {
+    CONTEXT_FAR,   /* below the floor that recall answers by */
+    CONTEXT_HELD,  /* it held before */
+    CONTEXT_ORDER, /* it reads like an order */
+    CONTEXT_GIVEN, /* another line says it */
+    CONTEXT_ROOM   /* there was no room */
+};
+
+/* Of what was left out so much is named. */
+#define CONTEXT_MAX_LEFT 24
+
+struct context_left {
+    enum context_section section;
+    enum context_why why;
+    struct str source;
+    double score; /* as recall's; < 0: it was not looked for by the message */
+};
+
 struct context_request {
     struct uuid chat_id;
     int64_t budget_tokens;
@@ -72,12 +91,16 @@ struct context_request {
 struct context {
     struct context_part parts[CONTEXT_SECTIONS];
     struct str text;
+    struct context_left left[CONTEXT_MAX_LEFT]; /* the nearest first */
+    size_t n_left;
     size_t tokens;              /* upper bound of the text */
     char hash[SHA256_HEX_SIZE]; /* of the stable block */
     bool is_cached;             /* the block came from the cache */
 };
 
 const char *context_section_name(enum context_section section);
+/* "far", "held_before", "reads_like_order", "given_already", "no_room" */
+const char *context_why_name(enum context_why why);
 
 /* CLEW_NOT_FOUND for an unknown chat; CLEW_INVALID, field "budget_tokens". */
 enum clew_status context_build(struct engine *engine, const struct scope *scope,

@@ -46,6 +46,8 @@ struct str context_inset(struct arena *arena, struct str text);
  * already, it is what context_tokens() said of the text. */
 bool context_add(struct builder *b, enum context_section section,
                  const struct context_line *line);
+/* Remember that it was left out, as long as there is room to. */
+void context_leave(struct context *context, const struct context_left *left);
 /* Sum of the section, heading included. */
 void context_sum(struct context_part *part);
 /* "#15-42" for the chat's own line, "a1b2c3#15" for another chat's. */

@@ -30,6 +30,21 @@ const char *context_section_name(enum context_section section)
     return names[section];
 }
 
+const char *context_why_name(enum context_why why)
+{
+    static const char *const whys[] = {"far", "held_before", "reads_like_order",
+                                       "given_already", "no_room"};
+
+    return whys[why];
+}
+
+void context_leave(struct context *context, const struct context_left *left)
+{
+    if (context->n_left < CONTEXT_MAX_LEFT) {
+        context->left[context->n_left++] = *left;
+    }
+}
+
 size_t context_tokens(struct str text)
 {
     return text_token_bound(text) + 1;
@@ -149,12 +164,21 @@ static bool drop_line(struct context *context)
 {
     for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
         struct context_part *part = &context->parts[yielding[i]];
+        bool is_oldest =
+            yielding[i] == CONTEXT_RECENT || yielding[i] == CONTEXT_EFFORT;
 
         if (part->count == 0) {
             continue;
         }
-        if (yielding[i] == CONTEXT_RECENT || yielding[i] == CONTEXT_EFFORT) {
-            part->lines++; /* the oldest turn */
+        context_leave(
+            context,
+            &(struct context_left){
+                .section = yielding[i],
+                .why = CONTEXT_ROOM,
+                .source = part->lines[is_oldest ? 0 : part->count - 1].source,
+                .score = -1});
+        if (is_oldest) {
+            part->lines++;
             part->cap = 0;
         }
         part->count--;

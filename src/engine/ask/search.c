@@ -82,7 +82,9 @@ static bool is_promising(const struct search_work *work,
 }
 
 /* Only what is good enough stays, in its order. */
-static void keep_good(struct search_work *work, double least)
+static enum clew_status keep_good(struct search_work *work, double least,
+                                  struct search_result *out,
+                                  struct clew_error *err)
 {
     double best = 0;
     size_t n = 0;
@@ -96,9 +98,18 @@ static void keep_good(struct search_work *work, double least)
         if (matter->hit.item.score >= least ||
             (least < 1 && is_promising(work, matter, best))) {
             work->matters[n++] = *matter;
+        } else if (work->query->is_floored && out->n_below < SEARCH_BELOW) {
+            struct search_hit *hit = arena_zero(work->arena, 1, sizeof(*hit));
+
+            if (!hit) {
+                return clew_no_memory(err);
+            }
+            *hit = matter->hit;
+            out->below[out->n_below++] = hit;
         }
     }
     work->count = n;
+    return CLEW_OK;
 }
 
 /* The first that are good enough, with their passages and coats. */
@@ -115,9 +126,11 @@ static enum clew_status take_answers(struct search_work *work,
     if (query->is_floored) {
         least = out->answered == SEARCH_NO ? 1 : fmax(least, SCORE_FLOOR);
     }
-    keep_good(work, least);
+    status = keep_good(work, least, out, err);
     count = work->count < query->limit ? work->count : query->limit;
-    status = add_coats(work, count, err);
+    if (status == CLEW_OK) {
+        status = add_coats(work, count, err);
+    }
     out->hits = arena_zero(work->arena, count + 1, sizeof(*out->hits));
     if (!out->hits) {
         return clew_no_memory(err);

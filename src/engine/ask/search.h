@@ -90,11 +90,17 @@ struct search_query {
     bool has_unread;
 };
 
+/* Of what the floor kept out so many are named. */
+#define SEARCH_BELOW 8
+
 enum search_answered { SEARCH_NO, SEARCH_MAYBE, SEARCH_YES };
 
 struct search_result {
     struct search_hit *hits; /* each matter once, best first */
     size_t count;
+    /* With a floor: what it kept out, best first. */
+    const struct search_hit *below[SEARCH_BELOW];
+    size_t n_below;
     enum search_answered answered;
     /* The question with its slips of the hand put right, as it was looked for;
      * s == NULL if it had none. */
