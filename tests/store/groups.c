@@ -357,7 +357,7 @@ static void as_admin(const char *sql)
 
 static void terminate_sessions(void)
 {
-    as_admin("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+    as_admin("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
              "WHERE datname = current_database() AND pid <> pg_backend_pid()");
 }
 

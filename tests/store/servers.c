@@ -22,7 +22,7 @@ static void terminate_sessions(void)
 {
     PGconn *pg = PQconnectdb(terminate_url);
     PGresult *result = PQexec(
-        pg, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        pg, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()");
 
     assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);

@@ -49,7 +49,9 @@ static enum clew_status add_tenants(struct store_tx *tx, void *arg,
 
 enum clew_status env_reopen(struct env *env, struct clew_error *err)
 {
-    struct store_options options = {.location = env->location};
+    /* no machine is so slow that a group does not end by itself */
+    struct store_options options = {.location = env->location,
+                                    .group_ms = 60 * 1000};
 
     return store_open_driver(store_fault_ops(env->backend == BACKEND_POSTGRES
                                                  ? &postgres_driver

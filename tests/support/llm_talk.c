@@ -25,7 +25,7 @@ void open_model(const char *kind)
     struct llm_options options = {.url = fake_http_url(fake),
                                   .kind = kind,
                                   .model = "test",
-                                  .timeout_ms = 5000,
+                                  .timeout_ms = 60 * 1000,
                                   .clock = &talk.world.clock};
 
     llm_close(talk.world.engine.llm);

@@ -196,7 +196,7 @@ static void admin_exec(const char *where, const char *sql, char *out,
 
 static void wait_until_up(const char *where, pid_t pid)
 {
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 30000; i++) {
         PGconn *pg = admin(where, "postgres");
         bool is_up = PQstatus(pg) == CONNECTION_OK;
 

@@ -45,7 +45,7 @@ static int open_all(void **state)
     (void)state;
     fake = fake_http_open(NULL);
     talk_open(&talk);
-    open_model(5000);
+    open_model(60 * 1000);
     return 0;
 }
 
@@ -271,7 +271,7 @@ static void bad_answers_leave_it_to_the_classifier(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
-        open_model(5000); /* a breaker of its own */
+        open_model(60 * 1000); /* a breaker of its own */
         talk_leave(&talk);
         answer(bodies[i]);
         /* not the same again: that would be answered by the record */

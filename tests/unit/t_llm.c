@@ -41,7 +41,7 @@ static int open_all(void **state)
     (void)state;
     fake = fake_http_open(NULL);
     talk_open(&talk);
-    open_model("openai", 5000);
+    open_model("openai", 60 * 1000);
     return 0;
 }
 
@@ -436,7 +436,7 @@ static void the_anthropic_api_is_spoken_too(void **state)
     struct clew_error err = {0};
 
     (void)state;
-    open_model("anthropic", 5000);
+    open_model("anthropic", 60 * 1000);
     fake_http_answer(fake, 200,
                      "{\"content\":[{\"type\":\"text\",\"text\":"
                      "\"{\\\"a\\\":2}\"}],\"usage\":{\"input_tokens\":7,"
@@ -563,7 +563,7 @@ static void a_reply_comes_piece_by_piece(void **state)
         struct llm_reply reply;
         struct clew_error err = {0};
 
-        open_model(rows[i].kind, 5000);
+        open_model(rows[i].kind, 60 * 1000);
         fake_http_answer(fake, 200, rows[i].body);
         assert_int_equal(converse(&heard, &reply, &err), CLEW_OK);
         assert_string_equal(heard.text, "Hello");
@@ -571,7 +571,7 @@ static void a_reply_comes_piece_by_piece(void **state)
         assert_true(reply.is_whole);
         assert_non_null(strstr(fake_http_seen(fake), rows[i].sent));
     }
-    open_model("openai", 5000);
+    open_model("openai", 60 * 1000);
 }
 
 static void a_reply_that_fails_says_why_and_keeps_what_came(void **state)
@@ -600,14 +600,14 @@ static void a_reply_that_fails_says_why_and_keeps_what_came(void **state)
         struct llm_reply reply;
         struct clew_error err = {0};
 
-        open_model("openai", 5000); /* a breaker of its own */
+        open_model("openai", 60 * 1000); /* a breaker of its own */
         fake_http_answer(fake, rows[i].http, rows[i].body);
         assert_int_equal(converse(&heard, &reply, &err), rows[i].status);
         assert_true(str_eq(reply.text, str_of(rows[i].text)));
         assert_false(reply.is_whole);
         assert_non_null(strstr(err.message, rows[i].why));
     }
-    open_model("openai", 5000);
+    open_model("openai", 60 * 1000);
 }
 
 static void the_reader_ends_a_reply(void **state)

@@ -892,7 +892,7 @@ static void recorded_answers_are_replayed_and_nobody_is_asked(void **state)
     struct llm_options options = {.url = fake_http_url(fake),
                                   .kind = "openai",
                                   .model = "test",
-                                  .timeout_ms = 5000,
+                                  .timeout_ms = 60 * 1000,
                                   .clock = &talk.world.clock};
     struct chatlink_filter filter = {.limit = 10};
     struct chatlink_decision *links = NULL;

@@ -178,7 +178,7 @@ static void a_megabyte_of_marks_takes_no_quadratic_time(void **state)
     assert_int_equal(utf8_nfc(&arena, (struct str){text, len}, &out), CLEW_OK);
     assert_int_equal(out.len, len);
     /* Quadratic would be 10^11 steps: minutes, whatever the machine. */
-    assert_true(clock_mono_ns() - start < 20LL * 1000 * 1000 * 1000);
+    assert_true(clock_mono_ns() - start < 60LL * 1000 * 1000 * 1000);
     arena_release(&arena);
     alloc_free(text);
 }
