@@ -72,13 +72,14 @@ function draw(route) {
 }
 
 async function show({ again = false } = {}) {
-  const route = parse(location.hash);
+  const asked = location.hash;
+  const route = parse(asked);
   const old = now.route;
   if (!again && old && old.name === route.name && now.live?.update
       && await now.live.update(route) === true) {
     now.route = route;
     draw(route);
-    document.querySelector(".stage > .view").dataset.at = location.hash;
+    $("stage").dataset.shown = asked;
     return;
   }
   now.abort?.abort();
@@ -86,7 +87,7 @@ async function show({ again = false } = {}) {
   now.abort = mine;
   now.route = route;
   draw(route);
-  const root = h("section", { class: "view", tabindex: "-1", "data-at": location.hash });
+  const root = h("section", { class: "view", tabindex: "-1" });
   const slow = setTimeout(() => $("stage").classList.add("wait-line"), 150);
   const ctx = { root, args: route.args, query: route.query, signal: mine.signal, app, go, address, who: app.who,
     again: () => show({ again: true }), note };
@@ -110,6 +111,7 @@ async function show({ again = false } = {}) {
   now.live?.close?.();
   now.live = live;
   put($("stage"), root);
+  $("stage").dataset.shown = asked; /* a script can tell that it stands */
   live.shown?.();
   if (again && oldScroll) root.scrollTop = oldScroll;
   lay(!again);

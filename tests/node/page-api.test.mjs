@@ -10,13 +10,14 @@ import { before, test } from "node:test";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isError, isOk, uuid } from "./lib/check.mjs";
 import { tempFolder } from "./lib/server.mjs";
+import { PATIENCE_MS } from "./lib/wait.mjs";
 
 const said = (content, more = {}) => ({ user_id: "ada", role: "user", content, ...more });
 
 /* Read events until `enough` says so, at most for a while. */
 async function listen(url, key, { lastId, enough, does }) {
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), 20_000);
+  const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
   const events = [];
   try {
     const answer = await fetch(`${url}/api/v1/events`, {

@@ -175,7 +175,7 @@ describe("the server", () => {
     await page.locator("#foot", { hasText: "gone since" }).waitFor();
     const second = await startServer({ data, listen });
     t.after(() => second.stop().catch(() => {}));
-    await page.waitForFunction(() => !document.querySelector("#notice").innerText, null, { timeout: 30_000 });
+    await page.waitForFunction(() => !document.querySelector("#notice").innerText);
     await page.getByRole("button", { name: "Pin", exact: true }).click();
     await page.getByRole("button", { name: "Unpin" }).waitFor();
     await page.done();

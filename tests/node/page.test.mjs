@@ -62,7 +62,7 @@ onEachBackend("the page", (open, backend) => {
       const page = await openPage(browser, server.url, { scheme, size });
       for (const [name, [hash, words]] of Object.entries(views())) {
         await page.view(hash);
-        await page.waitForFunction((w) => document.querySelector(".stage").innerText.includes(w), words, { timeout: 10_000 })
+        await page.waitForFunction((w) => document.querySelector(".stage").innerText.includes(w), words)
           .catch(async () => assert.fail(`${name}: no "${words}" in ${(await page.text()).slice(0, 600)}`));
         assert.deepEqual(await seriousFaults(page), [], name);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -109,7 +109,7 @@ onEachBackend("the page", (open, backend) => {
     await page.view("/search?q=who%20repaired%20the%20pmup");
     await page.getByText("Looked for “who repaired the pump”.").waitFor();
     await page.view("/search?q=boiler&at=2020-01-01");
-    await page.locator(".none h2", { hasText: "Nothing fits" }).waitFor({ timeout: 8000 }).catch(async () => assert.fail((await page.text()).slice(0, 900)));
+    await page.locator(".none h2", { hasText: "Nothing fits" }).waitFor().catch(async () => assert.fail((await page.text()).slice(0, 900)));
     await page.done();
   });
 
@@ -249,7 +249,7 @@ onEachBackend("the page", (open, backend) => {
     const page = await openPage(browser, server.url);
     await page.view("/efforts");
     const card = page.locator(".card", { hasText: "quarterly planning meeting" }).first();
-    await card.waitFor({ timeout: 8000 }).catch(async () => assert.fail((await page.text()).slice(0, 1500)));
+    await card.waitFor().catch(async () => assert.fail((await page.text()).slice(0, 1500)));
     await card.getByRole("button", { name: "Turns" }).click();
     await card.locator(".scene").waitFor();
     await card.getByRole("button", { name: "Resolve" }).click();
@@ -383,7 +383,7 @@ onEachBackend("the page", (open, backend) => {
     await download.saveAs(file);
     assert.ok(fs.readFileSync(file, "utf8").split("\n").length > 50);
     await page.setInputFiles("#import-file", file);
-    await page.getByText("brought in").waitFor({ timeout: 30_000 });
+    await page.getByText("brought in").waitFor();
     fs.writeFileSync(path.join(folder, "other.json"), "[1, 2\n");
     await page.setInputFiles("#import-file", path.join(folder, "other.json"));
     await page.getByText("is no export of clew").waitFor();

@@ -12,12 +12,14 @@ import { createRequire } from "node:module";
 
 import { chromium } from "playwright-core";
 
+import { PATIENCE_MS } from "./wait.mjs";
+
 const program = process.env.CLEW_TEST_CHROMIUM ?? "/usr/bin/chromium";
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"];
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-export const startBrowser = () => chromium.launch({ executablePath: program, args: flags, timeout: 60_000 });
+export const startBrowser = () => chromium.launch({ executablePath: program, args: flags, timeout: PATIENCE_MS });
 
 export const sizes = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 800 } };
 
@@ -28,6 +30,7 @@ export async function openPage(browser, url, { size = "desk", scheme = "light", 
     locale: "en-GB", timezoneId: "UTC", serviceWorkers: "block", acceptDownloads: true,
   });
   const page = await home.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   const origin = new URL(url).origin;
   page.faults = [];
   page.allowed = [];
@@ -39,16 +42,19 @@ export async function openPage(browser, url, { size = "desk", scheme = "light", 
   if (key) await page.addInitScript((k) => { if (!sessionStorage.getItem("clew-key")) sessionStorage.setItem("clew-key", k); }, key);
   /* Go to a view and wait until it stands. */
   page.view = async (hash) => {
-    const here = new URL(page.url() === "about:blank" ? "about:blank" : page.url());
-    const mark = `${Math.random()}`;
-    await page.evaluate((m) => { const view = document.querySelector(".stage > .view"); if (view) { view.dataset.old = m; delete view.dataset.at; } }, mark).catch(() => {});
-    if (here.origin === origin) await page.evaluate((to) => { location.hash = to; }, `#${hash}`);
-    else await page.goto(`${url}/#${hash}`);
-    /* a new view, or the old one that took the new address itself */
-    await page.waitForFunction((m) => {
-      const view = document.querySelector(".stage > .view");
-      return view && (view.dataset.old !== m || view.dataset.at) && view.childElementCount > 0;
-    }, mark, { timeout: 60_000 });
+    const goal = new URL(`${url}/#${hash}`);
+    if (new URL(page.url()).origin !== origin) await page.goto(goal.href);
+    else {
+      const isThere = await page.evaluate((to) => {
+        if (location.hash === to) return true; /* nothing happens */
+        delete document.querySelector(".stage").dataset.shown;
+        location.hash = to;
+        return false;
+      }, goal.hash);
+      if (isThere) return page;
+    }
+    await page.waitForFunction((to) => document.querySelector(".stage")?.dataset.shown === to
+      && document.querySelector(".stage > .view")?.childElementCount > 0, goal.hash);
     return page;
   };
   page.text = () => page.locator(".stage").innerText();
