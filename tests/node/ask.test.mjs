@@ -271,7 +271,7 @@ onEachBackend("asking", (open) => {
     assert.deepEqual(whole.sources, events[0][1].sources);
   });
 
-  test("on the command line sentences are shown as they come", { timeout: 60_000 }, async () => {
+  test("on the command line sentences are shown as they come", { timeout: 600_000 }, async () => {
     let goOn;
     const first = new Promise((resolve) => { goOn = resolve; });
     model.script = [async (reply, prompt) => {
@@ -325,7 +325,7 @@ onEachBackend("asking", (open) => {
     "five hundred": [(reply, _prompt) => { reply.writeHead(500); reply.end("{}"); }, /^UPSTREAM_ERROR$/],
   };
   for (const [name, [lie, reason]] of Object.entries(failures)) {
-    test(`passages instead: ${name}`, { timeout: 60_000 }, async () => {
+    test(`passages instead: ${name}`, { timeout: 600_000 }, async () => {
       /* a server of its own: failures open the breaker */
       const own = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
         CLEW_LLM_TIMEOUT_MS: name === "silence" ? "1000" : "30000", CLEW_RECALL_READ_MS: "5000" } });
@@ -361,7 +361,7 @@ onEachBackend("asking", (open) => {
     assert.deepEqual([got.by, got.reason], ["passages", "TOKENS_SPENT"]);
   });
 
-  test("sixteen ask at once, and each gets its own answer", { timeout: 60_000 }, async () => {
+  test("sixteen ask at once, and each gets its own answer", { timeout: 600_000 }, async () => {
     const things = [[RENT, /900 euros/, "Your rent is 900 euros."],
       ["What is the new sailing boat called?", /Heron/, "The boat is called Heron."]];
     model.script = Array.from({ length: 16 }, () => (prompt) => {

@@ -52,7 +52,7 @@ describe("clew chat with a model", () => {
   }
 
   function withFolder(name, body) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       data = tempFolder();
       try {
         await body();

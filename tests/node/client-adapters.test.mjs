@@ -65,7 +65,7 @@ describe("Vercel AI SDK", { skip }, () => {
           controller.enqueue({ type: "text-start", id: "1" });
           for (const word of say(params)[0].text.split(/(?<= )/)) {
             controller.enqueue({ type: "text-delta", id: "1", delta: word });
-            await new Promise((resolve) => setTimeout(resolve, 5));
+            await new Promise((resolve) => setTimeout(resolve, 25));
           }
           controller.enqueue({ type: "text-end", id: "1" });
           controller.enqueue({ type: "finish", usage, finishReason: { unified: "stop" } });

@@ -16,7 +16,7 @@ const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../cl
 test("the Python client", async (t) => {
   const { code, text } = await new Promise((resolve) => {
     execFile("python3", ["-B", "-W", "error::ResourceWarning", "-m", "unittest", "-v"],
-      { cwd: folder, timeout: 300_000, env: { PATH: process.env.PATH, HOME: process.env.HOME, CLEW_BIN: path.resolve(bin) } },
+      { cwd: folder, timeout: 800_000, env: { PATH: process.env.PATH, HOME: process.env.HOME, CLEW_BIN: path.resolve(bin) } },
       (error, stdout, stderr) => resolve({ code: error ? error.code ?? error.signal : 0, text: stdout + stderr }));
   });
   /* "test_x (tests.test_client.TestClew.test_x) ... ok" */

@@ -11,6 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { install, runClient } from "./lib/clients.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -30,13 +31,11 @@ async function openSession(script) {
   return {
     upstream, server, home, cwd, api: server.api(),
     /* All captured calls, oldest first, once there are `count`. */
-    async captured(count) {
-      for (let i = 0; i < 1000; i++) {
+    captured(count) {
+      return until(`${count} calls are captured`, async () => {
         const { body } = await this.api.get("/api/v1/requests?limit=500");
-        if (body.items.length >= count) return body.items.reverse();
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      throw new Error(`fewer than ${count} calls were captured`);
+        return body.items.length >= count && body.items.reverse();
+      });
     },
     async texts(request) {
       const { body } = await this.api.get(`/api/v1/chats/${request.chat_id}/turns?limit=500`);

@@ -18,6 +18,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -72,7 +73,7 @@ async function live(api, name, random, done, onTask) {
 
 /* Wait until no task is running or due. */
 async function drain(api) {
-  for (;;) {
+  await until("no task is due", async () => {
     const running = await api.get("/api/v1/tasks?status=running&limit=1");
     assert.equal(running.status, 200);
     let isBusy = running.body.items.length > 0;
@@ -85,14 +86,13 @@ async function drain(api) {
         (task) => Date.parse(task.execute_at) <= Date.now());
       cursor = page.body.next_cursor;
     } while (cursor && !isBusy);
-    if (!isBusy) return;
-    await pause(100); /* the workers look by themselves */
-  }
+    return !isBusy; /* the workers look by themselves */
+  });
 }
 
 onEachBackend("killed while tasks run", (open) => {
   test(`nothing is lost or done twice in ${kills} kills (seed ${seed})`,
-    { timeout: 120000 + kills * 20000 }, async () => {
+    { timeout: 600_000 + kills * 60_000 }, async () => {
       const random = randomFrom(seed);
       const done = { chats: [], sessions: [] };
       const data = tempFolder();

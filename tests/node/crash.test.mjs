@@ -23,7 +23,7 @@ const clients = 16;
 
 onEachBackend("killed while writing", (open) => {
   test(`nothing acknowledged is lost in ${kills} kills (seed ${seed})`,
-    { timeout: 60000 + kills * 20000 }, async () => {
+    { timeout: 600_000 + kills * 60_000 }, async () => {
       const random = randomFrom(seed);
       const ledger = new Ledger(random);
       const data = tempFolder();

@@ -11,6 +11,7 @@ import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
+import { PATIENCE_MS } from "./lib/wait.mjs";
 
 describe("TLS", () => {
   const folder = tempFolder();
@@ -31,7 +32,7 @@ describe("TLS", () => {
   function shake(...options) {
     const { port } = new URL(server.url);
     const { stdout } = spawnSync("openssl", ["s_client", "-connect", `127.0.0.1:${port}`,
-      ...options], { input: "", encoding: "utf8", timeout: 20000 });
+      ...options], { input: "", encoding: "utf8", timeout: PATIENCE_MS });
     const found = /New, (TLSv[\d.]+), Cipher is (\S+)/.exec(stdout);
     return found && found[2] !== "(NONE)" ? `${found[1]} ${found[2]}` : "";
   }

@@ -15,7 +15,7 @@ import path from "node:path";
 import { describe, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isError, isOk } from "./lib/check.mjs";
+import { isError, isOk, isRead } from "./lib/check.mjs";
 
 /* Say "u:…" and "a:…" lines in one chat; the answers to each. */
 async function talk(server, lines, chat) {
@@ -35,17 +35,6 @@ async function talk(server, lines, chat) {
 
 const efforts = async (server, chat) =>
   isOk(await server.get(`/api/v1/efforts?chat_id=${chat}&all=1`)).items;
-
-/*
- * Larger calls are read in the background. /healthz tells how many turns wait,
- * but on PostgreSQL it says 0 while they do: wait for what is to come of them.
- */
-async function untilThere(server, chat, count) {
-  const end = Date.now() + 60000;
-  while ((await efforts(server, chat)).length < count && Date.now() < end) {
-    await new Promise((resolve) => { setTimeout(resolve, 200); });
-  }
-}
 
 onEachBackend("efforts", (open) => {
   test("the 401 error is resolved with the notice people see", async () => {
@@ -293,7 +282,7 @@ onEachBackend("efforts", (open) => {
     const turns = Array.from({ length: 200 }, (_, i) => ({ user_id: "ada",
       role: "user", chat_id: chat, content: `Help me fix the ${name(i)} lamp` }));
     isOk(await server.post("/api/v1/turns", { turns }), 201);
-    await untilThere(server, chat, turns.length);
+    await isRead(server); /* so many are read afterwards */
     assert.equal((await efforts(server, chat)).length, turns.length);
     const { notices } = await talk(server, [`u:back to the ${name(3)} lamp`], chat);
     const active = notices.filter((line) => line.startsWith("[effort:active]"));

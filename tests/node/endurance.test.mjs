@@ -112,7 +112,7 @@ const third = (samples, i, of) => {
 
 onEachBackend("endurance", (open, backend) => {
   test(`${minutes} minutes of mixed load leave no trace`,
-    { timeout: 120000 + minutes * 90000 }, async (t) => {
+    { timeout: 600_000 + minutes * 90000 }, async (t) => {
       const data = tempFolder();
       t.after(() => fs.rmSync(data, { recursive: true, force: true }));
       const server = await open({ data });

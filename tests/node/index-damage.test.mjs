@@ -59,7 +59,7 @@ async function findsAll(api) {
 
 describe("a zeroed index file", () => {
   test("is noticed when it is opened, however large, and while it is in use",
-    { timeout: 180000 }, async (t) => {
+    { timeout: 600_000 }, async (t) => {
       const data = tempFolder();
       t.after(() => fs.rmSync(data, { recursive: true, force: true }));
       let server = await startServer({ data, args });

@@ -20,6 +20,7 @@ import { isOk } from "./lib/check.mjs";
 import { Everything } from "./lib/everything.mjs";
 import { tempFolder } from "./lib/server.mjs";
 import { randomFrom } from "./lib/writers.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -31,15 +32,6 @@ const clients = 6;
  * for it; it is done at the end, by hand. */
 const env = { CLEW_TASKS_LEASE_SECONDS: "1", CLEW_READER_LIVE_TURNS: "4",
   CLEW_REBUILD_AUTO: "false" };
-
-/* Resolves once `what` says yes. */
-async function until(what, seconds) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
-    if (await what()) return true;
-    await pause(20); /* poll */
-  }
-  return false;
-}
 
 /* Nothing waits and no task is due; else `told` says what. */
 async function isQuiet(api, told) {
@@ -60,7 +52,7 @@ async function isQuiet(api, told) {
 
 onEachBackend("two processes, killed", (open) => {
   test(`every promise holds, however often (${kills} at most, seed ${seed})`,
-    { timeout: 300000 + minutes * 120000 }, async (t) => {
+    { timeout: 900_000 + minutes * 120_000 }, async (t) => {
       const random = randomFrom(seed);
       const data = tempFolder();
       const folder = tempFolder();
@@ -78,7 +70,7 @@ onEachBackend("two processes, killed", (open) => {
       let done = 0;
       while (done < kills && Date.now() < last) {
         const before = all.acknowledged;
-        assert.ok(await until(() => all.acknowledged > before + 2, 60), "nothing is written");
+        await until("something is written", () => all.acknowledged > before + 2);
         await pause(random() * 120); /* the moment is the test */
         const dice = random();
         const victims = dice < 0.45 ? [0] : dice < 0.9 ? [1] : [0, 1];
@@ -98,8 +90,7 @@ onEachBackend("two processes, killed", (open) => {
         + ` ${all.histories.count} operations on ${all.histories.keys.size} keys`);
       const api = servers[0].api();
       const told = {};
-      assert.ok(await until(() => isQuiet(api, told), 240),
-        `something waits for ever: ${told.what}`);
+      await until(() => `it is quiet: ${told.what}`, () => isQuiet(api, told), 600_000);
       /* a turn whose reader was killed each time may be given up; no other task */
       const { given_up } = isOk(await api.get("/healthz")).reading;
       assert.deepEqual(isOk(await api.get("/api/v1/tasks?status=failed")).items

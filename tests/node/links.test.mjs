@@ -10,6 +10,7 @@ import { after, before, test } from "node:test";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -160,12 +161,10 @@ onEachBackend("link decisions with a model", (open) => {
   test("the model's reasons are on the record", async () => {
     await chat(api, "ola", day(1), ...floor);
     const id = await chat(api, "ola", day(9), "How thick should the layer be?");
-    let link;
-    for (const end = Date.now() + 30_000; !link?.signals.llm; ) {
-      assert.ok(Date.now() < end, "nobody was asked");
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
-      [link] = await decided(api, id);
-    }
+    const link = await until("somebody is asked", async () => {
+      const [one] = await decided(api, id);
+      return one?.signals.llm && one;
+    });
     assert.deepEqual(link.signals.llm, { related: true, confidence: 0.93,
       key_signals: ["cork", "same floor"],
       reasoning: "The layer can only be that of the cork boards." });

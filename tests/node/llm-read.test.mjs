@@ -15,6 +15,7 @@ import { startPlayer } from "../../tools/llm-tape.mjs";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 const note = (turn, quote, type = "fact") =>
   ({ turn, quote, about: "", type, hedged: false, updates: "" });
@@ -55,13 +56,8 @@ onEachBackend("reading by a language model", (open) => {
   const kept = async (origin) => isOk(
     await api.get(`/api/v1/memories?user_id=ada&origin=${origin}`)).items;
   /* What was stored is read by the reader: the model comes after it. */
-  async function waitForReading() {
-    for (const end = Date.now() + 120_000; ;) {
-      if (!isOk(await api.get("/healthz")).reading?.waiting) return;
-      assert.ok(Date.now() < end, "the reader never comes to an end");
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
-    }
-  }
+  const waitForReading = () => until("the reader comes to an end", async () =>
+    !isOk(await api.get("/healthz")).reading?.waiting);
 
   async function estimate() {
     await waitForReading();
@@ -146,7 +142,7 @@ onEachBackend("reading by a language model", (open) => {
   };
 
   for (const [name, lie] of Object.entries(liars)) {
-    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 120_000 }, async (t) => {
+    test(`nothing false is stored, nothing lost: ${name}`, { timeout: 600_000 }, async (t) => {
       const liar = http.createServer((request, reply) => {
         request.resume();
         request.on("end", () => lie(reply));

@@ -63,16 +63,24 @@ describe("the demo", () => {
     assert.deepEqual(mine.map((chat) => chat.title), ["my own words"]);
   });
 
-  test("goes where it is told, and past what the settings say", () => {
+  /* What it says until it is told to end, once it listens. */
+  function demo(settings, ...args) {
+    const server = spawn(bin, ["serve", "--demo", ...args, "--listen", "127.0.0.1:0"],
+      { env: env(home, settings) });
+    let said = "";
+    server.stderr.on("data", (part) => {
+      said += part;
+      if (/listening on/.test(said)) server.kill("SIGTERM");
+    });
+    return new Promise((resolve) => { server.on("close", () => resolve(said)); });
+  }
+
+  test("goes where it is told, and past what the settings say", async () => {
     const elsewhere = path.join(home, "named");
-    const run = spawnSync("timeout", ["-s", "TERM", "3", bin, "serve", "--demo",
-      "--data", elsewhere, "--listen", "127.0.0.1:0"],
-    { encoding: "utf8", env: env(home) });
-    assert.ok(run.stderr.includes(`demo data in ${elsewhere}\n`), run.stderr);
-    const set = spawnSync("timeout", ["-s", "TERM", "3", bin, "serve", "--demo",
-      "--listen", "127.0.0.1:0"],
-    { encoding: "utf8", env: env(home, { CLEW_DATA_DIR: path.join(home, "mine") }) });
-    assert.ok(set.stderr.includes(`demo data in ${home}/mine-demo\n`), set.stderr);
+    const run = await demo({}, "--data", elsewhere);
+    assert.ok(run.includes(`demo data in ${elsewhere}\n`), run);
+    const set = await demo({ CLEW_DATA_DIR: path.join(home, "mine") });
+    assert.ok(set.includes(`demo data in ${home}/mine-demo\n`), set);
     assert.ok(!fs.existsSync(path.join(home, "mine")));
   });
 });
@@ -177,10 +185,12 @@ describe("what is typed", () => {
   });
 
   test("times may be said in words, of the local zone", () => {
-    const ago = (days, text) => json("turn", "--user", "ben", "--at",
-      new Date(Date.now() - days * 86400e3).toISOString(), text);
-    ago(1, "The violin lesson went well.");
-    ago(20, "The violin strings broke.");
+    const now = Date.now();
+    const ago = (days) => new Date(now - days * 86400e3).toISOString();
+    const say = (days, text) => json("turn", "--user", "ben", "--at", ago(days), text);
+    /* less than a day: it is since yesterday, even if a day ends meanwhile */
+    say(0.9, "The violin lesson went well.");
+    say(20, "The violin strings broke.");
     const found = (...args) => json("recall", "violin", "--user", "ben",
       "--kind", "turn", ...args).items.map((item) => item.text);
     assert.equal(found("--since", "yesterday").length, 1);
@@ -189,8 +199,7 @@ describe("what is typed", () => {
     assert.equal(found("--since", "12w").length, 2);
     assert.equal(found("--until", "2 weeks ago")[0], "The violin strings broke.");
     assert.equal(found("--since", "2026-01-01").length, 2);
-    const day = new Date(Date.now() - 86400e3).toISOString().slice(0, 10);
-    assert.equal(found("--until", day).length, 2, "a day is all of it");
+    assert.equal(found("--until", ago(0.9).slice(0, 10)).length, 2, "a day is all of it");
   });
 
   test("tables fit 80 columns and give ids that can be typed", () => {

@@ -23,7 +23,7 @@ function isolationOn(program) {
   delete env.NODE_TEST_CONTEXT; /* a run of its own, not a part of this one */
   const run = spawnSync(process.execPath,
     ["--test", "--test-reporter=tap", "auth.test.mjs"],
-    { cwd: here, env, encoding: "utf8", timeout: 240000 });
+    { cwd: here, env, encoding: "utf8", timeout: 800_000 });
   return run.stdout;
 }
 

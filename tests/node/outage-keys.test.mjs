@@ -12,16 +12,9 @@ import { after, before, describe, test } from "node:test";
 import { startPostgres } from "./lib/postgres.mjs";
 import { clew, startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
-
-const until = async (what, check) => {
-  for (let i = 0; i < 3000; i++) {
-    if (await check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10)); /* it happens elsewhere */
-  }
-  throw new Error(`never: ${what}`);
-};
 
 describe("keys while the store is down", () => {
   const elsewhere = tempFolder(); /* the data folder of another machine */
@@ -54,7 +47,7 @@ describe("keys while the store is down", () => {
   const confirmations = async () => Number(/^clew_key_confirmations_total (\d+)$/m
     .exec((await server.api().get("/metrics")).text)?.[1] ?? NaN);
 
-  test("nobody who was let in once is let in for that alone", { timeout: 120000 }, async () => {
+  test("nobody who was let in once is let in for that alone", { timeout: 600_000 }, async () => {
     assert.equal(await ask(), 200, "no key was ever made");
     const good = await server.key("t", "write");
     const reading = await server.key("t", "read");

@@ -49,7 +49,7 @@ async function seenDown(server) {
 
 describe("outages", () => {
   test("two processes follow the database to its standby",
-    { timeout: 120000 }, async (t) => {
+    { timeout: 600_000 }, async (t) => {
       const postgres = await startPostgres({ standby: true });
       t.after(() => postgres.stop());
       const store = postgres.database();
@@ -78,7 +78,7 @@ describe("outages", () => {
 
   for (const [how, end] of [["crashes", "crash"], ["is stopped", "stopOrderly"]]) {
     test(`a database that ${how} in mid-write is waited for`,
-      { timeout: 120000 }, async (t) => {
+      { timeout: 600_000 }, async (t) => {
         const postgres = await startPostgres();
         t.after(() => postgres.stop());
         const server = await startServer({ store: postgres.database() });
@@ -112,7 +112,7 @@ describe("outages", () => {
 
   for (const backend of ["sqlite", "postgres"]) {
     test(`a full disk under ${backend} refuses and recovers`,
-      { timeout: 120000 }, async (t) => {
+      { timeout: 600_000 }, async (t) => {
         const data = tempFolder();
         const postgres = backend === "postgres" && await startPostgres();
         const disk = fullDisk(postgres ? `${postgres.data}/base/` : data);

@@ -14,6 +14,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -51,14 +52,10 @@ async function metric(server, name) {
 }
 
 /* Until the server has made the graph; recall goes on meanwhile. */
-async function untilMade(server, api) {
-  for (let i = 0; i < 1200; i++) {
-    assert.ok((await recall(api, "a bike at the port")).length > 0);
-    if (await metric(server, "clew_pgvector_graphs") === 1) return;
-    await pause(50); /* there is no event to wait for */
-  }
-  assert.fail(server.log());
-}
+const untilMade = (server, api) => until(() => server.log(), async () => {
+  assert.ok((await recall(api, "a bike at the port")).length > 0);
+  return await metric(server, "clew_pgvector_graphs") === 1;
+});
 
 /* The extension in a new database; null where the server has none. */
 function databaseWithVectors(t) {

@@ -12,7 +12,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 
-import { isOk } from "./lib/check.mjs";
+import { isOk, isRead } from "./lib/check.mjs";
 import { startServer } from "./lib/server.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -171,7 +171,7 @@ function misses(want, { efforts, notes }) {
   return said;
 }
 
-test("small talks are understood", { timeout: 300000 }, async (t) => {
+test("small talks are understood", { timeout: 600_000 }, async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
   const api = server.api();
@@ -203,9 +203,7 @@ test("the demo", async (t) => {
   const turns = fs.readFileSync(path.join(here, "../../docs/demo.jsonl"), "utf8")
     .trim().split("\n").map((line) => JSON.parse(line));
   isOk(await api.post("/api/v1/turns", { turns }), 201);
-  while (isOk(await api.get("/healthz")).reading.waiting > 0) {
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
-  }
+  await isRead(api);
   const all = isOk(await api.get("/api/v1/memories?user_id=ada&limit=100")).items;
   const boiler = all.find((one) => one.type === "effort" && /boiler/.test(one.summary));
 

@@ -11,6 +11,7 @@ import zlib from "node:zlib";
 
 import { startServer } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { PATIENCE_MS, until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -23,7 +24,7 @@ function raw(url, bytes) {
     const socket = net.connect(Number(port), "127.0.0.1");
     let text = "";
     socket.on("data", (part) => { text += part.toString("latin1"); });
-    socket.setTimeout(20_000, () => socket.destroy(new Error("it hangs")));
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("it hangs")));
     socket.on("error", (error) => { text += error.message; });
     socket.on("close", () => resolve(text));
     socket.write(Buffer.from(bytes, "latin1"));
@@ -155,14 +156,12 @@ describe("a hostile upstream", () => {
     `Content-Length: ${body.length}`, "", body].join("\r\n"));
 
   /* The capture of the call just made. */
-  async function captured() {
+  function captured() {
     count++;
-    for (let i = 0; i < 1000; i++) {
+    return until("it is captured", async () => {
       const { body: list } = await server.api().get("/api/v1/requests?limit=100");
-      if (list.items.length >= count) return list.items[0];
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    throw new Error("never captured");
+      return list.items.length >= count && list.items[0];
+    });
   }
 
   test("that closes at once, or in the middle of its headers, is a clear error", async () => {
@@ -288,10 +287,7 @@ describe("a hostile upstream", () => {
     }));
     count += 63;
     await captured();
-    for (let i = 0; open > 0; i++) {
-      assert.ok(i < 1000, `${open} answers are still under way`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => `all ${open} answers are over`, () => open === 0);
     assert.equal((await server.api().get("/healthz")).status, 200);
   });
 });

@@ -11,6 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { startPostgres } from "./lib/postgres.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -23,14 +24,6 @@ async function metric(server, name) {
   const line = text.split("\n").find((l) => l.startsWith(`${name} `));
   assert.ok(line, `${name} in\n${text}`);
   return Number(line.split(" ").at(-1));
-}
-
-async function until(what, check) {
-  for (let i = 0; i < 2000; i++) {
-    if (await check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10)); /* it happens elsewhere */
-  }
-  throw new Error(`never: ${what}`);
 }
 
 describe("while the store is down", () => {
@@ -79,10 +72,11 @@ describe("while the store is down", () => {
       assert.deepEqual(await ask(server.url, messages, stream), await ask(upstream.url, messages, stream));
     }
     await until("both wait in files", () => files().length === 2);
-    assert.equal(await metric(server, "clew_captures_spooled_total"), 2);
-    assert.equal(await metric(server, "clew_captures_waiting"), 2);
+    await until("both are counted", async () =>
+      await metric(server, "clew_captures_spooled_total") === 2
+      && await metric(server, "clew_captures_waiting") === 2
+      && await metric(server, "clew_store_up") === 0);
     assert.ok(await metric(server, "clew_spool_bytes") > 0);
-    assert.equal(await metric(server, "clew_store_up"), 0);
     assert.equal(fs.statSync(spool).mode & 0o077, 0, "nobody else may read it");
   });
 
@@ -128,7 +122,7 @@ describe("while the store is down", () => {
     await postgres.start();
     await until("it is stored", async () =>
       await metric(server, "clew_captures_replayed_total") === before + 1);
-    assert.deepEqual(files(), []);
+    await until("its file is gone", () => files().length === 0);
     const { body } = await server.api().get("/api/v1/requests?limit=1");
     assert.equal(body.items[0].message_count, 7);
     assert.equal(body.items[0].strategy, "exact");

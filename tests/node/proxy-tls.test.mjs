@@ -14,6 +14,7 @@ import Anthropic from "@anthropic-ai/sdk";
 
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -81,15 +82,11 @@ for (const [name, isOld, version] of [["HTTP/2", false, "2.0"], ["HTTP/1.1", tru
       const reply = await client.messages.stream({
         model: "m", max_tokens: 9, messages: [{ role: "user", content: "over TLS" }] }).finalMessage();
       assert.equal(reply.content[0].text, "echo: over TLS");
-      for (let i = 0; ; i++) {
+      const last = await until("it is captured", async () => {
         const { body: list } = await server.api().get("/api/v1/requests?limit=1");
-        if (list.items[0]?.user_id === "ann") {
-          assert.equal(list.items[0].is_complete, true);
-          break;
-        }
-        assert.ok(i < 500, "captured");
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+        return list.items[0]?.user_id === "ann" && list.items[0];
+      });
+      assert.equal(last.is_complete, true);
     });
 
     test("one connection serves calls that follow each other", async () => {
@@ -115,10 +112,7 @@ for (const [name, isOld, version] of [["HTTP/2", false, "2.0"], ["HTTP/1.1", tru
         headers: { "content-type": "application/json" } });
       await answer.body.getReader().read();
       abort.abort();
-      for (let i = 0; upstream.aborted === before; i++) {
-        assert.ok(i < 1000, "the upstream saw it end");
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      await until("the upstream sees it end", () => upstream.aborted > before);
       assert.equal((await post(server.url, "afterwards")).status, 200);
     });
   });

@@ -80,7 +80,7 @@ describe("the quickstart", () => {
         const env = { PATH: `${claudeFolder() ?? ""}:${process.env.PATH}`, HOME: home, LANG: "C.UTF-8",
           CLEW_URL: server.url, OPENAI_API_KEY: "sk-test-0123456789", ANTHROPIC_API_KEY: "sk-ant-test-0123456789",
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1", npm_config_update_notifier: "false" };
-        const child = execFile("bash", ["-ec", lines.join("\n")], { cwd: folder, env, timeout: 120_000 },
+        const child = execFile("bash", ["-ec", lines.join("\n")], { cwd: folder, env, timeout: 600_000 },
           (failure, stdout, stderr) => resolve({ error: failure, text: stdout + stderr }));
         child.stdin.end();
       });

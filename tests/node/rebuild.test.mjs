@@ -63,7 +63,7 @@ async function withTalk(open, t) {
 }
 
 onEachBackend("rebuild", (open) => {
-  test("two at once both end well", { timeout: 120000 }, async (t) => {
+  test("two at once both end well", { timeout: 600_000 }, async (t) => {
     const store = await withTalk(open, t);
     const both = await Promise.all([1, 2].map(() =>
       store.run(["rebuild", ...other])));
@@ -73,7 +73,7 @@ onEachBackend("rebuild", (open) => {
     assert.deepEqual(store.scratch(), []);
   });
 
-  test("a full disk leaves all as it was", { timeout: 120000 }, async (t) => {
+  test("a full disk leaves all as it was", { timeout: 600_000 }, async (t) => {
     const store = await withTalk(open, t);
     const disk = fullDisk(store.data);
     t.after(() => disk.remove());
@@ -90,7 +90,7 @@ onEachBackend("rebuild", (open) => {
     assert.ok(report.differences > 0);
   });
 
-  test("one that was killed leaves all as it was", { timeout: 120000 },
+  test("one that was killed leaves all as it was", { timeout: 600_000 },
     async (t) => {
       const store = await withTalk(open, t);
       const before = await store.dump();

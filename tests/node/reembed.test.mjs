@@ -17,6 +17,7 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { startEmbeddings, writeEncoder } from "./lib/models.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -50,14 +51,11 @@ const modelOf = async (api, name) =>
 
 /* Until the model has everything; the server does it by itself. */
 async function untilReady(api, name) {
-  for (let i = 0; i < 600; i++) {
-    const model = await modelOf(api, name);
-    if (model?.in_use && model.ready === 1 && model.percent === 100) {
-      return model;
-    }
-    await pause(50); /* there is no event to wait for */
-  }
-  return assert.fail(JSON.stringify(await modelOf(api, name)));
+  let model;
+  return until(() => JSON.stringify(model), async () => {
+    model = await modelOf(api, name);
+    return model?.in_use && model.ready === 1 && model.percent === 100 && model;
+  });
 }
 
 async function finds(api, n) {
@@ -114,10 +112,7 @@ onEachBackend("another model", (open) => {
     try {
       await say(api, 50, 50);
       await finds(api, 60);
-      for (let i = 0; i < 200; i++) {
-        if ((await modelOf(api, "http")).error) break;
-        await pause(50); /* there is no event to wait for */
-      }
+      await until("it is noticed", async () => (await modelOf(api, "http")).error);
       assert.match((await modelOf(api, "http")).error, /./);
       await finds(api, 99);
     } finally {
@@ -126,7 +121,7 @@ onEachBackend("another model", (open) => {
   });
 
   test(`the index is right after ${kills} kills (seed ${seed})`,
-    { timeout: 60000 + kills * 30000 }, async (context) => {
+    { timeout: 600_000 + kills * 60_000 }, async (context) => {
       const random = randomFrom(seed);
       const data = tempFolder(); /* outlives each server */
       context.after(() => fs.rmSync(data, { recursive: true, force: true }));
@@ -152,10 +147,7 @@ onEachBackend("another model", (open) => {
           }
         })();
         /* every other life ends amid embedding, however slow the machine */
-        for (let i = 0; i < 600 && round % 2 && endpoint.texts - before < 2;
-          i++) {
-          await pause(50); /* there is no event to wait for */
-        }
+        if (round % 2) await until("it embeds", () => endpoint.texts - before >= 2);
         await pause(50 + random() * 2000); /* the moment is the test */
         if (random() < 0.5) {
           isAlive = false;

@@ -11,17 +11,9 @@ import { test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { isError, isOk } from "./lib/check.mjs";
+import { until } from "./lib/wait.mjs";
 
 const minutes = (n) => new Date(Date.now() - n * 60_000).toISOString();
-
-async function until(what, fn) {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
-    const found = await fn();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100)); /* poll */
-  }
-  return assert.fail(`never happened: ${what}`);
-}
 
 const say = async (api, at, content, extra = {}) => isOk(await api.post("/api/v1/turns", {
   user_id: "noor", role: "user", channel: "sms", created_at: minutes(at), content, ...extra,

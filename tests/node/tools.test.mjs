@@ -16,7 +16,7 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "../..");
 
 function run(tool, args, env = {}) {
   const { status, stdout, stderr } = spawnSync(path.join(root, "tools", tool), args,
-    { encoding: "utf8", env: { ...process.env, ...env }, timeout: 60000 });
+    { encoding: "utf8", env: { ...process.env, ...env }, timeout: 600_000 });
   return { status, text: stdout + stderr };
 }
 

@@ -7,9 +7,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -43,15 +43,12 @@ async function judge(api, wanted, outcome = "incorrect", who = "u") {
   }
 }
 
-async function tuned(api, n) {
-  for (let i = 0; i < 600; i++) {
-    const answer = await api.get("/api/v1/tuning");
-    assert.equal(answer.status, 200);
-    if (answer.body.history.length >= n) return answer.body;
-    await pause(100); /* a worker does it by itself */
-  }
-  throw new Error("nothing was tuned");
-}
+/* A worker does it by itself. */
+const tuned = (api, n) => until("it is tuned", async () => {
+  const answer = await api.get("/api/v1/tuning");
+  assert.equal(answer.status, 200);
+  return answer.body.history.length >= n && answer.body;
+});
 
 onEachBackend("tuning", (open) => {
   let server;

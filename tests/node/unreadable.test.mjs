@@ -10,11 +10,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -41,14 +41,6 @@ const postgres = {
   /* a connection whose client died goes on sleeping */
   bury: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clew'",
 };
-
-async function until(what, seconds = 60) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
-    if (await what()) return;
-    await pause(20); /* poll */
-  }
-  assert.fail("it did not happen");
-}
 
 for (const backend of ["sqlite", "postgres"]) {
   describe(`what cannot be read, on ${backend}`, () => {
@@ -116,20 +108,20 @@ for (const backend of ["sqlite", "postgres"]) {
       return turn.id;
     }
 
-    test("what fails again and again is given up", { timeout: 120000 },
+    test("what fails again and again is given up", { timeout: 600_000 },
       async (t) => {
         const { start, sql, words } = await open(t);
         const server = await start();
         await say(server, "We decided to use PostgreSQL for the archive.");
-        await until(async () => (await reading(server)).waiting === 0);
+        await until("it is read", async () => (await reading(server)).waiting === 0);
         sql(words.refuse);
         const id = await talk(server);
-        await until(async () => {
+        await until("nothing waits", async () => {
           sql("UPDATE tasks SET execute_at = 0 WHERE status = 'pending'");
           return (await reading(server)).waiting === 0;
         });
         await isGivenUp(server, id, 1);
-        await until(() =>
+        await until("it is said", () =>
           /error task given_up kind=turns\.read turns=1 /.test(server.log()));
         const vain = await server.clew("rebuild");
         assert.match(vain.stdout, /given up 0 could be read, 1 could not/);
@@ -137,7 +129,7 @@ for (const backend of ["sqlite", "postgres"]) {
         await isReadAnew(server, 2);
       });
 
-    test("what ends the process is given up", { timeout: 120000 },
+    test("what ends the process is given up", { timeout: 600_000 },
       async (t) => {
         const { start, sql, words } = await open(t);
         let server = await start();
@@ -147,7 +139,7 @@ for (const backend of ["sqlite", "postgres"]) {
         const begun = () => Number(sql("SELECT sum(tries) * 100 + (SELECT"
           + " max(attempts) FROM tasks WHERE kind = 'turns.read') FROM unread"));
         for (let tries = 0, isOver = false; !isOver;) {
-          await until(async () => {
+          await until("it is tried", async () => {
             isOver = (await reading(server)).given_up === 1;
             return isOver || begun() > tries;
           });
@@ -159,7 +151,7 @@ for (const backend of ["sqlite", "postgres"]) {
           if (words.bury) sql(words.bury);
           server = await start();
         }
-        await until(async () => (await memories(server, "fact")).length === 1);
+        await until("the rest is read", async () => (await memories(server, "fact")).length === 1);
         await isGivenUp(server, id, 0);
         sql(words.goOn);
         await isReadAnew(server, 1);

@@ -12,6 +12,7 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -86,11 +87,10 @@ onEachBackend("digits", (open) => {
       headers: { "content-type": "application/json" } });
     assert.equal(answer.status, 200);
     assert.equal(upstream.requests.at(-1).bytes.toString(), body);
-    let text = "";
-    for (let i = 0; i < 2000 && !text.includes("proxied"); i++) {
-      text = (await server.api().get("/api/v1/export")).text;
-      await new Promise((resolve) => setTimeout(resolve, 10)); /* stored afterwards */
-    }
+    const text = await until("it is stored", async () => {
+      const { text: all } = await server.api().get("/api/v1/export");
+      return all.includes("proxied") && all;
+    });
     const own = text.split("\n").filter((line) => line.includes('\\"value\\":1.10'));
     assert.ok(own.length > 0);
     assert.ok(text.split(inside).length > 3);

@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 
+import { until } from "./wait.mjs";
+
 export const uuid =
   /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -27,22 +29,17 @@ export function isOk(answer, status = 200) {
 
 /* Turns of long calls are read in the background: wait until none is left. */
 export async function isRead(api) {
-  for (const until = Date.now() + 30_000; Date.now() < until;) {
-    if (isOk(await api.get("/healthz")).reading.waiting === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 50)); /* poll */
-  }
-  assert.fail("turns wait to be read");
+  await until("all turns are read", async () =>
+    isOk(await api.get("/healthz")).reading.waiting === 0);
 }
 
 /* Links are read by a task: wait until none waits or runs. */
 export async function isLinked(api) {
-  for (const until = Date.now() + 30_000; Date.now() < until;) {
+  await until("all links are read", async () => {
     const tasks = [];
     for (const status of ["pending", "running"]) {
       tasks.push(...isOk(await api.get(`/api/v1/tasks?status=${status}&limit=200`)).items);
     }
-    if (!tasks.some((task) => task.kind === "link.read")) return;
-    await new Promise((resolve) => setTimeout(resolve, 50)); /* poll */
-  }
-  assert.fail("links wait to be read");
+    return !tasks.some((task) => task.kind === "link.read");
+  });
 }

@@ -32,7 +32,7 @@ export function install(name, version, command) {
         fs.rmSync(fresh, { recursive: true, force: true });
       }
     }
-    execFileSync(program, ["--version"], { stdio: ["ignore", "ignore", "pipe"], timeout: 60_000 });
+    execFileSync(program, ["--version"], { stdio: ["ignore", "ignore", "pipe"], timeout: 300_000 });
     return { program };
   } catch (error) {
     const why = /^npm error .*$/m.exec(String(error.stderr ?? ""))?.[0] ?? error.message;
@@ -45,7 +45,7 @@ export function runClient(program, args, { cwd, home, env = {}, input = "" }) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd, env: { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", ...env },
-      timeout: 120_000,
+      timeout: 600_000,
     });
     let stdout = "";
     let stderr = "";

@@ -5,14 +5,15 @@
  * Stands before a server and passes requests on. `plan` says for each one what
  * happens instead: { status, headers } answers so, "lost" lets the server do it
  * and loses the answer, "half" breaks off in the middle of the answer, "mute"
- * never answers; undefined passes it on. It counts what came.
+ * never answers; undefined passes it on. It counts what came, and of how many
+ * answers the beginning has left (`begun`).
  */
 import http from "node:http";
 
 export async function startFaults(target, plan = () => undefined) {
   const sockets = new Set();
   const seen = [];
-  const faults = { seen, plan, url: "", async stop() {
+  const faults = { seen, plan, begun: 0, url: "", async stop() {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   } };
@@ -40,7 +41,7 @@ export async function startFaults(target, plan = () => undefined) {
       answer.on("data", (part) => {
         if (fault === "half") {
           response.write(part.subarray(0, Math.ceil(part.length / 2)), () => request.socket.destroy());
-        } else response.write(part);
+        } else response.write(part, sent === 0 ? () => { faults.begun++; } : undefined);
         sent += part.length;
         if (faults.cutAfter && sent >= faults.cutAfter) request.socket.destroy();
       });

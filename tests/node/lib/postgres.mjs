@@ -16,6 +16,8 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { PATIENCE_MS, until } from "./wait.mjs";
+
 /* CLEW_TEST_PG_BIN names the programs of another server. */
 function binaries() {
   if (process.env.CLEW_TEST_PG_BIN) return process.env.CLEW_TEST_PG_BIN;
@@ -92,12 +94,12 @@ class Server {
       { ...this.options, stdio: "ignore",
         env: { ...process.env, ...this.env } });
     this.ended = once(this.child, "exit");
-    for (let i = 0; ; i++) {
+    for (const end = Date.now() + PATIENCE_MS; ;) {
       try {
         this.sql("SELECT 1");
         return;
       } catch (error) {
-        if (i > 600 || this.child.exitCode !== null) throw error;
+        if (Date.now() > end || this.child.exitCode !== null) throw error;
         await sleep(20); /* there is no event to wait for */
       }
     }
@@ -133,9 +135,8 @@ async function startPair(first, second) {
   await first.stop("SIGINT");
   await first.start("synchronous_standby_names=*");
   await second.start();
-  while (first.sql("SELECT sync_state FROM pg_stat_replication") !== "sync") {
-    await sleep(20);
-  }
+  await until("the standby follows", () =>
+    first.sql("SELECT sync_state FROM pg_stat_replication") === "sync");
 }
 
 export async function startPostgres({ standby = false } = {}) {

@@ -34,7 +34,7 @@ export async function installClient() {
     files: packed.files.map((file) => file.path),
     load: (entry) => import(path.join(place, `dist/${entry}.js`)),
     example: (name, env) => run(process.execPath, [path.join(folder, "examples", name)],
-      { env: { PATH: process.env.PATH, ...env }, timeout: 60_000 }),
+      { env: { PATH: process.env.PATH, ...env }, timeout: 600_000 }),
     remove: () => fs.rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -4,7 +4,8 @@
  *
  * Speaks the wire formats of POST /v1/messages, /v1/chat/completions and
  * /v1/responses, plain and streamed. The last user message says what to do:
- * "tool" calls a tool, "error 429" answers so, "slow" streams for long,
+ * "tool" calls a tool, "error 429" answers so, "slow" streams for long, "held"
+ * streams a beginning, and the rest once the promise `upstream.held` says so,
  * "break" ends in mid-stream; anything else is answered "echo: <it>". A test
  * may say what to answer itself: startUpstream({ script: (text, body) => blocks
  * or undefined }). With { tls: { key, cert } } it speaks TLS and HTTP/2 (and 1.1
@@ -174,6 +175,7 @@ async function sendStream(answer, events, upstream, text) {
   let count = 0;
   for (const event of events) {
     answer.write(event);
+    if (text === "held" && ++count === 4) await upstream.held;
     if (text.startsWith("slow") && ++count > 2) {
       if (answer.destroyed || answer.stream?.destroyed) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
