@@ -17,6 +17,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
+import { taskUnderWay } from "./lib/check.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
 
@@ -71,22 +72,12 @@ async function live(api, name, random, done, onTask) {
   }
 }
 
-/* Wait until no task is running or due. */
+/* Wait until no task is running or due: the workers look by themselves. */
 async function drain(api) {
-  await until("no task is due", async () => {
-    const running = await api.get("/api/v1/tasks?status=running&limit=1");
-    assert.equal(running.status, 200);
-    let isBusy = running.body.items.length > 0;
-    let cursor;
-    do {
-      const page = await api.get(
-        `/api/v1/tasks?status=pending&limit=500${cursor ? `&cursor=${cursor}` : ""}`);
-      assert.equal(page.status, 200);
-      isBusy ||= page.body.items.some(
-        (task) => Date.parse(task.execute_at) <= Date.now());
-      cursor = page.body.next_cursor;
-    } while (cursor && !isBusy);
-    return !isBusy; /* the workers look by themselves */
+  let open;
+  await until(() => `no task is due: ${open}`, async () => {
+    open = await taskUnderWay(api);
+    return !open;
   });
 }
 

@@ -16,7 +16,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isOk } from "./lib/check.mjs";
+import { isOk, taskUnderWay } from "./lib/check.mjs";
 import { Everything } from "./lib/everything.mjs";
 import { tempFolder } from "./lib/server.mjs";
 import { randomFrom } from "./lib/writers.mjs";
@@ -38,16 +38,8 @@ async function isQuiet(api, told) {
   const health = await api.get("/healthz");
   told.what = `${health.status} ${health.text}`;
   if (health.status !== 200 || health.body.reading.waiting !== 0) return false;
-  for (const status of ["running", "pending"]) {
-    const { items } = isOk(await api.get(`/api/v1/tasks?status=${status}&limit=500`));
-    const due = items.filter((task) => status === "running"
-      || Date.parse(task.execute_at) <= Date.now());
-    if (due.length > 0) {
-      told.what = `${due.length} tasks, for instance ${JSON.stringify(due[0])}`;
-      return false;
-    }
-  }
-  return true;
+  told.what = await taskUnderWay(api);
+  return !told.what;
 }
 
 onEachBackend("two processes, killed", (open) => {

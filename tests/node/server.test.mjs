@@ -35,6 +35,13 @@ const get = (transport, options) => new Promise((resolve, reject) => {
   }).on("error", reject);
 });
 
+/* On a connection of its own: a server that is hasty closes one that is kept
+ * while it may be used again. */
+const getAlone = (url, target) => {
+  const { hostname, port } = new URL(url);
+  return get(http, { hostname, port, path: target, agent: false });
+};
+
 describe("server", () => {
   let server;
   let hasty; /* gives clients two seconds */
@@ -147,7 +154,7 @@ describe("server", () => {
       assert.ok(text === "" || /^HTTP\/1\.[01] [45]\d\d /.test(text),
         `${input.slice(0, 40)} -> ${text.slice(0, 60)}`);
     }
-    isOk(await hasty.api().get("/healthz"));
+    assert.equal((await getAlone(hasty.url, "/healthz")).status, 200);
   });
 
   test("huge headers get 431", async () => {
@@ -183,9 +190,9 @@ describe("server", () => {
       socket.on("close", end);
       socket.resume();
     }));
-    isOk(await hasty.api().get("/healthz"));
+    assert.equal((await getAlone(hasty.url, "/healthz")).status, 200);
     await Promise.all(slow);
-    assert.match((await hasty.api().get("/metrics")).text,
+    assert.match((await getAlone(hasty.url, "/metrics")).text,
       /^clew_http_timed_out_total [1-9]\d*$/m);
   });
 

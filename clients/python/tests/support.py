@@ -66,6 +66,7 @@ class Faults:
     def __init__(self, target):
         self.plan = []
         self.seen = []
+        self.begun = set()  # addresses whose answer has begun to leave
         self._target = urllib.parse.urlsplit(target)
         self._sockets = set()
         self._lock = threading.Lock()
@@ -118,9 +119,9 @@ class Faults:
             handler.wfile.write(data)
             return
         if fault == "mute":
-            self._is_over.wait(30)
+            self._is_over.wait(300)
             return
-        on = http.client.HTTPConnection(self._target.hostname, self._target.port, timeout=30)
+        on = http.client.HTTPConnection(self._target.hostname, self._target.port, timeout=300)
         try:
             self._pass_on(handler, fault, body, on)
         finally:
@@ -146,6 +147,7 @@ class Faults:
                 handler.wfile.write(b"%x\r\n%s" % (len(part), part[: len(part) // 2]))
                 return
             handler.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+            self.begun.add(handler.path)
         handler.wfile.write(b"0\r\n\r\n")
 
     def cut(self):
@@ -165,7 +167,7 @@ class Faults:
         self._server.server_close()
 
 
-def until(is_so, seconds=20):
+def until(is_so, seconds=300):
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:

@@ -163,8 +163,8 @@ class Cases:
         chat_id = self.new_chat()
         for fault in ("lost", "half", "mute"):
             faults.expect(fault)
-            timeout = 0.4 if fault == "mute" else 20
-            self.make(faults.url, timeout=timeout).remember(turn(f"said {fault}", chat_id=chat_id))
+            timeout = 2 if fault == "mute" else 300
+            self.make(faults.url, timeout=timeout, retries=9).remember(turn(f"said {fault}", chat_id=chat_id))
             self.assertGreaterEqual(len(faults.seen), 2)
         faults.expect("lost", None, "half", (503, {}))
         many = [f"b{i}" for i in range(1200)]
@@ -202,7 +202,7 @@ class Cases:
         self.assertTrue(raised.exception.is_unsent)
         with self.assertRaises(ConnectionFailed):
             list(lonely.events())
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 25)  # waiting for an answer takes 30
 
     def test_events_are_taken_up_where_they_broke_none_twice(self):
         faults = self.faults()
@@ -218,8 +218,8 @@ class Cases:
 
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
-        until(lambda: len(faults.seen) == 1)
-        time.sleep(0.2)  # the first bytes are there
+        # an answer begins with the mark to go on from
+        until(lambda: "/api/v1/events" in faults.begun)
         faults.cut()  # before the first event: it is not missed
         writer = Clew(server.url)
         for i in range(3):
@@ -228,14 +228,14 @@ class Cases:
         faults.expect((503, {}))
         faults.cut()
         writer.remember_all([turn(f"e{i}", chat_id=chat_id) for i in range(3, 6)])
-        listener.join(20)
+        listener.join(300)
         self.assertEqual(heard, [1, 2, 3, 4, 5, 6])
 
     def test_a_stream_that_falls_silent_is_an_error(self):
         faults = self.faults()
         faults.expect("mute", "mute", "mute")
         with self.assertRaises(ConnectionFailed):
-            list(self.make(faults.url, idle=0.1, timeout=0.1, retries=1).events())
+            list(self.make(faults.url, idle=1, timeout=1, retries=1).events())
         self.assertEqual(len(faults.seen), 2)
 
     def test_half_of_a_stream_is_an_error(self):
@@ -268,7 +268,7 @@ class TestClew(Cases, unittest.TestCase):
         with self.assertRaises(Aborted):
             Clew(faults.url).recall("x", abort=abort)
         self.assertEqual(faults.seen, [])
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 15)
 
 
 class TestAsyncClew(Cases, unittest.TestCase):
@@ -295,7 +295,7 @@ class TestAsyncClew(Cases, unittest.TestCase):
 
         begun = time.monotonic()
         asyncio.run(main())
-        self.assertLess(time.monotonic() - begun, 5)
+        self.assertLess(time.monotonic() - begun, 15)
 
     def test_many_at_once(self):
         async def main():

@@ -30,7 +30,7 @@ class TestWheel(unittest.TestCase):
                 for example, want in (("remember.py", "Lisbon"), ("remember_async.py", "Adelheid")):
                     env = {"PATH": os.environ["PATH"], "PYTHONPATH": wheel, "CLEW_URL": server.url}
                     out = subprocess.run([sys.executable, os.path.join(ROOT, "examples", example)], env=env,
-                                         cwd=folder, check=True, capture_output=True, text=True, timeout=60)
+                                         cwd=folder, check=True, capture_output=True, text=True, timeout=600)
                     self.assertIn(want, out.stdout)
             finally:
                 server.stop()

@@ -33,13 +33,36 @@ export async function isRead(api) {
     isOk(await api.get("/healthz")).reading.waiting === 0);
 }
 
+/* Every task, newest first; pages are looked at one after the other. */
+async function tasksOf(api) {
+  const all = [];
+  for (let cursor = ""; ;) {
+    const page = isOk(await api.get(`/api/v1/tasks?limit=500${cursor && `&cursor=${cursor}`}`));
+    all.push(...page.items);
+    if (!page.next_cursor) return all;
+    cursor = page.next_cursor;
+  }
+}
+
+/* What a task that is over has left to do is a newer task: so two looks that see
+ * the same tasks, all of them over, are needed to say that nothing is under way.
+ * Asking for those that run and for those that are due lets slip what is claimed
+ * in between. A task that is tried again is not over. What is under way, or
+ * undefined. */
+export async function taskUnderWay(api, isMine = () => true) {
+  const isOver = (task) => !isMine(task) || (task.status !== "running" && (task.status !== "pending"
+    || (Date.parse(task.execute_at) > Date.now() && task.attempts === 0)));
+  const first = await tasksOf(api);
+  const open = first.find((task) => !isOver(task));
+  if (open) return JSON.stringify(open);
+  const second = await tasksOf(api);
+  const known = new Set(first.map((task) => task.id));
+  const fresh = second.find((task) => !known.has(task.id) || !isOver(task));
+  return fresh && JSON.stringify(fresh);
+}
+
 /* Links are read by a task: wait until none waits or runs. */
 export async function isLinked(api) {
-  await until("all links are read", async () => {
-    const tasks = [];
-    for (const status of ["pending", "running"]) {
-      tasks.push(...isOk(await api.get(`/api/v1/tasks?status=${status}&limit=200`)).items);
-    }
-    return !tasks.some((task) => task.kind === "link.read");
-  });
+  await until("all links are read", async () =>
+    !await taskUnderWay(api, (task) => task.kind === "link.read"));
 }
