@@ -34,6 +34,8 @@
 #define MAX_DATES 8
 /* With fewer telling words a sentence does not say what it is about. */
 #define THIN_WORDS 4
+/* … or hardly anything. */
+#define BARE_WORDS 2
 /* What lasts longer is an age, not a date. */
 #define LONGEST_MS (200 * CLOCK_DAY_MS)
 /* "before September" begins at the beginning of time: it says no day. */
@@ -325,9 +327,13 @@ static struct aside leaned_on(const struct select_input *input, size_t first,
 {
     const struct select_turn *turn = input->turn;
     const struct analysis *a = turn->analysis;
-    bool is_thin = telling_words(a, first, end) < THIN_WORDS;
+    size_t n_telling = telling_words(a, first, end);
+    bool is_thin = n_telling < THIN_WORDS;
     bool leans = is_leaning(a, first);
-    struct str question = asked(input->before);
+    /* who goes on speaking may have begun something else */
+    bool is_reply = !input->is_before_own || leans || n_telling < BARE_WORDS;
+    struct str question =
+        input->is_before_own ? (struct str){NULL, 0} : asked(input->before);
 
     if (first > 0 && leans && telling_words(a, first - 1, first) > 0) {
         const struct span *span = &a->sentences[first - 1].span;
@@ -344,7 +350,7 @@ static struct aside leaned_on(const struct select_input *input, size_t first,
     if (input->matter.len > 0 && !shares_word(a, input->matter)) {
         return (struct aside){.text = input->matter};
     }
-    if (is_thin && input->before.len >= ASIDE_LEAST) {
+    if (is_thin && is_reply && input->before.len >= ASIDE_LEAST) {
         return (struct aside){input->before, input->before_by};
     }
     return (struct aside){.text = {NULL, 0}};

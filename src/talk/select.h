@@ -59,9 +59,9 @@ struct select_note {
 
 struct select_input {
     const struct select_turn *turn;
-    struct str before;    /* what was said just before it, by somebody else; or
-                             empty */
-    struct str before_by; /* … who that is */
+    struct str before;    /* what was said just before it, or empty */
+    struct str before_by; /* … by whom */
+    bool is_before_own;   /* … by the speaker of the turn: no question to it */
     struct str matter;    /* title of the effort it belongs to; or empty */
 };
 

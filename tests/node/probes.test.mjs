@@ -196,6 +196,31 @@ test("small talks are understood", { timeout: 600_000 }, async (t) => {
   assert.ok(right / count >= FLOOR, `${right} of ${count}`);
 });
 
+test("an end stays what it was, and a trace says what was seen", async (t) => {
+  const server = await startServer();
+  t.after(() => server.stop());
+  const api = server.api();
+  const said = [];
+  for (const [role, content] of [["user", "my laptop won't wake from sleep since the update"],
+    ["assistant", "Try disabling fast startup in the power settings, then reboot."],
+    ["user", "that did it, wakes up fine now"],
+    ["user", "Storage unit went up to 81 a month"],
+    ["user", "please always answer me in metric units"]]) {
+    said.push(isOk(await api.post("/api/v1/turns", { user_id: "kim", role, content }), 201).turn);
+  }
+  const { items } = isOk(await api.get("/api/v1/memories?user_id=kim"));
+  const efforts = items.filter((one) => one.type === "effort" && !one.parent_id);
+  assert.deepEqual(efforts.map((one) => one.status), ["resolved"]);
+  assert.match(efforts[0].resolution, /that did it.*fast startup/);
+  /* who goes on speaking of something else leans on nothing */
+  assert.ok(items.some((one) => one.summary === said[4].text), items.map((one) => one.summary).join("\n"));
+  const { decisions: { reading } } = isOk(await api.get(`/api/v1/traces/${said[2].id}`));
+  assert.match(reading.by, /^clew-reader/);
+  assert.equal(reading.sentences[0].act, "resolves");
+  assert.ok(reading.sentences[0].act_score > 0.5 && reading.sentences[0].text.startsWith("that did it"));
+  assert.match((await server.clew("why", "--url", server.url, said[2].id)).stdout, /What the reader sees[\s\S]*resolves, \d+ %/);
+});
+
 test("the demo", async (t) => {
   const server = await startServer();
   t.after(() => server.stop());

@@ -87,7 +87,8 @@ const struct openapi_object openapi_server[] = {
         {"id!", "uuid", "The turn or call"},
         {"chat_id!", "uuid", "Its chat"},
         {"created_at!", "time", "When"},
-        {"decisions!", "any", "Each step: chosen, considered, scores, rule"})},
+        {"decisions!", "any", "Each step: chosen, considered, scores, rule; "
+         "`reading`: what the reader sees in each sentence, and how sure"})},
     {"Usage", "Calls to the language model on a day", OPENAPI_FIELDS(
         {"day!", "date", "The day"},
         {"purpose!", "text", "What they were for"},

@@ -5,6 +5,7 @@
 #include "api/handlers.h"
 
 #include "api/answer/forms.h"
+#include "api/server/trace_reading.h"
 #include "base/limits.h"
 #include "engine/core/task.h"
 #include "engine/core/trace.h"
@@ -126,6 +127,9 @@ enum clew_status traces_get(struct api_call *call, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         status = name_chains(call, decisions, err);
+    }
+    if (status == CLEW_OK) {
+        status = trace_add_reading(call, &id, decisions, err);
     }
     if (status != CLEW_OK) {
         json_decref(decisions);

@@ -259,6 +259,43 @@ static void why_act(struct cli *cli, const json_t *part)
             cli_field(part, "level"), rule[0] ? " " : "", rule));
 }
 
+/* "fact, 93 %; resolves, 71 %; hedged" */
+static void why_reading(struct cli *cli, const json_t *part)
+{
+    const json_t *sentence;
+    size_t i;
+
+    say(cli, "What the reader sees",
+        arena_printf(&cli->arena, "by %s", cli_field(part, "by")));
+    json_array_foreach (json_object_get(part, "sentences"), i, sentence) {
+        const char *act = cli_field(sentence, "act");
+        const char *more = "";
+        const json_t *flag;
+        size_t k;
+
+        if (strcmp(act, "none") != 0) {
+            more = arena_printf(
+                &cli->arena, "; %s%s, %.0f %%",
+                strcmp(act, "goes_on") == 0 ? "an effort " : "an effort: ",
+                strcmp(act, "goes_on") == 0 ? "goes on" : act,
+                100 *
+                    json_number_value(json_object_get(sentence, "act_score")));
+        }
+        json_array_foreach (json_object_get(sentence, "flags"), k, flag) {
+            more = arena_printf(&cli->arena, "%s; %s", more ? more : "",
+                                json_string_value(flag));
+        }
+        show_paragraph(
+            cli, "  - ",
+            str_of(arena_printf(
+                &cli->arena, "%s (%s, %.0f %%%s)", cli_field(sentence, "text"),
+                cli_field(sentence, "keep"),
+                100 *
+                    json_number_value(json_object_get(sentence, "keep_score")),
+                more ? more : "")));
+    }
+}
+
 static void why_links(struct cli *cli, const json_t *part)
 {
     const json_t *items = json_object_get(part, "considered");
@@ -310,11 +347,9 @@ enum clew_status show_why(struct cli *cli, const json_t *answer,
     static const struct {
         const char *name;
         void (*show)(struct cli *cli, const json_t *part);
-    } parts[] = {{"boundary", why_place},
-                 {"chains", why_topic},
-                 {"observe", why_act},
-                 {"links", why_links},
-                 {"link", why_call}};
+    } parts[] = {{"boundary", why_place}, {"chains", why_topic},
+                 {"observe", why_act},    {"reading", why_reading},
+                 {"links", why_links},    {"link", why_call}};
     const json_t *decisions = json_object_get(answer, "decisions");
     const char *name;
     json_t *part;

@@ -40,6 +40,9 @@
 /* Efforts opened longer ago are not looked at again. */
 #define ENDED_MS (90 * CLOCK_DAY_MS)
 #define RESOLVES 0.40f
+/* Turns of its chat after which what is said is no longer about it unless its
+ * words say so. */
+#define STILL_TALKED_OF 4
 /* Efforts a turn is held against: of its chat, of the user's other chats. */
 #define MAX_NEAR 6
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
@@ -288,7 +291,7 @@ static float sure_of(const struct memory *memory)
     return (float)sure;
 }
 
-/* Was it this chat's, or does the turn share words with it? */
+/* Was it just talked about here, or does the turn share words with it? */
 static enum clew_status may_be_about(struct observation *o,
                                      const struct effort *effort, bool *out,
                                      struct clew_error *err)
@@ -296,7 +299,8 @@ static enum clew_status may_be_about(struct observation *o,
     size_t shared = 0;
     enum clew_status status = CLEW_OK;
 
-    *out = uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+    *out = uuid_eq(&effort->thread_id, &o->work->turn->chat_id) &&
+           o->work->turn->seq <= effort->last_seq + STILL_TALKED_OF;
     if (!*out) {
         status = effort_shared_with(o, effort->summary, &shared, err);
         *out = shared > 0;
@@ -440,8 +444,9 @@ enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
     }
     for (size_t i = 0; i < out->n; i++) {
         struct reader_said said = {STR("user"), out->efforts[i]->summary};
-        bool is_alone =
-            o->n_before == 0 || opened_just_before(o, out->efforts[i]);
+        /* an end told again says so by itself */
+        bool is_alone = o->n_before == 0 || i >= out->n_open ||
+                        opened_just_before(o, out->efforts[i]);
 
         pairs[i] = (struct reader_pair){
             sense_said(o->arena, &said),
@@ -522,6 +527,24 @@ static bool is_trouble(const struct observation *o)
            (fails > ends && !accepts(o));
 }
 
+/* An end, not a failure? The comparison and the sentences by themselves are
+ * two witnesses: their odds multiply ("that did it" after advice compares like
+ * a failure, and says by itself that it is none). */
+static bool is_rather_end(const struct observation *o, float sure, float failed)
+{
+    float ends = 0;
+    float fails = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        const float *act = o->read[i].act;
+        float p = act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
+
+        ends = p > ends ? p : ends;
+        fails = act[READER_ACT_FAILS] > fails ? act[READER_ACT_FAILS] : fails;
+    }
+    return sure > failed || sure * ends > failed * fails;
+}
+
 enum clew_status effort_try_end(struct observation *o,
                                 struct effort_cache *cache, bool *out_done,
                                 struct clew_error *err)
@@ -549,7 +572,7 @@ enum clew_status effort_try_end(struct observation *o,
             is_resolved = true;
         }
         if (sure >= floor && sure >= least && may_end(o) && !is_trouble(o) &&
-            sure > p[READER_ENDING_FAILED] &&
+            is_rather_end(o, sure, p[READER_ENDING_FAILED]) &&
             sure > HALF * p[READER_ENDING_GOES_ON]) {
             *out_done = true;
             status =

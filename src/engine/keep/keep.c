@@ -217,9 +217,13 @@ static enum clew_status notes_of(struct observation *o,
 {
     struct select_input input = {.turn = &o->select, .matter = o->matter};
 
-    input.before = o->n_before ? o->before[o->n_before - 1].text : STR("");
-    input.before_by =
-        o->n_before ? o->before[o->n_before - 1].speaker : STR("");
+    if (o->n_before > 0) {
+        const struct reader_said *before = &o->before[o->n_before - 1];
+
+        input.before = before->text;
+        input.before_by = before->speaker;
+        input.is_before_own = str_eq(before->speaker, o->said.speaker);
+    }
     return select_notes(o->arena, &input, out, out_count) == CLEW_OK
                ? CLEW_OK
                : clew_no_memory(err);
