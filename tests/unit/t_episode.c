@@ -10,7 +10,6 @@
 #include "engine/core/trace.h"
 #include "engine/episode/compact.h"
 #include "engine/episode/episode.h"
-#include "engine/memory/skill_use.h"
 #include "engine/proof/forget.h"
 #include "engine/thought/memory_view.h"
 #include "task/worker.h"
@@ -306,170 +305,6 @@ static void forgetting_a_chat_takes_its_episodes_and_links(void **state)
     (void)run_tasks();
 }
 
-static void what_worked_sixteen_times_becomes_a_skill(void **state)
-{
-    static const char *const said[] = {
-        "The deploy to the staging server fails with a permission error.",
-        "1. Run the login command on the staging server.\n"
-        "2. Restart the deploy job.\n3. Check the log.",
-        "Great, that fixed it!"};
-    const struct memory *skill;
-
-    (void)state;
-    for (int i = 0; i < 48; i++) {
-        by("sms", i * MINUTE, i % 3 == 1 ? TURN_ASSISTANT : TURN_USER,
-           said[i % 3]);
-    }
-    assert_int_equal(talk_count(&talk, "skill"), 0);
-    by("sms", 10 * HOUR, TURN_USER, "Can you recommend a book?");
-    (void)run_tasks();
-    assert_int_equal(talk_count(&talk, "skill"), 1);
-    skill = talk_memory(&talk, "skill", 0);
-    assert_true(str_find(skill->fields, STR("\"frequency\":16"), 0) !=
-                SIZE_MAX);
-    assert_true(str_find(skill->fields, STR("Restart the deploy job"), 0) !=
-                SIZE_MAX);
-}
-
-/* Eight sightings in each of two chats are not enough by themselves. */
-static void what_worked_in_linked_chats_together_becomes_a_skill(void **state)
-{
-    static const char *const said[] = {
-        "The deploy to the staging server fails with a permission error.",
-        "1. Run the login command on the staging server.\n"
-        "2. Restart the deploy job.\n3. Check the log.",
-        "Great, that fixed it!"};
-    struct uuid first;
-
-    (void)state;
-    for (int i = 0; i < 24; i++) {
-        by("sms", i * MINUTE, i % 3 == 1 ? TURN_ASSISTANT : TURN_USER,
-           said[i % 3]);
-    }
-    first = talk.last.turn.chat_id;
-    by("sms", 2 * HOUR, TURN_USER,
-       "Back to the deploy to the staging server: it fails with a permission "
-       "error again.");
-    assert_memory_not_equal(&talk.last.turn.chat_id, &first, 16);
-    assert_true(chat_now(&talk.last.turn.chat_id).cross_episodes.len > 0);
-    (void)run_tasks();
-    assert_int_equal(talk_count(&talk, "skill"), 0);
-    for (int i = 0; i < 24; i++) {
-        by("sms", 2 * HOUR + (i + 1) * MINUTE,
-           i % 3 == 1 ? TURN_ASSISTANT : TURN_USER, said[i % 3]);
-    }
-    by("sms", 20 * HOUR, TURN_USER, "Can you recommend a book?");
-    (void)run_tasks();
-    assert_int_equal(talk_count(&talk, "skill"), 1);
-}
-
-static double confidence_of(const struct memory_view *view)
-{
-    json_t *fields = NULL;
-    double confidence;
-
-    assert_int_equal(json_parse(view->memory.fields, &fields, NULL), CLEW_OK);
-    confidence = json_real_value(json_object_get(fields, "confidence"));
-    json_decref(fields);
-    return confidence;
-}
-
-static double after_outcome(const struct uuid *id, bool has_worked)
-{
-    struct memory_action action = {.has_worked = &has_worked};
-    struct clew_error err = {0};
-    struct memory_view view;
-
-    assert_int_equal(memory_view_act(&talk.world.engine, &talk.world.scope,
-                                     &talk.world.arena, id, &action, &view,
-                                     &err),
-                     CLEW_OK);
-    return confidence_of(&view);
-}
-
-static double confidence_now(const struct uuid *id)
-{
-    struct clew_error err = {0};
-    struct memory_view view;
-
-    assert_int_equal(memory_view_get(&talk.world.engine, &talk.world.scope,
-                                     &talk.world.arena, id, &view, &err),
-                     CLEW_OK);
-    return confidence_of(&view);
-}
-
-static void assert_near(double got, double wanted)
-{
-    assert_true(got - wanted < 1e-9 && wanted - got < 1e-9);
-}
-
-static void a_skill_follows_its_outcomes_and_fades_when_idle(void **state)
-{
-    struct clew_error err = {0};
-    struct memory_action action = {0};
-    struct memory_view view;
-    bool has_worked = true;
-    double initial;
-    double last;
-    struct uuid id;
-
-    what_worked_sixteen_times_becomes_a_skill(state);
-    id = talk_memory(&talk, "skill", 0)->id;
-    initial = confidence_now(&id);
-    assert_true(initial > 0.7);
-    /* 0.5 x initial + 0.5 x 1, then + 0.05, at most 1 */
-    last = 0.5 * initial + 0.5 + 0.05;
-    assert_near(after_outcome(&id, true), last > 1 ? 1 : last);
-    /* one of two worked, then - 0.10 */
-    assert_near(after_outcome(&id, false), 0.5 * initial + 0.25 - 0.10);
-    /* one of three */
-    last = 0.5 * initial + 0.5 / 3 - 0.10;
-    assert_near(after_outcome(&id, false), last);
-    /* x 0.95 for each thirty days, and not before */
-    clock_add_ms(&talk.world.clock, 30 * CLOCK_DAY_MS - 1);
-    assert_near(confidence_now(&id), last);
-    clock_add_ms(&talk.world.clock, 1);
-    assert_near(confidence_now(&id), last * 0.95);
-    clock_add_ms(&talk.world.clock, 60 * CLOCK_DAY_MS);
-    assert_near(confidence_now(&id), last * 0.95 * 0.95 * 0.95);
-    /* using it ends the idling */
-    assert_near(after_outcome(&id, true), 0.5 * initial + 0.25 + 0.05);
-    /* a fact has no outcomes */
-    by("sms", 200 * 24 * HOUR, TURN_USER, "I live in Hamburg.");
-    id = talk_memory(&talk, "fact", 0)->id;
-    action.has_worked = &has_worked;
-    assert_int_equal(memory_view_act(&talk.world.engine, &talk.world.scope,
-                                     &talk.world.arena, &id, &action, &view,
-                                     &err),
-                     CLEW_INVALID);
-}
-
-static void a_skill_seen_again_counts_as_used(void **state)
-{
-    struct str stored =
-        STR("{\"confidence\":0.5,\"initial_confidence\":0.8,\"uses\":2,"
-            "\"successes\":1,\"frequency\":16,\"used_at\":"
-            "\"2026-02-16T00:00:00Z\"}");
-    struct str found = STR("{\"confidence\":0.9,\"frequency\":18}");
-    struct memory memory = {.type = STR("skill")};
-    struct memory_view view = {0};
-
-    (void)state;
-    view.memory.fields =
-        skill_use_merge(&talk.world.arena, stored, found, WORLD_NOW);
-    /* three of four worked; what it begins with is what is found now */
-    assert_near(confidence_of(&view), 0.5 * 0.9 + 0.5 * 0.75 + 0.05);
-    /* nothing new was seen: it stays as it was */
-    view.memory.fields = skill_use_merge(
-        &talk.world.arena, stored, STR("{\"confidence\":0.9,\"frequency\":16}"),
-        WORLD_NOW);
-    assert_near(confidence_of(&view), 0.5);
-    /* damaged fields are left alone */
-    memory.fields = STR("[]");
-    assert_true(
-        str_eq(skill_use_at(&talk.world.arena, &memory, WORLD_NOW), STR("[]")));
-}
-
 /* --- summaries -------------------------------------------------------------
  */
 
@@ -551,10 +386,6 @@ int main(void)
         CASE(a_day_compacts_an_open_chat),
         CASE(compacting_by_hand_twice_changes_nothing),
         CASE(turns_stay_and_the_episode_is_found_after_compaction),
-        CASE(what_worked_sixteen_times_becomes_a_skill),
-        CASE(what_worked_in_linked_chats_together_becomes_a_skill),
-        CASE(a_skill_follows_its_outcomes_and_fades_when_idle),
-        CASE(a_skill_seen_again_counts_as_used),
         CASE(forgetting_a_turn_takes_the_summaries_with_it),
         CASE(forgetting_a_chat_takes_its_episodes_and_links),
     };

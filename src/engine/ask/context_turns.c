@@ -15,6 +15,7 @@
 #include "engine/core/budget.h"
 #include "engine/core/rows.h"
 #include "engine/effort/effort_fork.h"
+#include "engine/effort/effort_skill.h"
 #include "store/db.h"
 #include "text/machine.h"
 
@@ -35,6 +36,8 @@
 #define EXCHANGE 2
 /* What an effort came to, as its parent is told. */
 #define RESULT_TOKENS 100
+/* What worked before, as the one who works on it is told. */
+#define SKILL_TOKENS 160
 /* Efforts above one that are told. */
 #define MAX_GOALS 8
 
@@ -456,6 +459,39 @@ static enum clew_status add_attempts(struct store_tx *tx, struct builder *b,
     return status == CLEW_OK && !is_ok ? clew_no_memory(err) : status;
 }
 
+/* What worked for such efforts before. */
+static enum clew_status add_skill(struct store_tx *tx, struct builder *b,
+                                  const struct effort *effort,
+                                  struct clew_error *err)
+{
+    struct context_line line = {0};
+    struct memory skill;
+    struct str problem;
+    struct str steps;
+    char id[UUID_TEXT_SIZE];
+    enum clew_status status =
+        effort_skill_of(tx, b->arena, &effort->memory_id, &skill, NULL);
+
+    if (status == CLEW_NOT_FOUND || !effort->is_open) {
+        return CLEW_OK;
+    }
+    if (status != CLEW_OK) {
+        return clew_fail(err, status, "could not read the skill");
+    }
+    problem = context_flat(b->arena, skill.summary);
+    steps = context_flat(b->arena, skill.resolution);
+    steps = steps.len ? budget_fit(b->arena, steps, SKILL_TOKENS) : steps;
+    uuid_format(&skill.id, id);
+    line.text = str_of(arena_printf(
+        b->arena, "- [skill] What worked before for \"%.*s\": %.*s",
+        (int)problem.len, problem.s, (int)steps.len, steps.s));
+    line.source = str_of(arena_printf(b->arena, "memory:%s", id));
+    return problem.s && steps.s && line.text.s && line.source.s &&
+                   context_add(b, CONTEXT_EFFORT, &line)
+               ? CLEW_OK
+               : clew_no_memory(err);
+}
+
 /* Turns as they were said, from the newest on, while they keep within 70 % of
  * the share; before those, checkpoints. */
 static enum clew_status add_effort_turns(struct builder *b,
@@ -586,7 +622,10 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
     if (!title.s || !b->out->parts[CONTEXT_EFFORT].head.s) {
         return clew_no_memory(err);
     }
-    status = effort_turns(tx, b, active, &list, err);
+    status = add_skill(tx, b, active, err);
+    if (status == CLEW_OK) {
+        status = effort_turns(tx, b, active, &list, err);
+    }
     if (status == CLEW_OK) {
         status = add_effort_turns(b, list.items, list.count,
                                   b->shares[CONTEXT_EFFORT], err);

@@ -3,6 +3,7 @@
  * effort_open.c - a turn that sets out to get something done.
  */
 #include "engine/effort/effort_cache.h"
+#include "engine/effort/effort_skill.h"
 
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
@@ -39,6 +40,20 @@ enum clew_status effort_title_chat(struct observation *o, const struct uuid *id,
     return status;
 }
 
+/* What worked for such an effort before. */
+static enum clew_status tell_skill(struct observation *o,
+                                   const struct memory *skill,
+                                   struct clew_error *err)
+{
+    enum clew_status status = note_told(o->work, skill, "offered", err);
+
+    return status == CLEW_OK
+               ? note_notice(o->work, err, "[skill] %.*s => %.*s",
+                             (int)skill->summary.len, skill->summary.s,
+                             (int)skill->resolution.len, skill->resolution.s)
+               : status;
+}
+
 static enum clew_status open_effort(struct observation *o,
                                     struct effort_cache *cache,
                                     const struct select_opening *item,
@@ -54,6 +69,7 @@ static enum clew_status open_effort(struct observation *o,
                             .last_seq = turn->seq,
                             .last_at_ms = turn->created_at_ms,
                             .raw_tokens = turn->token_count};
+    struct memory skill = {0};
     json_t *fields = json_object();
     enum clew_status status = effort_collapse_active(o, cache, NULL, err);
 
@@ -69,6 +85,9 @@ static enum clew_status open_effort(struct observation *o,
         return clew_no_memory(err);
     }
     if (status == CLEW_OK) {
+        status = effort_skill_offer(o->work->batch, &memory, &skill, err);
+    }
+    if (status == CLEW_OK) {
         status = note_insert(o->work, &memory, 0, NULL, err);
     }
     if (status == CLEW_OK) {
@@ -77,9 +96,13 @@ static enum clew_status open_effort(struct observation *o,
     if (status == CLEW_OK) {
         status = effort_title_chat(o, &memory.id, item->title, err);
     }
-    return status == CLEW_OK ? note_notice(o->work, err, "[effort:open] %.*s",
-                                           (int)item->title.len, item->title.s)
-                             : status;
+    if (status == CLEW_OK) {
+        status = note_notice(o->work, err, "[effort:open] %.*s",
+                             (int)item->title.len, item->title.s);
+    }
+    return status == CLEW_OK && !uuid_is_nil(&skill.id)
+               ? tell_skill(o, &skill, err)
+               : status;
 }
 
 /* Half of the words of the new title, and more than half of the shorter one:

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "engine/chat/chat.h"
 #include "engine/core/work.h"
+#include "engine/effort/effort_skill.h"
 
 #include <string.h>
 
@@ -228,6 +229,9 @@ enum clew_status effort_set_status(struct batch_work *batch,
     }
     memory->updated_at_ms = change->time_ms;
     status = add_change(batch, memory, change, err);
+    if (status == CLEW_OK && uuid_is_nil(&memory->parent_id)) {
+        status = effort_skill_end(batch, memory, err);
+    }
     if (status == CLEW_OK) {
         status = memory_update(batch, memory, err);
     }

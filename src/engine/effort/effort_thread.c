@@ -14,6 +14,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/work.h"
 #include "engine/effort/effort_fork.h"
+#include "engine/effort/effort_skill.h"
 
 #include <string.h>
 
@@ -135,11 +136,15 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
                             .is_open = true,
                             .is_spawned = true,
                             .last_at_ms = work->now_ms};
+    struct memory skill;
     enum clew_status status = check_places(tx, work, err);
 
     begin(work, tx);
     if (status == CLEW_OK) {
         status = insert_thread(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        status = effort_skill_offer(&work->batch, &memory, &skill, err);
     }
     if (status == CLEW_OK) {
         status = memory_insert(&work->batch, &memory, NULL, 0, NULL, 0, err);

@@ -9,6 +9,7 @@
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/effort/effort_cache.h"
+#include "engine/effort/effort_skill.h"
 #include "engine/memory/note.h"
 
 /* An effort named so few turns before the end of its chat is at work. */
@@ -76,6 +77,7 @@ static enum clew_status insert(struct observation *o, struct str title,
                             .last_seq = turn->seq,
                             .last_at_ms = turn->created_at_ms,
                             .raw_tokens = turn->token_count};
+    struct memory skill;
     json_t *fields = json_object();
     enum clew_status status;
 
@@ -92,7 +94,10 @@ static enum clew_status insert(struct observation *o, struct str title,
     if (!memory.fields.s) {
         return clew_no_memory(err);
     }
-    status = note_insert(o->work, &memory, 0, NULL, err);
+    status = effort_skill_offer(o->work->batch, &memory, &skill, err);
+    if (status == CLEW_OK) {
+        status = note_insert(o->work, &memory, 0, NULL, err);
+    }
     if (status == CLEW_OK) {
         status = effort_insert(o->tx, &effort, err);
     }

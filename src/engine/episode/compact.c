@@ -20,7 +20,6 @@
 #include "engine/core/task.h"
 #include "engine/core/work.h"
 #include "engine/episode/episode.h"
-#include "engine/episode/skill_keep.h"
 #include "engine/read/reading.h"
 #include "text/summarise.h"
 
@@ -40,12 +39,9 @@ struct work {
     struct chat chat;
     struct turn *turns;
     size_t n_turns;
-    struct turn *linked; /* turns of chats joined to this one, for skills */
-    size_t n_linked;
     struct summary summary;
     const char *method; /* extractive, llm */
     struct task_note note;
-    struct skill_list skills;
     struct batch_work batch;
     bool is_stale; /* a turn was forgotten since they were read */
 };
@@ -81,10 +77,6 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
                work->turns[work->n_turns - 1].seq > through) {
             work->n_turns--;
         }
-    }
-    if (status == CLEW_OK) {
-        status = skill_read_linked(tx, work->arena, &work->chat, &work->linked,
-                                   &work->n_linked, err);
     }
     return status;
 }
@@ -218,10 +210,6 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
     if (status == CLEW_OK && advice_is_there(work->engine)) {
         status = ask_summary(work, scope, turns, n, err);
     }
-    if (status == CLEW_OK) {
-        status = skill_collect(work->arena, work->linked, work->n_linked,
-                               work->turns, work->n_turns, &work->skills, err);
-    }
     return status;
 }
 
@@ -320,9 +308,6 @@ static enum clew_status write_episode(struct work *work, struct store_tx *tx,
             status = chat_update(tx, &work->chat, err);
         }
     }
-    if (status == CLEW_OK) {
-        status = skill_keep(&work->batch, &work->skills, work->now_ms, err);
-    }
     return status == CLEW_OK ? refresh_cross(work, err) : status;
 }
 
@@ -332,15 +317,10 @@ static enum clew_status check_turns(struct work *work, struct store_tx *tx,
                                     struct clew_error *err)
 {
     bool stands = false;
-    bool linked_stand = false;
     enum clew_status status = turn_still_stand(tx, work->arena, work->turns,
                                                work->n_turns, &stands, err);
 
-    if (status == CLEW_OK) {
-        status = turn_still_stand(tx, work->arena, work->linked, work->n_linked,
-                                  &linked_stand, err);
-    }
-    work->is_stale = status == CLEW_OK && !(stands && linked_stand);
+    work->is_stale = status == CLEW_OK && !stands;
     return work->is_stale
                ? clew_fail(err, CLEW_CONFLICT, "a turn was forgotten meanwhile")
                : status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.h - an episode gets its summaries, and what can be learned from it.
+ * compact.h - an episode gets its summaries.
  *
  * Adds, in one transaction: micro, meso and macro summaries with the turns
- * they come from, the chat's running summary, sightings of skills. Removes
- * nothing. Doing it again with no new turns changes nothing.
+ * they come from, the chat's running summary. Removes nothing. Doing it
+ * again with no new turns changes nothing.
  * Thread-safety: safe; see engine.h.
  */
 #ifndef ENGINE_COMPACT_H

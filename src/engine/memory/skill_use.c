@@ -78,38 +78,60 @@ struct str skill_use_add(struct arena *arena, struct str fields, size_t n,
     return text_of(arena, json, json && add_uses(json, n, has_worked, now_ms));
 }
 
-struct str skill_use_merge(struct arena *arena, struct str stored,
-                           struct str found, int64_t now_ms)
+struct str skill_use_take_back(struct arena *arena, struct str fields,
+                               bool has_worked)
 {
-    json_t *old = object_of(stored);
-    json_t *json = object_of(found);
-    int64_t n_new = count_of(json, "frequency") - count_of(old, "frequency");
-    int64_t uses = count_of(old, "uses");
-    bool is_ok = json != NULL;
+    json_t *json = object_of(fields);
+    int64_t uses = count_of(json, "uses");
+    int64_t successes = count_of(json, "successes");
+    double initial = real_of(json, "initial_confidence", 0);
 
-    if (is_ok && old && uses > 0) {
-        is_ok =
-            json_set_int(json, "uses", uses) &&
-            json_set_int(json, "successes", count_of(old, "successes")) &&
-            json_set_real(json, "initial_confidence",
-                          real_of(json, "confidence", 0)) &&
-            json_set_real(json, "confidence", real_of(old, "confidence", 0)) &&
-            json_set(json, "used_at",
-                     json_incref(json_object_get(old, "used_at")));
-    }
-    if (is_ok && old && n_new > 0) {
-        is_ok = add_uses(json, (size_t)n_new, true, now_ms);
-    }
-    json_decref(old);
-    return text_of(arena, json, is_ok);
+    uses -= uses > 0;
+    successes -= has_worked && successes > 0;
+    return text_of(arena, json,
+                   json && json_set_int(json, "uses", uses) &&
+                       json_set_int(json, "successes", successes) &&
+                       json_set_real(json, "confidence",
+                                     skill_after_use(initial, (size_t)successes,
+                                                     (size_t)uses)));
+}
+
+struct str skill_use_offered(struct arena *arena, struct str fields,
+                             int64_t now_ms)
+{
+    json_t *json = object_of(fields);
+
+    return text_of(
+        arena, json,
+        json && json_set_int(json, "offered", count_of(json, "offered") + 1) &&
+            json_set_time(json, "offered_at", &now_ms));
+}
+
+static double idled(const json_t *json, const struct memory *memory,
+                    int64_t now_ms)
+{
+    int64_t used_at_ms = memory->updated_at_ms;
+
+    /* never used: since it was found last */
+    clew_ignore(
+        json_get_time(json, "used_at", JSON_OPTIONAL, &used_at_ms, NULL));
+    return skill_after_idling(real_of(json, "confidence", 0),
+                              now_ms - used_at_ms);
+}
+
+double skill_use_confidence(const struct memory *memory, int64_t now_ms)
+{
+    json_t *json = object_of(memory->fields);
+    double confidence = json ? idled(json, memory, now_ms) : 0;
+
+    json_decref(json);
+    return confidence;
 }
 
 struct str skill_use_at(struct arena *arena, const struct memory *memory,
                         int64_t now_ms)
 {
     json_t *json;
-    int64_t used_at_ms = memory->updated_at_ms;
-    double confidence;
 
     if (!str_eq(memory->type, STR("skill"))) {
         return memory->fields;
@@ -118,10 +140,7 @@ struct str skill_use_at(struct arena *arena, const struct memory *memory,
     if (!json) {
         return memory->fields;
     }
-    /* never used: since it was found last */
-    clew_ignore(
-        json_get_time(json, "used_at", JSON_OPTIONAL, &used_at_ms, NULL));
-    confidence =
-        skill_after_idling(real_of(json, "confidence", 0), now_ms - used_at_ms);
-    return text_of(arena, json, json_set_real(json, "confidence", confidence));
+    return text_of(
+        arena, json,
+        json_set_real(json, "confidence", idled(json, memory, now_ms)));
 }
