@@ -36,7 +36,19 @@ static const char *const joints[] = {", ",
                                      " after ",
                                      " before ",
                                      " if ",
-                                     " where "};
+                                     " where ",
+                                     " und ",
+                                     " aber ",
+                                     " weil ",
+                                     " et ",
+                                     " mais ",
+                                     " y ",
+                                     " pero ",
+                                     " porque ",
+                                     " e ",
+                                     " ma ",
+                                     " mas ",
+                                     " maar "};
 #define N_JOINTS (sizeof(joints) / sizeof(joints[0]))
 
 /* The end of the sentence that starts at `from`, within its line. "3.5", "e.g."

@@ -29,6 +29,11 @@ const talks = [
   [[compact], null],
   [["<local-command-stdout>total 48\ndrwx bin</local-command-stdout>"], null],
   [["In my template <system-reminder> is never closed, why does it render empty?"], "In my template <system-reminder> is never closed, why does it render empty?"],
+  [["Hoi", "De zonnepanelen leveren sinds vorige maand de helft minder op"], "De zonnepanelen leveren sinds vorige maand de helft minder op"],
+  [["Coucou, merci pour hier", "Il faut refaire le contrat de location de l'appartement de Lyon"], "Il faut refaire le contrat de location de l'appartement de Lyon"],
+  [["Olá, tudo bem?"], null],
+  [["Continue", "the migration of the user table, we stopped at step 4"], "the migration of the user table, we stopped at step 4"],
+  [["I have a question", "How do I get candle wax out of a linen tablecloth?"], "How do I get candle wax out of a linen tablecloth?"],
   [["Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"], "Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"],
 ];
 
@@ -51,6 +56,38 @@ onEachBackend("row 12, titles name the matter", (open) => {
         assert.ok(turns[0].startsWith(now) && !/…$/.test(now), now);
         assert.match(turns[0].slice(now.length), /^(,| and | because | when | \()|^ (after|with)/, now);
       }
+    }
+    await server.stop();
+  });
+});
+
+/* what is said by turns; what its chain is called */
+const matters = [
+  [["Moin", "Moin!", "Die Waschküche steht seit gestern unter Wasser", "Ist der Ablauf frei?", "der Ablauf ist frei, zwei Meter Schlauch sind neu"], "Die Waschküche steht seit gestern unter Wasser"],
+  [["I keep waking up at 4 am and can't get back to sleep", "How long has it been going on?", "about three weeks, since the new job started"], "I keep waking up at 4 am and can't get back to sleep"],
+  [["morning! quick one", "Sure", "our terraform plan wants to destroy the production subnet, why?", "Did the CIDR change?", "yes I changed the cidr block yesterday"],
+    "our terraform plan wants to destroy the production subnet, why?"],
+  [["Le four ne chauffe plus depuis dimanche et j'ai douze invités samedi", "La résistance ?", "elle a l'air brûlée"], "Le four ne chauffe plus depuis dimanche et j'ai douze invités samedi"],
+  [["buenos días", "Buenos días.", "La lavadora hace un ruido horrible cuando centrifuga", "¿Está nivelada?", "la moví ayer para limpiar detrás"], "La lavadora hace un ruido horrible cuando centrifuga"],
+  [["こんにちは", "こんにちは！", "冷蔵庫の下から水が漏れて床が濡れています", "排水口は?", "排水口が凍っているみたいです"], "冷蔵庫の下から水が漏れて床が濡れています"],
+];
+
+onEachBackend("row 7, a chain is called after its matter", (open) => {
+  test("not after a greeting, nor after a detail that comes later", async () => {
+    const server = await open();
+    const api = server.api(await server.key("row7"));
+    for (const [n, [turns, title]] of matters.entries()) {
+      const created_at = (i) => new Date(Date.UTC(2026, 3, 1, 9, i)).toISOString();
+      const chat = isOk(await api.post("/api/v1/chats", { user_id: `u${n}` }), 201);
+      const said = turns.map((content, i) => ({ user_id: `u${n}`, chat_id: chat.id, content,
+        role: ["user", "assistant"][i % 2], created_at: created_at(i) }));
+      if (n % 2) isOk(await api.post("/api/v1/turns", { turns: said }), 201); /* all at once, read later */
+      else for (const turn of said) isOk(await api.post("/api/v1/turns", turn), 201);
+      await isRead(api);
+      const topics = isOk(await api.get(`/api/v1/chains?user_id=u${n}`)).items.map((chain) => chain.topic);
+      assert.ok(topics.includes(title), `${title}: ${topics}`);
+      assert.ok(topics.every((topic) => topic !== turns[0] || topic === title), `${topics}`);
+      assert.equal(isOk(await api.get(`/api/v1/chats/${chat.id}`)).title, title);
     }
     await server.stop();
   });

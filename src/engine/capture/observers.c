@@ -11,6 +11,7 @@
 #include "engine/keep/keep.h"
 #include "engine/llmread/llmread.h"
 #include "engine/topic/chain.h"
+#include "engine/understand/chat_name.h"
 #include "engine/understand/intent_later.h"
 #include "engine/understand/observation.h"
 
@@ -26,6 +27,7 @@ static const struct observer observers[] = {
      .is_reader = true,
      .foresee = understand_turn,
      .turn = understand_turn},
+    {.name = "names", .is_reader = true, .turn = chat_name_observe},
     {.name = "topics",
      .is_reader = true,
      .foresee = chain_foresee,

@@ -23,9 +23,8 @@ struct reader {
 /* --- topics -----------------------------------------------------------------
  */
 
-/* The stems of the words in a slice of the turn's text. */
-static size_t words_of(const struct analysis *a, struct str phrase,
-                       uint32_t *out)
+size_t chain_read_words(const struct analysis *a, struct str phrase,
+                        uint32_t out[CHAIN_TOPIC_WORDS])
 {
     size_t from = (size_t)(phrase.s - a->text.s);
     size_t count = 0;
@@ -68,7 +67,8 @@ static void find_topic(const struct analysis *a, struct chain_part *part,
     part->topic = cut(topic, TOPIC_BYTES);
     if (part->topic.len > 0 && part->topic.s >= a->text.s &&
         part->topic.s < a->text.s + a->text.len) {
-        part->n_topic_words = words_of(a, part->topic, part->topic_words);
+        part->n_topic_words =
+            chain_read_words(a, part->topic, part->topic_words);
     }
 }
 

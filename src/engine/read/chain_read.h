@@ -50,6 +50,9 @@ enum clew_status chain_read(struct arena *arena,
                             const struct analysis *analysis,
                             const struct turn *turn, struct chain_reading *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* The stems of the words in a slice of the turn's text, as a topic has them. */
+size_t chain_read_words(const struct analysis *a, struct str phrase,
+                        uint32_t out[CHAIN_TOPIC_WORDS]);
 /* Keep the turn's vector too: `vector`, if it is the shipped embedder's, else
  * (NULL) that embedder is asked. */
 enum clew_status chain_read_vector(const float *vector, struct str text,

@@ -9,6 +9,7 @@
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
 #include "engine/topic/chain_cache.h"
+#include "engine/topic/chain_name.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,32 +23,6 @@ const struct chain_vector *chain_group_vector(const struct chain_group *group)
                    reading->n_parts == 1
                ? &reading->vector
                : NULL;
-}
-
-/* --- topics -----------------------------------------------------------------
- */
-
-static bool set_topic(const struct chain_group *group, struct chain *chain)
-{
-    chain->topic = arena_str(group->work->batch->arena, group->part->topic);
-    memcpy(chain->state.topic, group->part->topic_words,
-           sizeof(chain->state.topic));
-    chain->state.n_topic = (uint8_t)group->part->n_topic_words;
-    return chain->topic.s != NULL;
-}
-
-/* Take the group's phrase where it stands for more of the chain. */
-static bool refine_topic(const struct chain_group *group, struct chain *chain)
-{
-    const struct chain_state *state = &chain->state;
-    float now = chain_state_central(state, state->topic, state->n_topic);
-    float then = chain_state_central(state, group->part->topic_words,
-                                     group->part->n_topic_words);
-
-    if (!group->part->is_phrase || then <= CHAIN_TOPIC_GAIN * now) {
-        return true;
-    }
-    return set_topic(group, chain);
 }
 
 /* --- updates ----------------------------------------------------------------
@@ -160,7 +135,7 @@ static enum clew_status add_claims(const struct chain_group *group,
         chain->last_extended_at_ms = work->turn->created_at_ms;
     }
     to->is_dirty = true;
-    return refine_topic(group, chain) ? CLEW_OK : clew_no_memory(err);
+    return chain_name_refine(group, chain, err);
 }
 
 /* ... which is used now. */
@@ -352,8 +327,9 @@ enum clew_status chain_change_start(const struct chain_group *group,
     const char *reasoning;
     enum clew_status status;
 
-    if (!set_topic(group, &fresh)) {
-        return clew_no_memory(err);
+    status = chain_name_set(group, &fresh, err);
+    if (status != CLEW_OK) {
+        return status;
     }
     reasoning =
         parent ? say(group, "Branched from ", parent->topic,

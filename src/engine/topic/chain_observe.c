@@ -19,6 +19,7 @@
 #include "engine/topic/chain_change.h"
 #include "engine/topic/chain_fork.h"
 #include "engine/topic/chain_judge.h"
+#include "engine/topic/chain_name.h"
 #include "engine/topic/chain_sense.h"
 #include "store/db.h"
 
@@ -184,7 +185,7 @@ static enum clew_status observe_part(const struct chain_group *group,
     const struct chain_features *features = &group->part->features;
     enum clew_status status = CLEW_OK;
 
-    if (group->part->n_claims > 0) {
+    if (group->part->n_claims > 0 && !chain_name_is_empty(group)) {
         status = settle(group, err);
     } else if (session->n_open > 0) {
         /* nothing is claimed, but the talk has moved on */
@@ -267,7 +268,8 @@ static enum clew_status foresee_part(const struct chain_group *group,
 {
     struct chain_verdict verdict;
 
-    return group->part->n_claims > 0 && chain_sense_has(group)
+    return group->part->n_claims > 0 && chain_sense_has(group) &&
+                   !chain_name_is_empty(group)
                ? chain_judge(group, &verdict, err)
                : CLEW_OK;
 }

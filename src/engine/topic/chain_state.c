@@ -335,7 +335,8 @@ enum clew_status chain_state_write(const struct chain_state *state,
     }
     put_counts(out, state->words, state->n_words);
     put_counts(out, state->names, state->n_names);
-    put(out, state->n_topic, 1);
+    /* both are less than 16 */
+    put(out, (uint64_t)(state->n_topic | state->topic_weight << 4), 1);
     for (size_t i = 0; i < state->n_topic; i++) {
         put(out, state->topic[i], 4);
     }
@@ -376,6 +377,8 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
     out->n_words = get_counts(&from, out->words, CHAIN_WORDS);
     out->n_names = get_counts(&from, out->names, CHAIN_NAMES);
     out->n_topic = (uint8_t)get(&from, 1);
+    out->topic_weight = out->n_topic >> 4;
+    out->n_topic &= CHAIN_NAME_STEPS - 1;
     if (out->n_topic > CHAIN_TOPIC_WORDS) {
         return false;
     }

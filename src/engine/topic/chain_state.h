@@ -32,6 +32,9 @@ struct chain_count {
     bool is_noun;
 };
 
+/* Steps of `topic_weight`; kept in half a byte. */
+#define CHAIN_NAME_STEPS 16
+
 struct chain_state {
     uint32_t n_turns;
     uint32_t last_cues; /* of its last turn, enum chain_cue */
@@ -47,6 +50,7 @@ struct chain_state {
     uint8_t n_tops;
     uint32_t topic[CHAIN_TOPIC_WORDS]; /* words of the topic shown */
     uint8_t n_topic;
+    uint8_t topic_weight; /* how sure it names the matter, see chain_name.h */
     bool has_vectors;
     bool is_vector_user;         /* the last turn with a vector is the user's */
     struct chain_vector said[2]; /* last of the assistant, last of the user */
