@@ -48,7 +48,7 @@ const struct api_route api_routes[] = {
      "Topics, efforts, memories and forks beside a stretch of turns",
      "listMarks: > Marks", 0},
     {HTTP_POST, "/api/v1/chats/{id}/fork", WRITE, chats_fork,
-     FIELDS("at_seq", "title"), NULL,
+     FIELDS("at_seq", "title", "subtask"), NULL,
      "Fork a chat at any turn; nothing is copied", "forkChat: > 201 Chat", 0},
     {HTTP_GET, "/api/v1/chats/{id}/tree", READ, chats_tree, NULL, NULL,
      "List the tree of forks a chat belongs to", "getChatTree: > ChatTree", 0},

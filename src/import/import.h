@@ -28,6 +28,9 @@ struct import_message {
     struct str name;   /* the speaker; s == NULL: none */
     json_t *content;   /* a string or content blocks */
     int64_t created_at_ms;
+    struct str agent;  /* the sub-agent whose talk it is; s == NULL: none's */
+    struct str beside; /* external id of a message of the talk that one is
+                          beside; s == NULL: that is not known */
 };
 
 /* Where a message is kept. */
@@ -51,6 +54,10 @@ struct import_ops {
     enum clew_status (*fork)(void *arg, const char *chat, int64_t seq,
                              char out_chat[IMPORT_CHAT_ID_SIZE],
                              struct clew_error *err);
+    /* A chat for the talk of a sub-agent beside `chat`. */
+    enum clew_status (*agent)(void *arg, const char *chat, struct str name,
+                              char out_chat[IMPORT_CHAT_ID_SIZE],
+                              struct clew_error *err);
     /* Name a chat that was just made. */
     enum clew_status (*title)(void *arg, const char *chat, struct str title,
                               struct clew_error *err);
@@ -70,6 +77,7 @@ struct import_counts {
     int64_t n_messages; /* kept or known */
     int64_t n_new;
     int64_t n_forks;   /* new ones */
+    int64_t n_agents;  /* talks of sub-agents, new ones */
     int64_t n_skipped; /* all that were left out */
     int64_t by_reason[IMPORT_REASONS];
 };

@@ -252,6 +252,7 @@ static enum clew_status wait_for_more(struct importer *importer,
     *waiting = (struct waiting){*message, owner, node};
     waiting->message.id = text_of(json_array_get(owner, 0));
     waiting->message.parent = (struct str){0};
+    waiting->message.agent = waiting->message.beside = (struct str){0};
     waiting->message.name =
         message->name.s ? text_of(json_array_get(owner, 1)) : (struct str){0};
     waiting->message.content = json_incref(message->content);
@@ -295,6 +296,40 @@ static enum clew_status open_chat(struct importer *importer, struct str id,
     return status == CLEW_OK ? add_chat(importer, fork, out_chat, err) : status;
 }
 
+/* A chat for the first message of a sub-agent; NO_NODE, and the message left
+ * out, if the talk it is beside is not there. */
+static enum clew_status open_agent(struct importer *importer,
+                                   const struct import_message *message,
+                                   size_t *out_chat, struct clew_error *err)
+{
+    char own[IMPORT_CHAT_ID_SIZE] = "";
+    struct import_place place = {0};
+    size_t main = NO_NODE;
+    enum clew_status status = hand_on(importer, err);
+
+    if (status == CLEW_OK) {
+        status = importer->ops->find(importer->arg, message->id, &place, err);
+    }
+    if (status == CLEW_OK && place.is_known) {
+        return chat_of(importer, place.chat, out_chat, err);
+    }
+    *out_chat = NO_NODE;
+    if (status == CLEW_OK) {
+        status = find_node(importer, message->beside, &main, err);
+    }
+    if (status == CLEW_OK && main == NO_NODE) {
+        return importer_skip(importer, message->id, (struct str){0},
+                             IMPORT_PLUMBING, err);
+    }
+    if (status == CLEW_OK) {
+        status = importer->ops->agent(
+            importer->arg, importer->chats[importer->nodes[main].chat].id,
+            message->agent, own, err);
+    }
+    importer->counts.n_agents += status == CLEW_OK;
+    return status == CLEW_OK ? add_chat(importer, own, out_chat, err) : status;
+}
+
 enum clew_status importer_add(struct importer *importer,
                               const struct import_message *message,
                               struct clew_error *err)
@@ -314,6 +349,11 @@ enum clew_status importer_add(struct importer *importer,
     if (parent != NO_NODE &&
         importer->chats[importer->nodes[parent].chat].tip == parent) {
         chat = importer->nodes[parent].chat;
+    } else if (parent == NO_NODE && message->agent.s) {
+        status = open_agent(importer, message, &chat, err);
+        if (status == CLEW_OK && chat == NO_NODE) {
+            return CLEW_OK;
+        }
     } else {
         status = open_chat(importer, message->id, parent, &chat, err);
     }

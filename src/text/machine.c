@@ -42,6 +42,9 @@ static const struct {
     {"Please write a 5-10 word title for the following conversation", false},
     {"Analyze if this message indicates a new conversation topic", false},
     {"[Request interrupted by user", true},
+    {"Continue from where you left off", true},
+    {"[tool_use", true}, /* clew's own, in place of a block */
+    {"[tool_result", true},
     {"# AGENTS.md instructions for", false},
     {"Summarize this coding conversation", false},
     {"<<autonomous-loop", false},
@@ -227,6 +230,7 @@ bool machine_is_tale(struct str text)
 {
     struct str said = str_trim(text);
 
-    return str_starts(said, STR("<analysis>")) &&
-           str_find(said, STR("<summary>"), 0) != SIZE_MAX;
+    return str_eq(said, STR("No response requested.")) ||
+           (str_starts(said, STR("<analysis>")) &&
+            str_find(said, STR("<summary>"), 0) != SIZE_MAX);
 }

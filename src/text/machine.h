@@ -25,7 +25,8 @@
  * CLEW_NO_MEMORY is the only failure. */
 enum clew_status machine_blank(struct arena *arena, struct str text,
                                struct str *out) CLEW_MUST_CHECK;
-/* A model's answer to a client that asked it to sum the talk up. */
+/* A model's answer to a client that asked it to sum the talk up, or one that a
+ * client made up where it asked no model. */
 bool machine_is_tale(struct str text);
 
 #endif

@@ -11,7 +11,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isOk } from "./lib/check.mjs";
+import { isOk, isRead } from "./lib/check.mjs";
 import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
 
 process.env.CLEW_TEST_READS = "no";
@@ -210,11 +210,11 @@ onEachBackend("import", (open) => {
     const counts = await load(lines(...session), "--user", "kai");
     assert.equal(counts.format, "claude-code");
     assert.deepEqual([counts.conversations, counts.messages, counts.forks,
-      counts.skipped], [1, 7, 1, 4]);
+      counts.agents, counts.skipped], [1, 8, 1, 1, 3]);
     const chats = await chatsOf("kai");
-    assert.equal(chats.length, 2);
+    assert.equal(chats.length, 3);
     const main = chats.find((chat) => !chat.parent_id);
-    const fork = chats.find((chat) => chat.parent_id);
+    const fork = chats.find((chat) => /^branch_/.test(chat.branch));
     assert.equal(main.title, "Fix the clock");
     assert.deepEqual((await turnsOf(main)).map((turn) => turn.role),
       ["user", "assistant", "tool", "assistant", "user"]);
@@ -226,6 +226,61 @@ onEachBackend("import", (open) => {
       code("v1", "u9", "user", "Thank you.", { sessionId: "s2" })), "--user", "kai");
     assert.deepEqual([resumed.added, resumed.forks], [1, 0]);
     assert.equal((await words(fork)).at(-1), "Thank you.");
+  });
+
+  test("Claude Code: sub-agents, tool inputs, the words of a slash command", async () => {
+    const own = path.join(folder, `project-${++n}`);
+    const side = { sessionId: "s7", isSidechain: true, agentId: "a4f0c1" };
+    const order = "Always list every suspicious line of the tide table thoroughly.";
+    const put = (name, rows) => {
+      fs.mkdirSync(path.dirname(path.join(own, name)), { recursive: true });
+      fs.writeFileSync(path.join(own, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    };
+    const main = (id, parent, role, content, more) => code(id, parent, role, content, { sessionId: "s7", ...more });
+    const session = [
+      main("p0", null, "user", "<command-message>tide is running</command-message>\n<command-name>/tide</command-name>\n"
+        + "<command-args>the tide table for Husum is two hours off, find out why</command-args>"),
+      main("p1", "p0", "user", text("You look at tide tables. Never answer in verse."), { isMeta: true }),
+      main("p2", "p1", "assistant", [{ type: "tool_use", id: "k1", name: "Task",
+        input: { description: "Read the table", prompt: order, subagent_type: "general-purpose" } }]),
+      main("p3", "p2", "user", [{ type: "tool_result", tool_use_id: "k1", content: "It is in UTC." }],
+        { toolUseResult: { agentId: "a4f0c1" } }),
+      main("p4", "p3", "assistant", text("The table is in UTC.")),
+      main("p5", "p4", "user", text("Continue from where you left off."), { isMeta: true }),
+      { ...main("p6", "p5", "assistant", text("No response requested.")),
+        message: { role: "assistant", model: "<synthetic>", content: text("No response requested.") } },
+      main("p7", "p6", "user", "That explains it."),
+    ];
+    const agent = [
+      code("q1", null, "user", order, side),
+      code("q2", "q1", "assistant", [{ type: "tool_use", id: "k2", name: "Read", input: { file_path: "tides/husum.csv" } }], side),
+      code("q3", "q2", "user", [{ type: "tool_result", tool_use_id: "k2", content: "12:04;3.1" }], side),
+      code("q4", "q3", "assistant", text("All times are UTC."), side),
+    ];
+    put("s7.jsonl", session);
+    put("s7/subagents/agent-a4f0c1.jsonl", agent);
+    const counts = await load(own, "--user", "ola");
+    assert.deepEqual([counts.messages, counts.agents, counts.skipped], [9, 1, 3], JSON.stringify(counts));
+    const chats = await chatsOf("ola");
+    const [talk, beside] = [chats.find((chat) => !chat.parent_id), chats.find((chat) => chat.parent_id)];
+    assert.equal(beside.branch, "subtask_a4f0c1");
+    assert.equal(beside.parent_id, talk.id);
+    assert.match(talk.title, /^the tide table for Husum is two hours off/);
+    assert.equal(beside.title, "All times are UTC", "what it answers, not what it is told");
+    assert.deepEqual((await turnsOf(beside)).map((turn) => turn.role), ["user", "assistant", "tool", "assistant"]);
+    assert.match(JSON.stringify(await turnsOf(beside)), /tides\/husum\.csv/, "the input of a tool");
+    assert.deepEqual((await turnsOf(talk)).map((turn) => turn.role), ["user", "assistant", "tool", "assistant", "user"]);
+    assert.match(JSON.stringify(await turnsOf(talk)), /general-purpose/);
+    await isRead(api);
+    const kept = JSON.stringify([isOk(await api.get("/api/v1/memories?user_id=ola")).items, isOk(await api.get("/api/v1/efforts?user_id=ola&all=1")).items]
+      .flat().map((item) => [item.summary, item.resolution]));
+    assert.doesNotMatch(kept, /thoroughly|verse|command-/, "a model's orders are not the user's");
+    const again = await load(own, "--user", "ola");
+    assert.deepEqual([again.added, again.agents], [0, undefined]);
+    /* one that belongs to no talk is left out */
+    put("../lone/agent-b1.jsonl", agent.map((row) => ({ ...row, uuid: `z${row.uuid}`, parentUuid: row.parentUuid && `z${row.parentUuid}`, sessionId: "s8" })));
+    const lone = await load(path.join(own, "../lone"), "--user", "ola");
+    assert.deepEqual([lone.added, lone.skipped], [0, 4]);
   });
 
   test("clew's own export is told apart", async () => {

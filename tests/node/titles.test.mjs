@@ -164,8 +164,15 @@ onEachBackend("row 11, captured calls", (open) => {
     await link([...past, answer, user(text(command), text(expansion))], [text("Noted.")]);
     const summed = await link([...past, answer, user(text(command), text(expansion), text(critical))],
       [text("<analysis>They look at a valve.</analysis>\n<summary>Flip RELAY_ACTIVE.</summary>")]);
+    /* resumed: the client fills in an exchange that nobody had */
+    const resumed = await link([...past, answer, user(text("Continue from where you left off.")),
+      { role: "assistant", content: [text("No response requested.")] },
+      user(text("which relay board did we order for the greenhouse?"))], [text("The four-channel one.")]);
     await isRead(api);
-    const machine = /thoroughly|TEXT ONLY|detailed summary|Be brief|<summary>|command-name/;
+    const gone = isOk(await api.post(`/api/v1/chats/${resumed.chat_id}/context`, { budget_tokens: 3000 })).text;
+    assert.match(gone, /which relay board/);
+    assert.doesNotMatch(gone, /left off|No response requested/);
+    const machine = /thoroughly|TEXT ONLY|detailed summary|Be brief|<summary>|command-name|left off/;
     for (const chat of isOk(await api.get("/api/v1/chats?limit=20")).items) {
       assert.doesNotMatch(chat.title ?? "", machine);
     }

@@ -1978,6 +1978,8 @@ class ForkChatBody(TypedDict):
     at_seq: NotRequired[int]
     # What it is called
     title: NotRequired[str]
+    # A sub-agent's name: its own talk, beside the chat
+    subtask: NotRequired[str]
 
 
 class GetContextBody(TypedDict):

@@ -1862,6 +1862,8 @@ export interface ForkChatBody {
   at_seq?: number;
   /** What it is called */
   title?: string;
+  /** A sub-agent's name: its own talk, beside the chat */
+  subtask?: string;
 }
 
 /** What the next turn of a chat needs to know, within a budget */

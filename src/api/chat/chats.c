@@ -243,9 +243,13 @@ enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
                : status;
 }
 
+/* Of a sub-agent's name. */
+#define SUBTASK_BYTES 64
+
 enum clew_status chats_fork(struct api_call *call, struct clew_error *err)
 {
     struct str title = {0};
+    struct str subtask = {0};
     int64_t at_seq = -1; /* at the end */
     struct uuid id;
     struct chat chat;
@@ -260,6 +264,17 @@ enum clew_status chats_fork(struct api_call *call, struct clew_error *err)
                                &title, err);
     }
     if (status == CLEW_OK) {
+        status = json_get_str(call->body, "subtask", JSON_OPTIONAL,
+                              SUBTASK_BYTES, &subtask, err);
+    }
+    if (status == CLEW_OK && subtask.s && (at_seq >= 0 || title.s)) {
+        status = clew_fail_field(err, "subtask",
+                                 "\"subtask\" goes with no other field");
+    }
+    if (status == CLEW_OK && subtask.s) {
+        status = chat_fork_subtask(call->engine, &call->scope, call->arena, &id,
+                                   subtask, &chat, err);
+    } else if (status == CLEW_OK) {
         status = chat_fork_at(call->engine, &call->scope, call->arena, &id,
                               at_seq, title, &chat, err);
     }

@@ -20,6 +20,7 @@ const struct openapi_field openapi_fields[] = {
      "leans on what was just said; chat_id does so too"},
     {"at", "time", "As of this moment: what had been said by then"},
     {"at_seq", "count", "The last turn both sides share; the end if not given"},
+    {"subtask", "text", "A sub-agent's name: its own talk, beside the chat"},
     {"before_seq", "int 1..9007199254740991",
      "The turns just before this number, oldest first"},
     {"budget_tokens", "int 64..1000000", "How many tokens it may have"},

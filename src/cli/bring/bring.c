@@ -162,6 +162,31 @@ static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
     return status;
 }
 
+static enum clew_status open_agent(void *arg, const char *chat, struct str name,
+                                   char out_chat[IMPORT_CHAT_ID_SIZE],
+                                   struct clew_error *err)
+{
+    struct bring *bring = arg;
+    struct cli *cli = bring->cli;
+    json_t *answer = NULL;
+    json_t *body = json_object();
+    enum clew_status status;
+
+    if (!body || !json_set_str(body, "subtask", name)) {
+        json_decref(body);
+        return clew_no_memory(err);
+    }
+    status =
+        cli_call(cli, "POST", cli_path(cli, "/api/v1/chats", chat, "/fork"),
+                 body, &answer, err);
+    if (status == CLEW_OK) {
+        (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "%s",
+                       cli_field(answer, "id"));
+    }
+    json_decref(answer);
+    return status;
+}
+
 static enum clew_status set_title(void *arg, const char *chat, struct str title,
                                   struct clew_error *err)
 {
@@ -182,7 +207,8 @@ static enum clew_status set_title(void *arg, const char *chat, struct str title,
     return status;
 }
 
-static const struct import_ops api_ops = {find, add, fork_chat, set_title};
+static const struct import_ops api_ops = {find, add, fork_chat, open_agent,
+                                          set_title};
 
 /* --- a dry run -------------------------------------------------------------
  */
@@ -224,6 +250,14 @@ static enum clew_status fork_dry(void *arg, const char *chat, int64_t seq,
     return CLEW_OK;
 }
 
+static enum clew_status agent_dry(void *arg, const char *chat, struct str name,
+                                  char out_chat[IMPORT_CHAT_ID_SIZE],
+                                  struct clew_error *err)
+{
+    (void)name;
+    return fork_dry(arg, chat, 0, out_chat, err);
+}
+
 static enum clew_status title_dry(void *arg, const char *chat, struct str title,
                                   struct clew_error *err)
 {
@@ -234,7 +268,8 @@ static enum clew_status title_dry(void *arg, const char *chat, struct str title,
     return CLEW_OK;
 }
 
-static const struct import_ops dry_ops = {find, add_dry, fork_dry, title_dry};
+static const struct import_ops dry_ops = {find, add_dry, fork_dry, agent_dry,
+                                          title_dry};
 
 /* --- a look without the store --------------------------------------------- */
 
@@ -268,7 +303,7 @@ static enum clew_status add_none(void *arg, const char *chat,
 }
 
 static const struct import_ops look_ops = {find_none, add_none, fork_dry,
-                                           title_dry};
+                                           agent_dry, title_dry};
 
 /* --- one export ----------------------------------------------------------- */
 
@@ -373,6 +408,9 @@ static void show_json(const struct bring *bring, const struct pass *pass,
         (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
         "skipped_because", why, "other_files", n_other);
 
+    if (json && counts->n_agents > 0) { /* of programs that have them */
+        (void)json_set_int(json, "agents", counts->n_agents);
+    }
     for (int i = 0; json && i < IMPORT_REASONS; i++) {
         if (counts->by_reason[i] > 0) {
             (void)json_set_int(why, reason_fields[i], counts->by_reason[i]);
@@ -403,6 +441,10 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
         import_format_name(pass->format), (long long)counts->n_conversations,
         (long long)counts->n_messages, (long long)counts->n_new,
         bring->is_dry ? "would be new" : "new", (long long)counts->n_forks);
+    if (counts->n_agents > 0) {
+        (void)fprintf(file, "%lld sub-agents beside them\n",
+                      (long long)counts->n_agents);
+    }
     if (counts->n_skipped > 0) {
         (void)fprintf(file, "%lld left out: ", (long long)counts->n_skipped);
     }

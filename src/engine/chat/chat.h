@@ -170,6 +170,14 @@ enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
                               int64_t at_seq, struct str title,
                               struct chat *out_chat,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* The talk of a sub-agent beside a chat: a fork before its first turn that
+ * shows none of it. What it is told is a model's words. The same name again is
+ * another one. */
+enum clew_status chat_fork_subtask(struct engine *engine,
+                                   const struct scope *scope,
+                                   struct arena *arena, const struct uuid *id,
+                                   struct str name, struct chat *out_chat,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* Every chat of the tree that `id` is part of, parents before children. */
 enum clew_status chat_tree(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *id,

@@ -200,7 +200,8 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
         status = branch_name(tx, arena, &owner.conversation_id, now_ms,
                              &fork.branch, err);
     }
-    if (status == CLEW_OK && !title.s) {
+    /* a sub-agent's talk is named by what it answers (place.c) */
+    if (status == CLEW_OK && !title.s && !chat_is_subtask(&fork)) {
         status =
             title_then(tx, arena, parent, &owner, at_seq, &fork.title, err);
     }
@@ -222,6 +223,7 @@ struct fork_work {
     const struct uuid *id;
     int64_t at_seq; /* < 0: at the end */
     struct str title;
+    struct str branch; /* s == NULL: made up */
     int64_t now_ms;
     struct chat *out;
 };
@@ -239,8 +241,7 @@ static enum clew_status do_fork(struct store_tx *tx, void *arg,
     return status == CLEW_OK
                ? chat_fork(tx, work->arena, &parent,
                            work->at_seq < 0 ? parent.last_seq : work->at_seq,
-                           work->title, (struct str){NULL, 0}, &birth,
-                           work->out, err)
+                           work->title, work->branch, &birth, work->out, err)
                : status;
 }
 
@@ -260,6 +261,32 @@ enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
     enum clew_status status =
         store_write(engine->store, scope, do_fork, &work, err);
 
+    if (status == CLEW_OK) {
+        *out_chat = fork;
+    }
+    return status;
+}
+
+enum clew_status chat_fork_subtask(struct engine *engine,
+                                   const struct scope *scope,
+                                   struct arena *arena, const struct uuid *id,
+                                   struct str name, struct chat *out_chat,
+                                   struct clew_error *err)
+{
+    struct chat fork;
+    struct fork_work work = {.engine = engine,
+                             .arena = arena,
+                             .id = id,
+                             .branch = str_of(arena_printf(
+                                 arena, "subtask_%.*s", (int)name.len, name.s)),
+                             .now_ms = clock_now_ms(engine->clock),
+                             .out = &fork};
+    enum clew_status status;
+
+    if (!work.branch.s) {
+        return clew_no_memory(err);
+    }
+    status = store_write(engine->store, scope, do_fork, &work, err);
     if (status == CLEW_OK) {
         *out_chat = fork;
     }

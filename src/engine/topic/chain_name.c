@@ -95,7 +95,8 @@ static enum clew_status find_name(const struct chain_group *group,
             best = i;
         }
     }
-    out->weight = (uint8_t)(opens * (CHAIN_NAME_STEPS - 1));
+    /* what a rule adds may make it more than certain */
+    out->weight = (uint8_t)((opens < 1 ? opens : 1) * (CHAIN_NAME_STEPS - 1));
     if (!group->part->features.is_user && out->weight > BY_ASSISTANT) {
         out->weight = BY_ASSISTANT;
     }

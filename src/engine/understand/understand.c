@@ -24,13 +24,17 @@
 #define LIFT_REQUEST 0.22f
 #define LIFT_PROBLEM 0.12f
 
-/* The talk before, the last line first. */
+/* The talk before, the last line first; of a sub-agent what it said, not what
+ * a model told it. */
 static void fill_previous(struct observation *o)
 {
+    bool is_told = chat_is_subtask(&o->work->placement->slot->chat);
+
     for (size_t i = 0; i < o->talk->n_turns; i++) {
         struct talk_turn *turn = &o->talk->turns[i];
 
-        if (turn->role == TALK_OTHER || turn->text.len == 0) {
+        if (turn->role == TALK_OTHER || turn->text.len == 0 ||
+            (is_told && turn->role == TALK_USER)) {
             continue;
         }
         o->previous[o->n_previous] =
