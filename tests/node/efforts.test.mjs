@@ -15,7 +15,7 @@ import path from "node:path";
 import { describe, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isError, isOk, isRead } from "./lib/check.mjs";
+import { isError, isLinked, isOk, isRead } from "./lib/check.mjs";
 
 /* Say "u:…" and "a:…" lines in one chat; the answers to each. */
 async function talk(server, lines, chat) {
@@ -376,5 +376,38 @@ describe("clew chat", () => {
     assert.ok(JSON.parse(chats.stdout).items
       .some((item) => item.text === "I live in Berlin"));
     fs.rmSync(data, { recursive: true, force: true });
+  });
+});
+
+/* ten chats on five matters (fixtures/week), told as they were had */
+onEachBackend("one developer's week", (open) => {
+  test("links that are sure are right, no chat is called after a greeting, efforts end as they did", async () => {
+    const server = await open();
+    const api = server.api(await server.key("week"));
+    const week = JSON.parse(fs.readFileSync(new URL("../fixtures/week/week.json", import.meta.url)));
+    const matter = new Map();
+    for (const chat of week.chats) {
+      const { id } = isOk(await api.post("/api/v1/chats", { user_id: "dev" }), 201);
+      matter.set(id, chat.matter);
+      for (const [i, content] of chat.turns.entries()) {
+        isOk(await api.post("/api/v1/turns", { user_id: "dev", chat_id: id, role: i % 2 ? "assistant" : "user", content,
+          created_at: new Date(Date.parse(`2026-05-${11 + chat.day}T${chat.at}:00Z`) + i * 240_000).toISOString() }), 201);
+      }
+      const { title } = isOk(await api.get(`/api/v1/chats/${id}`));
+      assert.ok(chat.turns.some((turn, i) => i % 2 === 0 && turn.length > 20 && turn.startsWith(title)), `called ${title}`);
+    }
+    await isLinked(api);
+    const links = isOk(await api.get("/api/v1/links?limit=200")).items.filter((link) => link.decision === "link");
+    const sure = links.filter((link) => link.confidence === "high");
+    const isRight = (link) => matter.get(link.chat_id) === matter.get(link.other_chat_id);
+    assert.ok(sure.length >= 3, `${sure.length} sure links`);
+    assert.ok(sure.filter(isRight).length >= 0.95 * sure.length, JSON.stringify(sure));
+    const efforts = isOk(await api.get("/api/v1/memories?user_id=dev&type=effort&limit=100")).items.filter((effort) => !effort.parent_id);
+    const right = week.ends.filter(({ about, status }) => {
+      const own = efforts.filter((effort) => about.some((word) => effort.summary.includes(word)));
+      return own.length > 0 && own.every((effort) => effort.status === status);
+    });
+    assert.ok(right.length >= 0.7 * week.ends.length, JSON.stringify(efforts.map((effort) => [effort.summary, effort.status])));
+    await server.stop();
   });
 });
