@@ -31,7 +31,7 @@ const talks = [
   [["In my template <system-reminder> is never closed, why does it render empty?"], "In my template <system-reminder> is never closed, why does it render empty?"],
   [["Hoi", "De zonnepanelen leveren sinds vorige maand de helft minder op"], "De zonnepanelen leveren sinds vorige maand de helft minder op"],
   [["Coucou, merci pour hier", "Il faut refaire le contrat de location de l'appartement de Lyon"], "Il faut refaire le contrat de location de l'appartement de Lyon"],
-  [["Olá, tudo bem?"], null],
+  [["Olá, tudo bem?", "O portão elétrico da garagem abre sozinho durante a noite"], "O portão elétrico da garagem abre sozinho durante a noite"],
   [["Continue", "the migration of the user table, we stopped at step 4"], "the migration of the user table, we stopped at step 4"],
   [["I have a question", "How do I get candle wax out of a linen tablecloth?"], "How do I get candle wax out of a linen tablecloth?"],
   [["Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"], "Das Dach der Gartenhütte ist undicht und es tropft auf die Werkbank"],

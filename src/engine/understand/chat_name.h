@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chat_name.h - what a chat is called once its turns are read: not after a
- * turn that says nothing.
+ * turn that says nothing, if there is one that says something.
  *
  * A chat is called after the first words of a person that may name something
  * (chat/place.c, text/title.h), before they are read and by lists of words that
