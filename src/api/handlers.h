@@ -147,6 +147,8 @@ API_HANDLER(ids_get);
 API_HANDLER(events_get);
 
 /* server/admin.c */
+API_HANDLER(tenant_show);
+API_HANDLER(tenant_patch);
 API_HANDLER(keys_list);
 API_HANDLER(keys_post);
 API_HANDLER(keys_delete);

@@ -288,6 +288,11 @@ const struct api_route api_routes[] = {
      "streamEvents: > text/event-stream Event", 0},
 
     /* --- administration --- */
+    {HTTP_GET, "/api/v1/tenant", READ, tenant_show, NULL, NULL,
+     "The tenant itself, and what it decided", "getTenant: > Tenant", 0},
+    {HTTP_PATCH, "/api/v1/tenant", ADMIN, tenant_patch, FIELDS("llm"), NULL,
+     "Forbid that its words are shown to language models, or allow it",
+     "updateTenant: llm > Tenant", 0},
     {HTTP_GET, "/api/v1/keys", ADMIN, keys_list, NULL, NULL,
      "List the tenant's keys, without their secrets", "listKeys: > [Key]", 0},
     {HTTP_POST, "/api/v1/keys", ADMIN, keys_post, FIELDS("role", "label"), NULL,

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/ask/search.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 
@@ -57,7 +58,11 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
         search.chat_id = *chat_id;
         search.asked_in = *chat_id;
     }
-    status = search_run(engine, scope, arena, &search, &result, err);
+    /* the call is the caller's own; what is remembered is the tenant's */
+    status = consent_ask(engine, scope, err);
+    if (status == CLEW_OK) {
+        status = search_run(engine, scope, arena, &search, &result, err);
+    }
     if (status != CLEW_OK || result.count == 0) {
         return status;
     }

@@ -15,6 +15,7 @@ import { startPlayer } from "../../tools/llm-tape.mjs";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
 import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { startUpstream } from "./lib/upstream.mjs";
 import { until } from "./lib/wait.mjs";
 
 const note = (turn, quote, type = "fact") =>
@@ -211,5 +212,106 @@ onEachBackend("reading by a language model", (open) => {
     await server.clew("rebuild"); /* nobody is asked */
     assert.deepEqual((await memories()).map((m) => [m.type, m.status, m.summary]).sort(),
       found.map((m) => [m.type, m.status, m.summary]).sort());
+  });
+
+  /* Whatever may ask a model, for two tenants side by side; each has a word of
+   * its own in all it says, so that what was sent tells whose it is. */
+  test("nothing of a tenant that forbids it is sent, for whatever purpose", async (t) => {
+    const upstream = await startUpstream({ script: () => [{ text: JSON.stringify({
+      act: "inform", confidence: 0.9, related: true, micro: "m", meso: "m", macro: "m",
+      ...answer([]), chats: [] }) }] });
+    t.after(() => upstream.stop());
+    const settings = { ...model(upstream.url), CLEW_RECALL_READ_MS: "5000" };
+    const both = await open({ env: settings, args: ["--upstream", `anthropic=${upstream.url}`] });
+    const words = { closed: "Brinkmann", open: "Lindqvist" };
+    const keys = {};
+    for (const name of Object.keys(words)) keys[name] = await both.key(name);
+    const calls = (name) => both.api(keys[name]);
+    assert.deepEqual(isOk(await calls("closed").get("/api/v1/tenant")),
+      { name: "closed", llm: "allowed" });
+    const told = await run(both, {}, "tenant", "--tenant", "closed", "--llm", "forbidden");
+    assert.deepEqual(told, { name: "closed", llm: "forbidden" });
+    assert.equal(isOk(await calls("open").get("/api/v1/tenant")).llm, "allowed");
+    assert.equal((await calls("open").patch("/api/v1/tenant", { llm: "maybe" })).status, 400);
+
+    const chat = async (name, days, ...texts) => {
+      const { items } = isOk(await calls(name).post("/api/v1/turns", { turns: texts.map(
+        (content, i) => ({ user_id: "ada", role: "user", channel: "web", content,
+          ...(days === null ? {} : { created_at: new Date(
+            Date.UTC(2026, 2, 1 + days, 9, i)).toISOString() }) })) }), 201);
+      return items[0].turn.chat_id;
+    };
+    const idle = async (name) => {
+      for (const end = Date.now() + 60_000; ;) {
+        const { items } = isOk(await calls(name).get("/api/v1/tasks?limit=200"));
+        const waiting = items.filter((one) => !one.finished_at
+          && ["intent.ask", "link.assess", "episode.compact"].includes(one.kind));
+        if (waiting.length === 0) return;
+        assert.ok(Date.now() < end, "tasks never end");
+        await new Promise((resolve) => { setTimeout(resolve, 50); });
+      }
+    };
+    for (const [name, word] of Object.entries(words)) {
+      const first = await chat(name, 1, `The timber floor above the cellar of ${word} needs insulation`,
+        `${word} wants cork boards between the joists of the timber floor`);
+      await chat(name, 9, `How thick should the layer be for ${word}?`);
+      isOk(await calls(name).post("/api/v1/analyse",
+        { text: `The ${word} page with a spinner while it loads.` }));
+      isOk(await calls(name).post(`/api/v1/chats/${first}/compact`));
+      await idle(name);
+      const got = isOk(await calls(name).post("/api/v1/ask",
+        { query: `What does ${word} want between the joists?`, user_id: "ada" }));
+      assert.ok(got.sources.length > 0);
+      if (name === "closed") {
+        assert.deepEqual([got.by, got.reason], ["passages", "LLM_FORBIDDEN"]);
+        assert.match(got.text, /cork boards/);
+      }
+      /* a call of the caller's own passes, with or without what is known */
+      const call = await calls(name).post("/v1/messages", { model: "m", max_tokens: 9,
+        messages: [{ role: "user", content: "What is wanted between the joists?" }] },
+      { "x-clew-user": "ada", "x-clew-inject": "on", "x-clew-key": keys[name] });
+      assert.equal(call.status, 200, call.text);
+      assert.equal(JSON.stringify(upstream.requests.at(-1).body).includes("cork boards"),
+        name === "open");
+    }
+    const read = (name, ...more) => run(both, model(upstream.url), "read", "--tenant", name, ...more);
+    assert.ok((await read("open")).stretches > 0);
+    for (const more of [[], ["--requests", path.join(folder, "none.jsonl")]]) {
+      await assert.rejects(read("closed", ...more), (error) => {
+        assert.equal(error.code, 3);
+        assert.match(error.stdout + error.stderr, /LLM_FORBIDDEN|forbids language models/);
+        return true;
+      });
+    }
+    assert.ok(!fs.existsSync(path.join(folder, "none.jsonl")));
+    assert.ok((await read("closed", "--estimate")).calls > 0);
+    for (const name of Object.keys(words)) {
+      const child = execFile(bin, ["chat", "--data", both.data, "--tenant", name,
+        ...(both.store ? ["--store", both.store] : [])], { env: cleanEnv(both.data, settings) });
+      child.stdin.end(`Good evening from ${words[name]}\n/quit\n`);
+      let out = "";
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => { out += part; });
+      await new Promise((resolve) => { child.on("close", resolve); });
+      assert.equal(/forbids language models/.test(out), name === "closed", out);
+    }
+
+    const sent = upstream.requests.map(({ body }) => JSON.stringify(body));
+    assert.deepEqual(sent.filter((text) => text.includes(words.closed)), []);
+    const purposes = async (name) => isOk(await calls(name).get("/api/v1/usage")).items
+      .filter((u) => u.calls > 0).map((u) => u.purpose).sort();
+    assert.deepEqual(await purposes("open"), ["ask", "chat", "intent", "link", "read", "summary"]);
+    assert.deepEqual(await purposes("closed"), []);
+    for (const name of Object.keys(words)) {
+      assert.deepEqual(isOk(await calls(name).get("/api/v1/tasks?status=failed")).items, []);
+    }
+
+    /* it travels with what was said, and another may change it */
+    const rows = (await both.clew("export", "--tenant", "closed")).stdout;
+    assert.match(rows.split("\n")[1], /"tenant_setting".*"forbidden"/);
+    isOk(await calls("closed").patch("/api/v1/tenant", { llm: "allowed" }));
+    assert.ok((await read("closed")).stretches > 0);
+    const reader = both.api(await both.key("closed", "write"));
+    assert.equal((await reader.patch("/api/v1/tenant", { llm: "forbidden" })).status, 403);
+    await both.clew("verify");
   });
 });

@@ -258,6 +258,8 @@ describe("openapi.json", () => {
     await check("getStats");
     await check("listUsers");
     await check("updateUser", { inactivity_minutes: 45 }, { user_id: "u" });
+    await check("getTenant");
+    await check("updateTenant", { llm: "allowed" });
     await check("findIds", null, { part: id.slice(0, 8) });
     await check("getSettings");
     await check("importRows", { rows: [] });

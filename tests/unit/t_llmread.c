@@ -6,7 +6,10 @@
 #include "support/test.h"
 
 #include "engine/core/advice.h"
+#include "engine/core/consent.h"
 #include "engine/core/rows.h"
+#include "engine/core/task.h"
+#include "engine/llmread/llmread.h"
 #include "engine/llmread/quote.h"
 #include "engine/proof/forget.h"
 #include "model/llm.h"
@@ -442,6 +445,60 @@ static void what_the_reader_is_sure_of_is_not_asked_about(void **state)
     assert_sound();
 }
 
+/* Tasks of this kind with this status, however old. */
+static size_t count_tasks(const char *status)
+{
+    struct task_filter filter = {.status = str_of(status), .limit = 100};
+    struct task *tasks = NULL;
+    size_t count = 0;
+    size_t n = 0;
+
+    assert_int_equal(task_list(&talk.world.engine, &talk.world.scope,
+                               &talk.world.arena, &filter, &tasks, &count,
+                               NULL),
+                     CLEW_OK);
+    for (size_t i = 0; i < count; i++) {
+        n += str_eq(tasks[i].kind, STR(LLMREAD_TASK));
+    }
+    return n;
+}
+
+static void forbid(bool is_forbidden)
+{
+    assert_int_equal(
+        consent_set(&talk.world.engine, &talk.world.scope, is_forbidden, NULL),
+        CLEW_OK);
+}
+
+static void what_waits_is_dropped_where_it_is_forbidden(void **state)
+{
+    struct llmread_report report;
+    struct clew_error err = {0};
+
+    (void)state;
+    answer("", "", "", "");
+    talk_say(&talk, 'u', BOILER);
+    assert_int_equal(count_tasks("pending"), 1);
+    forbid(true);
+    pause_talk();
+    assert_string_equal(fake_http_seen(fake), "");
+    assert_int_equal(count_tasks("pending"), 0);
+    assert_int_equal(count_tasks("failed"), 0);
+    assert_int_equal(llmread_next(&talk.world.engine, &talk.world.scope,
+                                  &talk.world.arena, &talk.last.turn.chat_id,
+                                  false, &report, &err),
+                     CLEW_FORBIDDEN);
+    assert_string_equal(err.code, CONSENT_NONE);
+    assert_sound();
+    /* what was not read is still unread */
+    forbid(false);
+    talk_say(&talk, 'u', "My locker at the pool is number 77.");
+    pause_talk();
+    assert_non_null(strstr(fake_http_seen(fake), "The boiler man came"));
+    assert_true(was_asked());
+    assert_sound();
+}
+
 static void a_long_chat_is_read_in_stretches(void **state)
 {
     struct advice_usage *usages = NULL;
@@ -530,6 +587,7 @@ int main(void)
         CASE(the_anthropic_api_reads_too),
         CASE(off_asks_nobody_and_history_waits),
         CASE(what_the_reader_is_sure_of_is_not_asked_about),
+        CASE(what_waits_is_dropped_where_it_is_forbidden),
         CASE(a_long_chat_is_read_in_stretches),
         CASE(words_are_found_as_they_were_said),
     };

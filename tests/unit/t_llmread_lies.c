@@ -7,6 +7,8 @@
 #include "support/test.h"
 
 #include "engine/core/advice.h"
+#include "engine/core/task.h"
+#include "engine/llmread/llmread.h"
 
 #include <stdlib.h>
 
@@ -177,6 +179,11 @@ static void no_answer_is_waited_for(void **state)
 
 static void a_days_tokens_end_and_the_next_day_goes_on(void **state)
 {
+    struct task_filter filter = {.status = STR("pending"), .limit = 100};
+    struct task *tasks = NULL;
+    size_t count = 0;
+    size_t n = 0;
+
     close_all(state);
     setenv("CLEW_LLM_DAILY_TOKENS", "50", 1);
     open_all(state);
@@ -188,6 +195,17 @@ static void a_days_tokens_end_and_the_next_day_goes_on(void **state)
     clock_add_ms(&talk.world.clock, CLOCK_HOUR_MS);
     run_tasks();
     assert_false(was_asked());
+    assert_int_equal(task_list(&talk.world.engine, &talk.world.scope,
+                               &talk.world.arena, &filter, &tasks, &count,
+                               NULL),
+                     CLEW_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(tasks[i].kind, STR(LLMREAD_TASK))) {
+            assert_int_equal(tasks[i].execute_at_ms % CLOCK_DAY_MS, 0);
+            n++;
+        }
+    }
+    assert_int_equal(n, 1);
     assert_sound();
 }
 

@@ -1686,6 +1686,15 @@ class Event(TypedDict):
     at: Union[str, None]
 
 
+class Tenant(TypedDict):
+    """A tenant"""
+
+    # Its name
+    name: str
+    # May its words be shown to language models: allowed or forbidden
+    llm: str
+
+
 class Key(TypedDict):
     """A key, without its secret"""
 
@@ -2411,6 +2420,13 @@ class IdPage(TypedDict):
     next_cursor: Union[str, None]
 
 
+class UpdateTenantBody(TypedDict):
+    """Forbid that its words are shown to language models, or allow it"""
+
+    # May the tenant's words be shown to language models
+    llm: Literal["allowed", "forbidden"]
+
+
 class KeyPage(TypedDict):
     """A page of a list"""
 
@@ -2486,6 +2502,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "getRequest": ("GET", "/api/v1/requests/{id}", True),
     "getSettings": ("GET", "/api/v1/settings", True),
     "getStats": ("GET", "/api/v1/stats", True),
+    "getTenant": ("GET", "/api/v1/tenant", True),
     "getThoughts": ("GET", "/api/v1/memory", True),
     "getTrace": ("GET", "/api/v1/traces/{id}", True),
     "getTuning": ("GET", "/api/v1/tuning", True),
@@ -2525,5 +2542,6 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "undoMemories": ("POST", "/api/v1/memories/undo", False),
     "updateChat": ("PATCH", "/api/v1/chats/{id}", True),
     "updateMemory": ("PATCH", "/api/v1/memories/{id}", True),
+    "updateTenant": ("PATCH", "/api/v1/tenant", True),
     "updateUser": ("PATCH", "/api/v1/users/{user_id}", True),
 }

@@ -1599,6 +1599,14 @@ export interface Event {
   at: string | null;
 }
 
+/** A tenant */
+export interface Tenant {
+  /** Its name */
+  name: string;
+  /** May its words be shown to language models: allowed or forbidden */
+  llm: string;
+}
+
 /** A key, without its secret */
 export interface Key {
   /** Its id: the part after clew_ */
@@ -2256,6 +2264,12 @@ export interface IdPage {
   next_cursor: string | null;
 }
 
+/** Forbid that its words are shown to language models, or allow it */
+export interface UpdateTenantBody {
+  /** May the tenant's words be shown to language models */
+  llm: "allowed" | "forbidden";
+}
+
 /** A page of a list */
 export interface KeyPage {
   /** The items of this page */
@@ -2560,6 +2574,13 @@ export interface Operations {
     body: undefined;
     answer: Stats;
   };
+  /** The tenant itself, and what it decided */
+  getTenant: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: Tenant;
+  };
   /** The related ones alone, asked with a query string; nothing is stored */
   getThoughts: {
     params: undefined;
@@ -2833,6 +2854,13 @@ export interface Operations {
     body: UpdateMemoryBody | undefined;
     answer: Memory;
   };
+  /** Forbid that its words are shown to language models, or allow it */
+  updateTenant: {
+    params: undefined;
+    query: undefined;
+    body: UpdateTenantBody;
+    answer: Tenant;
+  };
   /** Give a user a timeout of their own; null takes it back */
   updateUser: {
     params: { user_id: string };
@@ -2884,6 +2912,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   getRequest: ["GET", "/api/v1/requests/{id}", true],
   getSettings: ["GET", "/api/v1/settings", true],
   getStats: ["GET", "/api/v1/stats", true],
+  getTenant: ["GET", "/api/v1/tenant", true],
   getThoughts: ["GET", "/api/v1/memory", true],
   getTrace: ["GET", "/api/v1/traces/{id}", true],
   getTuning: ["GET", "/api/v1/tuning", true],
@@ -2923,5 +2952,6 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   undoMemories: ["POST", "/api/v1/memories/undo", false],
   updateChat: ["PATCH", "/api/v1/chats/{id}", true],
   updateMemory: ["PATCH", "/api/v1/memories/{id}", true],
+  updateTenant: ["PATCH", "/api/v1/tenant", true],
   updateUser: ["PATCH", "/api/v1/users/{user_id}", true],
 };

@@ -73,6 +73,8 @@ const struct openapi_field openapi_fields[] = {
      "Only these kinds; all but whole chats if not given"},
     {"label", "text", "What the key is for, in your words"},
     {"limit", "int 1..500 =50", "At most so many items"},
+    {"llm", "allowed|forbidden",
+     "May the tenant's words be shown to language models"},
     {"listMarks.limit", "int 1..1000", "How many turns the stretch has"},
     {"memory_ids", "[uuid]", "These memories"},
     {"message", "text", "What the person says next, to recall what it needs"},

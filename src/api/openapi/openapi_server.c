@@ -160,6 +160,10 @@ const struct openapi_object openapi_server[] = {
         {"user_id!", "text?", "Whose it is"},
         {"seq", "count", "The turn's number"},
         {"at!", "time?", "When"})},
+    {"Tenant", "A tenant", OPENAPI_FIELDS(
+        {"name!", "text", "Its name"},
+        {"llm!", "text", "May its words be shown to language models: allowed "
+         "or forbidden"})},
     {"Key", "A key, without its secret", OPENAPI_FIELDS(KEY_FIELDS)},
     {"NewKey", "A key that was made", OPENAPI_FIELDS(
         {"key!", "text", "The key itself: shown once"}, KEY_FIELDS)},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admin.c - what an admin manages: the tenant's keys, the settings in force.
+ * admin.c - what an admin manages: the tenant's keys and its own word on
+ * language models, the settings in force.
  */
 #include "api/handlers.h"
 
@@ -8,8 +9,10 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/limits.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/key/key.h"
+#include "engine/key/tenant.h"
 
 #include <string.h>
 
@@ -179,4 +182,41 @@ enum clew_status settings_get(struct api_call *call, struct clew_error *err)
                    json_set_cstr(call->out, "version", CLEW_VERSION)
                ? CLEW_OK
                : clew_no_memory(err);
+}
+
+enum clew_status tenant_show(struct api_call *call, struct clew_error *err)
+{
+    struct tenant tenant = {0};
+    json_t *out;
+    enum clew_status status =
+        tenant_get(call->engine, &call->scope, call->arena, &tenant, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    out = json_object();
+    return api_answer(
+        call,
+        form_finish(out, out && json_set_str(out, "name", tenant.name) &&
+                             json_set_cstr(out, "llm",
+                                           tenant.forbids_llm ? "forbidden"
+                                                              : "allowed")),
+        err);
+}
+
+enum clew_status tenant_patch(struct api_call *call, struct clew_error *err)
+{
+    struct str llm = {0};
+    enum clew_status status = json_get_str(call->body, "llm", JSON_REQUIRED,
+                                           LIMIT_NAME_BYTES, &llm, err);
+    bool is_forbidden = str_eq(llm, STR("forbidden"));
+
+    if (status == CLEW_OK && !is_forbidden && !str_eq(llm, STR("allowed"))) {
+        return clew_fail_field(err, "llm",
+                               "\"llm\" must be allowed or forbidden");
+    }
+    if (status == CLEW_OK) {
+        status = consent_set(call->engine, &call->scope, is_forbidden, err);
+    }
+    return status == CLEW_OK ? tenant_show(call, err) : status;
 }

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/core/cli.h"
+#include "engine/core/consent.h"
 #include "model/llm_talk.h"
 #include "text/analysis.h"
 
@@ -135,6 +136,24 @@ static enum clew_status used_today(struct chat_reply *reply, int64_t *out,
                 json_integer_value(json_object_get(usage, "output_tokens"));
     }
     json_decref(answer);
+    return status;
+}
+
+/* A tenant may forbid that its words are shown to a model. */
+static enum clew_status check_consent(struct chat_reply *reply,
+                                      struct clew_error *err)
+{
+    json_t *tenant = NULL;
+    enum clew_status status =
+        cli_call(reply->cli, "GET", "/api/v1/tenant", NULL, &tenant, err);
+
+    if (status == CLEW_OK &&
+        strcmp(cli_field(tenant, "llm"), "forbidden") == 0) {
+        status = clew_fail_code(err, CLEW_FORBIDDEN, CONSENT_NONE,
+                                "this tenant forbids language models: nobody "
+                                "answers");
+    }
+    json_decref(tenant);
     return status;
 }
 
@@ -265,9 +284,12 @@ enum clew_status chat_reply_run(struct chat_reply *reply, const char *user,
     struct clew_error unkept = {0};
     json_t *context = NULL;
     enum clew_status kept = CLEW_OK;
-    enum clew_status status = context_of(reply, chat_id, said, &context, err);
+    enum clew_status status = check_consent(reply, err);
 
     *out_answer = NULL;
+    if (status == CLEW_OK) {
+        status = context_of(reply, chat_id, said, &context, err);
+    }
     if (status == CLEW_OK) {
         status = check_cap(reply, context, err);
     }

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "cli/core/cli.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/key/tenant.h"
 #include "engine/llmread/llmread.h"
@@ -266,6 +267,9 @@ static enum clew_status run_read(struct cli *cli, struct clew_error *err)
     if (status == CLEW_OK) {
         status =
             engine_tenant(r.engine, tenant ? tenant : "default", &r.scope, err);
+    }
+    if (status == CLEW_OK && !args_has(&cli->args, "estimate")) {
+        status = consent_ask(r.engine, &r.scope, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/sha256.h"
 #include "engine/core/action.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
 #include "engine/core/rows.h"
@@ -104,6 +105,10 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
     status = db_end(&rows, err);
     if (status != CLEW_OK || !is_ok) {
         return status != CLEW_OK ? status : CLEW_NO_MEMORY;
+    }
+    status = work->known.s ? CLEW_OK : consent_check(tx, err);
+    if (status != CLEW_OK) {
+        return status;
     }
     status =
         rows_number(tx, &SELECT_LAST_GONE, DB_NO_ARGS, &work->last_gone, err);
@@ -322,12 +327,16 @@ static enum clew_status do_used(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
+    enum clew_status status = consent_check(tx, err);
 
-    return rows_number(tx, &SELECT_USED, DB_ARGS(db_int(day_of(work->now_ms))),
-                       &work->used, err);
+    return status == CLEW_OK
+               ? rows_number(tx, &SELECT_USED,
+                             DB_ARGS(db_int(day_of(work->now_ms))), &work->used,
+                             err)
+               : status;
 }
 
-/* Is there a model, and may it be asked so much today? */
+/* Is there a model, and may it be asked, and so much today? */
 static enum clew_status may_talk(struct engine *engine,
                                  const struct scope *scope, int64_t needed,
                                  struct clew_error *err)

@@ -6,8 +6,9 @@
  * rebuild, a retry) the record answers and nothing is called. A day's tokens
  * are capped per tenant; every call stands in a ledger by day and purpose,
  * those too that others make with the same model (advice_note). Secrets in a
- * prompt are starred before it is sent. Thread-safety:
- * safe; see engine.h. Never call it inside a transaction.
+ * prompt are starred before it is sent, and nothing is sent of a tenant that
+ * forbids it (consent.h): every question of the engine comes by here.
+ * Thread-safety: safe; see engine.h. Never call it inside a transaction.
  */
 #ifndef ENGINE_ADVICE_H
 #define ENGINE_ADVICE_H
@@ -30,6 +31,7 @@ struct engine;
  * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
  * text it holds, so that forgetting finds it; NULL: no chat's, the answer is
  * not kept and `*out_key` not written. CLEW_UNAVAILABLE without an LLM,
+ * CLEW_FORBIDDEN (CONSENT_NONE) where the tenant forbids it,
  * CLEW_RATE_LIMITED over the day's cap, CLEW_UNAVAILABLE too if something was
  * forgotten meanwhile (the answer is not kept; ask again); else as llm_ask().
  * The caller json_decref()s the answer; `*out_key` names its record, in the

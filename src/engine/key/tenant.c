@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/key/key_cache.h"
@@ -18,6 +19,8 @@ DB_SQL_SYSTEM(
     "INSERT INTO tenants (tenant, name, created_at, change_seq)"
     " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants WHERE 1 = 1"
     " ON CONFLICT (name) DO NOTHING");
+
+DB_SQL(SELECT_NAME, "SELECT name FROM tenants WHERE tenant = $1");
 
 struct tenant_work {
     struct str name;
@@ -67,6 +70,49 @@ enum clew_status engine_tenant(struct engine *engine, const char *name,
     if (status == CLEW_OK) {
         key_cache_put_tenant(engine->keys, work.name, work.tenant);
         out_scope->tenant = work.tenant;
+    }
+    return status;
+}
+
+struct get_work {
+    struct arena *arena;
+    struct tenant tenant;
+};
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct get_work *work = arg;
+    struct db_rows rows;
+    bool is_ok = true;
+    enum clew_status status =
+        db_query(tx, &SELECT_NAME, DB_NO_ARGS, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (db_next(&rows)) {
+        is_ok = rows_text(work->arena, &rows, 0, &work->tenant.name);
+    }
+    status = db_end(&rows, err);
+    if (status != CLEW_OK || !is_ok) {
+        return status != CLEW_OK ? status : clew_no_memory(err);
+    }
+    return work->tenant.name.s
+               ? consent_find(tx, &work->tenant.forbids_llm, err)
+               : clew_fail(err, CLEW_NOT_FOUND, "no such tenant");
+}
+
+enum clew_status tenant_get(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, struct tenant *out,
+                            struct clew_error *err)
+{
+    struct get_work work = {.arena = arena};
+    enum clew_status status =
+        store_read(engine->store, scope, do_get, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.tenant;
     }
     return status;
 }

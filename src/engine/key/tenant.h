@@ -5,9 +5,13 @@
 #ifndef ENGINE_TENANT_H
 #define ENGINE_TENANT_H
 
+#include "base/arena.h"
+#include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "store/store.h"
+
+#include <stdbool.h>
 
 struct engine;
 
@@ -15,5 +19,14 @@ struct engine;
 enum clew_status engine_tenant(struct engine *engine, const char *name,
                                struct scope *out_scope,
                                struct clew_error *err) CLEW_MUST_CHECK;
+
+struct tenant {
+    struct str name;
+    bool forbids_llm; /* see core/consent.h */
+};
+/* The tenant whose scope it is; its name lives in the arena. */
+enum clew_status tenant_get(struct engine *engine, const struct scope *scope,
+                            struct arena *arena, struct tenant *out,
+                            struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

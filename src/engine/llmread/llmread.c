@@ -8,6 +8,7 @@
 #include "engine/core/action.h"
 #include "engine/core/advice.h"
 #include "engine/core/commit.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/trace.h"
@@ -115,9 +116,12 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct work *work = arg;
-    enum clew_status status =
-        llmread_through(tx, work->arena, &work->chat_id, &work->after_seq, err);
+    enum clew_status status = consent_check(tx, err);
 
+    if (status == CLEW_OK) {
+        status = llmread_through(tx, work->arena, &work->chat_id,
+                                 &work->after_seq, err);
+    }
     if (status == CLEW_OK) {
         status = stretch_load(work->engine, tx, work->arena, &work->chat_id,
                               work->after_seq, 0, &work->stretch, err);
@@ -160,7 +164,7 @@ static enum clew_status consult(struct work *work, struct clew_error *err)
         }
         json_decref(answer);
         if (!is_garbled) {
-            return clew_fail(err, status, "%s", why.message);
+            return clew_fail_code(err, status, why.code, "%s", why.message);
         }
         status = CLEW_OK;
         (void)memcpy(trouble, why.message, sizeof(trouble) - 1);

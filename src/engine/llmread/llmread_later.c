@@ -6,7 +6,9 @@
  * One task a chat waits. It runs when nothing was said for a while, or when as
  * many turns wait as one question holds. A model that cannot answer now is
  * asked later, ever more rarely; one whose tokens of the day are used, the next
- * day. Nothing is lost by waiting: what is unread stays unread.
+ * day. Nothing is lost by waiting: what is unread stays unread. Where the
+ * tenant forbids it the task is done with: should it be allowed again, the
+ * chat's next turn asks, or `clew read`.
  */
 #include "engine/llmread/llmread.h"
 
@@ -14,6 +16,7 @@
 #include "base/config.h"
 #include "engine/chat/turn.h"
 #include "engine/core/advice.h"
+#include "engine/core/consent.h"
 #include "engine/core/engine.h"
 #include "engine/core/task.h"
 #include "engine/core/work.h"
@@ -152,6 +155,9 @@ static enum clew_status read_stretches(struct waiting *w,
 
         status = llmread_next(w->engine, &w->task->scope, w->arena, &w->chat_id,
                               is_unsure, &report, &why);
+        if (strcmp(why.code, CONSENT_NONE) == 0) {
+            return CLEW_OK; /* nobody waits for it any more */
+        }
         if (status != CLEW_OK && clew_status_retryable(status) &&
             status != CLEW_NO_MEMORY && status != CLEW_BUSY) {
             put_off(w, strcmp(why.code, ADVICE_SPENT) == 0);

@@ -14,6 +14,11 @@
 #define LOG_SEQ "log_seq"
 #define COLUMNS(array) array, sizeof(array) / sizeof((array)[0])
 
+static const struct export_column tenant_setting_columns[] = {
+    {"name", EXPORT_TEXT, false, NULL},
+    {"value", EXPORT_TEXT, false, NULL},
+    {"changed_at", EXPORT_TIME, false, NULL},
+};
 static const struct export_column user_columns[] = {
     {"user_id", EXPORT_TEXT, false, NULL},
     {"created_at", EXPORT_TIME, false, NULL},
@@ -402,6 +407,9 @@ static const struct export_column forget_receipt_columns[] = {
 };
 
 const struct export_kind export_kinds[] = {
+    /* first: what it forbids holds before the words come */
+    {"tenant_setting", "tenant_settings", COLUMNS(tenant_setting_columns), 1,
+     false, NULL},
     {"user", "users", COLUMNS(user_columns), 1, false, NULL},
     {"chat", "chats", COLUMNS(chat_columns), 1, false, "last_seq"},
     {"session", "sessions", COLUMNS(session_columns), 1, false,
