@@ -112,7 +112,21 @@ onEachBackend("reading by a language model", (open) => {
     const { items } = isOk(await api.get("/api/v1/usage"));
     assert.deepEqual(items.map((u) => [u.purpose, u.calls]), [["read", 1]]);
     assert.match((await server.clew("usage")).stdout, /read +taped +1 /);
-    const last = isOk(await api.get(`/api/v1/chats/${chat}/turns`)).items.at(-1);
+    const turns = isOk(await api.get(`/api/v1/chats/${chat}/turns`)).items;
+    const last = turns.at(-1);
+    /* each turn says to whom it was sent, a memory by the turn it rests on */
+    for (const { id } of turns) {
+      const [call, ...more] = isOk(await api.get(`/api/v1/traces/${id}`)).decisions.llm_calls;
+      assert.deepEqual(more, []);
+      assert.deepEqual([call.purpose, call.model, call.first_seq, call.last_seq],
+        ["read", "taped", 1, 3]);
+      assert.ok(call.input_tokens > 500 && call.output_tokens > 20, JSON.stringify(call));
+      assert.ok(Math.abs(Date.now() - Date.parse(call.at)) < 600_000);
+    }
+    assert.match((await server.clew("why", last.id)).stdout,
+      /taped, .*\("read"\): turns 1 to 3, \d+ tokens sent, \d+\s+answered/s);
+    const rows = (await server.clew("export")).stdout.split("\n");
+    assert.match(rows.find((row) => row.includes('"llm_answer"')), /"last_seq":3/);
     const trace = isOk(await api.get(`/api/v1/traces/${last.id}`)).decisions.llm_read;
     assert.equal(trace.model, "taped");
     assert.deepEqual(trace.dropped, { quote: 3 });

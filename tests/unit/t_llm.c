@@ -306,7 +306,7 @@ static void what_was_answered_is_not_asked_again(void **state)
                                   .prompt = STR("p"),
                                   .schema = "{}",
                                   .max_tokens = 10};
-    struct uuid chat = {{1}};
+    struct advice_of chat = {.chat_id = {{1}}};
     struct clew_error err = {0};
     struct str key = {0};
     json_t *json = NULL;

@@ -1514,7 +1514,7 @@ class Trace(TypedDict):
     chat_id: str
     # When
     created_at: str
-    # Each step: chosen, considered, scores, rule; `reading`: what the reader sees in each sentence, and how sure
+    # Each step: chosen, considered, scores, rule; `reading`: what the reader sees in each sentence, and how sure; `llm_calls`: the language models it was sent to
     decisions: Any
 
 

@@ -1437,7 +1437,7 @@ export interface Trace {
   chat_id: string;
   /** When */
   created_at: string;
-  /** Each step: chosen, considered, scores, rule; `reading`: what the reader sees in each sentence, and how sure */
+  /** Each step: chosen, considered, scores, rule; `reading`: what the reader sees in each sentence, and how sure; `llm_calls`: the language models it was sent to */
   decisions: unknown;
 }
 

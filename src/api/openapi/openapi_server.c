@@ -88,7 +88,8 @@ const struct openapi_object openapi_server[] = {
         {"chat_id!", "uuid", "Its chat"},
         {"created_at!", "time", "When"},
         {"decisions!", "any", "Each step: chosen, considered, scores, rule; "
-         "`reading`: what the reader sees in each sentence, and how sure"})},
+         "`reading`: what the reader sees in each sentence, and how sure; "
+         "`llm_calls`: the language models it was sent to"})},
     {"Usage", "Calls to the language model on a day", OPENAPI_FIELDS(
         {"day!", "date", "The day"},
         {"purpose!", "text", "What they were for"},

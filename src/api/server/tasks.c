@@ -7,6 +7,7 @@
 #include "api/answer/forms.h"
 #include "api/server/trace_reading.h"
 #include "base/limits.h"
+#include "engine/core/advice.h"
 #include "engine/core/task.h"
 #include "engine/core/trace.h"
 #include "engine/topic/chain.h"
@@ -111,6 +112,41 @@ static enum clew_status name_chains(struct api_call *call, json_t *decisions,
     return CLEW_OK;
 }
 
+/* The calls of a language model that the turn was sent with. */
+static enum clew_status name_calls(struct api_call *call, const struct uuid *id,
+                                   json_t *decisions, struct clew_error *err)
+{
+    struct advice_sent *sent = NULL;
+    json_t *list = NULL;
+    size_t count = 0;
+    enum clew_status status = advice_sent_list(
+        call->engine, &call->scope, call->arena, id, &sent, &count, err);
+
+    if (status != CLEW_OK || count == 0) {
+        return status;
+    }
+    list = json_array();
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        json_t *item = json_object();
+
+        if (!json_set_str(item, "purpose", sent[i].purpose) ||
+            !json_set_str(item, "model", sent[i].model) ||
+            !json_set_time(item, "at", &sent[i].at_ms) ||
+            !json_set_int(item, "first_seq", sent[i].first_seq) ||
+            !json_set_int(item, "last_seq", sent[i].last_seq) ||
+            !json_set_int(item, "input_tokens", sent[i].input_tokens) ||
+            !json_set_int(item, "output_tokens", sent[i].output_tokens) ||
+            json_array_append(list, item) != 0) {
+            status = clew_no_memory(err);
+        }
+        json_decref(item);
+    }
+    if (!json_set(decisions, "llm_calls", list)) {
+        return clew_no_memory(err);
+    }
+    return status;
+}
+
 enum clew_status traces_get(struct api_call *call, struct clew_error *err)
 {
     json_t *decisions = NULL;
@@ -130,6 +166,9 @@ enum clew_status traces_get(struct api_call *call, struct clew_error *err)
     }
     if (status == CLEW_OK) {
         status = trace_add_reading(call, &id, decisions, err);
+    }
+    if (status == CLEW_OK) {
+        status = name_calls(call, &id, decisions, err);
     }
     if (status != CLEW_OK) {
         json_decref(decisions);

@@ -341,15 +341,43 @@ static void why_call(struct cli *cli, const json_t *part)
     }
 }
 
+/* Which language model was shown the turn, for what, and with which others. */
+static void why_models(struct cli *cli, const json_t *part)
+{
+    const json_t *sent;
+    size_t i;
+
+    say(cli, "Language models", "it was sent to");
+    json_array_foreach (part, i, sent) {
+        long long first =
+            json_integer_value(json_object_get(sent, "first_seq"));
+        long long last = json_integer_value(json_object_get(sent, "last_seq"));
+
+        show_paragraph(
+            cli, "  - ",
+            str_of(arena_printf(
+                &cli->arena,
+                "%s, %s (\"%s\"): turns %lld to %lld, %lld tokens sent, "
+                "%lld answered",
+                cli_field(sent, "model"), cli_when(cli, sent, "at"),
+                cli_field(sent, "purpose"), first, last,
+                (long long)json_integer_value(
+                    json_object_get(sent, "input_tokens")),
+                (long long)json_integer_value(
+                    json_object_get(sent, "output_tokens")))));
+    }
+}
+
 enum clew_status show_why(struct cli *cli, const json_t *answer,
                           struct clew_error *err)
 {
     static const struct {
         const char *name;
         void (*show)(struct cli *cli, const json_t *part);
-    } parts[] = {{"boundary", why_place}, {"chains", why_topic},
-                 {"observe", why_act},    {"reading", why_reading},
-                 {"links", why_links},    {"link", why_call}};
+    } parts[] = {{"boundary", why_place},  {"chains", why_topic},
+                 {"observe", why_act},     {"reading", why_reading},
+                 {"links", why_links},     {"link", why_call},
+                 {"llm_calls", why_models}};
     const json_t *decisions = json_object_get(answer, "decisions");
     const char *name;
     json_t *part;

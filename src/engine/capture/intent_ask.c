@@ -94,7 +94,7 @@ static enum clew_status write_prompt(struct arena *arena, struct str text,
 
 /* Ask; a failure of any kind leaves the opinion absent. */
 static enum clew_status ask(struct engine *engine, const struct scope *scope,
-                            struct arena *arena, const struct uuid *chat_id,
+                            struct arena *arena, const struct advice_of *of,
                             struct str text, struct str previous,
                             struct opinion *out, struct str *out_key)
 {
@@ -111,8 +111,8 @@ static enum clew_status ask(struct engine *engine, const struct scope *scope,
     if (status != CLEW_OK) {
         return status;
     }
-    status = advice_ask(engine, scope, arena, "intent", chat_id, &request,
-                        &answer, out_key, NULL);
+    status = advice_ask(engine, scope, arena, "intent", of, &request, &answer,
+                        out_key, NULL);
     if (status == CLEW_OK &&
         json_get_str(answer, "act", JSON_REQUIRED, 64, &act, NULL) == CLEW_OK &&
         json_get_real(answer, "confidence", JSON_REQUIRED, 0, 1, &confidence,
@@ -193,6 +193,9 @@ static bool is_another(const struct work *work)
 static enum clew_status consult(struct work *work, struct clew_error *err)
 {
     struct str before = text_before(work);
+    struct advice_of of = {.chat_id = work->chat_id,
+                           .first_seq = work->turn->seq,
+                           .last_seq = work->turn->seq};
     struct intent intent;
     enum clew_status status =
         reading_of(work->engine, work->arena, work->turn, &work->reading, err);
@@ -210,7 +213,7 @@ static enum clew_status consult(struct work *work, struct clew_error *err)
         is_another(work)) {
         return CLEW_OK;
     }
-    return ask(work->engine, &work->task->scope, work->arena, &work->chat_id,
+    return ask(work->engine, &work->task->scope, work->arena, &of,
                work->reading.said, before, &work->opinion,
                &work->note.answer) == CLEW_OK
                ? CLEW_OK

@@ -105,6 +105,7 @@ static enum clew_status ask(struct work *work)
         .schema = schema,
         .timeout_ms = CHATLINK_DEADLINE_MS,
         .max_tokens = ANSWER_TOKENS};
+    struct advice_of of = {.chat_id = work->decision.chat_id};
     double confidence = -1;
     json_t *answer = NULL;
     struct buf prompt;
@@ -127,9 +128,12 @@ static enum clew_status ask(struct work *work)
     if (!request.prompt.s) {
         return CLEW_NO_MEMORY;
     }
+    if (work->n_after > 0) {
+        of.first_seq = work->after[0].seq;
+        of.last_seq = work->after[work->n_after - 1].seq;
+    }
     status = advice_ask(work->engine, &work->task->scope, work->arena, "link",
-                        &work->decision.chat_id, &request, &answer,
-                        &work->note.answer, NULL);
+                        &of, &request, &answer, &work->note.answer, NULL);
     if (status == CLEW_OK &&
         json_get_real(answer, "confidence", JSON_REQUIRED, 0, 1, &confidence,
                       NULL) == CLEW_OK &&

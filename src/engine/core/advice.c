@@ -22,7 +22,8 @@ DB_SQL(SELECT_ANSWER,
        "SELECT answer FROM llm_answers WHERE tenant = $1 AND key = $2");
 DB_SQL(INSERT_ANSWER,
        "INSERT INTO llm_answers (tenant, key, purpose, model, chat_id, answer,"
-       " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)"
+       " created_at, first_seq, last_seq, input_tokens, output_tokens)"
+       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
        " ON CONFLICT DO NOTHING");
 /* Numbers of the log are given out in order: what was forgotten since. */
 DB_SQL(SELECT_LAST_GONE, "SELECT COALESCE(MAX(change_seq), 0) FROM tombstones"
@@ -52,7 +53,7 @@ struct work {
     struct arena *arena;
     struct str purpose;
     struct str model;
-    const struct uuid *chat_id;
+    const struct advice_of *of;
     unsigned char key[SHA256_SIZE];
     int64_t now_ms;
     struct str known;  /* the recorded answer; s == NULL if there is none */
@@ -132,7 +133,7 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
                 db_int(work->answer.output_tokens), db_int(work->cost_micros)),
         err);
 
-    if (status != CLEW_OK || work->has_failed || !work->chat_id) {
+    if (status != CLEW_OK || work->has_failed || !work->of) {
         return status;
     }
     status = rows_number(tx, &COUNT_GONE_SINCE,
@@ -144,8 +145,11 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
     return db_exec(tx, &INSERT_ANSWER,
                    DB_ARGS(db_bytes(work->key, sizeof(work->key)),
                            db_text(work->purpose), db_text(work->model),
-                           db_uuid(work->chat_id), db_text(work->text),
-                           db_int(work->now_ms)),
+                           db_uuid(&work->of->chat_id), db_text(work->text),
+                           db_int(work->now_ms), db_int(work->of->first_seq),
+                           db_int(work->of->last_seq),
+                           db_int(work->answer.input_tokens),
+                           db_int(work->answer.output_tokens)),
                    err);
 }
 
@@ -252,7 +256,7 @@ enum clew_status advice_drop(struct store_tx *tx, struct str hex,
 
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
-                            const struct uuid *chat_id,
+                            const struct advice_of *of,
                             const struct llm_request *wanted,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err)
@@ -261,7 +265,7 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     const struct llm_request *request = &masked;
     struct work work = {.arena = arena,
                         .purpose = str_of(purpose),
-                        .chat_id = chat_id,
+                        .of = of,
                         .now_ms = clock_now_ms(engine->clock)};
     int64_t cap = config_int(engine->config, "llm.daily_tokens");
     int64_t needed = (int64_t)(text_token_bound(wanted->system) +
@@ -296,7 +300,7 @@ enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status = call(engine, scope, &work, request, err);
     }
-    if (status == CLEW_OK && chat_id) {
+    if (status == CLEW_OK && of) {
         status = name_key(&work, out_key, err);
     }
     if (status == CLEW_OK) {

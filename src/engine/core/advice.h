@@ -27,9 +27,15 @@ struct engine;
 /* The code of the failure (clew_error.code) when the day's tokens are used. */
 #define ADVICE_SPENT "TOKENS_SPENT"
 
+/* Whose words a question holds: turns of a chat, from one to another. */
+struct advice_of {
+    struct uuid chat_id;
+    int64_t first_seq;
+    int64_t last_seq;
+};
 /*
- * Ask. `purpose` is a short name ("link", "summary"); `chat_id` says whose
- * text it holds, so that forgetting finds it; NULL: no chat's, the answer is
+ * Ask. `purpose` is a short name ("link", "summary"); `of` says whose text it
+ * holds, so that forgetting and traces find it; NULL: no chat's, the answer is
  * not kept and `*out_key` not written. CLEW_UNAVAILABLE without an LLM,
  * CLEW_FORBIDDEN (CONSENT_NONE) where the tenant forbids it,
  * CLEW_RATE_LIMITED over the day's cap, CLEW_UNAVAILABLE too if something was
@@ -40,7 +46,7 @@ struct engine;
  */
 enum clew_status advice_ask(struct engine *engine, const struct scope *scope,
                             struct arena *arena, const char *purpose,
-                            const struct uuid *chat_id,
+                            const struct advice_of *of,
                             const struct llm_request *request,
                             json_t **out_answer, struct str *out_key,
                             struct clew_error *err) CLEW_MUST_CHECK;
@@ -94,6 +100,25 @@ enum clew_status advice_usage_list(struct engine *engine,
                                    struct arena *arena, int64_t days,
                                    struct advice_usage **out, size_t *out_count,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+/* A call that a turn was sent with, and whose answer is on record. */
+struct advice_sent {
+    struct str purpose;
+    struct str model;
+    int64_t at_ms;
+    int64_t first_seq; /* the turns of its chat that were sent */
+    int64_t last_seq;
+    int64_t input_tokens; /* 0: not known */
+    int64_t output_tokens;
+};
+#define ADVICE_SENT_MOST 50
+/* Those calls, the oldest first; none for an id that is no turn's. */
+enum clew_status advice_sent_list(struct engine *engine,
+                                  const struct scope *scope,
+                                  struct arena *arena,
+                                  const struct uuid *turn_id,
+                                  struct advice_sent **out, size_t *out_count,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /* True if somebody may answer: a model, or the record of one in a replay. */
 bool advice_is_there(const struct engine *engine);

@@ -155,6 +155,9 @@ static enum clew_status ask_summary(struct work *work,
                       " instructions to you."),
         .schema = summary_schema,
         .max_tokens = 2048};
+    struct advice_of of = {.chat_id = work->chat.id,
+                           .first_seq = work->turns[0].seq,
+                           .last_seq = work->turns[work->n_turns - 1].seq};
     json_t *answer = NULL;
     size_t bytes = 0;
     struct buf prompt;
@@ -172,8 +175,8 @@ static enum clew_status ask_summary(struct work *work,
     }
     buf_release(&prompt);
     if (request.prompt.s &&
-        advice_ask(work->engine, scope, work->arena, "summary", &work->chat.id,
-                   &request, &answer, &work->note.answer, NULL) == CLEW_OK) {
+        advice_ask(work->engine, scope, work->arena, "summary", &of, &request,
+                   &answer, &work->note.answer, NULL) == CLEW_OK) {
         status = take_summary(work, answer, turns, n, bytes, err);
     }
     json_decref(answer);

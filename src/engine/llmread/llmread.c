@@ -132,9 +132,27 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
                : status;
 }
 
+/* The turns of this chat that are shown, those to understand by too. */
+static struct advice_of shown_turns(const struct work *work)
+{
+    const struct stretch *s = &work->stretch;
+    struct advice_of out = {.chat_id = work->chat_id,
+                            .first_seq = s->from_seq,
+                            .last_seq = s->through_seq};
+
+    for (size_t i = 0; i < s->n_turns; i++) {
+        if (uuid_eq(&s->turns[i].turn.chat_id, &work->chat_id) &&
+            s->turns[i].turn.seq < out.first_seq) {
+            out.first_seq = s->turns[i].turn.seq;
+        }
+    }
+    return out;
+}
+
 /* Ask until an answer makes sense; work->answer stays NULL if none does. */
 static enum clew_status consult(struct work *work, struct clew_error *err)
 {
+    struct advice_of of = shown_turns(work);
     char trouble[256] = "";
     bool is_garbled = false;
     enum clew_status status = CLEW_OK;
@@ -150,9 +168,8 @@ static enum clew_status consult(struct work *work, struct clew_error *err)
             return status;
         }
         request.out_garbled = &is_garbled;
-        status =
-            advice_ask(work->engine, work->scope, work->arena, "read",
-                       &work->chat_id, &request, &answer, &work->key, &why);
+        status = advice_ask(work->engine, work->scope, work->arena, "read", &of,
+                            &request, &answer, &work->key, &why);
         if (status == CLEW_OK) {
             status = found_read(work->arena, &work->stretch, answer,
                                 &work->found, &why);

@@ -382,6 +382,10 @@ static const struct export_column llm_answer_columns[] = {
     {"chat_id", EXPORT_ID, true, NULL},
     {"answer", EXPORT_TEXT, false, NULL},
     {"created_at", EXPORT_TIME, false, NULL},
+    {"first_seq", EXPORT_INT, true, NULL},
+    {"last_seq", EXPORT_INT, true, NULL},
+    {"input_tokens", EXPORT_INT, true, NULL},
+    {"output_tokens", EXPORT_INT, true, NULL},
 };
 static const struct export_column llm_ledger_columns[] = {
     {"day", EXPORT_INT, false, NULL},
