@@ -13,6 +13,7 @@
 #include "engine/capture/read_turn.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/chatlink/chatlink_tuning.h"
+#include "engine/core/repack.h"
 #include "engine/episode/compact.h"
 #include "engine/episode/session_sum.h"
 #include "engine/feed/reembed.h"
@@ -51,6 +52,7 @@ const struct task_handler task_handlers[] = {
     {REBUILD_TASK, rebuild_task},
     {SESSION_TIMEOUT_TASK, session_timeout_task},
     {REEMBED_TASK, reembed_task},
+    {REPACK_TASK, repack_task},
     {VECTOR_GRAPH_TASK, vector_graph_task},
     {NULL, NULL},
 };

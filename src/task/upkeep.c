@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "engine/capture/read_task.h"
 #include "engine/core/engine.h"
+#include "engine/core/repack.h"
 #include "engine/core/task.h"
 #include "engine/feed/model_use.h"
 #include "engine/feed/reembed.h"
@@ -143,7 +144,7 @@ static void prune(struct engine *engine)
     }
 }
 
-/* No turn waits for a task that nobody adds. */
+/* No turn and no text waits for a task that nobody adds. */
 static void resume_reading(struct engine *engine)
 {
     struct arena arena;
@@ -151,6 +152,9 @@ static void resume_reading(struct engine *engine)
 
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     status = read_task_resume(engine, &arena, NULL);
+    if (status == CLEW_OK) {
+        status = repack_resume(engine, &arena, NULL);
+    }
     arena_release(&arena);
     if (status != CLEW_OK) {
         log_event(LOG_WARN, "upkeep", "reading_later", "code=%s",

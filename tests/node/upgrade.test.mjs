@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 
 import { forgotten, inFork, questions, thoughts, title, users } from "../fixtures/stores/said.mjs";
-import { isOk } from "./lib/check.mjs";
+import { isOk, isPacked } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { clew, startServer, tempFolder } from "./lib/server.mjs";
 
@@ -56,6 +56,10 @@ async function holds(api) {
   isOk(await api.get(`/api/v1/memories/${newer.id}/lineage`));
 }
 
+/* Rows that are not packed yet, as SQL for both databases. */
+const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <> ''"], ["actions", "detail <> ''"],
+  ["episodes", "citations IS NOT NULL"]].map(([table, is]) => `(SELECT COUNT(*) FROM ${table} WHERE ${is})`).join(" + ")}`;
+
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);
 
@@ -90,6 +94,15 @@ function upgrades(file, open) {
       assert.match(items[0].text, /pier seven/);
     });
 
+    test("has its plain texts packed, a page at a time, and reads them as before", async () => {
+      const api = server.api(await server.key("default"));
+      await isPacked(api);
+      assert.deepEqual(at.plain(), ["0"]);
+      const [chat] = isOk(await api.get("/api/v1/chats?user_id=ada&limit=100")).items;
+      const [turn] = isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=1`)).items;
+      assert.ok(isOk(await api.get(`/api/v1/traces/${turn.id}`)).decisions.boundary);
+    });
+
     test("verifies, at the latest after a rebuild, and still has it", async () => {
       await server.stop();
       const code = await codeOf(at.data, at.store, "verify");
@@ -122,7 +135,7 @@ for (const file of released.filter((name) => name.includes(".db."))) {
     const db = path.join(data, "clew.db");
     fs.writeFileSync(db, bytes);
     const sql = (text) => execFileSync("sqlite3", ["-readonly", db, text], { encoding: "utf8" }).trim().split("\n");
-    return { data, applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
+    return { data, plain: () => sql(plain), applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
   });
 }
 
@@ -134,7 +147,7 @@ describe("upgrades on PostgreSQL", () => {
     upgrades(file, (bytes) => {
       const store = postgres.database();
       postgres.restore(store, bytes);
-      return { data: tempFolder(), store, applied: () => postgres
+      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)], applied: () => postgres
         .sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
     });
   }

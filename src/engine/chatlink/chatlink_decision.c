@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/pack.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
@@ -17,8 +18,8 @@
 
 #define COLUMNS                                                                \
     "id, user_id, chat_id, other_chat_id, turn_id, seq, algorithmic, llm,"     \
-    " threshold, decision, agreement, confidence, signals, outcome,"           \
-    " outcome_by, outcome_at, created_at, updated_at"
+    " threshold, decision, agreement, confidence, packed, outcome,"            \
+    " outcome_by, outcome_at, created_at, updated_at, signals"
 
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM link_decisions WHERE tenant = $1 AND id = $2");
@@ -49,12 +50,12 @@ DB_SQL(LIST_CHAT,
 DB_SQL(PUT,
        "INSERT INTO link_decisions (tenant, " COLUMNS ") VALUES ($1, $2, $3,"
        " $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,"
-       " $19) ON CONFLICT (tenant, chat_id, other_chat_id) DO UPDATE SET"
+       " $19, '') ON CONFLICT (tenant, chat_id, other_chat_id) DO UPDATE SET"
        " turn_id = excluded.turn_id, seq = excluded.seq,"
        " algorithmic = excluded.algorithmic, llm = excluded.llm,"
        " threshold = excluded.threshold, decision = excluded.decision,"
        " agreement = excluded.agreement, confidence = excluded.confidence,"
-       " signals = excluded.signals, updated_at = "
+       " signals = '', packed = excluded.packed, updated_at = "
        "excluded.updated_at," KEPT_OUTCOME("outcome") "," KEPT_OUTCOME(
            "outcome_by") "," KEPT_OUTCOME("outcome_at"));
 DB_SQL(JUDGE, "UPDATE link_decisions SET outcome = $3, outcome_by = $4,"
@@ -143,7 +144,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_text(arena, rows, 9, &out->decision) &&
            rows_text(arena, rows, 10, &out->agreement) &&
            rows_text(arena, rows, 11, &out->confidence) &&
-           rows_text(arena, rows, 12, &out->signals) &&
+           rows_packed(arena, rows, 12, 18, &out->signals) &&
            rows_text(arena, rows, 13, &out->outcome) &&
            rows_text(arena, rows, 14, &out->outcome_by);
 }
@@ -152,7 +153,16 @@ enum clew_status chatlink_decision_put(struct store_tx *tx,
                                        const struct chatlink_decision *decision,
                                        struct clew_error *err)
 {
-    return db_exec(
+    struct buf packed;
+    enum clew_status status;
+
+    buf_init(&packed, SIGNALS_BYTES + SIGNALS_BYTES / 64);
+    status = pack(decision->signals, &packed);
+    if (status != CLEW_OK) {
+        buf_release(&packed);
+        return clew_fail(err, status, "could not keep a link's signals");
+    }
+    status = db_exec(
         tx, &PUT,
         DB_ARGS(db_uuid(&decision->id), db_text(decision->user_id),
                 db_uuid(&decision->chat_id), db_uuid(&decision->other_chat_id),
@@ -161,12 +171,14 @@ enum clew_status chatlink_decision_put(struct store_tx *tx,
                 decision->llm < 0 ? db_null() : db_real(decision->llm),
                 db_real(decision->threshold), db_text(decision->decision),
                 db_text(decision->agreement), db_text(decision->confidence),
-                db_text(decision->signals), db_text(decision->outcome),
+                db_bytes(packed.data, packed.len), db_text(decision->outcome),
                 db_text(decision->outcome_by),
                 rows_int_or_null(decision->outcome_at_ms),
                 db_int(decision->created_at_ms),
                 db_int(decision->updated_at_ms)),
         err);
+    buf_release(&packed);
+    return status;
 }
 
 enum clew_status chatlink_decision_find(struct store_tx *tx,

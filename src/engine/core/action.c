@@ -5,15 +5,16 @@
 #include "engine/core/action.h"
 
 #include "base/buf.h"
+#include "base/pack.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 
 #define DETAIL_BYTES (4u << 20)
-#define COLUMNS "seq, id, kind, subject, made, detail, created_at"
+#define COLUMNS "seq, id, kind, subject, made, packed, created_at, detail"
 
 DB_SQL(INSERT, "INSERT INTO actions (tenant, " COLUMNS ")"
-               " VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+               " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '')");
 DB_SQL(SELECT_AFTER, "SELECT " COLUMNS " FROM actions WHERE tenant = $1"
                      " AND (seq, id) > ($2, $3) ORDER BY seq, id LIMIT $4");
 
@@ -47,7 +48,7 @@ bool action_is_kind(struct str kind)
 
 static enum clew_status insert(struct store_tx *tx,
                                const struct action_new *input,
-                               struct str detail, struct clew_error *err)
+                               struct str packed, struct clew_error *err)
 {
     int64_t seq = 0;
     struct uuid id = uuid_new(input->at_ms);
@@ -59,7 +60,8 @@ static enum clew_status insert(struct store_tx *tx,
     return db_exec(tx, &INSERT,
                    DB_ARGS(db_int(seq), db_uuid(&id), db_cstr(input->kind),
                            db_uuid(input->subject), db_uuid(input->made),
-                           db_text(detail), db_int(input->at_ms)),
+                           db_bytes(packed.s, packed.len),
+                           db_int(input->at_ms)),
                    err);
 }
 
@@ -67,9 +69,11 @@ enum clew_status action_add(struct store_tx *tx, const struct action_new *input,
                             struct clew_error *err)
 {
     struct buf text;
+    struct buf packed;
     enum clew_status status = CLEW_OK;
 
     buf_init(&text, DETAIL_BYTES);
+    buf_init(&packed, DETAIL_BYTES + DETAIL_BYTES / 64);
     if (input->detail) {
         status = json_write(&text, input->detail);
     } else {
@@ -77,9 +81,13 @@ enum clew_status action_add(struct store_tx *tx, const struct action_new *input,
         status = buf_status(&text);
     }
     json_decref(input->detail);
+    if (status == CLEW_OK) {
+        status = pack(buf_str(&text), &packed);
+    }
     status = status == CLEW_OK
-                 ? insert(tx, input, buf_str(&text), err)
+                 ? insert(tx, input, buf_str(&packed), err)
                  : clew_fail(err, status, "could not write an action down");
+    buf_release(&packed);
     buf_release(&text);
     return status;
 }
@@ -94,7 +102,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->made = db_get_uuid(rows, 4);
     out->at_ms = db_get_int(rows, 6);
     return rows_text(arena, rows, 2, &out->kind) &&
-           rows_text(arena, rows, 5, &out->detail);
+           rows_packed(arena, rows, 5, 7, &out->detail);
 }
 
 enum clew_status action_list(struct store_tx *tx, struct arena *arena,

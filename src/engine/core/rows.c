@@ -4,10 +4,15 @@
  */
 #include "engine/core/rows.h"
 
+#include "base/buf.h"
+#include "base/pack.h"
 #include "store/store.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* More than any text that is packed. */
+#define PACKED_BYTES ((size_t)64 << 20)
 
 enum clew_status rows_take(struct rows_list *list, struct db_rows *rows,
                            struct clew_error *err)
@@ -135,6 +140,38 @@ bool rows_text(struct arena *arena, const struct db_rows *rows, int column,
 
     *out = text.s ? arena_str(arena, text) : text;
     return !text.s || out->s;
+}
+
+bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
+                 int plain, struct str *out)
+{
+    struct buf text;
+    enum clew_status status;
+
+    if (db_is_null(rows, column)) {
+        return rows_text(arena, rows, plain, out);
+    }
+    buf_init(&text, PACKED_BYTES);
+    status = unpack(db_get_bytes(rows, column), &text);
+    *out = status == CLEW_OK        ? arena_str(arena, buf_str(&text))
+           : status == CLEW_CORRUPT ? STR("{}")
+                                    : (struct str){NULL, 0};
+    buf_release(&text);
+    return out->s != NULL;
+}
+
+bool rows_pack(struct arena *arena, struct str text, struct db_value *out)
+{
+    struct str kept = {NULL, 0};
+    struct buf bytes;
+
+    buf_init(&bytes, PACKED_BYTES);
+    if (pack(text, &bytes) == CLEW_OK) {
+        kept = arena_str(arena, buf_str(&bytes));
+    }
+    buf_release(&bytes);
+    *out = db_bytes(kept.s, kept.len);
+    return kept.s != NULL;
 }
 
 bool rows_id(struct arena *arena, const struct db_rows *rows, void *out)

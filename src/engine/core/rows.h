@@ -73,6 +73,13 @@ enum clew_status rows_tenants(struct store *store, struct arena *arena,
 /* Copy a text column into the arena; NULL stays NULL. False on OOM. */
 bool rows_text(struct arena *arena, const struct db_rows *rows, int column,
                struct str *out);
+/* The text of a packed column (base/pack.h), or of column `plain` where that is
+ * NULL: the row is from before texts were packed. What cannot be unpacked is an
+ * empty object: a rebuild finds that it differs. False on OOM. */
+bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
+                 int plain, struct str *out);
+/* What is bound for such a column; its bytes are the arena's. False on OOM. */
+bool rows_pack(struct arena *arena, struct str text, struct db_value *out);
 /* A rows_fn for a struct uuid: the id in the first column. */
 bool rows_id(struct arena *arena, const struct db_rows *rows, void *out);
 /* The same of a whole number (int64_t): a tenant. */

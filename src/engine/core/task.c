@@ -223,7 +223,8 @@ int64_t task_lease_ms(const struct engine *engine)
 /* How long a task of this kind is claimed for. */
 static int64_t lease_ms(const struct engine *engine, struct str kind)
 {
-    static const char *const in_steps[] = {"reembed", "turns.read"};
+    static const char *const in_steps[] = {"reembed", "turns.read",
+                                           "texts.pack"};
     int64_t lease = task_lease_ms(engine);
 
     for (size_t i = 0; i < sizeof(in_steps) / sizeof(in_steps[0]); i++) {

@@ -5,15 +5,20 @@
 #include "engine/core/trace.h"
 
 #include "base/buf.h"
+#include "base/pack.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/work.h"
 #include "store/db.h"
 
-DB_SQL(INSERT, "INSERT INTO traces (tenant, id, chat_id, created_at, data)"
-               " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, id)"
-               " DO UPDATE SET data = excluded.data");
-DB_SQL(SELECT_ONE, "SELECT id, chat_id, created_at, data FROM traces"
+/* More than any trace before it is cut. */
+#define PACKED_BYTES ((size_t)64 << 20)
+
+DB_SQL(INSERT,
+       "INSERT INTO traces (tenant, id, chat_id, created_at, data, packed)"
+       " VALUES ($1, $2, $3, $4, '', $5) ON CONFLICT (tenant, id)"
+       " DO UPDATE SET data = '', packed = excluded.packed");
+DB_SQL(SELECT_ONE, "SELECT id, chat_id, created_at, packed, data FROM traces"
                    " WHERE tenant = $1 AND id = $2");
 
 enum clew_status trace_begin(struct turn_work *work, json_t *boundary,
@@ -50,10 +55,21 @@ static enum clew_status write_bounded(json_t *trace, struct buf *out)
 enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
                            struct clew_error *err)
 {
-    return db_exec(tx, &INSERT,
-                   DB_ARGS(db_uuid(&trace->id), db_uuid(&trace->chat_id),
-                           db_int(trace->created_at_ms), db_text(trace->data)),
-                   err);
+    struct buf packed;
+    enum clew_status status;
+
+    buf_init(&packed, PACKED_BYTES);
+    status = pack(trace->data, &packed);
+    status =
+        status == CLEW_OK
+            ? db_exec(tx, &INSERT,
+                      DB_ARGS(db_uuid(&trace->id), db_uuid(&trace->chat_id),
+                              db_int(trace->created_at_ms),
+                              db_bytes(packed.data, packed.len)),
+                      err)
+            : clew_no_memory(err);
+    buf_release(&packed);
+    return status;
 }
 
 enum clew_status trace_end(struct turn_work *work, struct trace *trace,
@@ -86,7 +102,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->id = db_get_uuid(rows, 0);
     out->chat_id = db_get_uuid(rows, 1);
     out->created_at_ms = db_get_int(rows, 2);
-    return rows_text(arena, rows, 3, &out->data);
+    return rows_packed(arena, rows, 3, 4, &out->data);
 }
 
 struct work {

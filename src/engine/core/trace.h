@@ -2,10 +2,11 @@
 /*
  * trace.h - what was decided about a turn or a captured call, and why.
  *
- * One JSON object a turn, its id is the turn's: which boundary rule placed it,
- * and what each step considered, with scores. Steps set their own field in
- * turn_work.trace. A captured call's has the request's id and says which call
- * it continues (call_trace.h). Derived data: a rebuild makes it anew.
+ * One JSON object a turn, kept packed (base/pack.h); its id is the turn's:
+ * which boundary rule placed it, and what each step considered, with scores.
+ * Steps set their own field in turn_work.trace. A captured call's has the
+ * request's id and says which call it continues (call_trace.h). Derived data:
+ * a rebuild makes it anew.
  * Thread-safety: as store.h.
  */
 #ifndef ENGINE_TRACE_H

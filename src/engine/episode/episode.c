@@ -4,7 +4,9 @@
  */
 #include "engine/episode/episode.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/pack.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
@@ -24,11 +26,13 @@
 #define DAY_MS CLOCK_DAY_MS
 /* Chats that ended by one silence; more than one only after an import. */
 #define MAX_ENDED 2
+/* More than the citations of any episode. */
+#define PACKED_BYTES ((size_t)64 << 20)
 
 #define COLUMNS                                                                \
     "id, type, user_id, chat_id, ordinal, first_seq, last_seq, compacted_seq," \
-    " compacted_at, cause, micro, meso, macro, citations, method, coverage,"   \
-    " created_at, updated_at, change_seq"
+    " compacted_at, cause, micro, meso, macro, packed, method, coverage,"      \
+    " created_at, updated_at, change_seq, citations"
 
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND id = $2");
@@ -60,11 +64,12 @@ DB_SQL(SELECT_ENDED,
 DB_SQL(INSERT,
        "INSERT INTO episodes (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,"
-       " $20)");
+       " $20, NULL)");
 DB_SQL(UPDATE,
        "UPDATE episodes SET last_seq = $3, compacted_seq = $4,"
        " compacted_at = $5, cause = $6, micro = $7, meso = $8, macro = $9,"
-       " citations = $10, method = $11, coverage = $12, updated_at = $13,"
+       " packed = $10, citations = NULL, method = $11, coverage = $12, "
+       "updated_at = $13,"
        " change_seq = $14 WHERE tenant = $1 AND id = $2");
 DB_SQL(CLOSE, "UPDATE episodes SET last_seq = $3 WHERE tenant = $1 AND id = $2"
               " AND last_seq IS NULL");
@@ -139,7 +144,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_text(arena, rows, 10, &out->micro) &&
            rows_text(arena, rows, 11, &out->meso) &&
            rows_text(arena, rows, 12, &out->macro) &&
-           rows_text(arena, rows, 13, &out->citations) &&
+           rows_packed(arena, rows, 13, 19, &out->citations) &&
            rows_text(arena, rows, 14, &out->method);
 }
 
@@ -193,11 +198,40 @@ enum clew_status episode_chats(struct store_tx *tx, struct arena *arena,
                     out_count, err);
 }
 
+/* `packed` is empty where there are none, and released on failure. */
+static enum clew_status pack_citations(const struct episode *episode,
+                                       struct buf *packed,
+                                       struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    buf_init(packed, PACKED_BYTES);
+    if (episode->citations.s) {
+        status = pack(episode->citations, packed);
+    }
+    if (status != CLEW_OK) {
+        buf_release(packed);
+        return clew_fail(err, status, "could not keep an episode's citations");
+    }
+    return CLEW_OK;
+}
+
+static struct db_value packed_value(const struct buf *packed)
+{
+    return packed->len > 0 ? db_bytes(packed->data, packed->len) : db_null();
+}
+
 enum clew_status episode_insert(struct store_tx *tx,
                                 const struct episode *episode,
                                 struct clew_error *err)
 {
-    return db_exec(
+    struct buf packed;
+    enum clew_status status = pack_citations(episode, &packed, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    status = db_exec(
         tx, &INSERT,
         DB_ARGS(db_uuid(&episode->id), db_text(episode->type),
                 db_text(episode->user_id), db_uuid(&episode->chat_id),
@@ -207,16 +241,19 @@ enum clew_status episode_insert(struct store_tx *tx,
                 rows_int_or_null(episode->compacted_at_ms),
                 db_text(episode->cause), db_text(episode->micro),
                 db_text(episode->meso), db_text(episode->macro),
-                db_text(episode->citations), db_text(episode->method),
+                packed_value(&packed), db_text(episode->method),
                 db_real(episode->coverage), db_int(episode->created_at_ms),
                 db_int(episode->updated_at_ms), db_int(episode->change_seq)),
         err);
+    buf_release(&packed);
+    return status;
 }
 
 enum clew_status episode_update(struct batch_work *batch,
                                 struct episode *episode, struct clew_error *err)
 {
     struct index_doc doc;
+    struct buf packed;
     enum clew_status status =
         work_take_change(batch, &episode->change_seq, err);
 
@@ -226,20 +263,25 @@ enum clew_status episode_update(struct batch_work *batch,
     if (status == CLEW_OK) {
         status = work_add_doc(batch, &doc, err);
     }
+    if (status == CLEW_OK) {
+        status = pack_citations(episode, &packed, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
-    return db_exec(
+    status = db_exec(
         batch->tx, &UPDATE,
         DB_ARGS(db_uuid(&episode->id), rows_int_or_null(episode->last_seq),
                 db_int(episode->compacted_seq),
                 rows_int_or_null(episode->compacted_at_ms),
                 db_text(episode->cause), db_text(episode->micro),
                 db_text(episode->meso), db_text(episode->macro),
-                db_text(episode->citations), db_text(episode->method),
+                packed_value(&packed), db_text(episode->method),
                 db_real(episode->coverage), db_int(episode->updated_at_ms),
                 db_int(episode->change_seq)),
         err);
+    buf_release(&packed);
+    return status;
 }
 
 /* --- a turn's step ---------------------------------------------------------

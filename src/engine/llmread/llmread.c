@@ -28,7 +28,7 @@
 #define MAX_TRIES 2
 
 DB_SQL(SELECT_READINGS,
-       "SELECT detail FROM actions WHERE tenant = $1 AND subject = $2"
+       "SELECT packed, detail FROM actions WHERE tenant = $1 AND subject = $2"
        " AND kind = '" ACTION_LLM_READ "' ORDER BY seq DESC LIMIT $3");
 
 struct work {
@@ -56,7 +56,7 @@ struct work {
 static bool text_row(struct arena *arena, const struct db_rows *rows,
                      void *item)
 {
-    return rows_text(arena, rows, 0, item);
+    return rows_packed(arena, rows, 0, 1, item);
 }
 
 /* Does the reading still hold: was nothing asked, or is its answer there? */

@@ -22,9 +22,11 @@
 #define PAGE_ROWS 200
 #define WRITE_BYTES (1u << 16)
 #define LINE_BYTES (256u << 20)
+#define SCRATCH_BYTES (128u << 20)
 
 struct export_work {
     struct arena *arena;
+    struct arena scratch; /* of one row */
     int fd;
     struct buf out;
     int64_t n_rows;
@@ -97,8 +99,25 @@ static bool set_column(const struct db_rows *rows, int column,
         return json_set_real(line, name, db_get_real(rows, column));
     case EXPORT_BYTES:
         return set_bytes(line, name, db_get_bytes(rows, column));
+    case EXPORT_PACKED:
+        break;
     }
     return false;
+}
+
+/* The same for a text that is kept packed. */
+static bool set_packed(struct export_work *work, const struct db_rows *rows,
+                       const struct export_kind *kind, size_t column,
+                       json_t *line)
+{
+    struct str text = {NULL, 0};
+    bool is_ok =
+        export_unpack(&work->scratch, rows, kind, (int)column, &text) &&
+        (!text.s ||
+         json_set_str(line, export_field(&kind->columns[column]), text));
+
+    arena_clear(&work->scratch);
+    return is_ok;
 }
 
 static enum clew_status add_row(struct export_work *work,
@@ -110,7 +129,9 @@ static enum clew_status add_row(struct export_work *work,
     bool ok = line && json_set_cstr(line, "type", kind->type);
 
     for (size_t i = 0; ok && i < kind->n_columns; i++) {
-        ok = set_column(rows, (int)i, &kind->columns[i], line);
+        ok = kind->columns[i].type == EXPORT_PACKED
+                 ? set_packed(work, rows, kind, i, line)
+                 : set_column(rows, (int)i, &kind->columns[i], line);
     }
     if (ok && json_write(&work->out, line) == CLEW_OK) {
         (void)buf_append_char(&work->out, '\n'); /* flush() looks */
@@ -153,7 +174,8 @@ static enum clew_status keep_key(struct export_work *work,
             work->key[i] = db_bytes(text.s, text.len);
             break;
         case EXPORT_REAL:
-            return clew_fail(err, CLEW_INTERNAL, "a real is no key");
+        case EXPORT_PACKED:
+            return clew_fail(err, CLEW_INTERNAL, "this is no key");
         }
     }
     return CLEW_OK;
@@ -222,7 +244,9 @@ enum clew_status export_write(struct engine *engine, const struct scope *scope,
     enum clew_status status;
 
     buf_init(&work.out, LINE_BYTES);
+    arena_init(&work.scratch, SCRATCH_BYTES);
     status = store_read(engine->store, scope, do_export, &work, err);
+    arena_release(&work.scratch);
     buf_release(&work.out);
     return status;
 }

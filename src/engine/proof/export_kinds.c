@@ -5,6 +5,7 @@
 #include "engine/proof/export_kinds.h"
 
 #include "base/buf.h"
+#include "engine/core/rows.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static const struct export_column action_columns[] = {
     {"kind", EXPORT_TEXT, false, NULL},
     {"subject", EXPORT_ID, true, NULL},
     {"made", EXPORT_ID, true, NULL},
-    {"detail", EXPORT_TEXT, false, NULL},
+    {"packed", EXPORT_PACKED, false, "detail"},
     {"created_at", EXPORT_TIME, false, NULL},
 };
 static const struct export_column request_columns[] = {
@@ -318,7 +319,7 @@ static const struct export_column link_decision_columns[] = {
     {"decision", EXPORT_TEXT, false, NULL},
     {"agreement", EXPORT_TEXT, false, NULL},
     {"confidence", EXPORT_TEXT, false, NULL},
-    {"signals", EXPORT_TEXT, false, NULL},
+    {"packed", EXPORT_PACKED, false, "signals"},
     {"outcome", EXPORT_TEXT, true, NULL},
     {"outcome_by", EXPORT_TEXT, true, NULL},
     {"outcome_at", EXPORT_TIME, true, NULL},
@@ -357,7 +358,7 @@ static const struct export_column episode_columns[] = {
     {"micro", EXPORT_TEXT, true, NULL},
     {"meso", EXPORT_TEXT, true, NULL},
     {"macro", EXPORT_TEXT, true, NULL},
-    {"citations", EXPORT_TEXT, true, NULL},
+    {"packed", EXPORT_PACKED, true, "citations"},
     {"method", EXPORT_TEXT, true, NULL},
     {"coverage", EXPORT_REAL, true, NULL},
     {"created_at", EXPORT_TIME, false, NULL},
@@ -373,7 +374,7 @@ static const struct export_column trace_columns[] = {
     {"id", EXPORT_ID, false, NULL},
     {"chat_id", EXPORT_ID, false, NULL},
     {"created_at", EXPORT_TIME, false, NULL},
-    {"data", EXPORT_TEXT, false, NULL},
+    {"packed", EXPORT_PACKED, false, "data"},
 };
 static const struct export_column llm_answer_columns[] = {
     {"key", EXPORT_BYTES, false, NULL},
@@ -489,6 +490,24 @@ static void add_columns(struct buf *out, const struct export_kind *kind,
     }
 }
 
+static const char *plain_value(const struct export_column *column)
+{
+    return column->is_optional ? "NULL" : "''";
+}
+
+/* After the others: the plain columns of packed ones, or what is in them. */
+static void add_plain(struct buf *out, const struct export_kind *kind,
+                      bool is_value)
+{
+    for (size_t i = 0; i < kind->n_columns; i++) {
+        if (kind->columns[i].type == EXPORT_PACKED) {
+            (void)buf_printf(out, ", %s",
+                             !is_value ? kind->columns[i].field
+                                       : plain_value(&kind->columns[i]));
+        }
+    }
+}
+
 static void add_params(struct buf *out, size_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -509,6 +528,7 @@ static void add_select(struct buf *out, const struct export_kind *kind,
                                                       ", change_seq)"
                                                     : name);
     }
+    add_plain(out, kind, false);
     (void)buf_printf(out, " FROM %s WHERE tenant = $1", kind->table);
     if (!is_first) {
         (void)buf_append_cstr(out, " AND (");
@@ -534,6 +554,10 @@ static void add_merge(struct buf *out, const struct export_kind *kind)
         if (kind->has_change || strcmp(name, kind->version) != 0) {
             (void)buf_printf(out, "%s = excluded.%s, ", name, name);
         }
+        if (kind->columns[i].type == EXPORT_PACKED) {
+            (void)buf_printf(out, "%s = %s, ", kind->columns[i].field,
+                             plain_value(&kind->columns[i]));
+        }
     }
     (void)buf_printf(out, "%s = excluded.%s WHERE excluded.%s > %s.%s",
                      kind->has_change ? "change_seq" : kind->version,
@@ -547,9 +571,11 @@ static void add_insert(struct buf *out, const struct export_kind *kind)
 
     (void)buf_printf(out, "INSERT INTO %s (tenant, ", kind->table);
     add_columns(out, kind, kind->n_columns);
-    (void)buf_printf(out, "%s) VALUES ($1, ",
-                     kind->has_change ? ", change_seq" : "");
+    (void)buf_append_cstr(out, kind->has_change ? ", change_seq" : "");
+    add_plain(out, kind, false);
+    (void)buf_append_cstr(out, ") VALUES ($1, ");
     add_params(out, 2, n_params);
+    add_plain(out, kind, true);
     (void)buf_append_char(out, ')');
     if (kind->version) {
         add_merge(out, kind);
@@ -611,4 +637,25 @@ bool export_kind_find(struct str type, size_t *out_kind)
 const char *export_field(const struct export_column *column)
 {
     return column->field ? column->field : column->name;
+}
+
+bool export_unpack(struct arena *arena, const struct db_rows *rows,
+                   const struct export_kind *kind, int column, struct str *out)
+{
+    return rows_packed(arena, rows, column, (int)kind->n_columns, out);
+}
+
+bool export_pack(struct arena *arena, const struct export_kind *kind,
+                 struct db_value *values)
+{
+    bool is_ok = true;
+
+    for (size_t i = 0; i < kind->n_columns && is_ok; i++) {
+        if (kind->columns[i].type == EXPORT_PACKED &&
+            values[i].type == DB_TEXT) {
+            is_ok = rows_pack(arena, (struct str){values[i].p, values[i].len},
+                              &values[i]);
+        }
+    }
+    return is_ok;
 }

@@ -15,6 +15,7 @@
 #ifndef ENGINE_EXPORT_KINDS_H
 #define ENGINE_EXPORT_KINDS_H
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "store/db.h"
 
@@ -33,7 +34,11 @@ enum export_type {
     EXPORT_INT,
     EXPORT_TIME,
     EXPORT_REAL,
-    EXPORT_BYTES
+    EXPORT_BYTES,
+    /* A text kept packed (core/rows.h). Its field in a line is also the name of
+     * the column that holds it plain, in rows from before; the statements read
+     * that one last of all. At most one in a kind. */
+    EXPORT_PACKED
 };
 
 struct export_column {
@@ -73,5 +78,12 @@ const struct export_sql *export_sql_of(size_t kind);
 bool export_kind_find(struct str type, size_t *out_kind);
 /* What a column is called in a line. */
 const char *export_field(const struct export_column *column);
+/* The text of a packed column in the current row of a kind's statement; false
+ * on OOM. */
+bool export_unpack(struct arena *arena, const struct db_rows *rows,
+                   const struct export_kind *kind, int column, struct str *out);
+/* Texts of packed columns become what is bound for them. False on OOM. */
+bool export_pack(struct arena *arena, const struct export_kind *kind,
+                 struct db_value *values);
 
 #endif

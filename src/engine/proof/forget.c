@@ -134,10 +134,11 @@ DB_SQL(BLANK_CHATS,
 DB_SQL(DROP_EPISODE_CHATS,
        "DELETE FROM episode_chats WHERE tenant = $1 AND chat_id" OF("chat"));
 /* Of a chat that stays, only the summaries go; compaction makes them anew. */
-DB_SQL(WIPE_EPISODES,
-       "UPDATE episodes SET micro = NULL, meso = NULL, macro = NULL,"
-       " citations = NULL, compacted_seq = 0, compacted_at = NULL"
-       " WHERE tenant = $1 AND id" OF("episode"));
+DB_SQL(
+    WIPE_EPISODES,
+    "UPDATE episodes SET micro = NULL, meso = NULL, macro = NULL,"
+    " citations = NULL, packed = NULL, compacted_seq = 0, compacted_at = NULL"
+    " WHERE tenant = $1 AND id" OF("episode"));
 DB_SQL(DROP_EPISODES,
        "DELETE FROM episodes WHERE tenant = $1 AND chat_id" OF("chat"));
 DB_SQL(DROP_LINKS,
@@ -147,7 +148,8 @@ DB_SQL(DROP_LINKS,
     " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
     " kind IN ('turn', 'chat'))"
 /* A model's reasons may quote what goes. */
-DB_SQL(BLANK_LINKS, "UPDATE link_decisions SET signals = '{}' WHERE tenant = $1"
+DB_SQL(BLANK_LINKS, "UPDATE link_decisions SET signals = '{}',"
+                    " packed = NULL WHERE tenant = $1"
                     " AND llm IS NOT NULL AND (chat_id" OF_TOUCHED
                     " OR other_chat_id" OF_TOUCHED ")");
 DB_SQL(DROP_PROFILES,
@@ -157,7 +159,8 @@ DB_SQL(DROP_TERMS,
 DB_SQL(DROP_ANSWERS,
        "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" OF_TOUCHED);
 DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
-                        "turn") " OR chat_id" OF("chat") ")");
+                        "turn") " OR id IN (SELECT r.id FROM requests r WHERE"
+                                " r.tenant = $1 AND r.chat_id" OF("chat") "))");
 /* Twins of forks (chain_fork.h) remember what both sides said. */
 #define OF_TWINS                                                               \
     " OR (twin_of IS NOT NULL AND chat_id IN (SELECT c.id FROM chats c WHERE"  \

@@ -89,12 +89,14 @@ struct walk {
 /* --- reading ---------------------------------------------------------------
  */
 
-static bool value_of(struct arena *arena, const struct db_rows *rows,
-                     int column, enum export_type type, struct db_value *out)
+static bool value_of(const struct walk *walk, const struct db_rows *rows,
+                     int column, struct db_value *out)
 {
-    struct str text;
+    enum export_type type = walk->kind->columns[column].type;
+    struct arena *arena = walk->arena;
+    struct str text = {NULL, 0};
 
-    if (db_is_null(rows, column)) {
+    if (type != EXPORT_PACKED && db_is_null(rows, column)) {
         *out = db_null();
         return true;
     }
@@ -114,6 +116,12 @@ static bool value_of(struct arena *arena, const struct db_rows *rows,
         text = arena_str(arena, db_get_text(rows, column));
         *out = db_text(text);
         return text.s != NULL;
+    case EXPORT_PACKED: {
+        bool is_ok = export_unpack(arena, rows, walk->kind, column, &text);
+
+        *out = text.s ? db_text(text) : db_null();
+        return is_ok;
+    }
     case EXPORT_BYTES:
         text = arena_str(arena, db_get_bytes(rows, column));
         *out = db_bytes(text.s, text.len);
@@ -167,8 +175,7 @@ static enum clew_status do_page(struct store_tx *tx, void *arg,
 
         is_ok = row != NULL;
         for (size_t i = 0; is_ok && i < walk->kind->n_columns; i++) {
-            is_ok = value_of(walk->arena, &rows, (int)i,
-                             walk->kind->columns[i].type, &row->values[i]);
+            is_ok = value_of(walk, &rows, (int)i, &row->values[i]);
         }
         side->page[side->count++] = row;
     }
@@ -264,7 +271,7 @@ static const char *differing(const struct walk *walk, const struct row *a,
 {
     for (size_t i = 0; i < walk->kind->n_columns; i++) {
         if (compare_value(&a->values[i], &b->values[i]) != 0) {
-            return walk->kind->columns[i].name;
+            return export_field(&walk->kind->columns[i]);
         }
     }
     return NULL;
@@ -498,7 +505,9 @@ static enum clew_status write_kind(struct walk *walk,
         if (kind->has_change) {
             row->values[n_values++] = db_int(change++);
         }
-        status = db_exec(walk->tx, insertion, row->values, n_values, err);
+        status = export_pack(walk->arena, kind, row->values)
+                     ? db_exec(walk->tx, insertion, row->values, n_values, err)
+                     : clew_no_memory(err);
     }
     return status;
 }

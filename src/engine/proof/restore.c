@@ -112,6 +112,7 @@ static enum clew_status read_value(struct arena *arena, const json_t *json,
     case EXPORT_BYTES:
         return read_bytes(arena, json, field, out, err);
     case EXPORT_TEXT:
+    case EXPORT_PACKED:
         status =
             json_get_str(json, field, JSON_OPTIONAL, VALUE_BYTES, &text, err);
         *out = db_text(text);
@@ -147,7 +148,7 @@ static enum clew_status redact_line(const struct engine *engine,
     for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {
         struct db_value *value = &line->values[i];
         enum secrets_form form =
-            secrets_form_of(kind->type, kind->columns[i].name);
+            secrets_form_of(kind->type, export_field(&kind->columns[i]));
         struct str was = {value->p, value->len};
 
         if (form == SECRETS_NONE) {
@@ -285,6 +286,11 @@ static enum clew_status read_lines(struct restore_work *work,
         if (status == CLEW_OK && redact_mode(work->engine) != REDACT_OFF) {
             status =
                 redact_line(work->engine, work->arena, &work->lines[i], err);
+        }
+        if (status == CLEW_OK &&
+            !export_pack(work->arena, &export_kinds[work->lines[i].kind],
+                         work->lines[i].values)) {
+            status = clew_no_memory(err);
         }
         if (status != CLEW_OK) {
             if (err && status == CLEW_INVALID) {

@@ -13,6 +13,7 @@
 #include "base/uuid.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
+#include "engine/core/rows.h"
 #include "engine/feed/model_use.h"
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/rebuild.h"
@@ -73,18 +74,22 @@ static void make_statements(void)
 {
     for (size_t i = 0; i < N_PLACES; i++) {
         const struct export_kind *kind;
+        bool is_packed;
         int len;
 
         (void)export_kind_find(str_of(places[i].type), &kinds[i]); /* all are */
         kind = &export_kinds[kinds[i]];
         for (size_t k = 0; k < kind->n_columns; k++) {
-            if (strcmp(kind->columns[k].name, places[i].column) == 0) {
+            if (strcmp(export_field(&kind->columns[k]), places[i].column) ==
+                0) {
                 columns[i] = k;
             }
         }
+        is_packed = kind->columns[columns[i]].type == EXPORT_PACKED;
         len = snprintf(update_texts[i], SQL_BYTES,
-                       "UPDATE %s SET %s = $2 WHERE tenant = $1", kind->table,
-                       places[i].column);
+                       "UPDATE %s SET %s%s = $2 WHERE tenant = $1", kind->table,
+                       is_packed ? places[i].column : "",
+                       is_packed ? " = '', packed" : places[i].column);
         for (size_t k = 0; k < kind->n_keys; k++) {
             len += snprintf(update_texts[i] + len, SQL_BYTES - (size_t)len,
                             " AND %s = $%zu", kind->columns[k].name, k + 3);
@@ -149,6 +154,8 @@ static bool key_of(struct arena *arena, const struct db_rows *rows, int column,
     case EXPORT_REAL:
         *out = db_int(db_get_int(rows, column));
         return true;
+    case EXPORT_PACKED:
+        break;
     }
     return false;
 }
@@ -258,6 +265,10 @@ static enum clew_status look_at(struct looking *l, struct store_tx *tx,
         return mask_turn(l, tx, row, text, err);
     }
     args[0] = db_text(masked);
+    if (kind->columns[columns[place]].type == EXPORT_PACKED &&
+        !rows_pack(&l->scratch, masked, &args[0])) {
+        return clew_no_memory(err);
+    }
     for (size_t i = 0; i < kind->n_keys; i++) {
         args[1 + i] = row->keys[i];
     }
@@ -270,6 +281,17 @@ static bool is_looked_at(const struct looking *l, size_t place)
     return kinds[place] == l->kind &&
            (strcmp(places[place].column, "content") != 0 ||
             redact_mode(l->engine) == REDACT_DROP);
+}
+
+/* A text of the current row; s == NULL if it has none. False on OOM. */
+static bool text_of(struct looking *l, const struct db_rows *rows, int column,
+                    struct str *out)
+{
+    const struct export_kind *kind = &export_kinds[l->kind];
+
+    return kind->columns[column].type == EXPORT_PACKED
+               ? export_unpack(&l->scratch, rows, kind, column, out)
+               : rows_text(&l->scratch, rows, column, out);
 }
 
 static enum clew_status read_page(struct looking *l, struct store_tx *tx,
@@ -303,10 +325,8 @@ static enum clew_status read_page(struct looking *l, struct store_tx *tx,
         for (size_t i = 0; i < N_PLACES && is_ok; i++) {
             int column = (int)columns[i];
 
-            if (kinds[i] == l->kind && !db_is_null(&rows, column)) {
-                row->texts[column] =
-                    arena_str(&l->scratch, db_get_text(&rows, column));
-                is_ok = row->texts[column].s != NULL;
+            if (kinds[i] == l->kind) {
+                is_ok = text_of(l, &rows, column, &row->texts[column]);
             }
         }
     }

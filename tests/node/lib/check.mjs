@@ -61,8 +61,12 @@ export async function taskUnderWay(api, isMine = () => true) {
   return fresh && JSON.stringify(fresh);
 }
 
-/* Links are read by a task: wait until none waits or runs. */
-export async function isLinked(api) {
-  await until("all links are read", async () =>
-    !await taskUnderWay(api, (task) => task.kind === "link.read"));
-}
+/* Wait until no task of a kind waits or runs. */
+const isDone = (api, kind) => until(`${kind} is done`, async () =>
+  !await taskUnderWay(api, (task) => task.kind === kind));
+
+/* Links are read by a task. */
+export const isLinked = (api) => isDone(api, "link.read");
+
+/* Texts of earlier versions are packed by one. */
+export const isPacked = (api) => isDone(api, "texts.pack");

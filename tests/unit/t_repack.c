@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts of stores from before they were packed: read as they are, packed some
+ * at a time. On both backends. */
+#include "support/test.h"
+#include "support/world.h"
+
+#include "engine/core/action.h"
+#include "engine/core/repack.h"
+#include "engine/core/rows.h"
+#include "engine/core/task.h"
+#include "engine/core/trace.h"
+#include "store/db.h"
+#include "task/worker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define N_TRACES 250
+#define DETAIL "{\"by\":\"somebody\",\"note\":\"the north gate\"}"
+
+DB_SQL(ADD_TRACE, "INSERT INTO traces (tenant, id, chat_id, created_at, data)"
+                  " VALUES ($1, $2, $3, $4, $5)");
+DB_SQL(ADD_ACTION,
+       "INSERT INTO actions (tenant, seq, id, kind, detail, created_at)"
+       " VALUES ($1, $2, $3, 'turn.read', '" DETAIL "', 5)");
+DB_SQL(COUNT_PLAIN,
+       "SELECT (SELECT COUNT(*) FROM traces WHERE tenant = $1 AND"
+       " (packed IS NULL OR data <> '')) + (SELECT COUNT(*) FROM actions"
+       " WHERE tenant = $1 AND (packed IS NULL OR detail <> ''))");
+DB_SQL(COUNT_TASKS, "SELECT COUNT(*) FROM tasks WHERE tenant = $1 AND"
+                    " kind = '" REPACK_TASK "' AND finished_at IS NULL");
+
+static struct world world;
+
+static int open_world(void **state)
+{
+    (void)state;
+    world_open(&world);
+    return 0;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    world_close(&world);
+    return 0;
+}
+
+static struct uuid id_of(int n)
+{
+    return uuid_derive(WORLD_NOW + n, &(struct uuid){{1}}, "trace", 0);
+}
+
+static struct str data_of(int n)
+{
+    static char text[128];
+
+    (void)snprintf(text, sizeof(text),
+                   "{\"boundary\":{\"rule\":\"the caller named the chat\"},"
+                   "\"n\":%d}",
+                   n);
+    return str_of(text);
+}
+
+static enum clew_status do_fill(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct uuid chat = {{2}};
+    enum clew_status status = CLEW_OK;
+
+    (void)arg;
+    for (int i = 0; i < N_TRACES && status == CLEW_OK; i++) {
+        struct uuid id = id_of(i);
+
+        status = db_exec(tx, &ADD_TRACE,
+                         DB_ARGS(db_uuid(&id), db_uuid(&chat),
+                                 db_int(WORLD_NOW + i), db_text(data_of(i))),
+                         err);
+    }
+    return status == CLEW_OK
+               ? db_exec(tx, &ADD_ACTION,
+                         DB_ARGS(db_int(1000000), db_uuid(&chat)), err)
+               : status;
+}
+
+struct counting {
+    const struct db_sql *sql;
+    int64_t count;
+};
+
+static enum clew_status do_count(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct counting *counting = arg;
+
+    return rows_number(tx, counting->sql, DB_NO_ARGS, &counting->count, err);
+}
+
+static int64_t count(const struct scope *scope, const struct db_sql *sql)
+{
+    struct counting counting = {.sql = sql};
+
+    assert_int_equal(
+        store_read(world.engine.store, scope, do_count, &counting, NULL),
+        CLEW_OK);
+    return counting.count;
+}
+
+static void are_as_they_were(const struct scope *scope)
+{
+    for (int i = 0; i < N_TRACES; i++) {
+        struct uuid id = id_of(i);
+        struct uuid chat = {{2}};
+        struct trace trace;
+
+        assert_int_equal(
+            trace_get(&world.engine, scope, &world.arena, &id, &trace, NULL),
+            CLEW_OK);
+        assert_true(str_eq(trace.data, data_of(i)));
+        assert_true(uuid_eq(&trace.chat_id, &chat));
+        assert_int_equal(trace.created_at_ms, WORLD_NOW + i);
+    }
+}
+
+static void fill(const struct scope *scope)
+{
+    assert_int_equal(
+        store_write(world.engine.store, scope, do_fill, NULL, NULL), CLEW_OK);
+}
+
+static void resume(void)
+{
+    assert_int_equal(repack_resume(&world.engine, &world.arena, NULL), CLEW_OK);
+}
+
+static void work(size_t limit)
+{
+    size_t n_run;
+
+    assert_int_equal(worker_run_due(&world.engine, limit, &n_run, NULL),
+                     CLEW_OK);
+}
+
+static void plain_texts_are_read_and_packed(void **state)
+{
+    (void)state;
+    fill(&world.scope);
+    fill(&world.other);
+    are_as_they_were(&world.scope);
+    resume();
+    resume(); /* adds nothing */
+    assert_int_equal(count(&world.scope, &COUNT_TASKS), 1);
+    assert_int_equal(count(&world.scope, &COUNT_PLAIN), N_TRACES + 1);
+    work(100);
+    assert_int_equal(count(&world.scope, &COUNT_PLAIN), 0);
+    assert_int_equal(count(&world.other, &COUNT_PLAIN), 0);
+    are_as_they_were(&world.scope);
+    are_as_they_were(&world.other);
+    resume(); /* nothing is left to do */
+    assert_int_equal(count(&world.scope, &COUNT_TASKS), 0);
+}
+
+static void what_is_broken_off_goes_on(void **state)
+{
+    int64_t left = N_TRACES + 1;
+
+    (void)state;
+    fill(&world.scope);
+    resume();
+    /* each process ends after one step; the last finds nothing more */
+    for (int i = 0; left > 0; i++) {
+        int64_t before = left;
+
+        assert_true(i < 10);
+        atomic_store(&world.engine.is_stopping, true);
+        work(1);
+        atomic_store(&world.engine.is_stopping, false);
+        are_as_they_were(&world.scope);
+        left = count(&world.scope, &COUNT_PLAIN);
+        assert_true(left < before);
+        assert_int_equal(count(&world.scope, &COUNT_TASKS), 1);
+    }
+    work(100);
+    assert_int_equal(count(&world.scope, &COUNT_TASKS), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(plain_texts_are_read_and_packed,
+                                        open_world, close_world),
+        cmocka_unit_test_setup_teardown(what_is_broken_off_goes_on, open_world,
+                                        close_world),
+    };
+
+    return WORLD_EACH(tests);
+}
