@@ -9,6 +9,7 @@
 #include "index/index.h"
 
 #include "base/alloc.h"
+#include "index/missed.h"
 #include "index/tenant.h"
 #include "index/view.h"
 
@@ -38,6 +39,7 @@ struct index_set {
     uint64_t charged_bytes;
     uint64_t freed_bytes; /* of heap since it was last given back */
     uint64_t clock;       /* counts uses */
+    struct missed missed; /* has a lock of its own */
 };
 
 uint64_t index_term_hash(struct str term)
@@ -85,6 +87,7 @@ enum clew_status index_set_open(const struct index_options *options,
         return clew_fail(err, CLEW_NO_MEMORY, "could not open the index");
     }
     (void)pthread_mutex_init(&set->lock, NULL); /* cannot fail on Linux */
+    missed_init(&set->missed);
     set->home.lock_fd = -1;
     set->home.source = options->source;
     set->home.kind.dim = (uint32_t)options->dim;
@@ -147,6 +150,7 @@ void index_set_close(struct index_set *set)
         (void)close(set->home.lock_fd); /* lets go of the lock */
     }
     (void)pthread_mutex_destroy(&set->lock);
+    missed_release(&set->missed);
     alloc_free(set);
 }
 
@@ -300,13 +304,16 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
 {
     enum clew_status status = CLEW_OK;
     struct tenant *t = NULL;
+    bool is_missed;
 
     assert(through >= after); /* an index never goes back */
     (void)find_tenant(set, tenant, false, &t, err); /* makes nothing */
     if (!t) {
+        missed_add(&set->missed, tenant, count);
         return CLEW_OK;
     }
     (void)pthread_mutex_lock(&t->lock);
+    is_missed = t->is_loaded && t->through < after;
     if (t->is_loaded && t->through == after) {
         status = tenant_apply(t, docs, count, through, err);
         /* without a background worker memory must not grow for ever */
@@ -317,6 +324,9 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
         charge(set, t);
     }
     (void)pthread_mutex_unlock(&t->lock);
+    if (is_missed) {
+        missed_add(&set->missed, tenant, count);
+    }
     evict(set, t);
     return status;
 }
@@ -430,6 +440,19 @@ void index_view_close(struct index_view *view)
     }
     alloc_free((void *)view->segments);
     alloc_free(view);
+}
+
+enum clew_status index_catch_up(struct index_set *set, struct clew_error *err)
+{
+    struct index_view *view = NULL;
+    int64_t tenant = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (missed_take(&set->missed, INDEX_MISSED_DOCS, &tenant)) {
+        status = index_view_open(set, tenant, &view, err);
+        index_view_close(view);
+    }
+    return status;
 }
 
 int64_t index_view_bare(const struct index_view *view)

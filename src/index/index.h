@@ -148,6 +148,16 @@ enum clew_status index_offer(struct index_set *set, int64_t tenant,
 bool index_takes_offers(struct index_set *set, int64_t tenant);
 
 /*
+ * Load and bring up to date one tenant that was offered INDEX_MISSED_DOCS
+ * documents or more in vain, so that whoever asks first need not wait until a
+ * whole import is read; nothing if there is none. For a background worker, or
+ * between the steps of an import. Tenants dropped to save memory stay so.
+ */
+#define INDEX_MISSED_DOCS 256
+enum clew_status index_catch_up(struct index_set *set,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
  * A snapshot of the tenant's index that holds at least everything committed
  * before the call. Close it with index_view_close(); NULL is a no-op there.
  */

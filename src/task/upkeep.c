@@ -162,6 +162,18 @@ static void resume_reading(struct engine *engine)
     }
 }
 
+/* What was brought in at once is read before anybody asks. */
+static void catch_up(struct engine *engine)
+{
+    enum clew_status status = index_catch_up(engine->indexes, NULL);
+
+    if (status != CLEW_OK) {
+        /* whoever asks reads it */
+        log_event(LOG_WARN, "upkeep", "index_later", "code=%s",
+                  clew_status_code(status));
+    }
+}
+
 /* What was brought in at once must not be looked up by old statistics. */
 static void refresh(struct engine *engine)
 {
@@ -192,6 +204,7 @@ void upkeep_round(struct engine *engine, struct worker_pool *pool,
     confirm_keys(engine);
     refresh(engine);
     plan(engine, pool);
+    catch_up(engine);
     if (is_idle_round) {
         prune(engine);
         resume_reading(engine);

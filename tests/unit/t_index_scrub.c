@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_index_scrub.c - files that are damaged while they are in use.
+ * t_index_scrub.c - what upkeep does for an index: files that are damaged while
+ * they are in use, and documents that were offered before anybody asked.
  */
 #include "support/test.h"
 
@@ -156,11 +157,40 @@ static void a_file_zeroed_while_in_use_is_noticed(void **state)
     assert_int_equal(stats.n_rebuilds, 2);
 }
 
+static void offer(int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        assert_int_equal(
+            index_offer(set, 1, i, i + 1, &source.rows[i].doc, 1, NULL),
+            CLEW_OK);
+    }
+}
+
+static void much_that_was_missed_is_read_before_anybody_asks(void **state)
+{
+    int64_t loads;
+
+    (void)state;
+    offer(0, INDEX_MISSED_DOCS - 1);
+    assert_int_equal(index_catch_up(set, NULL), CLEW_OK);
+    assert_false(index_takes_offers(set, 1)); /* a few wait for who asks */
+    offer(INDEX_MISSED_DOCS - 1, INDEX_MISSED_DOCS);
+    assert_int_equal(index_catch_up(set, NULL), CLEW_OK);
+    assert_true(index_takes_offers(set, 1));
+    loads = source.n_loads;
+    assert_int_equal(index_catch_up(set, NULL), CLEW_OK); /* once is enough */
+    check_all();
+    assert_int_equal(source.n_loads, loads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_zeroed_while_in_use_is_noticed,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            much_that_was_missed_is_read_before_anybody_asks, set_up,
+            tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

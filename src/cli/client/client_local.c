@@ -15,6 +15,7 @@
 #include "engine/core/engine.h"
 #include "engine/open.h"
 #include "http/http.h"
+#include "index/index.h"
 
 #include <string.h>
 
@@ -98,6 +99,9 @@ static enum clew_status send_local(struct client *client,
     api_dispatch(local->engine, &request, &response);
     status = take_answer(&response, exchange, err);
     http_response_release(&response);
+    /* there is no upkeep here: what an import brings is found at once; if
+     * this fails, whoever asks first reads it */
+    clew_ignore(index_catch_up(local->engine->indexes, NULL));
     arena_release(&arena);
     return status;
 }
