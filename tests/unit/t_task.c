@@ -118,6 +118,38 @@ static void a_hand_has_a_bound(void **state)
     assert_int_equal(count, 3);
 }
 
+static enum clew_status do_put_off(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    return task_put_off(tx, arg, WORLD_NOW + MINUTE, err);
+}
+
+static void what_is_put_off_waits_in_its_row(void **state)
+{
+    struct clew_error err = {0};
+    struct task *tasks;
+    size_t count;
+
+    (void)state;
+    add("a", 0, 0);
+    for (int i = 0; i < 2 * TASK_MAX_ATTEMPTS; i++) {
+        tasks = claim(MINUTE, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(tasks[0].attempts, 1); /* it was no attempt */
+        assert_ok(store_write(ENGINE->store, SCOPE, do_put_off, tasks, &err));
+        /* the worker says it went well: that was said of the claim */
+        assert_ok(task_settle_done(ENGINE, tasks, 1, WORLD_NOW, &err));
+        (void)claim(MINUTE - 1, &count);
+        assert_int_equal(count, 0);
+    }
+    (void)list("pending", &count);
+    assert_int_equal(count, 1);
+    (void)list("done", &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(store_write(ENGINE->store, SCOPE, do_put_off, tasks, &err),
+                     CLEW_CONFLICT); /* it is nobody's now */
+}
+
 static void what_a_dead_worker_left_comes_back_alone(void **state)
 {
     int64_t lease_ms = task_lease_ms(ENGINE);
@@ -418,6 +450,7 @@ int main(void)
     static const struct CMUnitTest cases[] = {
         CASE(a_hand_is_claimed_in_order_and_by_one_only),
         CASE(a_hand_has_a_bound),
+        CASE(what_is_put_off_waits_in_its_row),
         CASE(what_a_dead_worker_left_comes_back_alone),
         CASE(a_task_that_kills_every_worker_is_given_up),
         CASE(what_was_not_begun_is_given_back_as_it_was),

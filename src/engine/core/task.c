@@ -39,6 +39,9 @@ DB_SQL(COMPLETE,
        " AND finished_at IS NULL");
 DB_SQL(EXTEND, "UPDATE tasks SET lease_until = $4 WHERE tenant = $1"
                " AND id = $2 AND attempts = $3 AND finished_at IS NULL");
+DB_SQL(PUT_OFF, "UPDATE tasks SET status = 'pending', execute_at = $4,"
+                " attempts = attempts - 1, lease_until = NULL WHERE tenant = $1"
+                " AND id = $2 AND attempts = $3 AND finished_at IS NULL");
 DB_SQL(LIST, "SELECT " COLUMNS " FROM tasks WHERE tenant = $1"
              " AND ($2 = '' OR status = $2)"
              " AND (created_at < $3 OR (created_at = $3 AND id < $4))"
@@ -213,6 +216,12 @@ enum clew_status task_extend(struct store_tx *tx, const struct task *task,
                              int64_t until_ms, struct clew_error *err)
 {
     return change_claimed(tx, &EXTEND, task, until_ms, err);
+}
+
+enum clew_status task_put_off(struct store_tx *tx, const struct task *task,
+                              int64_t execute_at_ms, struct clew_error *err)
+{
+    return change_claimed(tx, &PUT_OFF, task, execute_at_ms, err);
 }
 
 int64_t task_lease_ms(const struct engine *engine)

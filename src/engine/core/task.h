@@ -104,6 +104,13 @@ enum clew_status task_extend(struct store_tx *tx, const struct task *task,
                              int64_t until_ms,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Give a claimed task back, to be claimed again from `execute_at_ms` on: what
+ * it waits for is not there yet. Counts as no attempt. CLEW_CONFLICT if another
+ * worker took the task over meanwhile. */
+enum clew_status task_put_off(struct store_tx *tx, const struct task *task,
+                              int64_t execute_at_ms,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
 /* How long a claim holds (tasks.lease_seconds). */
 int64_t task_lease_ms(const struct engine *engine);
 /*

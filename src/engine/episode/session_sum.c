@@ -26,8 +26,9 @@
 /* Said of each kind, what was kept and what was said together. */
 #define MAX_SAID 5
 #define SAID_TOKENS 60
-/* Turns that are not read yet are, soon. */
-#define UNREAD_WAIT_MS 3000LL
+/* Turns that are not read yet are, soon; those of an import in hours. */
+#define MIN_UNREAD_WAIT_MS 3000LL
+#define MAX_UNREAD_WAIT_MS (10 * CLOCK_MINUTE_MS)
 
 /* From the end of the chat backwards: a session that just ended is there. */
 DB_SQL(SELECT_LAST_SEQ,
@@ -36,7 +37,8 @@ DB_SQL(SELECT_LAST_SEQ,
 DB_SQL(SELECT_UNREAD, "SELECT 1 FROM unread u JOIN turns t ON t.tenant ="
                       " u.tenant AND t.chat_id = u.chat_id AND t.id = u.turn_id"
                       " WHERE u.tenant = $1 AND u.user_id = $2"
-                      " AND t.session_id = $3 LIMIT 1");
+                      " AND t.session_id = $3 AND u.given_up_at IS NULL"
+                      " LIMIT 1");
 DB_SQL(SELECT_KEPT,
        "SELECT m.type, m.status, m.summary, m.resolution, r.first_seq"
        " FROM memory_refs r JOIN memories m ON m.tenant = r.tenant"
@@ -325,21 +327,16 @@ static enum clew_status write_summary(struct store_tx *tx, struct work *work,
     return status;
 }
 
-/* Ask again in a while; the key must be free first. */
+/* Look again in a while: the longer it waits already, the later. */
 static enum clew_status wait_for_reading(struct store_tx *tx,
                                          const struct work *work,
                                          struct clew_error *err)
 {
-    char id[UUID_TEXT_SIZE];
-    struct task_new again = {.kind = "generate_session_summary",
-                             .payload = work->task->payload,
-                             .execute_at_ms = work->now_ms + UNREAD_WAIT_MS,
-                             .now_ms = work->now_ms};
-    enum clew_status status = task_complete(tx, work->task, work->now_ms, err);
+    int64_t wait_ms = (work->now_ms - work->task->created_at_ms) / 4;
 
-    uuid_format(&work->session_id, id);
-    again.unique_key = str_of(id);
-    return status == CLEW_OK ? task_add(tx, work->arena, &again, err) : status;
+    wait_ms = wait_ms < MIN_UNREAD_WAIT_MS ? MIN_UNREAD_WAIT_MS : wait_ms;
+    wait_ms = wait_ms > MAX_UNREAD_WAIT_MS ? MAX_UNREAD_WAIT_MS : wait_ms;
+    return task_put_off(tx, work->task, work->now_ms + wait_ms, err);
 }
 
 static enum clew_status do_sum(struct store_tx *tx, void *arg,
