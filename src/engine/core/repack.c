@@ -11,29 +11,34 @@
 #include "engine/core/trace.h"
 #include "store/db.h"
 
-#define PLAIN(text, table)                                                     \
-    "SELECT id, " text " FROM " table " WHERE tenant = $1 AND packed IS NULL"
 #define NEXT " ORDER BY id LIMIT $2"
-#define BY_ID " WHERE tenant = $1 AND id = $2 AND packed IS NULL"
-DB_SQL(SELECT_TRACES, PLAIN("data, chat_id, created_at", "traces") NEXT);
+#define BY_ID " WHERE tenant = $1 AND id = $2 AND "
+#define PLAIN_TRACE "data <> ''"
+#define PLAIN_LINK "signals <> ''"
+#define PLAIN_ACTION "detail <> ''"
+#define PLAIN_EPISODE "citations IS NOT NULL"
+DB_SQL(SELECT_TRACES, "SELECT id, data, chat_id, created_at FROM traces WHERE"
+                      " tenant = $1 AND " PLAIN_TRACE NEXT);
 DB_SQL(DROP_TRACE, "DELETE FROM traces WHERE tenant = $1 AND id = $2");
-DB_SQL(SELECT_LINKS, PLAIN("signals", "link_decisions") NEXT);
-DB_SQL(PACK_LINK, "UPDATE link_decisions SET packed = $3, signals = ''" BY_ID);
-DB_SQL(SELECT_ACTIONS, PLAIN("detail", "actions") NEXT);
-DB_SQL(PACK_ACTION, "UPDATE actions SET packed = $3, detail = ''" BY_ID);
-DB_SQL(SELECT_EPISODES,
-       PLAIN("citations", "episodes") " AND citations IS NOT NULL" NEXT);
-DB_SQL(PACK_EPISODE, "UPDATE episodes SET packed = $3, citations = NULL" BY_ID
-                     " AND citations IS NOT NULL");
+DB_SQL(SELECT_LINKS, "SELECT id, signals FROM link_decisions WHERE tenant = $1"
+                     " AND " PLAIN_LINK NEXT);
+DB_SQL(PACK_LINK,
+       "UPDATE link_decisions SET packed = $3, signals = ''" BY_ID PLAIN_LINK);
+DB_SQL(SELECT_ACTIONS, "SELECT id, detail FROM actions WHERE tenant = $1"
+                       " AND " PLAIN_ACTION NEXT);
+DB_SQL(PACK_ACTION,
+       "UPDATE actions SET packed = $3, detail = ''" BY_ID PLAIN_ACTION);
+DB_SQL(SELECT_EPISODES, "SELECT id, citations FROM episodes WHERE tenant = $1"
+                        " AND " PLAIN_EPISODE NEXT);
+DB_SQL(PACK_EPISODE,
+       "UPDATE episodes SET packed = $3, citations = NULL" BY_ID PLAIN_EPISODE);
 /* Where rows are plain and no task will come for them. */
-#define HAS_PLAIN(table, is)                                                   \
-    "EXISTS (SELECT 1 FROM " table " p WHERE p.tenant = t.tenant AND"          \
-    " p.packed IS NULL" is ")"
+#define HAS(table, plain)                                                      \
+    "EXISTS (SELECT 1 FROM " table " WHERE tenant = t.tenant AND " plain ")"
 #define HAS_ANY                                                                \
-    HAS_PLAIN("traces", "")                                                    \
-    " OR " HAS_PLAIN("link_decisions", "") " OR " HAS_PLAIN(                   \
-        "actions", "") " OR " HAS_PLAIN("episodes",                            \
-                                        " AND p.citations IS NOT NULL")
+    HAS("traces", PLAIN_TRACE)                                                 \
+    " OR " HAS("link_decisions", PLAIN_LINK) " OR " HAS(                       \
+        "actions", PLAIN_ACTION) " OR " HAS("episodes", PLAIN_EPISODE)
 DB_SQL_SYSTEM(SELECT_TENANTS,
               "SELECT t.tenant FROM tenants t WHERE (" HAS_ANY ") AND NOT"
               " EXISTS (SELECT 1 FROM tasks k WHERE k.tenant = t.tenant AND"
