@@ -123,10 +123,10 @@ crash:                 ## kill the server 100 times under load, on both stores
 	@$(MAKE) --no-print-directory build
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew CRASH_KILLS=$${CRASH_KILLS:-100} node --test crash.test.mjs
 
-kills:                 ## kill two processes KILLS (1000) times, each store 11 min
+kills:                 ## kill two processes KILLS (1000) times, each store 40 min
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
-	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew KILLS=$${KILLS:-1000} KILLS_MINUTES=$${KILLS_MINUTES:-11} node --test kills.test.mjs
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew KILLS=$${KILLS:-1000} KILLS_MINUTES=$${KILLS_MINUTES:-40} node --test kills.test.mjs
 
 endurance:             ## mixed load for ENDURE_MINUTES (30) on each store
 	@tools/setup build test

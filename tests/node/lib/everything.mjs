@@ -63,6 +63,7 @@ export class Everything {
   refusals = []; /* answers that nobody should get */
   acknowledged = 0;
   isOver = false;
+  isResting = false; /* nobody begins anything */
 
   /* `servers`: the processes, each {url} or null while it is dead. */
   constructor(random, servers, where) {
@@ -192,7 +193,7 @@ export class Everything {
       const name = `${user}/${n}`;
       const dice = this.random();
       const api = this.api();
-      if (!api) {
+      if (!api || this.isResting) {
         await new Promise((resolve) => setTimeout(resolve, 5)); /* all are dead */
       } else if (dice < 0.3 || !chat) {
         const told = await this.put(api, user, name);
@@ -222,6 +223,7 @@ export class Everything {
   /* Import one file after another with a process of its own. */
   async bring(folder) {
     for (let n = 0; !this.isOver; n++) {
+      while (this.isResting) await new Promise((resolve) => setTimeout(resolve, 20));
       const entry = { name: `file${n}`, n: 12, isDone: false };
       const file = path.join(folder, entry.name);
       fs.writeFileSync(file, JSON.stringify(chatgpt(entry.name, entry.n)));
