@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
-	install deb deb-fresh tarball image site fresh train crash crash-tasks kills endurance memory soak import-large clean help
+	install deb deb-fresh tarball image site fresh train crash crash-tasks kills disk endurance memory soak import-large clean help
 
 all: build
 
@@ -138,6 +138,12 @@ memory:                ## fail every allocation of every call in turn, both stor
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan --target t_api_memory
 	@CLEW_TEST_EVERY_ALLOCATION=yes build-asan/tests/t_api_memory 2>&1 | grep -v ' error api failed '
+
+disk:                  ## the disk is full from each single step on, both stores
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@cmake --build build --target full_disk
+	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew DISK_STEPS=all node --test disk.test.mjs
 
 import-large:          ## a ChatGPT zip of IMPORT_MB (200) MB, broken off, resumed
 	@tools/setup build test

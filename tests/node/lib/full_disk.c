@@ -7,13 +7,17 @@
  * ENOSPC, as on a real disk: what has its blocks can still be overwritten.
  * While $FULL_DISK_FLAG.dead exists, no file there can be read: the disk is
  * gone, but for what is in memory.
- * Needs no privileges, unlike a small file system.
- * Thread-safety: none of its own; it keeps no state.
+ * $FULL_DISK_FLAG.at holds a number N: from the N-th step there on (a write, a
+ * sync, a change of length, a rename) all of them fail until it is removed.
+ * That it came so far says $FULL_DISK_FLAG.fired. Each process counts for
+ * itself, and anew when the file is another one. Needs no privileges, unlike a
+ * small file system. Thread-safety: internally locked.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +43,54 @@ static bool is_under(int fd)
     return strncmp(path, under, strlen(under)) == 0;
 }
 
+/* One more step: is it the one from which on nothing goes? */
+static bool is_over(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct timespec known;
+    static ino_t file;
+    static long n_steps;
+    const char *flag = getenv("FULL_DISK_FLAG");
+    char path[4096];
+    char text[32] = "";
+    struct stat info;
+    bool is_so = false;
+    int fd;
+
+    if (!flag || snprintf(path, sizeof(path), "%s.at", flag) < 0 ||
+        stat(path, &info) != 0) {
+        return false;
+    }
+    (void)pthread_mutex_lock(&lock);
+    if (info.st_ino != file || info.st_mtim.tv_sec != known.tv_sec ||
+        info.st_mtim.tv_nsec != known.tv_nsec) {
+        file = info.st_ino;
+        known = info.st_mtim;
+        n_steps = 0;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0) {
+        is_so = ++n_steps >= strtol(text, NULL, 10);
+    }
+    (void)close(fd);
+    (void)pthread_mutex_unlock(&lock);
+    if (is_so) {
+        (void)snprintf(path, sizeof(path), "%s.fired", flag);
+        (void)close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    }
+    return is_so;
+}
+
+/* A step on a file: it fails if all is over. */
+static bool is_refused(int fd)
+{
+    int saved = errno;
+    bool is_so = is_under(fd) && is_over();
+
+    errno = is_so ? ENOSPC : saved;
+    return is_so;
+}
+
 /* Would this file, at least `end` bytes long afterwards, grow? */
 static bool is_full(int fd, off_t end)
 {
@@ -49,7 +101,7 @@ static bool is_full(int fd, off_t end)
                  fstat(fd, &info) != 0 || end <= info.st_size;
 
     errno = is_no ? saved : ENOSPC;
-    return !is_no;
+    return !is_no || is_refused(fd);
 }
 
 static off_t length_of(const struct iovec *parts, int n)
@@ -77,8 +129,7 @@ static bool is_dead(int fd)
     const char *flag = getenv("FULL_DISK_FLAG");
     int saved = errno;
     char dead[4096];
-    bool is_so = flag &&
-                 snprintf(dead, sizeof(dead), "%s.dead", flag) > 0 &&
+    bool is_so = flag && snprintf(dead, sizeof(dead), "%s.dead", flag) > 0 &&
                  access(dead, F_OK) == 0 && is_under(fd);
 
     errno = is_so ? EIO : saved;
@@ -145,4 +196,25 @@ int posix_fallocate(int fd, off_t at, off_t length)
 {
     return is_full(fd, at + length) ? ENOSPC
                                     : NEXT(posix_fallocate)(fd, at, length);
+}
+
+int fsync(int fd)
+{
+    return is_refused(fd) ? -1 : NEXT(fsync)(fd);
+}
+
+int fdatasync(int fd)
+{
+    return is_refused(fd) ? -1 : NEXT(fdatasync)(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    const char *under = getenv("FULL_DISK_UNDER");
+
+    if (under && strncmp(to, under, strlen(under)) == 0 && is_over()) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return NEXT(rename)(from, to);
 }

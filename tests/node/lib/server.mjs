@@ -61,6 +61,18 @@ export function fullDisk(under) {
       if (isFull) fs.writeFileSync(flag, "");
       else fs.rmSync(flag, { force: true });
     },
+    /* From the n-th step on nothing is written; 0: all is well again. Whether it
+     * came so far is what the end of it returns. */
+    setFrom(n) {
+      if (n > 0) {
+        fs.rmSync(`${flag}.fired`, { force: true });
+        fs.writeFileSync(`${flag}.new`, String(n));
+        fs.renameSync(`${flag}.new`, `${flag}.at`);
+        return true;
+      }
+      fs.rmSync(`${flag}.at`, { force: true });
+      return fs.existsSync(`${flag}.fired`);
+    },
     /* It cannot be read either. */
     setDead(isDead) {
       if (isDead) fs.writeFileSync(`${flag}.dead`, "");
