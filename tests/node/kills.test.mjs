@@ -31,7 +31,7 @@ const restAfter = 50; /* kills */
 const clients = 6;
 /* A rebuild that a forget asks for would be killed as often as there are tries
  * for it; it is done at the end, by hand. */
-const env = { CLEW_TASKS_LEASE_SECONDS: "1", CLEW_READER_LIVE_TURNS: "4",
+const env = { CLEW_TASKS_LEASE_SECONDS: "3", CLEW_READER_LIVE_TURNS: "4",
   CLEW_REBUILD_AUTO: "false" };
 
 /* Nothing waits and no task is due; else `told` says what. */
@@ -94,10 +94,12 @@ onEachBackend("two processes, killed", (open) => {
         + ` ${all.histories.count} operations on ${all.histories.keys.size} keys`);
       const api = servers[0].api();
       await rest();
-      /* a turn whose reader was killed each time may be given up; no other task */
+      /* Reading may be given up where each of its readers was killed, or took so
+       * long on a busy machine that another took it up; what it left was read by
+       * others, since nothing waits. No other task. */
       const { given_up } = isOk(await api.get("/healthz")).reading;
       assert.deepEqual(isOk(await api.get("/api/v1/tasks?status=failed")).items
-        .filter((task) => !/^turns\.read:[0-9a-f-]{36}$/.test(task.unique_key)), []);
+        .filter((task) => task.kind !== "turns.read"), []);
       await all.settleCorrections(api);
       for (const server of servers) await server.stop();
       const file = path.join(folder, "export.jsonl");
