@@ -101,6 +101,13 @@ describe("reading", () => {
       assert.ok(!fs.existsSync(none), words.join(" "));
     }
     assert.deepEqual(fs.readdirSync(home), []);
+    /* … nor a tenant */
+    const data = ["--data", path.join(home, "some")];
+    assert.equal(clew(home, ["turn", "--user", "ann", "The dog is called Rex", ...data]).status, 0);
+    for (let i = 0; i < 2; i++) {
+      const run = clew(home, ["recall", "dog", "--tenant", "nobody", ...data]);
+      assert.deepEqual([run.status, run.stderr], [4, 'clew: there is no tenant "nobody"\n']);
+    }
     fs.rmSync(home, { recursive: true });
   });
 

@@ -83,6 +83,11 @@ enum clew_status cli_client(struct cli *cli, struct client **out_client,
     }
     if (!cli->client) {
         status = client_open(&options, &cli->client, err);
+        if (status == CLEW_OK && options.tenant && options.must_exist &&
+            client_engine(cli->client)) {
+            status = engine_tenant_check(client_engine(cli->client),
+                                         options.tenant, err);
+        }
     }
     if (status == CLEW_OK) {
         *out_client = cli->client;

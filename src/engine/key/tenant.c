@@ -48,6 +48,19 @@ static enum clew_status do_make(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? do_find(tx, arg, err) : status;
 }
 
+enum clew_status engine_tenant_check(struct engine *engine, const char *name,
+                                     struct clew_error *err)
+{
+    struct tenant_work work = {.name = str_of(name)};
+    enum clew_status status =
+        store_read_system(engine->store, do_find, &work, err);
+
+    return status == CLEW_OK && work.tenant == 0
+               ? clew_fail(err, CLEW_NOT_FOUND, "there is no tenant \"%s\"",
+                           name)
+               : status;
+}
+
 enum clew_status engine_tenant(struct engine *engine, const char *name,
                                struct scope *out_scope, struct clew_error *err)
 {

@@ -15,6 +15,10 @@
 
 struct engine;
 
+/* Is there a tenant called `name`? CLEW_NOT_FOUND: there is none, for those
+ * who only look. */
+enum clew_status engine_tenant_check(struct engine *engine, const char *name,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 /* The scope of the tenant called `name`, made if it is not there. */
 enum clew_status engine_tenant(struct engine *engine, const char *name,
                                struct scope *out_scope,
