@@ -7,6 +7,7 @@
 #include "engine/ask/context.h"
 #include "engine/memory/lineage.h"
 #include "engine/memory/skill_use.h"
+#include "engine/proof/forget.h"
 #include "engine/thought/memory_view.h"
 
 #include <string.h>
@@ -283,6 +284,27 @@ static void a_skill_follows_its_outcomes_and_fades_when_idle(void **state)
                      CLEW_INVALID);
 }
 
+static void forgetting_a_chat_takes_its_words_out_of_the_skill(void **state)
+{
+    struct forget_receipt receipt;
+    struct clew_error err = {0};
+    struct forget_input input = {0};
+
+    (void)state;
+    learn(4);
+    assert_int_equal(talk_count(&talk, "skill"), 1);
+    input.chat_id = talk_memory(&talk, "effort", 1)->chat_id;
+    assert_int_equal(forget_run(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, &input, &receipt, &err),
+                     CLEW_OK);
+    for (size_t i = 0; i < talk_count(&talk, "skill"); i++) {
+        const struct memory *skill = talk_memory(&talk, "skill", i);
+
+        assert_true(str_find(skill->fields, STR("Zebra"), 0) == SIZE_MAX);
+        assert_true(str_find(skill->fields, STR("feed button"), 0) == SIZE_MAX);
+    }
+}
+
 static void damaged_fields_are_left_alone(void **state)
 {
     struct memory memory = {.type = STR("skill"), .fields = STR("[]")};
@@ -307,6 +329,7 @@ int main(void)
         TEST(another_problem_is_offered_nothing),
         TEST(a_skill_nobody_wants_is_not_made_again),
         TEST(a_skill_follows_its_outcomes_and_fades_when_idle),
+        TEST(forgetting_a_chat_takes_its_words_out_of_the_skill),
         TEST(damaged_fields_are_left_alone),
     };
 
