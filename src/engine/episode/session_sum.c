@@ -77,6 +77,7 @@ struct work {
     const struct task *task;
     struct uuid session_id;
     int64_t now_ms;
+    bool is_replay; /* it was done at this point: nothing is waited for */
     struct session session;
     struct turn *turns; /* of the session, people's */
     size_t n_turns;
@@ -358,7 +359,7 @@ static enum clew_status do_sum(struct store_tx *tx, void *arg,
             DB_ARGS(db_text(work->session.user_id), db_uuid(&work->session_id)),
             &is_unread, err);
     }
-    if (status == CLEW_OK && is_unread) {
+    if (status == CLEW_OK && is_unread && !work->is_replay) {
         return wait_for_reading(tx, work, err);
     }
     if (status == CLEW_OK) {
@@ -382,8 +383,10 @@ enum clew_status session_sum_task(struct engine *engine,
                                   const struct task *task, struct arena *arena,
                                   struct clew_error *err)
 {
-    struct work work = {
-        .arena = arena, .task = task, .now_ms = clock_now_ms(engine->clock)};
+    struct work work = {.arena = arena,
+                        .task = task,
+                        .now_ms = clock_now_ms(engine->clock),
+                        .is_replay = engine->replay != NULL};
     json_t *payload = NULL;
     enum clew_status status = json_parse(task->payload, &payload, err);
 
