@@ -11,6 +11,7 @@
 #include "engine/core/task.h"
 #include "engine/llmread/llmread.h"
 #include "engine/llmread/quote.h"
+#include "engine/llmread/stretch.h"
 #include "engine/proof/forget.h"
 #include "model/llm.h"
 #include "store/db.h"
@@ -136,6 +137,82 @@ static void a_known_note_may_replace_another(void **state)
     pause_talk();
     assert_true(find("extracted", "green")->is_superseded);
     assert_int_equal(count_origin("llm"), 0);
+    assert_sound();
+}
+
+/* A model that was shown a guess means what another reading put there. */
+static void a_label_holds_when_its_note_is_replaced(void **state)
+{
+    const char *label;
+
+    (void)state;
+    talk_say(&talk, 'u', "My favourite colour is green.");
+    assert_int_equal(count_origin("extracted"), 1);
+    answer(NOTE("T1", "favourite colour is green", "decision"), "", "", "");
+    pause_talk(); /* shows the label, then replaces what has it */
+    label = label_of("note\\\":", "My favourite colour is green");
+    assert_int_equal(count_origin("extracted"), 0);
+    assert_non_null(find("llm", "colour is green"));
+    talk_say(&talk, 'u', "Well, that colour, it became violet for me.");
+    answer(arena_printf(&talk.world.arena,
+                        "{'turn':'T1','quote':'that colour, it became violet',"
+                        "'about':'','type':'preference','hedged':false,"
+                        "'updates':'%s'}",
+                        label),
+           "", "", "");
+    pause_talk();
+    assert_true(find("llm", "colour is green")->is_superseded);
+    assert_sound();
+}
+
+/* The newest notes are not the ones a new word is about. */
+static void notes_are_shown_by_meaning(void **state)
+{
+    static const char *const others[] = {
+        "My dentist is Dr Okafor.",
+        "My rent is 900 euros.",
+        "My sister lives in Oslo.",
+        "My passport ends in May.",
+        "My favourite soup is tomato.",
+        "My bank is in Leeds.",
+        "My locker is number 77.",
+        "My yoga class is on Monday.",
+        "My guitar needs new strings.",
+        "My garden has two apple trees.",
+        "My shoes are size 42.",
+        "My boss is called Helena.",
+        "My mother was born in Porto.",
+        "My gate code is 4711.",
+        "My library card is in the drawer.",
+        "My tent sleeps three people.",
+        "My kettle is broken.",
+        "My meeting is on Friday.",
+    };
+    const char *notes = NOTE("T1", "My car is a red Volvo", "fact");
+    size_t n = sizeof(others) / sizeof(others[0]);
+    size_t n_shown = 0;
+
+    (void)state;
+    talk_say(&talk, 'u', "My car is a red Volvo.");
+    for (size_t i = 0; i < n; i++) {
+        talk_say(&talk, 'u', others[i]);
+        notes = arena_printf(&talk.world.arena,
+                             "%s,{'turn':'T%zu','quote':'%s','about':'',"
+                             "'type':'fact','hedged':false,'updates':''}",
+                             notes, i + 2, others[i]);
+    }
+    answer(notes, "", "", "");
+    pause_talk();
+    assert_true(count_origin("extracted") + count_origin("llm") > n);
+    answer("", "", "", "");
+    talk_say(&talk, 'u', "We sold it and drive a Saab now.");
+    pause_talk();
+    assert_non_null(strstr(fake_http_seen(fake), "drive a Saab"));
+    assert_non_null(strstr(fake_http_seen(fake), "red Volvo"));
+    for (size_t i = 0; i < n; i++) {
+        n_shown += strstr(fake_http_seen(fake), others[i]) != NULL;
+    }
+    assert_in_range(n_shown, 1, n - 4); /* some, and by no means all */
     assert_sound();
 }
 
@@ -574,6 +651,8 @@ int main(void)
         CASE(the_two_readers_keep_one_note),
         CASE(what_replaces_a_note_refines_it),
         CASE(a_known_note_may_replace_another),
+        CASE(a_label_holds_when_its_note_is_replaced),
+        CASE(notes_are_shown_by_meaning),
         CASE(efforts_open_and_end),
         CASE(one_turn_may_open_two),
         CASE(an_end_needs_no_word_of_its_beginning),

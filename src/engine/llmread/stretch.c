@@ -13,6 +13,7 @@
 #include "engine/core/rows.h"
 #include "engine/effort/effort.h"
 #include "engine/keep/keep_key.h"
+#include "engine/llmread/stretch_near.h"
 #include "engine/memory/lineage.h"
 #include "engine/read/reading.h"
 #include "engine/understand/observation.h"
@@ -37,6 +38,16 @@ DB_SQL(SELECT_NOTES,
        " AND m.type <> 'effort' AND m.type <> 'skill'"
        " AND m.retracted_at IS NULL AND m.user_id = $5"
        " ORDER BY m.created_at, m.id LIMIT $6");
+
+/* Guesses of the same turn that were taken back. CROSS: SQLite reads the first
+ * table first; the lines of a note are few. */
+DB_SQL(SELECT_REPLACED,
+       "SELECT m.id FROM memory_refs r CROSS JOIN memory_refs q"
+       " CROSS JOIN memories m WHERE r.tenant = $1 AND q.tenant = $1"
+       " AND m.tenant = $1 AND r.memory_id = $2 AND q.chat_id = r.chat_id"
+       " AND q.first_seq = r.first_seq AND m.id = q.memory_id"
+       " AND m.origin = 'extracted' AND m.retracted_at IS NOT NULL"
+       " AND m.type <> 'effort' ORDER BY +m.created_at, m.id LIMIT $3");
 
 /* --- turns -----------------------------------------------------------------
  */
@@ -211,10 +222,10 @@ static struct str own_words(struct arena *arena, const struct memory *memory)
 
 /* A label that follows from what is said, and when. */
 static enum clew_status label(struct arena *arena, char kind,
-                              struct stretch_known *known,
-                              struct clew_error *err)
+                              const struct memory *memory,
+                              char out[STRETCH_LABEL], struct clew_error *err)
 {
-    struct str words = own_words(arena, &known->memory);
+    struct str words = own_words(arena, memory);
     struct sha256 hash;
     unsigned char full[SHA256_SIZE];
     char head[64];
@@ -223,14 +234,48 @@ static enum clew_status label(struct arena *arena, char kind,
         return clew_no_memory(err);
     }
     (void)snprintf(head, sizeof(head), "%lld ",
-                   (long long)known->memory.created_at_ms);
+                   (long long)memory->created_at_ms);
     sha256_init(&hash);
     sha256_add_str(&hash, str_of(head));
     sha256_add_str(&hash, words);
     sha256_get(&hash, full);
-    known->label[0] = kind;
-    hex_format(full, HASH_BYTES, known->label + 1);
+    out[0] = kind;
+    hex_format(full, HASH_BYTES, out + 1);
     return CLEW_OK;
+}
+
+/* The labels of what the note was put in the place of: guesses whose words hold
+ * its own, or are held by them. */
+static enum clew_status load_aliases(struct store_tx *tx, struct arena *arena,
+                                     struct stretch_known *known,
+                                     struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct str words = own_words(arena, &known->memory);
+    const struct uuid *ids;
+    enum clew_status status = rows_add(
+        tx, &list, &SELECT_REPLACED,
+        DB_ARGS(db_uuid(&known->memory.id), db_int(STRETCH_ALIASES)), err);
+
+    ids = list.items;
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        struct memory guess;
+        struct str said = {NULL, 0};
+
+        status = memory_find(tx, arena, &ids[i], &guess, err);
+        if (status == CLEW_OK) {
+            said = own_words(arena, &guess);
+        }
+        if (said.s && words.s &&
+            (str_find(said, words, 0) != SIZE_MAX ||
+             str_find(words, said, 0) != SIZE_MAX)) {
+            status = label(arena, 'N', &guess, known->aliases[known->n_aliases],
+                           err);
+            known->n_aliases += status == CLEW_OK;
+        }
+    }
+    return status;
 }
 
 static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
@@ -257,7 +302,7 @@ static enum clew_status add_effort(struct store_tx *tx, struct arena *arena,
         out->memory.resolution = (struct str){NULL, 0};
     }
     out->is_here = uuid_eq(&effort->thread_id, &s->chat_id);
-    status = label(arena, 'E', out, err);
+    status = label(arena, 'E', &out->memory, out->label, err);
     s->n_efforts += status == CLEW_OK;
     return status;
 }
@@ -343,7 +388,11 @@ static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
     }
     out->is_here = is_here;
     if (status == CLEW_OK) {
-        status = label(arena, 'N', out, err);
+        status = label(arena, 'N', &out->memory, out->label, err);
+    }
+    out->n_aliases = 0;
+    if (status == CLEW_OK && str_eq(out->memory.origin, STR("llm"))) {
+        status = load_aliases(tx, arena, out, err);
     }
     s->n_notes += status == CLEW_OK;
     return status;
@@ -385,16 +434,37 @@ static enum clew_status load_far_notes(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-static enum clew_status load_notes(struct store_tx *tx, struct arena *arena,
-                                   struct stretch *s, struct clew_error *err)
+/* … and ones that mean what is spoken of here. */
+static enum clew_status load_near_notes(struct engine *engine,
+                                        struct store_tx *tx,
+                                        struct arena *arena, struct stretch *s,
+                                        struct clew_error *err)
+{
+    size_t most = s->n_notes + STRETCH_NEAR_NOTES;
+    const struct uuid *ids = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        stretch_near(engine, tx, arena, s, &ids, &count, err);
+
+    for (size_t i = 0; i < count && status == CLEW_OK && s->n_notes < most;
+         i++) {
+        status = add_note(tx, arena, &ids[i], false, s, err);
+    }
+    return status;
+}
+
+static enum clew_status load_notes(struct engine *engine, struct store_tx *tx,
+                                   struct arena *arena, struct stretch *s,
+                                   struct clew_error *err)
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
     const struct uuid *ids;
     enum clew_status status;
 
-    s->notes =
-        arena_zero(arena, STRETCH_NOTES + STRETCH_FAR_NOTES, sizeof(*s->notes));
+    s->notes = arena_zero(
+        arena, STRETCH_NOTES + STRETCH_FAR_NOTES + STRETCH_NEAR_NOTES + 1,
+        sizeof(*s->notes));
     if (!s->notes) {
         return clew_no_memory(err);
     }
@@ -407,7 +477,11 @@ static enum clew_status load_notes(struct store_tx *tx, struct arena *arena,
     for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
         status = add_note(tx, arena, &ids[i], true, s, err);
     }
-    return status == CLEW_OK ? load_far_notes(tx, arena, s, err) : status;
+    if (status == CLEW_OK) {
+        status = load_far_notes(tx, arena, s, err);
+    }
+    return status == CLEW_OK ? load_near_notes(engine, tx, arena, s, err)
+                             : status;
 }
 
 /* --- the whole -------------------------------------------------------------
@@ -426,23 +500,41 @@ enum clew_status stretch_load(struct engine *engine, struct store_tx *tx,
         return status;
     }
     status = load_efforts(tx, arena, out, err);
-    return status == CLEW_OK ? load_notes(tx, arena, out, err) : status;
+    return status == CLEW_OK ? load_notes(engine, tx, arena, out, err) : status;
+}
+
+static bool has_alias(const struct stretch_known *known, struct str label)
+{
+    for (size_t i = 0; i < known->n_aliases; i++) {
+        if (str_eq(str_of(known->aliases[i]), label)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const struct stretch_known *stretch_find(const struct stretch_known *list,
                                          size_t count, struct str label)
 {
     const struct stretch_known *found = NULL;
+    const struct stretch_known *other = NULL;
+    size_t n_found = 0;
+    size_t n_other = 0;
 
     for (size_t i = 0; i < count; i++) {
         if (str_eq(str_of(list[i].label), label)) {
-            if (found) {
-                return NULL; /* nobody knows which */
-            }
             found = &list[i];
+            n_found++;
+        } else if (has_alias(&list[i], label)) {
+            other = &list[i];
+            n_other++;
         }
     }
-    return found;
+    if (n_found + n_other == 0 || n_found > 1 ||
+        (n_found == 0 && n_other > 1)) {
+        return NULL; /* there is none, or nobody knows which */
+    }
+    return n_found == 1 ? found : other;
 }
 
 const struct stretch_chat *stretch_chat_of(const struct stretch *stretch,

@@ -39,9 +39,13 @@ struct engine;
 #define STRETCH_FAR_EFFORTS 10
 #define STRETCH_ENDED_EFFORTS 8
 #define STRETCH_ENDED_MS (90 * CLOCK_DAY_MS)
-/* Notes shown: those of the stretch, and older ones that share rare words. */
+/* Notes shown: those of the stretch, older ones that share rare words, and
+ * ones that are near in meaning. */
 #define STRETCH_NOTES 64
 #define STRETCH_FAR_NOTES 16
+#define STRETCH_NEAR_NOTES 8
+/* Labels that a note has taken over: it stands where others stood. */
+#define STRETCH_ALIASES 4
 
 #define STRETCH_LABEL 8
 #define STRETCH_DIGEST 17
@@ -59,6 +63,10 @@ struct stretch_known {
     struct memory memory;
     bool is_here;              /* of these turns; else of earlier ones */
     char label[STRETCH_LABEL]; /* "E3fa91c", "N…" */
+    /* of the guesses it was put in the place of: a model that was shown one of
+     * them, while another reading replaced it, means this */
+    char aliases[STRETCH_ALIASES][STRETCH_LABEL];
+    size_t n_aliases;
 };
 
 /* Of an earlier chat: how it began, its last turns, and bytes of each. */
