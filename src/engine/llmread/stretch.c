@@ -45,7 +45,8 @@ DB_SQL(SELECT_REPLACED,
        "SELECT m.id FROM memory_refs r CROSS JOIN memory_refs q"
        " CROSS JOIN memories m WHERE r.tenant = $1 AND q.tenant = $1"
        " AND m.tenant = $1 AND r.memory_id = $2 AND q.chat_id = r.chat_id"
-       " AND q.first_seq = r.first_seq AND m.id = q.memory_id"
+       " AND q.first_seq = r.first_seq AND q.last_seq = q.first_seq"
+       " AND m.id = q.memory_id"
        " AND m.origin = 'extracted' AND m.retracted_at IS NOT NULL"
        " AND m.type <> 'effort' ORDER BY +m.created_at, m.id LIMIT $3");
 
