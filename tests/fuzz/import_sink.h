@@ -56,6 +56,19 @@ static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
     return CLEW_OK;
 }
 
+static enum clew_status agent_chat(void *arg, const char *chat, struct str name,
+                                   char out_chat[IMPORT_CHAT_ID_SIZE],
+                                   struct clew_error *err)
+{
+    (void)arg;
+    (void)err;
+    if (!chat[0] || name.len == 0) {
+        abort();
+    }
+    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "agent");
+    return CLEW_OK;
+}
+
 static enum clew_status title(void *arg, const char *chat, struct str text,
                               struct clew_error *err)
 {
@@ -68,6 +81,7 @@ static enum clew_status title(void *arg, const char *chat, struct str text,
     return CLEW_OK;
 }
 
-static const struct import_ops import_sink = {find, add, fork_chat, title};
+static const struct import_ops import_sink = {find, add, fork_chat, agent_chat,
+                                              title};
 
 #endif
