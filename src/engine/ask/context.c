@@ -69,11 +69,23 @@ static bool is_shown(const struct builder *b, const struct search_hit *hit)
     return false;
 }
 
+/* Its turns, or "memory:<id>" of one that cites none; s == NULL: there was no
+ * memory. */
+static struct str source_of(struct builder *b, const struct search_hit *hit)
+{
+    char id[UUID_TEXT_SIZE];
+
+    if (hit->source_ref.s || !hit->memory) {
+        return hit->source_ref;
+    }
+    uuid_format(&hit->memory->id, id);
+    return str_of(arena_printf(b->arena, "memory:%s", id));
+}
+
 static bool recall_memory(struct builder *b, const struct search_hit *hit,
                           struct context_line *out)
 {
     const struct memory *memory = hit->memory;
-    char id[UUID_TEXT_SIZE];
     size_t colon = str_find(hit->source_ref, STR(":"), 0);
     int64_t first = 0;
     int64_t last = 0;
@@ -93,7 +105,6 @@ static bool recall_memory(struct builder *b, const struct search_hit *hit,
             mark = context_mark(b, &chat, first, last);
         }
     }
-    uuid_format(&memory->id, id);
     text = arena_printf(
         b->arena, "- [%.*s] %.*s%s%.*s (%s)", (int)memory->type.len,
         memory->type.s, (int)memory->summary.len, memory->summary.s,
@@ -102,8 +113,7 @@ static bool recall_memory(struct builder *b, const struct search_hit *hit,
     *out = (struct context_line){
         .text = text ? budget_fit(b->arena, str_of(text), RECALL_TURN_TOKENS)
                      : (struct str){0},
-        .source =
-            place.s ? place : str_of(arena_printf(b->arena, "memory:%s", id))};
+        .source = source_of(b, hit)};
     return out->text.s && out->source.s;
 }
 
@@ -137,10 +147,14 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
 static void leave_hit(struct builder *b, const struct search_hit *hit,
                       enum context_why why)
 {
-    context_leave(b->out, &(struct context_left){.section = CONTEXT_RECALL,
-                                                 .why = why,
-                                                 .source = hit->source_ref,
-                                                 .score = hit->item.score});
+    struct str source = source_of(b, hit);
+
+    if (source.s) { /* else it is not named */
+        context_leave(b->out, &(struct context_left){.section = CONTEXT_RECALL,
+                                                     .why = why,
+                                                     .source = source,
+                                                     .score = hit->item.score});
+    }
 }
 
 /* May a hit be told? If not, why. */
