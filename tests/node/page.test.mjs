@@ -314,7 +314,7 @@ onEachBackend("the page", (open, backend) => {
     const count = async () => Number((await page.locator(".barkey").innerText()).replaceAll(",", "").match(/(\d+) of/)[1]);
     const first = await count();
     await page.getByLabel("The next message").fill("who replaced the pump bearing?");
-    await page.getByText("Recalled for this message").waitFor();
+    await page.getByRole("heading", { name: "Recalled for this message" }).waitFor();
     const more = await count();
     assert.ok(more > first, `${more} > ${first}`);
     await page.getByLabel("Budget in tokens").fill("28");

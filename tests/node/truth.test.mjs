@@ -81,7 +81,7 @@ onEachBackend("truth", (open, backend) => {
       /* as a clew stored it that did not look */
       execFileSync("sqlite3", [path.join(data, "clew.db"),
         "INSERT INTO actions SELECT tenant, 1, "
-        + "x'01900000000070008000000000000001', '', NULL, NULL, '{}', 0 "
+        + "x'01900000000070008000000000000001', '', NULL, NULL, '{}', 0, NULL "
         + "FROM tenants WHERE name = 'b';"
         + "UPDATE claims SET statement = 'changed' WHERE tenant = "
         + "(SELECT tenant FROM tenants WHERE name = 'c')"]);

@@ -68,10 +68,10 @@ export default async function lab(ctx) {
   /* What it says was left out and why; its words, where a search has them. */
   function leftOut(c, found) {
     const known = new Map(found.map((f) => [f.source_ref, f.text]));
-    return c.left_out.slice(0, 12).map(({ source, reason, score: points, section }) => ({ source, text: known.get(source) ?? `${titles[section] ?? section}: ${where(source)}`,
+    return c.left_out.slice(0, 12).map(({ source, reason, score: points }) => ({ source, text: known.get(source) ?? where(source),
       why: `${reasons[reason] ?? reason}${reason === "far" && points !== null ? `, ${score(points)}` : ""}` }));
   }
-  const where = (source) => { const ref = refOf(source); return ref ? `turn ${ref.first} of ${ref.chat.slice(-4)}` : clip(source, 30); };
+  const where = (source) => { const ref = refOf(source); return ref ? `turn ${ref.first} of ${ref.chat.slice(-4)}` : "a memory"; };
   async function run() {
     abort.abort();
     abort = new AbortController();
