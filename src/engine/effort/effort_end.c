@@ -40,9 +40,6 @@
 /* Efforts opened longer ago are not looked at again. */
 #define ENDED_MS (90 * CLOCK_DAY_MS)
 #define RESOLVES 0.40f
-/* Turns of its chat after which what is said is no longer about it unless its
- * words say so. */
-#define STILL_TALKED_OF 4
 /* Efforts a turn is held against: of its chat, of the user's other chats. */
 #define MAX_NEAR 6
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
@@ -126,6 +123,17 @@ static bool opened_just_before(const struct observation *o,
     const struct turn *turn = o->work->turn;
 
     return o->opening.confidence <= 0 && effort->first_seq == turn->seq - 1 &&
+           uuid_eq(&effort->thread_id, &turn->chat_id);
+}
+
+/* … or the one by which it ended? That it ended says nothing of what is told
+ * now. */
+static bool ended_just_before(const struct observation *o,
+                              const struct effort *effort)
+{
+    const struct turn *turn = o->work->turn;
+
+    return effort->last_seq >= turn->seq - 1 &&
            uuid_eq(&effort->thread_id, &turn->chat_id);
 }
 
@@ -291,7 +299,7 @@ static float sure_of(const struct memory *memory)
     return (float)sure;
 }
 
-/* Was it just talked about here, or does the turn share words with it? */
+/* Was it this chat's, or does the turn share words with it? */
 static enum clew_status may_be_about(struct observation *o,
                                      const struct effort *effort, bool *out,
                                      struct clew_error *err)
@@ -299,8 +307,7 @@ static enum clew_status may_be_about(struct observation *o,
     size_t shared = 0;
     enum clew_status status = CLEW_OK;
 
-    *out = uuid_eq(&effort->thread_id, &o->work->turn->chat_id) &&
-           o->work->turn->seq <= effort->last_seq + STILL_TALKED_OF;
+    *out = uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
     if (!*out) {
         status = effort_shared_with(o, effort->summary, &shared, err);
         *out = shared > 0;
@@ -444,9 +451,9 @@ enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
     }
     for (size_t i = 0; i < out->n; i++) {
         struct reader_said said = {STR("user"), out->efforts[i]->summary};
-        /* an end told again says so by itself */
-        bool is_alone = o->n_before == 0 || i >= out->n_open ||
-                        opened_just_before(o, out->efforts[i]);
+        bool is_alone =
+            o->n_before == 0 || opened_just_before(o, out->efforts[i]) ||
+            (i >= out->n_open && ended_just_before(o, out->efforts[i]));
 
         pairs[i] = (struct reader_pair){
             sense_said(o->arena, &said),
