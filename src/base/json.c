@@ -481,9 +481,14 @@ bool json_set_real(json_t *object, const char *field, double value)
     return json_set(object, field, json_real(value));
 }
 
+json_t *json_score(double value)
+{
+    return json_real(nearbyint(value * 1e4) / 1e4);
+}
+
 bool json_set_score(json_t *object, const char *field, double value)
 {
-    return json_set_real(object, field, nearbyint(value * 1e4) / 1e4);
+    return json_set(object, field, json_score(value));
 }
 
 bool json_set_bool(json_t *object, const char *field, bool value)

@@ -106,6 +106,8 @@ bool json_set_cstr(json_t *object, const char *field, const char *value);
 bool json_set_int(json_t *object, const char *field, int64_t value);
 bool json_set_real(json_t *object, const char *field, double value);
 /* A score as people read it: four decimals. */
+/* A probability, as they are shown: four digits. */
+json_t *json_score(double value);
 bool json_set_score(json_t *object, const char *field, double value);
 bool json_set_bool(json_t *object, const char *field, bool value);
 bool json_set_uuid(json_t *object, const char *field, const struct uuid *id);

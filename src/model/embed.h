@@ -61,6 +61,12 @@ enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
 enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
                            size_t count, float *out,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* As embed_run(), each without what all texts share (embed_centre()), and of
+ * length 1: their products are cosines. */
+enum clew_status embed_run_centred(struct embedder *embedder,
+                                   const struct str *texts, size_t count,
+                                   float *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* NULL and the shared static model are no-ops. */
 void embed_free(struct embedder *embedder);
 

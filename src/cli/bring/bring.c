@@ -142,14 +142,13 @@ static enum clew_status add(void *arg, const char *chat,
     return status;
 }
 
-static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
+/* A chat beside another, of which `body` says more; takes it. */
+static enum clew_status make_fork(struct cli *cli, const char *chat,
+                                  json_t *body,
                                   char out_chat[IMPORT_CHAT_ID_SIZE],
                                   struct clew_error *err)
 {
-    struct bring *bring = arg;
-    struct cli *cli = bring->cli;
     json_t *answer = NULL;
-    json_t *body = json_pack("{s:I}", "at_seq", (json_int_t)seq);
     enum clew_status status =
         cli_call(cli, "POST", cli_path(cli, "/api/v1/chats", chat, "/fork"),
                  body, &answer, err);
@@ -162,29 +161,29 @@ static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
     return status;
 }
 
+static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
+                                  char out_chat[IMPORT_CHAT_ID_SIZE],
+                                  struct clew_error *err)
+{
+    struct bring *bring = arg;
+
+    return make_fork(bring->cli, chat,
+                     json_pack("{s:I}", "at_seq", (json_int_t)seq), out_chat,
+                     err);
+}
+
 static enum clew_status open_agent(void *arg, const char *chat, struct str name,
                                    char out_chat[IMPORT_CHAT_ID_SIZE],
                                    struct clew_error *err)
 {
     struct bring *bring = arg;
-    struct cli *cli = bring->cli;
-    json_t *answer = NULL;
     json_t *body = json_object();
-    enum clew_status status;
 
     if (!body || !json_set_str(body, "subtask", name)) {
         json_decref(body);
         return clew_no_memory(err);
     }
-    status =
-        cli_call(cli, "POST", cli_path(cli, "/api/v1/chats", chat, "/fork"),
-                 body, &answer, err);
-    if (status == CLEW_OK) {
-        (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "%s",
-                       cli_field(answer, "id"));
-    }
-    json_decref(answer);
-    return status;
+    return make_fork(bring->cli, chat, body, out_chat, err);
 }
 
 static enum clew_status set_title(void *arg, const char *chat, struct str title,

@@ -173,7 +173,7 @@ static enum clew_status note_said(struct work *work,
         json_decref(llm);
         return clew_no_memory(err);
     }
-    return chatlink_decision_note_llm(decision, work->arena, llm, err);
+    return chatlink_decision_note(decision, work->arena, "llm", llm, err);
 }
 
 /* The model's word counts only if all that it was shown is still there. */

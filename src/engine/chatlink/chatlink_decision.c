@@ -102,9 +102,9 @@ void chatlink_decision_set(struct chatlink_decision *decision,
     decision->llm = has_llm ? chatlink_probability(opinion) : -1;
 }
 
-enum clew_status chatlink_decision_note_llm(struct chatlink_decision *decision,
-                                            struct arena *arena, json_t *llm,
-                                            struct clew_error *err)
+enum clew_status chatlink_decision_note(struct chatlink_decision *decision,
+                                        struct arena *arena, const char *name,
+                                        json_t *value, struct clew_error *err)
 {
     json_t *signals = NULL;
     struct buf text;
@@ -114,7 +114,7 @@ enum clew_status chatlink_decision_note_llm(struct chatlink_decision *decision,
         json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
         signals = json_object();
     }
-    is_ok = json_set(signals, "llm", llm);
+    is_ok = json_set(signals, name, value);
     buf_init(&text, SIGNALS_BYTES);
     is_ok = is_ok && json_write(&text, signals) == CLEW_OK;
     if (is_ok) {

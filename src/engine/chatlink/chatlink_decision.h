@@ -54,12 +54,12 @@ bool chatlink_decision_is_link(const struct chatlink_decision *decision);
 void chatlink_decision_set(struct chatlink_decision *decision,
                            const struct chatlink_verdict *verdict,
                            const struct chatlink_opinion *opinion);
-/* What a model said, beside what was seen by words; takes `llm`, which may be
- * NULL for want of memory. */
-enum clew_status
-chatlink_decision_note_llm(struct chatlink_decision *decision,
-                           struct arena *arena, json_t *llm,
-                           struct clew_error *err) CLEW_MUST_CHECK;
+/* What else was seen or said ("llm", "matter"), beside what words told; takes
+ * `value`, which may be NULL for want of memory. */
+enum clew_status chatlink_decision_note(struct chatlink_decision *decision,
+                                        struct arena *arena, const char *name,
+                                        json_t *value,
+                                        struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- inside a transaction --- */
 

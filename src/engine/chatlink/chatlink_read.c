@@ -9,7 +9,6 @@
  */
 #include "engine/chatlink/chatlink_read.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "engine/chat/chat.h"
@@ -362,30 +361,6 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
 
 /* --- what follows --- */
 
-/* What was seen by words, with what the reader saw. */
-static enum clew_status note_matter(struct work *work,
-                                    struct chatlink_decision *decision,
-                                    double matter, struct clew_error *err)
-{
-    json_t *signals = NULL;
-    struct buf text;
-    bool is_ok;
-
-    if (!decision->signals.len ||
-        json_parse(decision->signals, &signals, NULL) != CLEW_OK) {
-        signals = json_object();
-    }
-    buf_init(&text, 1 << 16);
-    is_ok = signals && json_set_score(signals, "matter", matter) &&
-            json_write(&text, signals) == CLEW_OK;
-    if (is_ok) {
-        decision->signals = arena_str(work->arena, buf_str(&text));
-    }
-    buf_release(&text);
-    json_decref(signals);
-    return is_ok && decision->signals.s ? CLEW_OK : clew_no_memory(err);
-}
-
 static enum clew_status write_decision(struct work *work,
                                        struct chatlink_decision *decision,
                                        const struct candidate *candidate,
@@ -397,8 +372,8 @@ static enum clew_status write_decision(struct work *work,
         .confidence = !is_link || candidate->matter >= SURE_AT
                           ? CHATLINK_HIGH
                           : CHATLINK_UNCERTAIN};
-    enum clew_status status =
-        note_matter(work, decision, candidate->matter, err);
+    enum clew_status status = chatlink_decision_note(
+        decision, work->arena, "matter", json_score(candidate->matter), err);
 
     chatlink_decision_set(decision, &verdict, NULL);
     decision->turn_id = work->last->id;

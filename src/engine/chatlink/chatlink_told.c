@@ -148,8 +148,8 @@ static enum clew_status write_decision(struct telling *t,
         .is_agreed =
             (decision->algorithmic > decision->threshold) == told->is_link,
         .confidence = CHATLINK_HIGH};
-    enum clew_status status = chatlink_decision_note_llm(
-        decision, t->batch->arena, form_said(t, told), err);
+    enum clew_status status = chatlink_decision_note(
+        decision, t->batch->arena, "llm", form_said(t, told), err);
 
     chatlink_decision_set(decision, &verdict, &opinion);
     decision->turn_id = told->turn->id;

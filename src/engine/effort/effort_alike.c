@@ -11,7 +11,6 @@
 #include "model/reader.h"
 
 #include <assert.h>
-#include <math.h>
 
 /* The vectors alone decide at this, the vectors and the reader's word of this
  * weight at that. */
@@ -30,20 +29,6 @@ static struct str text_of(struct arena *arena, struct str goal, struct str way)
                                (int)way.len, way.s));
 }
 
-/* Without what all texts share, of length 1. */
-static void centre(float *vector, const float *middle, size_t dim)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < dim; i++) {
-        vector[i] -= middle[i];
-        sum += (double)vector[i] * (double)vector[i];
-    }
-    for (size_t i = 0; i < dim && sum > 0; i++) {
-        vector[i] = (float)((double)vector[i] / sqrt(sum));
-    }
-}
-
 enum clew_status effort_alike_make(struct batch_work *batch, struct str goal,
                                    struct str way, struct effort_alike *out,
                                    struct clew_error *err)
@@ -54,17 +39,12 @@ enum clew_status effort_alike_make(struct batch_work *batch, struct str goal,
                                way.len ? text_of(batch->arena, goal, way)
                                        : goal};
     float *vectors = arena_zero(batch->arena, PARTS * dim, sizeof(*vectors));
-    float *middle = arena_zero(batch->arena, dim, sizeof(*middle));
     enum clew_status status;
 
-    if (!vectors || !middle || !texts[BOTH].s) {
+    if (!vectors || !texts[BOTH].s) {
         return clew_no_memory(err);
     }
-    status = embed_run(embedder, texts, PARTS, vectors, err);
-    (void)embed_centre(embedder, middle); /* zeros if it has none */
-    for (size_t i = 0; i < PARTS && status == CLEW_OK; i++) {
-        centre(vectors + i * dim, middle, dim);
-    }
+    status = embed_run_centred(embedder, texts, PARTS, vectors, err);
     *out = (struct effort_alike){goal, way, vectors, dim};
     return status;
 }

@@ -11,7 +11,6 @@
 #include "store/db.h"
 #include "text/analysis.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Sentences of a stretch that are compared; greetings say nothing. */
@@ -80,37 +79,14 @@ static enum clew_status sentences_of(struct arena *arena,
     return status;
 }
 
-/* What is left of each vector without what all have in common. */
 static enum clew_status vectors_of(struct engine *engine, struct arena *arena,
                                    const struct str *texts, size_t count,
                                    float **out, struct clew_error *err)
 {
-    struct embedder *embedder = engine->embedder;
-    size_t dim = embedder->dim;
-    float *vectors = arena_zero(arena, (count + 1) * dim, sizeof(*vectors));
-    float *centre = arena_zero(arena, dim, sizeof(*centre));
-    enum clew_status status;
-
-    if (!vectors || !centre) {
-        return clew_no_memory(err);
-    }
-    (void)embed_centre(embedder, centre); /* 0 if it has none */
-    status = embed_run(embedder, texts, count, vectors, err);
-    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        float *v = vectors + i * dim;
-        float length = 0;
-
-        for (size_t d = 0; d < dim; d++) {
-            v[d] -= centre[d];
-            length += v[d] * v[d];
-        }
-        length = sqrtf(length);
-        for (size_t d = 0; d < dim && length > 0; d++) {
-            v[d] /= length;
-        }
-    }
-    *out = vectors;
-    return status;
+    *out =
+        arena_zero(arena, (count + 1) * engine->embedder->dim, sizeof(**out));
+    return *out ? embed_run_centred(engine->embedder, texts, count, *out, err)
+                : clew_no_memory(err);
 }
 
 static float nearest(const float *note, const float *said, size_t n, size_t dim)
