@@ -8,8 +8,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#include <math.h>
-
 /* One line in: the largest text a turn may have. */
 #define LINE_MAX_BYTES (16u * 1024 * 1024)
 /* Lines embedded together: enough for a batch of a slow model. */
@@ -22,30 +20,6 @@ enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
         return CLEW_OK;
     }
     return embedder->ops->run(embedder, texts, count, out, err);
-}
-
-enum clew_status embed_run_centred(struct embedder *embedder,
-                                   const struct str *texts, size_t count,
-                                   float *out, struct clew_error *err)
-{
-    float centre[EMBED_MAX_DIM];
-    size_t dim = embedder->dim;
-    enum clew_status status = embed_run(embedder, texts, count, out, err);
-
-    (void)embed_centre(embedder, centre); /* zeros if it has none */
-    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        float *vector = out + i * dim;
-        double sum = 0;
-
-        for (size_t d = 0; d < dim; d++) {
-            vector[d] -= centre[d];
-            sum += (double)vector[d] * (double)vector[d];
-        }
-        for (size_t d = 0; d < dim && sum > 0; d++) {
-            vector[d] = (float)((double)vector[d] / sqrt(sum));
-        }
-    }
-    return status;
 }
 
 void embed_free(struct embedder *embedder)

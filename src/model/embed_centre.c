@@ -57,6 +57,30 @@ bool embed_centre(const struct embedder *embedder, float *out)
     return embedder->centre != NULL;
 }
 
+enum clew_status embed_run_centred(struct embedder *embedder,
+                                   const struct str *texts, size_t count,
+                                   float *out, struct clew_error *err)
+{
+    float centre[EMBED_MAX_DIM];
+    size_t dim = embedder->dim;
+    enum clew_status status = embed_run(embedder, texts, count, out, err);
+
+    (void)embed_centre(embedder, centre); /* zeros if it has none */
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        float *vector = out + i * dim;
+        double sum = 0;
+
+        for (size_t d = 0; d < dim; d++) {
+            vector[d] -= centre[d];
+            sum += (double)vector[d] * (double)vector[d];
+        }
+        for (size_t d = 0; d < dim && sum > 0; d++) {
+            vector[d] = (float)((double)vector[d] / sqrt(sum));
+        }
+    }
+    return status;
+}
+
 enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
                                    struct clew_error *err)
 {
