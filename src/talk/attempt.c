@@ -157,6 +157,17 @@ static struct str sentence(struct str text, const struct intent *intent,
         str_sub(text, intent->segments[i].from, intent->segments[i].to));
 }
 
+/* "Shall I draft it?" is not tried before it is answered; "have you tried ...?"
+ * is led in. */
+static bool is_asked(struct str text, const struct intent_segment *segment)
+{
+    struct str said = str_sub(text, segment->from, segment->to);
+    struct str after = str_sub(text, segment->to, text.len);
+
+    return str_ends(said, STR("?")) || str_ends(said, STR("？")) ||
+           str_starts(after, STR("?")) || str_starts(after, STR("？"));
+}
+
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
                                   const struct intent *intent, bool is_found,
                                   struct str *out)
@@ -175,7 +186,8 @@ enum clew_status attempt_proposed(struct arena *arena, struct str text,
         if (status != CLEW_OK) {
             return status;
         }
-        if (n == 0 || (seg->act == INTENT_QUESTION && !is_led)) {
+        if (n == 0 ||
+            (!is_led && (seg->act == INTENT_QUESTION || is_asked(text, seg)))) {
             continue;
         }
         if (is_led || seg->act == INTENT_REQUEST ||

@@ -101,6 +101,19 @@ static void attempts_of_the_auth_bug_fail_and_find(void **state)
     assert_string_equal(effort_of(3).outcome.s, "found");
 }
 
+static void an_offer_that_is_declined_was_not_tried(void **state)
+{
+    (void)state;
+    talk_script(&talk, "u:Help me fix the login page|a:The cookie is stale. "
+                       "Shall I write to the hosting people?"
+                       "|u:No, still the same error when I log in");
+    assert_int_equal(talk_count(&talk, "effort"), 1);
+    talk_script(&talk, "a:Have you tried a private window?"
+                       "|u:Same error there, made no difference");
+    has_notice("[attempt:failed] ");
+    assert_int_equal(talk_count(&talk, "effort"), 2);
+}
+
 static void thanks_with_one_more_thing_resolves(void **state)
 {
     (void)state;
@@ -291,6 +304,7 @@ int main(void)
         TEST(the_401_error_is_resolved_and_compacted),
         TEST(mom_stays_out_of_the_auth_effort),
         TEST(attempts_of_the_auth_bug_fail_and_find),
+        TEST(an_offer_that_is_declined_was_not_tried),
         TEST(thanks_with_one_more_thing_resolves),
         TEST(sarcasm_and_another_approach_do_not_resolve),
         TEST(holding_never_resolves),
