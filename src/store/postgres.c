@@ -49,7 +49,6 @@ DB_SQL_SYSTEM(rollback, "ROLLBACK");
 DB_SQL_SYSTEM(savepoint, "SAVEPOINT job");
 DB_SQL_SYSTEM(release_job, "RELEASE SAVEPOINT job");
 DB_SQL_SYSTEM(rollback_job, "ROLLBACK TO SAVEPOINT job");
-DB_SQL_SYSTEM(announce, "SELECT set_config('clew.tenant', $1, true)");
 DB_SQL_SYSTEM(lock_tenant, "SELECT change_seq FROM tenants "
                            "WHERE tenant = $1 FOR UPDATE");
 
@@ -223,10 +222,12 @@ static enum clew_status conn_begin(struct conn *conn, bool is_write,
 static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
                                    bool has_savepoint, struct clew_error *err)
 {
-    char text[24];
+    char text[64];
     enum clew_status status = CLEW_OK;
 
-    (void)snprintf(text, sizeof(text), "%lld", (long long)tenant);
+    /* Not set_config(): Citus passes on to its workers what is SET LOCAL. */
+    (void)snprintf(text, sizeof(text), "SET LOCAL clew.tenant = %lld",
+                   (long long)tenant);
     conn->tenant = tenant;
     postgres_ahead_forget(conn); /* of the part before */
     if (has_savepoint) {
@@ -235,7 +236,7 @@ static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
     if (status != CLEW_OK || conn->kept_tenant == tenant) {
         return status; /* an earlier part of the group did the rest */
     }
-    status = postgres_send(conn, &announce, DB_ARGS(db_cstr(text)), err);
+    status = postgres_send_text(conn, text, err);
     if (status == CLEW_OK && conn->is_write && tenant > 0) {
         status =
             postgres_send(conn, &lock_tenant, DB_ARGS(db_int(tenant)), err);

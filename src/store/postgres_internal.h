@@ -97,6 +97,9 @@ double postgres_decode_real(const PGresult *result, int row, int column);
 enum clew_status postgres_send(struct conn *conn, const struct db_sql *sql,
                                const struct db_value *args, size_t n_args,
                                struct clew_error *err);
+/* The same for a text that takes no parameters and is not kept prepared. */
+enum clew_status postgres_send_text(struct conn *conn, const char *text,
+                                    struct clew_error *err);
 /* Ask for all answers and do not wait. */
 void postgres_flush(struct conn *conn);
 /* Wait for all answers; the first failure. `*out_last` (may be NULL) is the

@@ -306,6 +306,21 @@ static struct pg_stmt *new_stmt(struct conn *conn, const struct pg_stmt *old,
     return stmt;
 }
 
+enum clew_status postgres_send_text(struct conn *conn, const char *text,
+                                    struct clew_error *err)
+{
+    enum clew_status status = reserve(conn, 1, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (PQsendQueryParams(conn->pg, text, 0, NULL, NULL, NULL, NULL, 1) != 1) {
+        return lost(conn, err);
+    }
+    push(conn, PENDING_RUN, NULL, NULL);
+    return CLEW_OK;
+}
+
 /* Let the server forget a statement that gives way to another. */
 static enum clew_status evict(struct conn *conn, struct stmt_slot *slot,
                               struct clew_error *err)

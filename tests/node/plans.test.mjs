@@ -7,14 +7,21 @@
  * That is fast in every test and slow after a year. So each statement that
  * stands in the program is planned here, and one that names a row it wants
  * (`chat_id = $2`) must be looked up by more than the tenant.
+ *
+ * And none crosses tenants, nor does any key, so that tenants can be spread over
+ * servers (packaging/citus).
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
-import { bin, startServer } from "./lib/server.mjs";
+import { startPostgres } from "./lib/postgres.mjs";
+import { startServer } from "./lib/server.mjs";
+import { crossings, explain, ofTables, readBy, spread, tablesOf } from "./lib/shards.mjs";
+import { statements } from "./lib/statements.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -29,10 +36,9 @@ const allowed = [
   /MAX\(change_seq\)|EXISTS \(SELECT 1 FROM corrections/, /* read one row */
 ];
 
-function statements() {
-  const bytes = fs.readFileSync(bin).toString("latin1");
-  const found = bytes.match(/(?:SELECT|UPDATE|DELETE|WITH|INSERT) [\x20-\x7e]{20,}/g);
-  return [...new Set(found)]
+/* What both databases run, with the tenant as $1. */
+function common() {
+  return statements()
     .filter((sql) => /\$1\b/.test(sql) && !sql.includes("%"))
     .filter((sql) => !/\bFOR UPDATE|set_config|::/.test(sql)); /* PostgreSQL's */
 }
@@ -50,7 +56,7 @@ function plans(database, list) {
 test("rows of one thing are found by an index", async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
-  const list = statements();
+  const list = common();
   const found = plans(path.join(server.data, "clew.db"), list);
   assert.equal(found.length, list.length);
   const planned = found.filter((plan) => plan.includes("QUERY PLAN")).length;
@@ -62,4 +68,63 @@ test("rows of one thing are found by an index", async (t) => {
       !allowed.some((rule) => rule.test(sql));
   });
   assert.deepEqual(walks, []);
+});
+
+/* What may look over all tenants: reads only, without a lock, of the program's
+ * own later work. Each node answers for its part. */
+const acrossTenants = [
+  [/FROM tasks WHERE finished_at IS (NOT )?NULL/, "what is due, and what is old, of all"],
+  [/FROM tasks GROUP BY status|FROM unread WHERE/, "counts for metrics and health"],
+  [/^SELECT tenant(, name)? FROM tenants (WHERE change_seq > 0 )?ORDER BY tenant/, "each in its turn"],
+  [/^SELECT t\.tenant FROM tenants t WHERE/, "where work waits that no task will come for"],
+  [/FROM tenants n LEFT JOIN vector_models v/, "whose vectors are behind, and by how much"],
+  [/FROM vector_graphs g JOIN tenants n/, "how far the graphs are, for health"],
+];
+
+/* The names in one of the script's two lists. */
+function namesIn(list) {
+  const script = fs.readFileSync(fileURLToPath(
+    new URL("../../packaging/citus/create_distributed_table.sql", import.meta.url)), "utf8");
+  return /ARRAY\[([^\]]*)\]/.exec(script.slice(script.indexOf(list)))[1].match(/\w+/g).sort();
+}
+
+test("no key, sequence or statement crosses tenants", async (t) => {
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  const store = postgres.database();
+  const server = await startServer({ store });
+  await server.stop();
+  const sql = (text) => postgres.sql(text, store);
+  const tables = tablesOf(sql);
+  assert.equal(crossings(sql, tables), "");
+  const above = tables.filter((table) => !table.isTenants).map((table) => table.name);
+  assert.deepEqual(above, ["api_keys", "schema_migrations", "secrets", "tenant_names"]);
+
+  assert.deepEqual(namesIn("copied text[]"), above);
+  assert.deepEqual(namesIn("spread text[]"),
+    tables.filter((table) => table.isTenants).map((table) => table.name));
+
+  sql(spread(tables)); /* refused where a unique key lacks the tenant */
+  const list = ofTables(statements().filter((text) => !/%[sz]|graph_vectors/.test(text)), tables);
+  const { out, errors } = postgres.script(store, explain(list));
+  assert.ok(list.length > 350, `only ${list.length} statements were found`);
+  const plans = out.split(/^@\d+\n/m).slice(1);
+  assert.equal(plans.length, list.length);
+  assert.equal(errors, "", "every statement can be planned");
+  const half = Object.values(readBy(plans[list.findIndex((text) =>
+    /^SELECT change_seq FROM tenants WHERE tenant = \$1$/.test(text))]))[0];
+  assert.equal(half.size, 1);
+  const isConfined = (plan) => Object.values(readBy(plan)).every((read) =>
+    read.size === 1 && [...read][0] === [...half][0]);
+  const wide = list.filter((text, i) => !isConfined(plans[i]) || /Subplans Removed/.test(plans[i]));
+  assert.deepEqual(wide.filter((text) => !acrossTenants.some(([rule]) => rule.test(text))), []);
+  for (const [rule, why] of acrossTenants) {
+    assert.ok(wide.some((text) => rule.test(text)), `nothing needs the exception: ${why}`);
+  }
+  assert.deepEqual(wide.filter((text) => !/^SELECT /.test(text) || /FOR UPDATE/.test(text)), []);
+  /* An INSERT has no part to read: it names whose row it is, first. */
+  const own = new RegExp(`^INSERT INTO (${tables.filter((table) => table.isTenants)
+    .map((table) => table.name).join("|")}) `);
+  assert.deepEqual(list.filter((text) => own.test(text) &&
+    !/^INSERT INTO \w+ \(tenant\b.*?\) (VALUES \(\$1|SELECT (DISTINCT )?(\$1|(\w\.)?tenant)),/.test(text)), []);
 });

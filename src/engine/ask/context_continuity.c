@@ -43,7 +43,7 @@ DB_SQL(SELECT_CLAIMS,
        "SELECT q.seq, q.type, t.role, q.subject, q.entities, q.statement,"
        " CASE WHEN q.type = 'question' AND t.role = 'user' THEN (SELECT"
        " CASE a.role WHEN 'assistant' THEN SUBSTR(a.text, 1,"
-       " CAST($5 AS INTEGER)) END FROM turns a WHERE a.tenant = q.tenant"
+       " CAST($5 AS INTEGER)) END FROM turns a WHERE a.tenant = $1"
        " AND a.chat_id = q.chat_id AND a.seq > q.seq AND a.seq <= q.seq + $4"
        " AND a.role IN ('user', 'assistant') ORDER BY a.seq LIMIT 1) END"
        " FROM claims q JOIN turns t ON t.tenant = q.tenant AND t.chat_id ="
@@ -62,8 +62,8 @@ DB_SQL(SELECT_NEWEST,
 /* What came of the chat's last session. */
 DB_SQL(SELECT_SESSION,
        "SELECT y.summary, s.last_activity_at, (SELECT MIN(t.seq) FROM turns t"
-       " WHERE t.tenant = s.tenant AND t.chat_id = s.chat_id AND t.session_id ="
-       " s.id), (SELECT MAX(t.seq) FROM turns t WHERE t.tenant = s.tenant"
+       " WHERE t.tenant = $1 AND t.chat_id = s.chat_id AND t.session_id ="
+       " s.id), (SELECT MAX(t.seq) FROM turns t WHERE t.tenant = $1"
        " AND t.chat_id = s.chat_id AND t.session_id = s.id)"
        " FROM sessions s JOIN session_summaries y"
        " ON y.tenant = s.tenant AND y.session_id = s.id WHERE s.tenant = $1"

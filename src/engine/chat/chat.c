@@ -26,7 +26,7 @@
 /* A chat as it is read: with the minutes its user was given. */
 #define READ_COLUMNS                                                           \
     COLUMNS ", (SELECT u.inactivity_minutes FROM users u"                      \
-            " WHERE u.tenant = chats.tenant AND u.user_id = chats.user_id)"
+            " WHERE u.tenant = $1 AND u.user_id = chats.user_id)"
 
 DB_SQL(SELECT_ONE,
        "SELECT " READ_COLUMNS " FROM chats WHERE tenant = $1 AND id = $2");

@@ -14,8 +14,11 @@
 
 #include <string.h>
 
+/* Due tasks looked at for a hand: what others take first leaves enough. */
+#define MAX_SEEN (4 * TASK_MAX_CLAIM)
 /* Finished rows dropped in one commit. */
 #define PRUNE_ROWS 500
+#define PRUNE_ARENA_BYTES ((size_t)256 << 10)
 /* What nobody who ran it could say. */
 #define NOBODY_BACK "no worker that ran it came back"
 
@@ -46,20 +49,26 @@ DB_SQL(LIST, "SELECT " COLUMNS " FROM tasks WHERE tenant = $1"
              " AND ($2 = '' OR status = $2)"
              " AND (created_at < $3 OR (created_at = $3 AND id < $4))"
              " ORDER BY created_at DESC, id DESC LIMIT $5");
-/* A lease that ran out makes a running task claimable again. */
+/* A lease that ran out makes a running task claimable again. Looks over all
+ * tenants, so it takes no lock: rows of several may stand on several servers.
+ */
 DB_SQL_SYSTEM(SELECT_DUE,
               "SELECT " COLUMNS " FROM tasks WHERE finished_at IS NULL"
               " AND execute_at <= $1"
               " AND (lease_until IS NULL OR lease_until <= $1)"
-              " ORDER BY priority DESC, execute_at, id LIMIT $2"
-              " FOR UPDATE SKIP LOCKED");
+              " ORDER BY priority DESC, execute_at, id LIMIT $2");
 DB_SQL_SYSTEM(SELECT_IS_DUE,
               "SELECT 1 FROM tasks WHERE finished_at IS NULL"
               " AND execute_at <= $1"
               " AND (lease_until IS NULL OR lease_until <= $1) LIMIT 1");
+/* Unless another took it since it was seen, or is about to. */
 DB_SQL_SYSTEM(CLAIM, "UPDATE tasks SET status = 'running',"
                      " attempts = attempts + 1, lease_until = $3"
-                     " WHERE tenant = $1 AND id = $2");
+                     " WHERE tenant = $1 AND id = (SELECT id FROM tasks"
+                     " WHERE tenant = $1 AND id = $2 AND attempts = $4"
+                     " AND finished_at IS NULL"
+                     " AND (lease_until IS NULL OR lease_until <= $5)"
+                     " FOR UPDATE SKIP LOCKED)");
 DB_SQL_SYSTEM(SETTLE, "UPDATE tasks SET status = $4, execute_at = $5,"
                       " finished_at = $6, last_error = $7, lease_until = NULL"
                       " WHERE tenant = $1 AND id = $2 AND attempts = $3"
@@ -71,15 +80,12 @@ DB_SQL_SYSTEM(RELEASE, "UPDATE tasks SET status = 'pending',"
                        " attempts = attempts - 1, lease_until = NULL"
                        " WHERE tenant = $1 AND id = $2 AND attempts = $3"
                        " AND finished_at IS NULL");
-DB_SQL_SYSTEM(PRUNE,
-              "DELETE FROM tasks WHERE finished_at IS NOT NULL AND id IN"
-              " (SELECT id FROM tasks WHERE finished_at IS NOT NULL"
-              " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
-              " ORDER BY finished_at LIMIT $3)");
+DB_SQL_SYSTEM(PRUNE, "DELETE FROM tasks WHERE tenant = $1 AND id = $2"
+                     " AND finished_at IS NOT NULL");
 DB_SQL_SYSTEM(SELECT_OLD,
-              "SELECT 1 FROM tasks WHERE finished_at IS NOT NULL"
+              "SELECT tenant, id FROM tasks WHERE finished_at IS NOT NULL"
               " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
-              " LIMIT 1");
+              " ORDER BY finished_at LIMIT $3");
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -251,6 +257,7 @@ struct claim_work {
     struct rows_list found;
     struct task *tasks;
     size_t count;
+    bool has_given_up;
 };
 
 static enum clew_status do_is_due(struct store_tx *tx, void *arg,
@@ -283,16 +290,24 @@ static enum clew_status give_up(struct store_tx *tx, const struct task *task,
 static enum clew_status claim_one(struct store_tx *tx, struct claim_work *work,
                                   struct task *task, struct clew_error *err)
 {
+    int64_t n_claimed = 0;
+    enum clew_status status;
+
     if (task->attempts >= TASK_MAX_ATTEMPTS) {
+        work->has_given_up = true;
         return give_up(tx, task, work->now_ms, err);
     }
-    task->attempts++;
-    work->tasks[work->count++] = *task;
-    return db_exec(
+    status = db_exec_count(
         tx, &CLAIM,
         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
-                db_int(work->now_ms + lease_ms(work->engine, task->kind))),
-        err);
+                db_int(work->now_ms + lease_ms(work->engine, task->kind)),
+                db_int(task->attempts), db_int(work->now_ms)),
+        &n_claimed, err);
+    if (status == CLEW_OK && n_claimed == 1) {
+        task->attempts++;
+        work->tasks[work->count++] = *task;
+    }
+    return status;
 }
 
 static enum clew_status do_claim(struct store_tx *tx, void *arg,
@@ -304,18 +319,19 @@ static enum clew_status do_claim(struct store_tx *tx, void *arg,
 
     work->count = 0;
     work->found.count = 0;
-    status =
-        rows_add(tx, &work->found, &SELECT_DUE,
-                 DB_ARGS(db_int(work->now_ms), db_int(TASK_MAX_CLAIM)), err);
+    work->has_given_up = false;
+    status = rows_add(tx, &work->found, &SELECT_DUE,
+                      DB_ARGS(db_int(work->now_ms), db_int(MAX_SEEN)), err);
     found = work->found.items;
     for (size_t i = 0; i < work->found.count && status == CLEW_OK; i++) {
         /* what failed or was left behind does not share a worker's hand */
-        if (i > 0 && (found[i].attempts > 0 || work->tasks[0].attempts > 1)) {
+        if (work->count > 0 &&
+            (found[i].attempts > 0 || work->tasks[0].attempts > 1)) {
             continue;
         }
         status = claim_one(tx, work, &found[i], err);
-        if (status == CLEW_OK && work->count == 0) {
-            break; /* it was given up; the next look sees the others */
+        if (work->count == TASK_MAX_CLAIM || work->has_given_up) {
+            break; /* given up: the next look sees the others */
         }
     }
     return status;
@@ -498,39 +514,52 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
     return store_write_system(engine->store, do_settle, &work, err);
 }
 
+struct old_task {
+    int64_t tenant;
+    struct uuid id;
+};
+
 struct prune_work {
     int64_t done_before_ms;
     int64_t failed_before_ms;
-    int64_t count;
+    struct rows_list old;
 };
+
+static bool old_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct old_task *out = item;
+
+    (void)arena;
+    out->tenant = db_get_int(rows, 0);
+    out->id = db_get_uuid(rows, 1);
+    return true;
+}
 
 static enum clew_status do_old(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
     struct prune_work *work = arg;
-    struct db_rows rows;
-    enum clew_status status = db_query(
-        tx, &SELECT_OLD,
-        DB_ARGS(db_int(work->done_before_ms), db_int(work->failed_before_ms)),
-        &rows, err);
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    work->count = db_next(&rows) ? 1 : 0;
-    return db_end(&rows, err);
+    work->old.count = 0;
+    return rows_add(tx, &work->old, &SELECT_OLD,
+                    DB_ARGS(db_int(work->done_before_ms),
+                            db_int(work->failed_before_ms), db_int(PRUNE_ROWS)),
+                    err);
 }
 
 static enum clew_status do_prune(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
-    struct prune_work *work = arg;
+    const struct prune_work *work = arg;
+    const struct old_task *old = work->old.items;
+    enum clew_status status = CLEW_OK;
 
-    return db_exec_count(tx, &PRUNE,
-                         DB_ARGS(db_int(work->done_before_ms),
-                                 db_int(work->failed_before_ms),
-                                 db_int(PRUNE_ROWS)),
-                         &work->count, err);
+    for (size_t i = 0; i < work->old.count && status == CLEW_OK; i++) {
+        status =
+            db_exec(tx, &PRUNE,
+                    DB_ARGS(db_int(old[i].tenant), db_uuid(&old[i].id)), err);
+    }
+    return status;
 }
 
 enum clew_status task_prune(struct engine *engine, int64_t now_ms,
@@ -538,22 +567,25 @@ enum clew_status task_prune(struct engine *engine, int64_t now_ms,
 {
     int64_t done = config_int(engine->config, "tasks.keep_days");
     int64_t failed = config_int(engine->config, "tasks.keep_failed_days");
-    struct prune_work work;
+    struct arena arena;
+    struct prune_work work = {
+        .old = {.arena = &arena, .size = sizeof(struct old_task), .fn = old_of},
+        .done_before_ms = now_ms - done * CLOCK_DAY_MS};
     enum clew_status status;
 
     if (failed < done) {
         failed = done;
     }
-    work =
-        (struct prune_work){.done_before_ms = now_ms - done * CLOCK_DAY_MS,
-                            .failed_before_ms = now_ms - failed * CLOCK_DAY_MS};
+    work.failed_before_ms = now_ms - failed * CLOCK_DAY_MS;
+    arena_init(&arena, PRUNE_ARENA_BYTES);
     status = store_read_system(engine->store, do_old, &work, err);
-    if (status == CLEW_OK && work.count > 0) {
+    if (status == CLEW_OK && work.old.count > 0) {
         status = store_write_system(engine->store, do_prune, &work, err);
     }
     if (status == CLEW_OK) {
-        *out_count = work.count;
+        *out_count = (int64_t)work.old.count;
     }
+    arena_release(&arena);
     return status;
 }
 

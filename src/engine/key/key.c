@@ -28,8 +28,8 @@ DB_SQL_SYSTEM(SELECT_ONE, "SELECT tenant_id, role, secret_hash FROM api_keys"
 DB_SQL_SYSTEM(SELECT_ANY, "SELECT 1 FROM api_keys LIMIT 1");
 DB_SQL_SYSTEM(SELECT_ALL,
               "SELECT k.key_id, t.name, k.role, k.label, k.created_at,"
-              " k.revoked_at FROM api_keys k JOIN tenants t"
-              " ON t.tenant = k.tenant_id WHERE $2 = 0 OR k.tenant_id = $2"
+              " k.revoked_at FROM api_keys k JOIN tenant_names t"
+              " ON t.tenant_id = k.tenant_id WHERE $2 = 0 OR k.tenant_id = $2"
               " ORDER BY k.created_at, k.key_id LIMIT $1");
 /* Tenant 0: whatever tenant it is of. */
 DB_SQL_SYSTEM(REVOKE, "UPDATE api_keys SET revoked_at = $2"

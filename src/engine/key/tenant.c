@@ -13,12 +13,20 @@
 #include "engine/key/key_cache.h"
 #include "store/db.h"
 
-DB_SQL_SYSTEM(SELECT_TENANT, "SELECT tenant FROM tenants WHERE name = $1");
-DB_SQL_SYSTEM(
-    INSERT_TENANT,
-    "INSERT INTO tenants (tenant, name, created_at, change_seq)"
-    " SELECT COALESCE(MAX(tenant), 0) + 1, $1, $2, 0 FROM tenants WHERE 1 = 1"
-    " ON CONFLICT (name) DO NOTHING");
+/* Numbers tried for a new tenant, each taken by another process meanwhile. */
+#define MAX_TRIES 16
+
+/* Names and numbers are given out here, for all tenants at once; a tenant's own
+ * row stands with the rest of what it has (migration 25). */
+DB_SQL_SYSTEM(SELECT_TENANT,
+              "SELECT tenant_id FROM tenant_names WHERE name = $1");
+DB_SQL_SYSTEM(INSERT_NAME, "INSERT INTO tenant_names (name, tenant_id)"
+                           " SELECT $1, COALESCE(MAX(tenant_id), 0) + 1"
+                           " FROM tenant_names WHERE 1 = 1"
+                           " ON CONFLICT DO NOTHING");
+DB_SQL_SYSTEM(INSERT_TENANT,
+              "INSERT INTO tenants (tenant, name, created_at, change_seq)"
+              " VALUES ($1, $2, $3, 0) ON CONFLICT (tenant) DO NOTHING");
 
 DB_SQL(SELECT_NAME, "SELECT name FROM tenants WHERE tenant = $1");
 
@@ -37,15 +45,30 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
                        &work->tenant, err);
 }
 
+/* Another process may take the next number first, for another name. */
 static enum clew_status do_make(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct tenant_work *work = arg;
-    enum clew_status status =
-        db_exec(tx, &INSERT_TENANT,
-                DB_ARGS(db_text(work->name), db_int(work->now_ms)), err);
+    enum clew_status status = CLEW_OK;
 
-    return status == CLEW_OK ? do_find(tx, arg, err) : status;
+    work->tenant = 0;
+    for (int i = 0; i < MAX_TRIES && status == CLEW_OK && work->tenant == 0;
+         i++) {
+        status = db_exec(tx, &INSERT_NAME, DB_ARGS(db_text(work->name)), err);
+        if (status == CLEW_OK) {
+            status = do_find(tx, arg, err);
+        }
+    }
+    if (status == CLEW_OK && work->tenant == 0) {
+        return clew_fail(err, CLEW_BUSY, "too many tenants are made at once");
+    }
+    return status == CLEW_OK
+               ? db_exec(tx, &INSERT_TENANT,
+                         DB_ARGS(db_int(work->tenant), db_text(work->name),
+                                 db_int(work->now_ms)),
+                         err)
+               : status;
 }
 
 enum clew_status engine_tenant_check(struct engine *engine, const char *name,

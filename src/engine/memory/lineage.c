@@ -34,7 +34,7 @@ DB_SQL(SELECT_DOWN, "SELECT s.memory_id, s.source_id" REFINERS "ANY($2)"
 DB_SQL(CARRY_OVER,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
        " created_at) SELECT r.tenant, r.memory_id, s.source_id, (SELECT"
-       " COUNT(*) FROM memory_sources o WHERE o.tenant = r.tenant"
+       " COUNT(*) FROM memory_sources o WHERE o.tenant = $1"
        " AND o.memory_id = r.memory_id) + s.ordinal, $3"
        " FROM memory_sources r CROSS JOIN memory_sources s CROSS JOIN"
        " memories m WHERE r.tenant = $1 AND r.source_id = $2"

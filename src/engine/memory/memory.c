@@ -38,7 +38,7 @@ DB_SQL(INSERT_SOURCE,
 DB_SQL(ADD_SOURCE,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
        " created_at) SELECT m.tenant, m.id, $3, (SELECT COUNT(*) FROM"
-       " memory_sources s WHERE s.tenant = m.tenant AND s.memory_id = m.id),"
+       " memory_sources s WHERE s.tenant = $1 AND s.memory_id = m.id),"
        " m.created_at FROM memories m WHERE m.tenant = $1 AND m.id = $2"
        " AND NOT EXISTS (SELECT 1 FROM memory_sources b WHERE b.tenant = $1"
        " AND b.memory_id = $3 AND b.source_id = $2) ON CONFLICT DO NOTHING");

@@ -20,7 +20,7 @@ DB_SQL(TOPICS,
     "(SELECT COUNT(*) FROM memory_sources s JOIN memories n"                   \
     " ON n.tenant = s.tenant AND n.id = s.memory_id"                           \
     " AND n.retracted_at IS NULL"                                              \
-    " WHERE s.tenant = m.tenant AND s.source_id = m.id)"
+    " WHERE s.tenant = $1 AND s.source_id = m.id)"
 DB_SQL(MEMORIES,
        "SELECT m.id, m.type, m.status, m.summary, m.resolution, r.first_seq,"
        " r.last_seq, m.retracted_at, " REFINED

@@ -9,7 +9,7 @@
  * With {standby: true} there is a second server that each commit waits for,
  * and URLs name both; failOver() kills the first and promotes the second.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
@@ -165,6 +165,13 @@ export async function startPostgres({ standby = false } = {}) {
     /* What the superuser gets for a statement, in the database of a URL. */
     sql: (text, url) =>
       first.sql(text, url && /@\/(\w+)/.exec(url)[1]),
+    /* A script of the superuser's: what it printed, and what was refused. */
+    script(url, text) {
+      const run = spawnSync(path.join(bin, "psql"), ["-h", first.socket, "-U", "admin",
+        "-d", /@\/(\w+)/.exec(url)[1], "-AtqX"],
+      { ...options, input: text, encoding: "utf8", maxBuffer: 1 << 26 });
+      return { out: run.stdout, errors: run.stderr };
+    },
     /* All of a database as SQL, and the way back into an empty one. */
     dump: (url) => first.run("pg_dump", "-h", first.socket, "-U", "admin",
       "--no-owner", "--no-comments", /@\/(\w+)/.exec(url)[1]),
