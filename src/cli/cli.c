@@ -63,13 +63,14 @@ static enum clew_status move_to_demo(struct cli *cli, struct config_flag *flags,
     cli->config = NULL;
     flags[n_flags++] = (struct config_flag){"data.dir", folder};
     flags[n_flags++] = (struct config_flag){"store.url", ""};
+    flags[n_flags++] = (struct config_flag){"store.read_url", ""};
     return config_load(args_str(&cli->args, "config"), flags, n_flags,
                        &cli->config, err);
 }
 
 static enum clew_status load_config(struct cli *cli, struct clew_error *err)
 {
-    struct config_flag flags[ARGS_MAX + 2];
+    struct config_flag flags[ARGS_MAX + 3];
     size_t n_flags = 0;
     enum clew_status status =
         args_config(&cli->args, &cli->arena, flags, &n_flags, err);

@@ -176,6 +176,17 @@ static enum clew_status open_rooms(struct engine *engine,
     return status;
 }
 
+/* Of a store that was named otherwise than by the configuration it does not
+ * hold; that of a configuration without store.url is refused by the store. */
+static const char *read_url_of(const struct engine_options *options)
+{
+    const char *read_url = config_str(options->config, "store.read_url");
+    bool is_meant = options->store_url ||
+                    config_str(options->config, "store.url")[0] == '\0';
+
+    return is_meant && read_url[0] != '\0' ? read_url : NULL;
+}
+
 enum clew_status engine_open(const struct engine_options *options,
                              struct engine **out_engine, struct clew_error *err)
 {
@@ -206,6 +217,7 @@ enum clew_status engine_open(const struct engine_options *options,
         }
     }
     store.location = options->store_url ? options->store_url : engine->data_dir;
+    store.read_location = read_url_of(options);
     store.must_exist = options->must_exist;
     status = store_open(&store, &engine->store, err);
     if (status == CLEW_OK) {

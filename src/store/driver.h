@@ -29,6 +29,13 @@ enum conn_state {
     CONN_LOST     /* to be closed; an unanswered commit may have happened */
 };
 
+/* How far a server is in the log of all changes. */
+struct position {
+    bool is_standby;
+    int64_t timeline; /* goes up with every failover */
+    int64_t at;       /* bytes: written by a primary, replayed by a standby */
+};
+
 struct driver_ops {
     const char *name;
     /* What {int} {real} {text} {bytes} {id} and the end of a table become. */
@@ -55,6 +62,9 @@ struct driver_ops {
     /* Without a round trip: does an idle connection look usable? */
     bool (*is_alive)(struct conn *conn);
     enum conn_state (*state)(struct conn *conn);
+    /* Outside of transactions. CLEW_UNSUPPORTED where there are no replicas. */
+    enum clew_status (*position)(struct conn *conn, struct position *out,
+                                 struct clew_error *err);
 
     /* Start a transaction; if it fails there is none. */
     enum clew_status (*begin)(struct conn *conn, bool is_write,

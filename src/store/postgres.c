@@ -25,11 +25,16 @@
 
 /* What the URL may override. A peer that is gone is noticed in about 15 s. */
 static const char *const defaults[][2] = {
-    {"application_name", "clew"},  {"client_encoding", "UTF8"},
-    {"connect_timeout", "5"},      {"target_session_attrs", "read-write"},
-    {"tcp_user_timeout", "15000"}, {"keepalives_idle", "10"},
-    {"keepalives_interval", "3"},  {"keepalives_count", "3"},
+    {"target_session_attrs", "read-write"},
+    {"application_name", "clew"},
+    {"client_encoding", "UTF8"},
+    {"connect_timeout", "5"},
+    {"tcp_user_timeout", "15000"},
+    {"keepalives_idle", "10"},
+    {"keepalives_interval", "3"},
+    {"keepalives_count", "3"},
 };
+#define ATTRS_DEFAULT 0 /* the first of them */
 
 #define N_DEFAULTS (sizeof(defaults) / sizeof(defaults[0]))
 
@@ -66,6 +71,7 @@ static enum clew_status driver_open(const struct store_options *options,
         return clew_fail(err, CLEW_NO_MEMORY, "could not open the store");
     }
     driver->is_read_only = options->is_read_only;
+    driver->is_replica = options->is_replica;
     driver->max_readers =
         options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
     driver->answer_ms =
@@ -108,6 +114,9 @@ static PGconn *connect_url(const struct driver *driver)
         values[i] = defaults[i][1];
     }
     /* A later key wins, and this one is expanded into those of the URL. */
+    if (driver->is_replica) {
+        values[ATTRS_DEFAULT] = "prefer-standby";
+    }
     keys[N_DEFAULTS] = "dbname";
     values[N_DEFAULTS] = driver->url;
     return PQconnectdbParams(keys, values, 1);
@@ -306,6 +315,38 @@ static void conn_rollback(struct conn *conn)
     }
 }
 
+/* A standby's timeline is what its control file last noted, which is late
+ * rather than early. */
+DB_SQL_SYSTEM(
+    ask_position,
+    "SELECT r.is_standby::int::bigint, CASE WHEN r.is_standby THEN (SELECT"
+    " CASE WHEN c.timeline_id > m.min_recovery_end_timeline THEN c.timeline_id"
+    " ELSE m.min_recovery_end_timeline END FROM pg_control_checkpoint() c,"
+    " pg_control_recovery() m)::bigint ELSE"
+    " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)"
+    "::bigint END, (CASE WHEN r.is_standby THEN pg_last_wal_replay_lsn() ELSE"
+    " pg_current_wal_lsn() END - '0/0'::pg_lsn)::bigint"
+    " FROM pg_is_in_recovery() AS r (is_standby)");
+
+static enum clew_status conn_position(struct conn *conn, struct position *out,
+                                      struct clew_error *err)
+{
+    void *rows = NULL;
+    bool has_row = false;
+    enum clew_status status =
+        postgres_query(conn, &ask_position, NULL, 0, &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    (void)postgres_rows_next(rows, &has_row, err); /* cannot fail */
+    *out = (struct position){.is_standby = postgres_get_int(rows, 0) != 0,
+                             .timeline = postgres_get_int(rows, 1),
+                             .at = postgres_get_int(rows, 2)};
+    postgres_rows_end(rows);
+    return CLEW_OK;
+}
+
 static enum clew_status backup(struct driver *driver, const char *path,
                                struct clew_error *err)
 {
@@ -331,6 +372,7 @@ const struct driver_ops postgres_driver = {
     .conn_close = conn_close,
     .is_alive = is_alive,
     .state = conn_state,
+    .position = conn_position,
     .begin = conn_begin,
     .enter = conn_enter,
     .leave = conn_leave,

@@ -26,6 +26,7 @@ struct driver {
     int max_readers;
     int answer_ms;
     bool is_read_only;
+    bool is_replica;
 };
 
 /* A statement prepared on the server. A type of 0 was left to the server. */

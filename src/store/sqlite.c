@@ -367,6 +367,14 @@ static enum clew_status check(struct conn *conn, struct clew_error *err)
     return status;
 }
 
+static enum clew_status no_position(struct conn *conn, struct position *out,
+                                    struct clew_error *err)
+{
+    (void)conn;
+    (void)out;
+    return clew_fail(err, CLEW_UNSUPPORTED, "SQLite has no replicas");
+}
+
 const struct driver_ops sqlite_driver = {
     .name = "sqlite",
     .type_int = "INTEGER",
@@ -383,6 +391,7 @@ const struct driver_ops sqlite_driver = {
     .conn_close = conn_close,
     .is_alive = is_alive,
     .state = conn_state,
+    .position = no_position,
     .begin = conn_begin,
     .enter = conn_enter,
     .leave = conn_leave,

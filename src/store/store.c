@@ -2,7 +2,8 @@
 /*
  * store.c - open a backend, lend connections to transactions.
  *
- * Reads borrow a connection from a bounded pool. Writes go to the writer of
+ * Reads borrow a connection from a bounded pool, a tenant's from a replica
+ * where there is one that is up to date (replica.h). Writes go to the writer of
  * their tenant (writer.h); a backend with several writers keeps one more for
  * the system, so that claiming tasks never waits behind a tenant's batch.
  */
@@ -10,13 +11,10 @@
 
 #include "base/alloc.h"
 #include "store/driver.h"
+#include "store/pool.h"
+#include "store/replica.h"
 #include "store/writer.h"
 
-#include <errno.h>
-#include <string.h>
-#include <time.h>
-
-#define MAX_READERS 64
 #define MAX_WRITERS 16
 /* How long a read waits for a connection of the pool. */
 #define READER_WAIT_S 10
@@ -27,75 +25,9 @@ struct store {
     bool is_read_only;
     int n_writers;
     struct writer writers[MAX_WRITERS];
-    int max_readers;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t freed;
-    struct conn *idle[MAX_READERS];
-    int n_idle;
-    int n_open; /* idle and lent */
+    struct pool readers;
+    struct replica *replica; /* NULL: none */
 };
-
-static enum clew_status wait_for_slot(struct store *store,
-                                      struct clew_error *err)
-{
-    struct timespec deadline;
-
-    (void)clock_gettime(CLOCK_REALTIME, &deadline); /* cannot fail */
-    deadline.tv_sec += READER_WAIT_S;
-    while (store->n_idle == 0 && store->n_open >= store->max_readers) {
-        if (pthread_cond_timedwait(&store->freed, &store->lock, &deadline) ==
-            ETIMEDOUT) {
-            return clew_fail(err, CLEW_BUSY, "too many reads at once");
-        }
-    }
-    return CLEW_OK;
-}
-
-static void give_slot(struct store *store, struct conn *conn)
-{
-    pthread_mutex_lock(&store->lock);
-    if (conn) {
-        store->idle[store->n_idle++] = conn;
-    } else {
-        store->n_open--;
-    }
-    /* store_close() may wait beside the readers. */
-    pthread_cond_broadcast(&store->freed);
-    pthread_mutex_unlock(&store->lock);
-}
-
-/* A usable connection: an idle one, or a new one. */
-static enum clew_status take_reader(struct store *store, struct conn **out_conn,
-                                    struct clew_error *err)
-{
-    struct conn *conn = NULL;
-    enum clew_status status;
-
-    pthread_mutex_lock(&store->lock);
-    status = wait_for_slot(store, err);
-    if (status == CLEW_OK && store->n_idle > 0) {
-        conn = store->idle[--store->n_idle];
-    } else if (status == CLEW_OK) {
-        store->n_open++;
-    }
-    pthread_mutex_unlock(&store->lock);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    if (conn && !store->ops->is_alive(conn)) {
-        store->ops->conn_close(conn);
-        conn = NULL;
-    }
-    if (!conn) {
-        status = store->ops->conn_open(store->driver, CONN_READER, &conn, err);
-    }
-    if (status != CLEW_OK) {
-        give_slot(store, NULL);
-        return status;
-    }
-    *out_conn = conn;
-    return CLEW_OK;
-}
 
 static enum clew_status run_read(struct store *store, struct conn *conn,
                                  int64_t tenant, store_fn fn, void *arg,
@@ -121,21 +53,24 @@ static enum clew_status run_read(struct store *store, struct conn *conn,
     return status;
 }
 
+/* What the system reads, tasks above all, is the primary's. */
 static enum clew_status read_as(struct store *store, int64_t tenant,
                                 store_fn fn, void *arg, struct clew_error *err)
 {
     struct clew_error own;
-    struct conn *conn = NULL;
-    enum clew_status status = take_reader(store, &conn, &own);
+    struct pooled lent = {0};
+    struct pool *pool = &store->readers;
+    enum clew_status status = CLEW_OK;
 
-    own.status = status;
-    if (status == CLEW_OK) {
-        status = run_read(store, conn, tenant, fn, arg, &own);
-        if (store->ops->state(conn) != CONN_READY) {
-            store->ops->conn_close(conn);
-            conn = NULL;
+    if (store->replica && tenant > 0 && replica_take(store->replica, &lent)) {
+        status = run_read(store, lent.conn, tenant, fn, arg, &own);
+        replica_give(store->replica, &lent);
+    } else {
+        status = pool_take(pool, READER_WAIT_S, &lent, &own);
+        if (status == CLEW_OK) {
+            status = run_read(store, lent.conn, tenant, fn, arg, &own);
+            pool_give(pool, &lent);
         }
-        give_slot(store, conn);
     }
     if (status != CLEW_OK && err) {
         *err = own;
@@ -214,17 +149,20 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
     }
     store->ops = ops;
     store->is_read_only = options->is_read_only;
-    pthread_mutex_init(&store->lock, NULL);
-    pthread_cond_init(&store->freed, NULL);
+    pool_init(&store->readers, ops);
     status = ops->open(options, &store->driver, &own);
     if (status == CLEW_OK) {
-        store->max_readers =
-            clamp(ops->max_readers(store->driver), MAX_READERS);
+        pool_set(&store->readers, store->driver,
+                 ops->max_readers(store->driver));
         store->n_writers = clamp(ops->max_writers(store->driver), MAX_WRITERS);
         for (int i = 0; i < store->n_writers; i++) {
             writer_init(&store->writers[i], ops, store->driver, options);
         }
         status = migrate_store(store, options, &own);
+    }
+    if (status == CLEW_OK && options->read_location) {
+        status =
+            replica_open(ops, options, store->driver, &store->replica, &own);
     }
     if (status != CLEW_OK) {
         if (err) {
@@ -248,6 +186,11 @@ enum clew_status store_open(const struct store_options *options,
     if (where.len == 0) {
         return clew_fail(err, CLEW_INVALID, "the store has no location");
     }
+    if (options->read_location && !is_url) {
+        return clew_fail(err, CLEW_INVALID,
+                         "store.read_url needs PostgreSQL in store.url: a "
+                         "SQLite store has no replicas");
+    }
     return store_open_driver(is_url ? &postgres_driver : &sqlite_driver,
                              options, out_store, err);
 }
@@ -260,19 +203,11 @@ void store_close(struct store *store)
     for (int i = 0; i < store->n_writers; i++) {
         writer_release(&store->writers[i]);
     }
-    pthread_mutex_lock(&store->lock);
-    while (store->n_idle < store->n_open) {
-        pthread_cond_wait(&store->freed, &store->lock);
-    }
-    pthread_mutex_unlock(&store->lock);
-    for (int i = 0; i < store->n_idle; i++) {
-        store->ops->conn_close(store->idle[i]);
-    }
+    pool_release(&store->readers);
+    replica_close(store->replica);
     if (store->driver) {
         store->ops->close(store->driver);
     }
-    pthread_cond_destroy(&store->freed);
-    pthread_mutex_destroy(&store->lock);
     alloc_free(store);
 }
 
@@ -324,6 +259,14 @@ int store_waiting(struct store *store)
         n += writer_waiting(&store->writers[i]);
     }
     return n;
+}
+
+void store_replica_look(struct store *store, struct store_replica *out)
+{
+    *out = (struct store_replica){0};
+    if (store->replica) {
+        replica_count(store->replica, out);
+    }
 }
 
 DB_SQL_SYSTEM(probe, "SELECT COUNT(*) FROM schema_migrations");

@@ -44,12 +44,16 @@ struct store_options {
     /* A folder (SQLite, file clew.db in it; made if missing), ":memory:", or a
      * libpq URL "postgres://…" / "postgresql://…" (several hosts allowed). */
     const char *location;
+    /* A server that follows it, to read from what it has already; NULL: none.
+     * PostgreSQL only. */
+    const char *read_location;
     int max_readers;   /* 0 = default (4) */
     int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
     int group_ms;      /* running time of writes that share a commit, 0 = 500 */
     int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */
+    bool is_replica;   /* the driver's: `location` may not accept writes */
     bool is_scratch;   /* SQLite: will be thrown away, so nothing is synced */
 };
 
@@ -106,6 +110,17 @@ enum clew_status store_extend(struct store *store, const char *const *scripts,
  */
 enum clew_status store_refresh(struct store *store,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* What became of reads that might have gone to the replica. */
+struct store_replica {
+    bool is_used; /* there is one in the options; else all is 0 */
+    bool is_down;
+    bool is_behind; /* as it looks now; also if it is down */
+    int64_t n_reads;
+    int64_t n_behind; /* read on the primary, since it had not caught up */
+    int64_t n_down;   /* read on the primary, since it could not be asked */
+};
+/* Looks, and says. */
+void store_replica_look(struct store *store, struct store_replica *out);
 /* "sqlite" or "postgres". */
 const char *store_backend(const struct store *store);
 /* Writes that wait for their turn, over all writers; for /metrics. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * postgres-keeping.test.mjs - what docs/operations.md promises of a database:
- * a backup that row-level security does not empty, and a forget that says what
- * is left and where.
+ * a backup that row-level security does not empty, a forget that says what is
+ * left and where, and reads from a replica that miss nothing acknowledged.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -12,7 +12,8 @@ import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
-import { clew, startServer, tempFolder } from "./lib/server.mjs";
+import { bin, clew, startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 describe("postgres", () => {
   let postgres;
@@ -96,4 +97,76 @@ describe("postgres", () => {
       assert.equal(told.turns, 2);
       fs.rmSync(data, { recursive: true });
     });
+});
+
+describe("a replica to read from", () => {
+  let postgres;
+  let store;
+  let servers;
+  before(async () => {
+    postgres = await startPostgres({ replica: true });
+    store = postgres.database();
+    const env = { CLEW_STORE_READ_URL: postgres.replicaOf(store) };
+    servers = [await startServer({ store, env }), await startServer({ store, env })];
+  });
+  after(async () => {
+    for (const server of servers) await server.stop();
+    await postgres.stop();
+  });
+
+  const health = async (server) => isOk(await server.api().get("/healthz")).replica;
+  const isNow = (server, word) => until(`the replica is ${word}`,
+    async () => await health(server) === word);
+  async function reads(server) {
+    const { text } = await server.api().get("/metrics");
+    return Object.fromEntries([...text.matchAll(/^clew_replica_reads_total\{by="(\w+)"\} (\d+)/gm)]
+      .map(([, by, n]) => [by, Number(n)]));
+  }
+  /* What is said to one process is there for both at once. */
+  async function sayAndFind(content) {
+    const { turn } = isOk(await servers[0].api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content }), 201);
+    for (const server of servers) {
+      const { items } = isOk(await server.api().get(`/api/v1/chats/${turn.chat_id}/turns?limit=100`));
+      assert.ok(items.some((item) => item.text === content), content);
+      const found = isOk(await server.api().post("/api/v1/recall", { query: content, fast: true }));
+      assert.ok(found.items.some((item) => item.text.includes(content)), content);
+    }
+  }
+  const onReplica = (content) => Number(postgres.replicaSql(
+    `SELECT COUNT(*) FROM turns WHERE text = '${content}'`, store));
+
+  test("answers when it has caught up", async () => {
+    for (const server of servers) await isNow(server, "ok");
+    for (let i = 0; i < 20; i++) await sayAndFind(`The boat is at pier ${i}.`);
+    await isNow(servers[1], "ok");
+    const before = (await reads(servers[1])).replica;
+    assert.ok(before > 0, JSON.stringify(await reads(servers[1])));
+    const doctor = spawnSync(bin, ["doctor", "--data", servers[1].data, "--store", store], {
+      env: { ...process.env, CLEW_STORE_READ_URL: postgres.replicaOf(store) }, encoding: "utf8" });
+    assert.match(doctor.stdout, /follows the primary/);
+  });
+
+  test("does not answer while it is behind", async () => {
+    postgres.replicaSql("SELECT pg_wal_replay_pause()");
+    await sayAndFind("The ferry leaves at nine.");
+    assert.equal(onReplica("The ferry leaves at nine."), 0, "it is behind indeed");
+    assert.equal(await health(servers[0]), "behind");
+    assert.ok((await reads(servers[1])).primary_behind > 0);
+    postgres.replicaSql("SELECT pg_wal_replay_resume()");
+    await isNow(servers[0], "ok");
+    assert.equal(onReplica("The ferry leaves at nine."), 1);
+  });
+
+  test("does not answer when it follows nobody any more", async () => {
+    postgres.replicaSql("SELECT pg_promote(true)");
+    await sayAndFind("The last bus is at ten.");
+    assert.equal(onReplica("The last bus is at ten."), 0);
+    await isNow(servers[0], "down");
+  });
+
+  test("is refused where there can be none", async () => {
+    await assert.rejects(startServer({ env: { CLEW_STORE_READ_URL: "postgres://localhost/x" } }),
+      /store\.read_url needs PostgreSQL/);
+  });
 });

@@ -1374,6 +1374,8 @@ class Health(TypedDict):
     version: str
     # How the store is
     store: str
+    # Where `store.read_url` is set: ok, behind or down (then the primary does all reading)
+    replica: NotRequired[str]
     # Who reads turns, and how many wait
     reading: "Reading"
 

@@ -1304,6 +1304,8 @@ export interface Health {
   version: string;
   /** How the store is */
   store: string;
+  /** Where `store.read_url` is set: ok, behind or down (then the primary does all reading) */
+  replica?: string;
   /** Who reads turns, and how many wait */
   reading: Reading;
 }

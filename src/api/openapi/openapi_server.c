@@ -26,6 +26,8 @@ const struct openapi_object openapi_server[] = {
         {"status!", "text", "ok, or what is wrong"},
         {"version!", "text", "The version of clew"},
         {"store!", "text", "How the store is"},
+        {"replica", "text", "Where `store.read_url` is set: ok, behind or down "
+         "(then the primary does all reading)"},
         {"reading!", "Reading", "Who reads turns, and how many wait"})},
     {"Reading", "Who reads turns; empty while the store is down",
      OPENAPI_FIELDS(

@@ -74,6 +74,18 @@ static json_t *form_reading(struct engine *engine)
     return reading;
 }
 
+/* Whether reads go to the replica, where one is configured. */
+static bool set_replica(json_t *out, struct store *store)
+{
+    struct store_replica replica;
+
+    store_replica_look(store, &replica);
+    return !replica.is_used || json_set_cstr(out, "replica",
+                                             replica.is_down     ? "down"
+                                             : replica.is_behind ? "behind"
+                                                                 : "ok");
+}
+
 enum clew_status meta_health(struct api_call *call, struct clew_error *err)
 {
     bool is_healthy = store_is_healthy(call->engine->store);
@@ -86,6 +98,7 @@ enum clew_status meta_health(struct api_call *call, struct clew_error *err)
         !json_set_cstr(call->out, "version", CLEW_VERSION) ||
         !json_set_cstr(call->out, "store",
                        store_backend(call->engine->store)) ||
+        !set_replica(call->out, call->engine->store) ||
         !json_set(call->out, "reading",
                   is_healthy ? form_reading(call->engine) : json_object())) {
         return clew_no_memory(err);

@@ -182,6 +182,25 @@ static void write_links(struct buf *body)
                      (double)stats.link_ns / 1e9);
 }
 
+/* Who answered reads of tenants; nothing where there is no replica. */
+static void write_replica(struct engine *engine, struct buf *body)
+{
+    struct store_replica replica;
+
+    store_replica_look(engine->store, &replica);
+    if (!replica.is_used) {
+        return;
+    }
+    put_head(body, "clew_replica_reads_total", "counter",
+             "Reads that may go to the replica, by what became of them.");
+    (void)buf_printf(body,
+                     "clew_replica_reads_total{by=\"replica\"} %lld\n"
+                     "clew_replica_reads_total{by=\"primary_behind\"} %lld\n"
+                     "clew_replica_reads_total{by=\"primary_down\"} %lld\n",
+                     (long long)replica.n_reads, (long long)replica.n_behind,
+                     (long long)replica.n_down);
+}
+
 enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
 {
     struct buf *body = &call->response->body;
@@ -201,6 +220,7 @@ enum clew_status meta_metrics(struct api_call *call, struct clew_error *err)
         }
         write_model(call->engine, body);
         write_graphs(call->engine, body);
+        write_replica(call->engine, body);
         write_links(body);
         put(body, "clew_key_confirmations_total", "counter",
             "Keys looked up in the store.",

@@ -74,6 +74,26 @@ void doctor_folder(struct doctor *doctor)
     }
 }
 
+static void look_at_replica(struct doctor *doctor)
+{
+    struct store_replica replica;
+
+    store_replica_look(doctor->engine->store, &replica);
+    if (replica.is_down) {
+        doctor_tell(
+            doctor, "replica", DOCTOR_WRONG,
+            "is it up, and store.read_url right?",
+            "the replica does not answer; the primary does all reading");
+    } else if (replica.is_behind) {
+        doctor_tell(doctor, "replica", DOCTOR_NOTE,
+                    "look at pg_stat_replication, and whether replay is paused",
+                    "the replica is behind; the primary does all reading");
+    } else if (replica.is_used) {
+        doctor_tell(doctor, "replica", DOCTOR_OK, "",
+                    "follows the primary, reads go there");
+    }
+}
+
 /* Open it, and let it be looked through without the replay. */
 void doctor_store(struct doctor *doctor)
 {
@@ -106,6 +126,7 @@ void doctor_store(struct doctor *doctor)
                     "%s", why.message);
         return;
     }
+    look_at_replica(doctor);
     for (size_t i = 0; i < report.n_faults; i++) {
         doctor_tell(doctor, "store", DOCTOR_WRONG,
                     "\"clew verify\" tells more, \"clew rebuild\" mends what "

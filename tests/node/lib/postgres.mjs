@@ -8,6 +8,7 @@
  *
  * With {standby: true} there is a second server that each commit waits for,
  * and URLs name both; failOver() kills the first and promotes the second.
+ * With {replica: true} there is a second one that no commit waits for.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -129,9 +130,13 @@ class Server {
   }
 }
 
-async function startPair(first, second) {
+function copy(first, second) {
   first.run("pg_basebackup", "-h", first.socket, "-U", "admin",
     "-D", second.data, "-R", "-X", "stream", "-c", "fast", "--no-sync");
+}
+
+async function startPair(first, second) {
+  copy(first, second);
   await first.stop("SIGINT");
   await first.start("synchronous_standby_names=*");
   await second.start();
@@ -139,19 +144,23 @@ async function startPair(first, second) {
     first.sql("SELECT sync_state FROM pg_stat_replication") === "sync");
 }
 
-export async function startPostgres({ standby = false } = {}) {
+export async function startPostgres({ standby = false, replica = false } = {}) {
   const bin = binaries();
   const user = ordinaryUser();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "clew-pg-"));
   if (user.uid !== undefined) fs.chownSync(folder, user.uid, user.gid);
   const options = { ...user, cwd: folder };
   const first = new Server(bin, folder, "data", options);
-  const second = standby && new Server(bin, folder, "standby", options);
+  const second = (standby || replica) && new Server(bin, folder, "standby", options);
   first.run("initdb", "-D", first.data, "-A", "trust", "-U", "admin",
     "-E", "UTF8", "--no-locale", "--no-sync");
   await first.start();
   first.sql("CREATE ROLE clew LOGIN");
-  if (second) await startPair(first, second);
+  if (standby) await startPair(first, second);
+  if (replica) {
+    copy(first, second);
+    await second.start();
+  }
   let count = 0;
   return {
     data: first.data,
@@ -159,12 +168,15 @@ export async function startPostgres({ standby = false } = {}) {
     database() {
       const name = `t${++count}`;
       first.sql(`CREATE DATABASE ${name} OWNER clew`);
-      const hosts = second ? `${first.socket},${second.socket}` : first.socket;
+      const hosts = standby ? `${first.socket},${second.socket}` : first.socket;
       return `postgres://clew@/${name}?host=${hosts}`;
     },
     /* What the superuser gets for a statement, in the database of a URL. */
     sql: (text, url) =>
       first.sql(text, url && /@\/(\w+)/.exec(url)[1]),
+    /* The same database on the replica. */
+    replicaOf: (url) => url.replace(first.socket, second.socket),
+    replicaSql: (text, url) => second.sql(text, url && /@\/(\w+)/.exec(url)[1]),
     /* A script of the superuser's: what it printed, and what was refused. */
     script(url, text) {
       const run = spawnSync(path.join(bin, "psql"), ["-h", first.socket, "-U", "admin",
