@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 
 .PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz cov format tidy check-style \
-	install deb deb-fresh tarball image site fresh train crash crash-tasks kills disk endurance memory soak import-large clean help
+	install deb deb-fresh tarball image site fresh train crash crash-tasks kills cluster disk endurance memory soak import-large clean help
 
 all: build
 
@@ -127,6 +127,11 @@ kills:                 ## kill two processes KILLS (1000) times, each store 40 m
 	@tools/setup build test
 	@$(MAKE) --no-print-directory build
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew KILLS=$${KILLS:-1000} KILLS_MINUTES=$${KILLS_MINUTES:-40} node --test kills.test.mjs
+
+cluster:               ## Patroni, pgbouncer, haproxy and clew on loopback, parts killed
+	@tools/setup build test cluster
+	@$(MAKE) --no-print-directory build
+	@CLEW_BIN=$(CURDIR)/build/clew node tests/cluster/run.mjs
 
 endurance:             ## mixed load for ENDURE_MINUTES (30) on each store
 	@tools/setup build test

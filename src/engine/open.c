@@ -218,6 +218,8 @@ enum clew_status engine_open(const struct engine_options *options,
     }
     store.location = options->store_url ? options->store_url : engine->data_dir;
     store.read_location = read_url_of(options);
+    store.is_pooled = strcmp(config_str(options->config, "store.pooling"),
+                             "transaction") == 0;
     store.must_exist = options->must_exist;
     status = store_open(&store, &engine->store, err);
     if (status == CLEW_OK) {

@@ -47,6 +47,16 @@ static const char session[] =
     "SELECT set_config('synchronous_commit', 'on', false) "
     "WHERE current_setting('synchronous_commit') = 'off'";
 
+/* The same where a pooler gives each transaction another session. */
+DB_SQL_SYSTEM(set_up_transaction,
+              "SELECT set_config('client_min_messages', 'error', true),"
+              " set_config('jit', 'off', true),"
+              " set_config('statement_timeout', '30s', true),"
+              " set_config('lock_timeout', '10s', true),"
+              " set_config('idle_in_transaction_session_timeout', '60s', true),"
+              " CASE WHEN current_setting('synchronous_commit') = 'off' THEN"
+              " set_config('synchronous_commit', 'on', true) END");
+
 DB_SQL_SYSTEM(begin_read, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
 DB_SQL_SYSTEM(begin_write, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
 DB_SQL_SYSTEM(commit, "COMMIT");
@@ -72,6 +82,8 @@ static enum clew_status driver_open(const struct store_options *options,
     }
     driver->is_read_only = options->is_read_only;
     driver->is_replica = options->is_replica;
+    /* Replicas are asked and then read: the same one, so without a pooler. */
+    driver->is_pooled = options->is_pooled && !options->is_replica;
     driver->max_readers =
         options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
     driver->answer_ms =
@@ -123,7 +135,8 @@ static PGconn *connect_url(const struct driver *driver)
 }
 
 /* Set up a fresh connection; the words of libpq hold no password. */
-static enum clew_status set_up(PGconn *pg, struct clew_error *err)
+static enum clew_status set_up(PGconn *pg, bool is_pooled,
+                               struct clew_error *err)
 {
     const char *encoding;
     PGresult *result;
@@ -142,8 +155,8 @@ static enum clew_status set_up(PGconn *pg, struct clew_error *err)
                          "the database must use the encoding UTF8");
     }
     (void)PQsetNoticeProcessor(pg, ignore_notice, NULL);
-    result = PQexec(pg, session);
-    is_good = PQresultStatus(result) == PGRES_TUPLES_OK;
+    result = is_pooled ? NULL : PQexec(pg, session);
+    is_good = is_pooled || PQresultStatus(result) == PGRES_TUPLES_OK;
     PQclear(result);
     if (!is_good || PQenterPipelineMode(pg) != 1 ||
         PQsetnonblocking(pg, 1) != 0) {
@@ -169,7 +182,7 @@ static enum clew_status conn_open(struct driver *driver, enum conn_role role,
     if (!conn->pg) {
         status = clew_fail(err, CLEW_NO_MEMORY, "could not open a connection");
     } else {
-        status = set_up(conn->pg, err);
+        status = set_up(conn->pg, driver->is_pooled, err);
     }
     if (status != CLEW_OK) {
         PQfinish(conn->pg);
@@ -224,6 +237,9 @@ static enum clew_status conn_begin(struct conn *conn, bool is_write,
         conn->is_tx_lost = false;
         conn->kept_tenant = -1;
         postgres_ahead_forget(conn);
+        if (conn->driver->is_pooled) {
+            status = postgres_send(conn, &set_up_transaction, NULL, 0, err);
+        }
     }
     return status;
 }

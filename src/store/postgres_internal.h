@@ -27,6 +27,7 @@ struct driver {
     int answer_ms;
     bool is_read_only;
     bool is_replica;
+    bool is_pooled; /* each transaction may have another session */
 };
 
 /* A statement prepared on the server. A type of 0 was left to the server. */

@@ -229,7 +229,8 @@ enum clew_status postgres_drain(struct conn *conn, PGresult **out_last,
         /* The server's own last words, with statements still to come: it never
          * came to the last one, which may be the commit. */
         conn->is_cut = conn->is_lost && i + 2 < conn->n_pending &&
-                       PQresultErrorField(result, PG_DIAG_SQLSTATE);
+                       PQresultErrorField(result, PG_DIAG_SQLSTATE) &&
+                       !conn->driver->is_pooled; /* those are the pooler's */
         status = status == CLEW_OK ? own : status;
         if (entry->kind == PENDING_RUN) {
             PQclear(last);
@@ -406,7 +407,28 @@ static void send_early(struct conn *conn, const struct pg_args *wire,
     }
 }
 
-/* Send a statement; with `ahead` its answer goes there. */
+/* Hand a statement to libpq: prepared once, or, where the session is another
+ * one the next time, whole. */
+static int pass_on(struct conn *conn, const struct db_sql *sql,
+                   const struct stmt_slot *slot, const struct db_value *args,
+                   const struct pg_args *wire, int n_args)
+{
+    Oid types[POSTGRES_MAX_ARGS];
+
+    if (slot) {
+        return PQsendQueryPrepared(
+            conn->pg, ((const struct pg_stmt *)slot->stmt)->name, n_args,
+            wire->values, wire->lengths, wire->formats, 1);
+    }
+    for (int i = 0; i < n_args; i++) {
+        types[i] = postgres_type_of(&args[i]);
+    }
+    return PQsendQueryParams(conn->pg, sql->text, n_args, types, wire->values,
+                             wire->lengths, wire->formats, 1);
+}
+
+/* Send a statement; with `ahead` its answer goes there. `*out_slot` stays NULL
+ * where nothing is kept prepared. */
 static enum clew_status send(struct conn *conn, const struct db_sql *sql,
                              const struct db_value *args, size_t n_args,
                              struct stmt_slot **out_slot, struct ahead *ahead,
@@ -415,7 +437,7 @@ static enum clew_status send(struct conn *conn, const struct db_sql *sql,
     struct pg_args wire;
     enum clew_status status = reserve(conn, 3, err);
 
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && !conn->driver->is_pooled) {
         status = prepare(conn, sql, args, n_args, out_slot, err);
     }
     if (status != CLEW_OK) {
@@ -424,10 +446,7 @@ static enum clew_status send(struct conn *conn, const struct db_sql *sql,
     status = postgres_args_init(&wire, args, n_args);
     if (status != CLEW_OK) {
         status = clew_fail(err, status, "could not send parameters");
-    } else if (PQsendQueryPrepared(conn->pg,
-                                   ((struct pg_stmt *)(*out_slot)->stmt)->name,
-                                   (int)n_args, wire.values, wire.lengths,
-                                   wire.formats, 1) != 1) {
+    } else if (pass_on(conn, sql, *out_slot, args, &wire, (int)n_args) != 1) {
         status =
             PQstatus(conn->pg) == CONNECTION_OK
                 ? clew_fail(err, CLEW_NO_MEMORY, "could not send a statement")
@@ -512,7 +531,7 @@ enum clew_status postgres_query(struct conn *conn, const struct db_sql *sql,
         rows->result = ahead->result;
         ahead->result = NULL;
         ahead->state = AHEAD_FREE;
-    } else {
+    } else if (rows->slot) {
         rows->slot->is_busy = true;
     }
     *out_rows = rows;

@@ -23,6 +23,7 @@ struct store {
     const struct driver_ops *ops;
     struct driver *driver;
     bool is_read_only;
+    bool is_pooled;
     int n_writers;
     struct writer writers[MAX_WRITERS];
     struct pool readers;
@@ -149,6 +150,7 @@ enum clew_status store_open_driver(const struct driver_ops *ops,
     }
     store->ops = ops;
     store->is_read_only = options->is_read_only;
+    store->is_pooled = options->is_pooled;
     pool_init(&store->readers, ops);
     status = ops->open(options, &store->driver, &own);
     if (status == CLEW_OK) {
@@ -318,6 +320,11 @@ enum clew_status store_extend(struct store *store, const char *const *scripts,
     if (store->is_read_only || store->ops != &postgres_driver) {
         return clew_fail(err, CLEW_UNSUPPORTED,
                          "this store's schema cannot be extended");
+    }
+    if (store->is_pooled && count > 1) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "a pooler that deals out transactions has no "
+                         "connection for this");
     }
     status = store->ops->conn_open(store->driver, CONN_WRITER, &conn, &own);
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {

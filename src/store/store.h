@@ -53,6 +53,7 @@ struct store_options {
     int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */
+    bool is_pooled;    /* `location` is a pooler that deals out transactions */
     bool is_replica;   /* the driver's: `location` may not accept writes */
     bool is_scratch;   /* SQLite: will be thrown away, so nothing is synced */
 };

@@ -43,6 +43,17 @@ describe("postgres", () => {
   const tableOf = (server, file) => postgres.sql(
     `SELECT pg_filenode_relation(0, ${parseInt(path.basename(file), 10)})`, server.store);
 
+  test("works where nothing may be kept on a connection", async () => {
+    const store = postgres.database();
+    const server = await startServer({ store, env: { CLEW_STORE_POOLING: "transaction" } });
+    servers.push(server);
+    const { turn } = isOk(await say(server, "The spare oars are under the jetty."), 201);
+    const found = isOk(await server.api().post("/api/v1/recall", { query: "where are the oars?" }));
+    assert.match(found.items[0].text, /under the jetty/);
+    assert.equal(isOk(await server.api().post("/api/v1/forget", { turn_ids: [turn.id] })).scrubbed, true);
+    await server.clew("verify");
+  });
+
   test("what is forgotten is in no table's file", async () => {
     const server = await open();
     const word = "zanzibarquartz";

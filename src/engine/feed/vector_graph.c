@@ -92,6 +92,14 @@ enum clew_status vector_graph_open(struct engine *engine,
                                "index.pgvector is on, but the store is not "
                                "PostgreSQL");
     }
+    if (strcmp(config_str(engine->config, "store.pooling"), "session") != 0) {
+        /* graphs are made on a connection that is kept */
+        return mode == GRAPH_AUTO
+                   ? CLEW_OK
+                   : clew_fail(err, CLEW_UNSUPPORTED,
+                               "index.pgvector is on, but store.url is a "
+                               "pooler");
+    }
     engine->graph = alloc_zero(1, sizeof(*engine->graph));
     if (!engine->graph) {
         return clew_no_memory(err);

@@ -8,7 +8,8 @@
  *
  * With {standby: true} there is a second server that each commit waits for,
  * and URLs name both; failOver() kills the first and promotes the second.
- * With {replica: true} there is a second one that no commit waits for.
+ * With {replica: true} there is a second one that no commit waits for. `settings`
+ * are lines of postgresql.conf for all.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -144,7 +145,7 @@ async function startPair(first, second) {
     first.sql("SELECT sync_state FROM pg_stat_replication") === "sync");
 }
 
-export async function startPostgres({ standby = false, replica = false } = {}) {
+export async function startPostgres({ standby = false, replica = false, settings = [] } = {}) {
   const bin = binaries();
   const user = ordinaryUser();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "clew-pg-"));
@@ -154,6 +155,7 @@ export async function startPostgres({ standby = false, replica = false } = {}) {
   const second = (standby || replica) && new Server(bin, folder, "standby", options);
   first.run("initdb", "-D", first.data, "-A", "trust", "-U", "admin",
     "-E", "UTF8", "--no-locale", "--no-sync");
+  fs.appendFileSync(path.join(first.data, "postgresql.conf"), `${settings.join("\n")}\n`);
   await first.start();
   first.sql("CREATE ROLE clew LOGIN");
   if (standby) await startPair(first, second);
