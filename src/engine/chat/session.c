@@ -34,7 +34,15 @@ DB_SQL(INSERT, "INSERT INTO sessions (tenant, " COLUMNS ")"
 DB_SQL(UPDATE, "UPDATE sessions SET last_activity_at = $3, ended_at = $4"
                " WHERE tenant = $1 AND id = $2");
 
-DB_SQL_SYSTEM(SELECT_TENANTS, "SELECT tenant FROM tenants ORDER BY tenant");
+/* Whose open sessions nobody looks after: of many tenants hardly any. */
+DB_SQL_SYSTEM(SELECT_TENANTS,
+              "SELECT t.tenant FROM tenants t WHERE EXISTS (SELECT 1 FROM"
+              " sessions s WHERE s.tenant = t.tenant AND s.ended_at IS NULL)"
+              " AND NOT EXISTS (SELECT 1 FROM tasks k WHERE k.tenant ="
+              " t.tenant AND k.finished_at IS NULL"
+              " AND k.unique_key >= '" SESSION_TIMEOUT_TASK ":'"
+              " AND k.unique_key < '" SESSION_TIMEOUT_TASK ";')"
+              " ORDER BY t.tenant");
 /* Open ones, unless any is looked after: then all are. */
 DB_SQL(SELECT_UNWATCHED,
        "SELECT " COLUMNS " FROM sessions WHERE tenant = $1"

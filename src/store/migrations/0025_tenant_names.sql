@@ -19,3 +19,7 @@ INSERT INTO tenants_next (tenant, name, created_at, change_seq)
     SELECT tenant, name, created_at, change_seq FROM tenants;
 DROP TABLE tenants;
 ALTER TABLE tenants_next RENAME TO tenants;
+
+-- Ids and times: where sessions are open that nobody looks after is asked once,
+-- not tenant by tenant.
+--@ system sessions
