@@ -67,6 +67,11 @@ export function short(n) {
   if (n < 10000) return count(n);
   return n < 1e6 ? `${(n / 1000).toFixed(n < 1e5 ? 1 : 0)}k` : `${(n / 1e6).toFixed(1)}M`;
 }
+/* Money without a sign: the currency is that of the prices. */
+export function money(x) {
+  if (x === null || x === undefined) return "–";
+  return x === 0 || x >= 0.1 ? x.toFixed(2) : x < 0.0001 ? "< .0001" : x.toFixed(4).replace(/^0/, "");
+}
 /* Scores are written .93 */
 export function score(x) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";

@@ -233,6 +233,9 @@ static enum clew_status read_reply(const struct record *record,
     call->response_id = out->reply.id;
     call->input_tokens = out->reply.input_tokens;
     call->output_tokens = out->reply.output_tokens;
+    call->cache_read_tokens = out->reply.cache_read_tokens;
+    call->cache_write_tokens = out->reply.cache_write_tokens;
+    call->cost_micros = out->reply.cost_micros;
     if (out->reply.model.s) {
         call->model = out->reply.model;
     }

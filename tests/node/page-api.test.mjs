@@ -59,7 +59,7 @@ onEachBackend("the page's API", (open) => {
   let chat;
 
   before(async () => {
-    server = await open();
+    server = await open({ env: { CLEW_PROXY_PRICES: "priced-1 3 10 0.1" } });
     key = await server.key("t");
     api = server.api(key);
     const { items } = isOk(await api.post("/api/v1/turns", {
@@ -271,6 +271,21 @@ onEachBackend("the page's API", (open) => {
     isError(await api.get("/api/v1/requests?status=odd"), 400, undefined, "status");
     const call = isOk(await api.get(`/api/v1/requests/${one.request_id}`));
     assert.deepEqual(call.turns.map((t) => [t.role, t.text]), [["user", "Why do we get 401?"], ["assistant", "The token expired."]]);
+    /* no price is known of it: none is made up */
+    assert.deepEqual([call.cache_read_tokens, call.cache_write_tokens, call.cost, call.cost_from], [null, null, null, null]);
+  });
+
+  test("a call says what it cost: as the provider says, or by the prices set", async () => {
+    const ask = async (content, usage) => {
+      const made = isOk(await api.post("/api/v1/link", { user_id: "ada", model: "priced-1-20260101", messages: [{ role: "user", content }],
+        response: { type: "message", role: "assistant", model: "priced-1-20260101", content: [{ type: "text", text: "Yes." }], stop_reason: "end_turn", usage } }));
+      const { input_tokens: i, cache_read_tokens: read, cache_write_tokens: write, cost, cost_from: from } = isOk(await api.get(`/api/v1/requests/${made.request_id}`));
+      return [i, read, write, cost, from];
+    };
+    assert.deepEqual(await ask("Is it dear?", { input_tokens: 1000, output_tokens: 100 }), [1000, null, null, 0.004, "prices"]);
+    assert.deepEqual(await ask("And with a cache?", { input_tokens: 1000, output_tokens: 100, cache_read_input_tokens: 5000, cache_creation_input_tokens: 0 }), [1000, 5000, 0, 0.0045, "prices"]);
+    assert.deepEqual(await ask("And written to it?", { input_tokens: 1000, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 10 }), [1000, 0, 10, null, null]);
+    assert.deepEqual(await ask("What do they say?", { input_tokens: 1000, output_tokens: 100, cost: 0.25 }), [1000, null, null, 0.25, "reply"]);
   });
 
   test("a turn of which no text is left is still read as it was sent", async () => {

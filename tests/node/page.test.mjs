@@ -25,7 +25,7 @@ onEachBackend("the page", (open, backend) => {
   const ids = {};
 
   before(async () => {
-    server = await open({ args: ["--demo"] });
+    server = await open({ args: ["--demo"], env: { CLEW_PROXY_PRICES: "claude-haiku 1 5" } });
     api = server.api();
     calls = await session(async (body) => isOk(await api.post("/api/v1/link", body)));
     let thought = isOk(await api.post("/api/v1/memory", { prompt: "The agent monitor must check the status of every agent pane.", agent_id: "cc", agent_name: "Claude Code" })).result.thought_id;
@@ -335,6 +335,9 @@ onEachBackend("the page", (open, backend) => {
     await page.locator(".log-r").first().waitFor();
     assert.ok(await page.locator(".gg rect").count() >= 2, "sub-agents are squares");
     assert.match(await page.text(), /compact/);
+    /* two calls of sub-agents have a price, the others only tokens */
+    assert.match(await page.locator(".head .sum").innerText(), /these \d+: [\d.]+k in, [\d,]+ out, cost \.0054 \(\d+ without a price\)/);
+    assert.equal(await page.locator(".log-r .cost", { hasText: ".0027" }).count(), 2);
     await page.locator(".log-r", { hasText: "my key is" }).click();
     await page.getByText("Sent, as stored").waitFor();
     assert.ok(!(await page.locator(".raw").innerText()).includes("sk-abc"));
@@ -342,6 +345,9 @@ onEachBackend("the page", (open, backend) => {
     assert.ok(page.url().includes(made.request_id));
     await page.getByLabel("Model").selectOption("claude-haiku");
     await page.waitForFunction(() => [...document.querySelectorAll(".log-r")].length === 2);
+    assert.match(await page.locator(".head .sum").innerText(), /these 2: 2,400 in, 600 out, cost \.0054$/);
+    await page.locator(".log-r").first().click();
+    await page.locator(".call dd", { hasText: ".0027, at the prices set here" }).waitFor();
     await page.getByRole("link", { name: "conversation" }).click();
     await page.done();
   });

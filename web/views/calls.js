@@ -4,7 +4,7 @@
  * the side with its tokens, how it was linked, and what was sent and answered.
  */
 import { get, stats } from "../api.js";
-import { add, clip, clock, clockS, count, h, many, put, s, short, tell, time, took, when, yarn } from "../dom.js";
+import { add, clip, clock, clockS, count, h, many, money, put, s, short, tell, time, took, when, yarn } from "../dom.js";
 import { pull, state } from "../draw.js";
 import { windowed } from "../list.js";
 import { failed, why, words } from "../parts.js";
@@ -18,6 +18,20 @@ const GAP = 21;
 const secrets = /(sk-[A-Za-z0-9_-]{8,}|clew_[0-9a-f]{16}_[0-9a-f]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|AKIA[0-9A-Z]{12,}|xox[abp]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+|(?:api[_-]?key|authorization|password|secret)["']?\s*[:=]\s*["']?(?:Bearer\s+)?[^\s"',}]{6,})/gi;
 export function masked(text) {
   return text.split(secrets).map((part, i) => (i % 2 ? h("u", {}, "masked") : part));
+}
+
+/* All tokens that were sent: some providers count what they had in their cache
+ * beside the rest, and those tell what was written to it. */
+const sentTokens = (r) => (r.input_tokens === null ? null : r.input_tokens + (r.cache_write_tokens === null ? 0 : r.cache_write_tokens + (r.cache_read_tokens ?? 0)));
+
+/* "1.2M in, 30k out, cost 4.31", and how much of it has no price. */
+function sums(rows) {
+  const told = rows.filter((r) => r.input_tokens !== null || r.output_tokens !== null);
+  const priced = rows.filter((r) => r.cost !== null);
+  const sum = (list, of) => list.reduce((n, r) => n + (of(r) ?? 0), 0);
+  if (!told.length && !priced.length) return "";
+  const without = told.filter((r) => r.cost === null).length;
+  return `${short(sum(told, sentTokens))} in, ${short(sum(told, (r) => r.output_tokens))} out${priced.length ? `, cost ${money(sum(priced, (r) => r.cost))}${without ? ` (${count(without)} without a price)` : ""}` : ""}`;
 }
 
 /* Which lane each branch has, from its newest call down to the call it left. */
@@ -99,7 +113,7 @@ export default async function calls(ctx) {
     return h("a", { class: "log-r", href: ctx.address("calls", [r.request_id], { model, status }), "aria-current": r.request_id === chosen ? "true" : undefined },
       gg(i), h("span", { class: "msg" }, r.is_subtask ? h("span", { class: "dim" }, "sub-agent ") : null, clip((r.preview ?? "").replace(/\s+/g, " "), 160) || h("span", { class: "dim" }, "tool results")),
       h("span", {}, h("span", { class: `tag ${r.error || r.status >= 400 ? "broken" : ""}` }, r.error || r.status >= 400 ? `${r.status ?? ""} ${r.error ? clip(r.error, 14) : "failed"}` : r.strategy === "none" ? "begins" : r.strategy)),
-      h("span", { class: "mid" }, r.model ?? "–"), h("span", { class: "num" }, short(r.input_tokens)), h("span", { class: "num" }, short(r.output_tokens)),
+      h("span", { class: "mid" }, r.model ?? "–"), h("span", { class: "num" }, short(sentTokens(r))), h("span", { class: "num" }, short(r.output_tokens)), h("span", { class: "num cost" }, money(r.cost)),
       h("span", {}, took(ms), ms === null ? null : s("svg", { class: "lat", viewBox: "0 0 44 6", "aria-hidden": "true" }, s("rect", { class: ms > 20000 ? "slow" : "", width: Math.max(1, ms / slowest() * 44), height: 6, rx: 1 }))),
       h("span", { class: "num dim" }, time(r.created_at, today ? clock(r.created_at) : `${when(r.created_at)} ${clock(r.created_at)}`)));
   }
@@ -118,17 +132,19 @@ export default async function calls(ctx) {
       cursor = page.next_cursor;
       spans = layout(rows);
       drawModels();
+      logw.classList.toggle("priced", rows.some((r) => r.cost !== null));
+      const linked = rows.filter((r) => r.strategy !== "none").length;
+      const used = sums(rows);
+      sum.textContent = `${many(numbers.calls, "call")}${rows.length ? `, ${score2(linked / rows.length)} of the last ${count(rows.length)} linked` : ""}${used ? `; these ${count(rows.length)}: ${used}` : ""}`;
       if (fresh) {
         list?.close();
         list = null;
-        const linked = rows.filter((r) => r.strategy !== "none").length;
-        sum.textContent = `${many(numbers.calls, "call")}${rows.length ? `, ${score2(linked / rows.length)} of the last ${count(rows.length)} linked` : ""}`;
         if (!rows.length) {
           put(logw, h("div", { class: "body" }, state("frayed", h("p", {}, h("b", {}, "No call was captured. "), model || status ? "Nothing fits these filters." : "Point a client's base URL here and every call is kept and linked."), h("p", {}, h("a", { class: "link", href: "#/connect" }, "Connect a client")))));
           return;
         }
         list = windowed({ scroller: logw, count: rows.length, each: ROW, fixed: true, row, label: "Calls", onSeen: (a, b) => { if (cursor && b > rows.length - 60) load(false); } });
-        put(logw, h("div", { class: "log-h", "aria-hidden": "true" }, ["", "said", "linked by", "model"].map((x) => h("span", {}, x)), ["in", "out"].map((x) => h("span", { class: "num" }, x)), h("span", {}, "latency"), h("span", { class: "num" }, "at")), list.box);
+        put(logw, h("div", { class: "log-h", "aria-hidden": "true" }, ["", "said", "linked by", "model"].map((x) => h("span", {}, x)), ["in", "out"].map((x) => h("span", { class: "num" }, x)), h("span", { class: "num cost" }, "cost"), h("span", {}, "latency"), h("span", { class: "num" }, "at")), list.box);
         tell(many(rows.length, "call"));
       } else {
         list.setCount(rows.length);
@@ -151,7 +167,7 @@ export default async function calls(ctx) {
     try {
       const r = await get(`requests/${id}`, {}, opt);
       if (id !== chosen) return;
-      const inn = r.input_tokens ?? 0;
+      const inn = sentTokens(r) ?? 0;
       const out = r.output_tokens ?? 0;
       const total = Math.max(1, inn + out);
       const wi = inn / total * 296;
@@ -161,6 +177,8 @@ export default async function calls(ctx) {
         h("h2", {}, clip(sent.at(-1)?.text ?? "A call", 160)),
         h("h3", {}, "Tokens"), r.input_tokens === null && r.output_tokens === null ? h("p", { class: "dim" }, "The provider told none.")
           : s("svg", { class: "tok", viewBox: "0 0 300 34", role: "img", "aria-label": `${count(inn)} in, ${count(out)} out` }, s("rect", { x: 0, y: 2, width: Math.max(1, wi), height: 8, rx: 1, fill: "var(--line-2)" }), s("rect", { class: "hf", x: wi + 2, y: 2, width: Math.max(1, 296 - wi), height: 8, rx: 1 }), s("text", { x: 0, y: 26 }, `${short(inn)} in`), s("text", { x: 298, y: 26, "text-anchor": "end" }, `${short(out)} out`)),
+        h("dl", { class: "dl" }, r.cache_read_tokens ? [h("dt", {}, "from cache"), h("dd", {}, `${count(r.cache_read_tokens)} of those sent`)] : null, r.cache_write_tokens ? [h("dt", {}, "to cache"), h("dd", {}, `${count(r.cache_write_tokens)} of those sent`)] : null,
+          h("dt", {}, "cost"), h("dd", {}, r.cost === null ? h("span", { class: "dim" }, "no price is known; ", h("span", { class: "mono" }, "proxy.prices"), " sets one") : [money(r.cost), h("span", { class: "dim" }, r.cost_from === "reply" ? ", as the provider says" : ", at the prices set here")])),
         h("h3", {}, `Linked by ${r.strategy === "none" ? "nothing: it begins a conversation" : r.strategy}`),
         h("dl", { class: "dl" }, h("dt", {}, "looked for"), h("dd", { class: "mono" }, r.parent_message_hash ? `${r.parent_message_hash.slice(0, 6)}…` : "no parent"),
           r.parent_request_id ? [h("dt", {}, "found"), h("dd", {}, h("a", { class: "link", href: `#/calls/${r.parent_request_id}` }, "the call before"))] : null,

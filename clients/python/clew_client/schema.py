@@ -1221,6 +1221,14 @@ class Request(TypedDict):
     input_tokens: Union[int, None]
     # Tokens answered
     output_tokens: Union[int, None]
+    # Tokens read from the provider's cache
+    cache_read_tokens: Union[int, None]
+    # Tokens written to it; null: those read are a part of input_tokens
+    cache_write_tokens: Union[int, None]
+    # What it cost; null: no price is known
+    cost: Union[float, None]
+    # reply: as the provider says; prices: setting
+    cost_from: Union[str, None]
     # How long it took
     duration_ms: Union[int, None]
     # How long until the answer began
@@ -1282,6 +1290,14 @@ class RequestDetail(TypedDict):
     input_tokens: Union[int, None]
     # Tokens answered
     output_tokens: Union[int, None]
+    # Tokens read from the provider's cache
+    cache_read_tokens: Union[int, None]
+    # Tokens written to it; null: those read are a part of input_tokens
+    cache_write_tokens: Union[int, None]
+    # What it cost; null: no price is known
+    cost: Union[float, None]
+    # reply: as the provider says; prices: setting
+    cost_from: Union[str, None]
     # How long it took
     duration_ms: Union[int, None]
     # How long until the answer began

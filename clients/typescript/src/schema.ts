@@ -1158,6 +1158,14 @@ export interface Request {
   input_tokens: number | null;
   /** Tokens answered */
   output_tokens: number | null;
+  /** Tokens read from the provider's cache */
+  cache_read_tokens: number | null;
+  /** Tokens written to it; null: those read are a part of input_tokens */
+  cache_write_tokens: number | null;
+  /** What it cost; null: no price is known */
+  cost: number | null;
+  /** reply: as the provider says; prices: setting */
+  cost_from: string | null;
   /** How long it took */
   duration_ms: number | null;
   /** How long until the answer began */
@@ -1218,6 +1226,14 @@ export interface RequestDetail {
   input_tokens: number | null;
   /** Tokens answered */
   output_tokens: number | null;
+  /** Tokens read from the provider's cache */
+  cache_read_tokens: number | null;
+  /** Tokens written to it; null: those read are a part of input_tokens */
+  cache_write_tokens: number | null;
+  /** What it cost; null: no price is known */
+  cost: number | null;
+  /** reply: as the provider says; prices: setting */
+  cost_from: string | null;
   /** How long it took */
   duration_ms: number | null;
   /** How long until the answer began */

@@ -8,12 +8,18 @@
 #include "api/answer/turn_out.h"
 #include "api/handlers.h"
 #include "base/buf.h"
+#include "base/config.h"
 #include "base/limits.h"
+#include "engine/call/call_price.h"
 #include "engine/call/canon.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/turn.h"
+#include "engine/core/engine.h"
 
 #include <string.h>
+
+/* Costs are kept in millionths. */
+#define MICROS 1e6
 
 static bool set_hash(json_t *object, const char *field,
                      const struct call_digest *digest, bool has)
@@ -63,7 +69,25 @@ static json_t *form_link(const struct request *r)
     return NULL;
 }
 
-static json_t *form_request(const struct request *r)
+/* What it cost, and how that is known; null where it is not. */
+static bool set_cost(json_t *object, const struct engine *engine,
+                     const struct request_call *call)
+{
+    static const char *const from[] = {
+        [CALL_COST_REPLY] = "reply", [CALL_COST_PRICES] = "prices"};
+    const char *prices = config_str(engine->config, "proxy.prices");
+    int64_t micros = 0;
+    enum call_cost_from known = call_cost(str_of(prices), call, &micros);
+
+    return json_set(object, "cost",
+                    known == CALL_COST_UNKNOWN
+                        ? json_null()
+                        : json_real((double)micros / MICROS)) &&
+           json_set_cstr(object, "cost_from", from[known]);
+}
+
+static json_t *form_request(const struct engine *engine,
+                            const struct request *r)
 {
     const struct request_call *call = &r->call;
     json_t *out = form_link(r);
@@ -77,6 +101,9 @@ static json_t *form_request(const struct request *r)
         json_set_bool(out, "is_complete", call->is_complete) &&
         set_count(out, "input_tokens", call->input_tokens) &&
         set_count(out, "output_tokens", call->output_tokens) &&
+        set_count(out, "cache_read_tokens", call->cache_read_tokens) &&
+        set_count(out, "cache_write_tokens", call->cache_write_tokens) &&
+        set_cost(out, engine, call) &&
         set_count(out, "duration_ms", call->duration_ms) &&
         set_count(out, "first_byte_ms", call->first_byte_ms) &&
         json_set_int(out, "first_seq", r->first_seq) &&
@@ -159,6 +186,9 @@ static void take_reply(struct call_input *input,
     input->call.stop_reason = reply->stop_reason;
     input->call.input_tokens = reply->input_tokens;
     input->call.output_tokens = reply->output_tokens;
+    input->call.cache_read_tokens = reply->cache_read_tokens;
+    input->call.cache_write_tokens = reply->cache_write_tokens;
+    input->call.cost_micros = reply->cost_micros;
     input->call.is_complete = reply->message != NULL;
     if (!input->call.model.s) {
         input->call.model = reply->model;
@@ -171,6 +201,9 @@ enum clew_status link_post(struct api_call *call, struct clew_error *err)
                                .call = {.api = STR("link"),
                                         .input_tokens = -1,
                                         .output_tokens = -1,
+                                        .cache_read_tokens = -1,
+                                        .cache_write_tokens = -1,
+                                        .cost_micros = -1,
                                         .duration_ms = -1,
                                         .first_byte_ms = -1}};
     struct canon_request canon = {0};
@@ -224,9 +257,8 @@ struct previewed {
 static json_t *form_row(const struct api_call *call, const void *row)
 {
     const struct previewed *item = row;
-    json_t *out = form_request(&item->request);
+    json_t *out = form_request(call->engine, &item->request);
 
-    (void)call;
     return form_finish(out, out && json_set_str(out, "preview", item->preview));
 }
 
@@ -403,7 +435,7 @@ enum clew_status requests_get(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    call->out = form_request(&request);
+    call->out = form_request(call->engine, &request);
     return call->out ? add_turns(call, &request, err) : clew_no_memory(err);
 }
 
@@ -460,7 +492,8 @@ enum clew_status conversations_get(struct api_call *call,
                            &n_chats, err);
     }
     for (size_t i = 0; status == CLEW_OK && is_ok && i < n_rows; i++) {
-        is_ok = json_array_append_new(requests, form_request(&rows[i])) == 0;
+        is_ok = json_array_append_new(
+                    requests, form_request(call->engine, &rows[i])) == 0;
     }
     for (size_t i = 0; status == CLEW_OK && is_ok && i < n_chats; i++) {
         is_ok = json_array_append_new(branches,

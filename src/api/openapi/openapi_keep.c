@@ -30,6 +30,11 @@
     {"is_complete!", "bool", "The answer came to its end"},                    \
     {"input_tokens!", "int?", "Tokens sent"},                                  \
     {"output_tokens!", "int?", "Tokens answered"},                             \
+    {"cache_read_tokens!", "int?", "Tokens read from the provider's cache"},   \
+    {"cache_write_tokens!", "int?",                                            \
+     "Tokens written to it; null: those read are a part of input_tokens"},     \
+    {"cost!", "number?", "What it cost; null: no price is known"},             \
+    {"cost_from!", "text?", "reply: as the provider says; prices: setting"},   \
     {"duration_ms!", "int?", "How long it took"},                              \
     {"first_byte_ms!", "int?", "How long until the answer began"},             \
     {"first_seq!", "count", "The first turn it brought"},                      \

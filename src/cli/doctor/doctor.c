@@ -9,6 +9,7 @@
 #include "cli/client/client.h"
 #include "cli/setup/clients.h"
 #include "cli/setup/file.h"
+#include "engine/call/call_price.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static void look_at_tls(struct doctor *doctor)
 void doctor_settings(struct doctor *doctor)
 {
     const struct clew_error *bad = &doctor->cli->config_error;
+    struct clew_error prices = {0};
     const char *given = args_str(&doctor->cli->args, "config");
     const char *path;
 
@@ -91,6 +93,14 @@ void doctor_settings(struct doctor *doctor)
                     "no file, so the defaults");
     }
     look_at_tls(doctor);
+    if (call_prices_check(
+            str_of(config_str(doctor->cli->config, "proxy.prices")), &prices) !=
+        CLEW_OK) {
+        doctor_tell(doctor, "settings", DOCTOR_WRONG,
+                    "write it so, or leave it out: then tokens are shown, "
+                    "no cost",
+                    "%s", prices.message);
+    }
 }
 
 /* --- servers -------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "cli/core/cli.h"
 #include "cli/serve/demo.h"
 #include "cli/serve/notify.h"
+#include "engine/call/call_price.h"
 #include "engine/capture/read_task.h"
 #include "engine/chat/session.h"
 #include "engine/core/engine.h"
@@ -190,8 +191,12 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
     struct proxy_options proxy = {.next = api_front_handle,
                                   .next_admit = api_front_admit,
                                   .inject = proxy_context_recall};
-    enum clew_status status = owner_become(config_data_dir(cli->config), err);
+    enum clew_status status =
+        call_prices_check(str_of(config_str(cli->config, "proxy.prices")), err);
 
+    if (status == CLEW_OK) {
+        status = owner_become(config_data_dir(cli->config), err);
+    }
     if (status == CLEW_OK) {
         status = engine_open(&engine, &serving->engine, err);
     }

@@ -100,6 +100,7 @@ static void show_call(struct cli *cli, const json_t *call, size_t width,
     const char *own = cli_field(call, "branch_id");
     const json_t *in = json_object_get(call, "input_tokens");
     const json_t *out = json_object_get(call, "output_tokens");
+    const json_t *cost = json_object_get(call, "cost");
 
     (void)fprintf(cli->out.file, "%*s", 2 * depth, "");
     output_text(&cli->out, OUTPUT_NAME,
@@ -111,6 +112,9 @@ static void show_call(struct cli *cli, const json_t *call, size_t width,
     if (json_is_integer(in) || json_is_integer(out)) {
         (void)fprintf(cli->out.file, ", %s+%s tokens", number(cli, in),
                       number(cli, out));
+    }
+    if (json_is_number(cost)) {
+        (void)fprintf(cli->out.file, ", cost %.4f", json_number_value(cost));
     }
     if (strcmp(own, branch) != 0) {
         (void)fprintf(cli->out.file, ", branch %s", own);

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* Counts and costs beyond these are nobody's; what sums them stays exact. */
+#define MAX_TOKENS 1000000000000
+#define MAX_COST 1e9
+
 static struct str text_of(const json_t *string)
 {
     return json_is_string(string) ? (struct str){json_string_value(string),
@@ -418,7 +422,50 @@ static int64_t count_of(const json_t *usage, const char *name,
     if (!value) {
         value = json_object_get(usage, other);
     }
-    return json_is_integer(value) ? json_integer_value(value) : -1;
+    return json_is_integer(value) && json_integer_value(value) >= 0 &&
+                   json_integer_value(value) <= MAX_TOKENS
+               ? json_integer_value(value)
+               : -1;
+}
+
+/* Tokens that went through the provider's cache, in either way of counting. */
+static void read_cache(const json_t *usage, struct canon_reply *out)
+{
+    const json_t *details = json_object_get(usage, "prompt_tokens_details");
+
+    out->cache_read_tokens = count_of(usage, "cache_read_input_tokens", "");
+    out->cache_write_tokens =
+        count_of(usage, "cache_creation_input_tokens", "");
+    if (out->cache_read_tokens >= 0 || out->cache_write_tokens >= 0) {
+        out->cache_read_tokens =
+            out->cache_read_tokens < 0 ? 0 : out->cache_read_tokens;
+        out->cache_write_tokens =
+            out->cache_write_tokens < 0 ? 0 : out->cache_write_tokens;
+        return;
+    }
+    if (!details) {
+        details = json_object_get(usage, "input_tokens_details");
+    }
+    out->cache_read_tokens = count_of(details, "cached_tokens", "");
+}
+
+/* What some routers add: the price of this very call. */
+static int64_t cost_of(const json_t *usage)
+{
+    const json_t *cost = json_object_get(usage, "cost");
+    double value = json_number_value(cost);
+
+    return json_is_number(cost) && value >= 0 && value < MAX_COST
+               ? (int64_t)(value * 1e6 + 0.5)
+               : -1;
+}
+
+static void read_usage(const json_t *usage, struct canon_reply *out)
+{
+    out->input_tokens = count_of(usage, "input_tokens", "prompt_tokens");
+    out->output_tokens = count_of(usage, "output_tokens", "completion_tokens");
+    out->cost_micros = cost_of(usage);
+    read_cache(usage, out);
 }
 
 static json_t *reply_of_choice(const json_t *response, struct canon_reply *out)
@@ -461,8 +508,7 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     memset(&reply, 0, sizeof(reply));
     reply.model = field(response, "model");
     reply.id = field(response, "id");
-    reply.input_tokens = count_of(usage, "input_tokens", "prompt_tokens");
-    reply.output_tokens = count_of(usage, "output_tokens", "completion_tokens");
+    read_usage(usage, &reply);
     if (json_is_string(response)) {
         reply.message = message_of("assistant", share(response));
     } else if (json_array_size(json_object_get(response, "choices")) > 0) {

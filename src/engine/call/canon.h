@@ -42,8 +42,14 @@ struct canon_reply {
     struct str model; /* borrowed from the response, as the next two */
     struct str id;
     struct str stop_reason;
-    int64_t input_tokens; /* -1 if not told */
+    int64_t input_tokens; /* -1 if not told; so all that follow */
     int64_t output_tokens;
+    /* Read from the provider's cache, and written to it. Anthropic counts both
+     * beside the input, and tells both; where writing is not told (-1), what
+     * was read is a part of the input, as OpenAI counts. */
+    int64_t cache_read_tokens;
+    int64_t cache_write_tokens;
+    int64_t cost_micros; /* as the provider says: millionths of its currency */
 };
 
 /* Read a whole response of any of the APIs, told apart by its shape; a string

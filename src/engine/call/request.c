@@ -22,7 +22,8 @@
     " previous_id, is_summarising, is_compact, api, model, status,"            \
     " stop_reason, error, is_complete, input_tokens, output_tokens,"           \
     " duration_ms, first_byte_ms, session_hint, created_at, stored_at,"        \
-    " origin_id, parent_origin_id"
+    " origin_id, parent_origin_id, cache_read_tokens, cache_write_tokens,"     \
+    " cost_micros"
 #define SELECT "SELECT " COLUMNS " FROM requests WHERE tenant = $1"
 #define EARLIER " AND (created_at < $2 OR (created_at = $2 AND id < $3))"
 #define NEWEST " ORDER BY created_at DESC, id DESC LIMIT 1"
@@ -81,7 +82,7 @@ DB_SQL(INSERT,
        "INSERT INTO requests (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
        " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
-       " $35, $36, $37, $38, $39, $40, $41)");
+       " $35, $36, $37, $38, $39, $40, $41, $42, $43, $44)");
 DB_SQL(UPDATE, "UPDATE requests SET conversation_id = $3, parent_id = $4,"
                " branch = $5, strategy = $6, subtask_number = $7,"
                " origin_id = $8, parent_origin_id = $9"
@@ -137,6 +138,9 @@ static bool read_call(struct arena *arena, const struct db_rows *rows,
     out->output_tokens = int_or(rows, 32, -1);
     out->duration_ms = int_or(rows, 33, -1);
     out->first_byte_ms = int_or(rows, 34, -1);
+    out->cache_read_tokens = int_or(rows, 40, -1);
+    out->cache_write_tokens = int_or(rows, 41, -1);
+    out->cost_micros = int_or(rows, 42, -1);
     return rows_text(arena, rows, 14, &out->response_id) &&
            rows_text(arena, rows, 22, &out->previous_id) &&
            rows_text(arena, rows, 25, &out->api) &&
@@ -237,7 +241,9 @@ enum clew_status request_insert(struct store_tx *tx, const struct request *r,
             count_or_null(c->duration_ms), count_or_null(c->first_byte_ms),
             db_text(c->session_hint), db_int(r->created_at_ms),
             db_int(r->stored_at_ms), db_uuid(&r->origin_id),
-            db_uuid(&r->parent_origin_id)),
+            db_uuid(&r->parent_origin_id), count_or_null(c->cache_read_tokens),
+            count_or_null(c->cache_write_tokens),
+            count_or_null(c->cost_micros)),
         err);
 }
 

@@ -35,8 +35,11 @@ struct request_call {
     struct str previous_id;
     struct str session_hint;
     int64_t status;       /* HTTP status; 0 if it is not known */
-    int64_t input_tokens; /* -1 if not told; so the next three */
+    int64_t input_tokens; /* -1 if not told; so all that follow */
     int64_t output_tokens;
+    int64_t cache_read_tokens; /* see canon.h for these three */
+    int64_t cache_write_tokens;
+    int64_t cost_micros;
     int64_t duration_ms;
     int64_t first_byte_ms;
     bool is_complete; /* the reply came to its end */
