@@ -123,6 +123,7 @@ API_HANDLER(usage_post);
 API_HANDLER(forget_post);
 
 /* server/export.c */
+API_HANDLER(backup_post);
 API_HANDLER(export_get);
 API_HANDLER(import_post);
 

@@ -305,6 +305,9 @@ const struct api_route api_routes[] = {
      "getSettings: > Settings", 0},
 
     /* --- all of it --- */
+    {HTTP_POST, "/api/v1/backup", ADMIN, backup_post, FIELDS("dry_run"), NULL,
+     "Copy the store, all tenants, to a file on the server; SQLite only",
+     "makeBackup: > Backup", 0},
     {HTTP_GET, "/api/v1/export", ADMIN, export_get, NULL, NULL,
      "Read everything of the tenant, one JSON object a line",
      "exportAll: > application/x-ndjson ExportRow", 0},

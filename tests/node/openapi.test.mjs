@@ -263,6 +263,7 @@ describe("openapi.json", () => {
     await check("findIds", null, { part: id.slice(0, 8) });
     await check("getSettings");
     await check("importRows", { rows: [] });
+    await check("makeBackup", { dry_run: true });
     await check("getIndex");
     await check("getHealth");
     await check("getOpenapi");

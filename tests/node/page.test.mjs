@@ -5,14 +5,15 @@
  * no console error, no exception and no request to another origin.
  */
 import assert from "node:assert/strict";
+import crypto from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { openPage, seriousFaults, startBrowser } from "./lib/browser.mjs";
-import { isOk, isRead } from "./lib/check.mjs";
-import { tempFolder } from "./lib/server.mjs";
+import { isError, isOk, isRead } from "./lib/check.mjs";
+import { clew, tempFolder } from "./lib/server.mjs";
 import { session } from "./lib/session.mjs";
 
 const said = (content, more = {}) => ({ user_id: "ada", role: "user", content, ...more });
@@ -395,6 +396,38 @@ onEachBackend("the page", (open, backend) => {
     await page.getByText("is no export of clew").waitFor();
     isOk(await api.post("/api/v1/turns", said("hello events", { channel: "sms" })), 201);
     await page.locator(".feed", { hasText: "turn" }).waitFor();
+    await page.done();
+  });
+
+  test("a backup says first what it will do, and gives the receipt", async () => {
+    const page = await openPage(browser, server.url);
+    await page.view("/system");
+    if (backend !== "sqlite") {
+      await page.locator(".code", { hasText: "pg_dump" }).waitFor();
+      isError(await api.post("/api/v1/backup", {}), 409, "CONFLICT");
+      return page.done();
+    }
+    const folder = path.join(server.data, "backups");
+    await page.getByRole("button", { name: "Back up the store…" }).click();
+    await page.locator("dialog", { hasText: "Nothing is changed" }).waitFor();
+    assert.ok(!fs.existsSync(folder), "nothing is made before one agrees");
+    await page.locator("dialog").getByRole("button", { name: "Back up" }).click();
+    await page.locator("dialog", { hasText: "The receipt" }).waitFor();
+    const [sum, file] = (await page.locator("dialog .code").first().innerText()).replace(/\s*copy$/i, "").split(/ +/);
+    assert.equal(path.dirname(file), folder);
+    assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+    assert.equal(crypto.createHash("sha256").update(fs.readFileSync(file)).digest("hex"), sum);
+    await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+    /* it is a whole store */
+    const again = tempFolder();
+    fs.copyFileSync(file, path.join(again, "clew.db"));
+    const { stdout } = await clew(again, undefined, "verify", "--quick", "--json");
+    assert.ok(JSON.parse(stdout), stdout);
+    fs.rmSync(again, { recursive: true });
+    /* and the folder does not fill the disk */
+    for (let i = 0; i < 19; i++) fs.writeFileSync(path.join(folder, `clew-${i}.db`), "");
+    isError(await api.post("/api/v1/backup", {}), 409, "CONFLICT");
+    assert.equal(fs.readdirSync(folder).length, 20);
     await page.done();
   });
 

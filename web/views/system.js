@@ -132,6 +132,20 @@ export default async function system(ctx) {
     } catch (error) { ctx.note(words(error)); }
   }
 
+  /* --- backup --- */
+  const isFile = numbers.store.backend === "sqlite";
+  async function backUp() {
+    try {
+      const plan = await post("backup", { dry_run: true });
+      const done = await form("Back up the store?", { go: "Back up", fields: [], does: () => post("backup", {}),
+        lead: [`All of the store, ${bytes(plan.bytes)}, is copied to a file on the server, while it is in use. `, h("span", { class: "mono" }, plan.path), `, where ${bytes(plan.free_bytes)} are free${plan.kept ? ` and ${many(plan.kept, "copy", "copies")} already ${plan.kept === 1 ? "stands" : "stand"}` : ""}. Nothing is changed or removed. The copy holds what is in the store now, also what is forgotten later.`] });
+      if (!done?.sha256) return;
+      tell("Backed up");
+      await sheet("Backed up", (close) => [h("p", {}, `${bytes(done.bytes)}, ${when(done.created_at)} ${clockS(done.created_at)}. The receipt: its place on the server, and its SHA-256.`), code(`${done.sha256}  ${done.path}`), h("p", {}, "To restore it, put it as clew.db in an empty folder and start clew on that:"), code("clew serve --data FOLDER"),
+        h("div", { class: "acts" }, h("button", { class: "btn", type: "button", autofocus: true, onclick: () => close() }, "Close"))]);
+    } catch (error) { ctx.note(words(error)); }
+  }
+
   const cost = usage.items.reduce((n, u) => n + u.cost, 0);
   add(root, h("div", { class: "head" }, h("div", { class: "row" }, h("h1", {}, "System"), h("span", { class: "sum" }, `clew ${health.version}, ${health.status === "ok" ? "well" : health.status}`)), pull(numbers.days.map((d) => d.turns + d.calls), "Turns and calls per day in 30 days")),
     h("div", { class: "body" }, h("div", { class: "cards" },
@@ -145,7 +159,8 @@ export default async function system(ctx) {
       section("Index and models", "", models.items.map((m) => [h("p", {}, h("b", {}, m.name), m.in_use ? ", in use" : "", ` ${m.dim} dimensions`, m.error ? h("span", { class: "tag broken" }, m.error) : null), h("progress", { max: Math.max(1, m.total), value: m.done, "aria-label": `${m.name}: ${m.done} of ${m.total}` }), h("p", { class: "dim" }, `${short(m.done)} of ${short(m.total)} read, ${m.percent.toFixed(0)} %`)])),
       section("LLM ledger", usage.items.length ? `30 days, ${cost.toFixed(2)}` : "", usage.items.length ? h("table", { class: "tbl" }, h("thead", {}, h("tr", {}, ["day", "for", "model"].map((x) => h("th", {}, x)), ["calls", "in", "out", "cost"].map((x) => h("th", { class: "num" }, x)))), h("tbody", {}, usage.items.slice(0, 60).map((u) => h("tr", {}, h("td", {}, u.day), h("td", {}, u.purpose), h("td", {}, u.model), h("td", { class: "num" }, count(u.calls)), h("td", { class: "num" }, short(u.input_tokens)), h("td", { class: "num" }, short(u.output_tokens)), h("td", { class: "num" }, u.cost.toFixed(3)))))) : h("p", {}, "No language model was asked. clew works without one; ", h("span", { class: "mono" }, "llm.url"), " names one.")),
       section("What happens", "", h("div", { class: "feed", tabindex: "0", role: "log", "aria-label": "What happens" }, feed)),
-      section("Bring in, take out", "", admin ? [drop, bar, told, h("p", {}, button("Export everything", { role: "admin", onclick: save }))] : h("p", { class: "dim" }, "Import and export need a key with the role admin."), h("p", {}, "Other programs' exports, and a backup of the whole store, at the command line:"), code("clew import FILE"), code("clew backup FILE")),
+      section("Bring in, take out", "", admin ? [drop, bar, told, h("p", {}, button("Export everything", { role: "admin", onclick: save }))] : h("p", { class: "dim" }, "Import and export need a key with the role admin."), isFile ? h("p", {}, button("Back up the store…", { role: "admin", onclick: backUp })) : [h("p", {}, "The store is in PostgreSQL: it is backed up with its own tools, by a role that may read all rows."), code("pg_dump -U clew_backup --no-owner DATABASE > clew.sql")],
+        h("p", {}, "Other programs' exports are read at the command line:"), code("clew import FILE")),
       section("Keys", keys ? count(keys.items.filter((k) => !k.revoked_at).length) : "", keys ? [keys.items.length ? h("table", { class: "tbl" }, h("thead", {}, h("tr", {}, ["key", "role", "for", "since", ""].map((x) => h("th", {}, x)))), h("tbody", {}, keys.items.map((k) => h("tr", {}, h("td", { class: "mono" }, k.id.slice(0, 8)), h("td", {}, k.role), h("td", {}, k.label ?? ""), h("td", {}, time(k.created_at)), h("td", {}, k.revoked_at ? h("span", { class: "dim" }, "revoked") : button("Revoke…", { role: "admin", cls: "ghost sm", onclick: () => revoke(k) })))))) : h("p", {}, "No key was ever made: whoever reaches this machine's loopback address may do everything."), h("p", {}, h("br"), button("Make a key", { role: "admin", onclick: makeKey }))] : h("p", { class: "dim" }, "Keys need a key with the role admin.")),
       section("Settings in force", "", settings ? h("details", {}, h("summary", {}, `${count(Object.keys(settings.settings).length)} settings, ${count(Object.values(settings.settings).filter((x) => x.from !== "default").length)} set here`), h("table", { class: "tbl" }, h("tbody", {}, Object.entries(settings.settings).sort((a, b) => (a[1].from === "default") - (b[1].from === "default")).map(([k, v]) => h("tr", {}, h("td", { class: "mono" }, k), h("td", { class: "mono" }, clip(String(v.value), 80)), h("td", { class: v.from === "default" ? "dim" : "" }, v.from)))))) : h("p", { class: "dim" }, "Settings need a key with the role admin."))), state("", h("p", {}, "Programs find everything here at ", h("a", { class: "link", href: "/openapi.json" }, "/openapi.json"), " and ", h("a", { class: "link", href: "/metrics" }, "/metrics"), "."))));
   drawFeed();

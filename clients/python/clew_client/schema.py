@@ -1593,6 +1593,25 @@ class Stats(TypedDict):
     days: List["StatsDay"]
 
 
+class Backup(TypedDict):
+    """A copy of the store on the server"""
+
+    # The file, on the server
+    path: str
+    # How large it is; before it is made, the store
+    bytes: int
+    # Room in its folder before it was made
+    free_bytes: int
+    # Backups that were in the folder before
+    kept: int
+    # Hash of the file
+    sha256: Union[str, None]
+    # When it was made
+    created_at: str
+    # Nothing was done
+    dry_run: bool
+
+
 class StatsMemories(TypedDict):
     """How many memories there are"""
 
@@ -2463,6 +2482,13 @@ class CreateKeyBody(TypedDict):
     label: NotRequired[str]
 
 
+class MakeBackupBody(TypedDict):
+    """Copy the store, all tenants, to a file on the server; SQLite only"""
+
+    # Tell what would be done, and do nothing
+    dry_run: NotRequired[bool]
+
+
 class ImportRowsBody(TypedDict):
     """Take lines of an export, all or nothing; twice changes nothing"""
 
@@ -2543,6 +2569,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "listTurns": ("GET", "/api/v1/chats/{id}/turns", True),
     "listUsage": ("GET", "/api/v1/usage", True),
     "listUsers": ("GET", "/api/v1/users", True),
+    "makeBackup": ("POST", "/api/v1/backup", False),
     "rateLink": ("POST", "/api/v1/links/{id}/feedback", False),
     "rateMemory": ("POST", "/api/v1/memories/{id}/outcome", False),
     "recall": ("POST", "/api/v1/recall", True),

@@ -1513,6 +1513,24 @@ export interface Stats {
   days: StatsDay[];
 }
 
+/** A copy of the store on the server */
+export interface Backup {
+  /** The file, on the server */
+  path: string;
+  /** How large it is; before it is made, the store */
+  bytes: number;
+  /** Room in its folder before it was made */
+  free_bytes: number;
+  /** Backups that were in the folder before */
+  kept: number;
+  /** Hash of the file */
+  sha256: string | null;
+  /** When it was made */
+  created_at: string;
+  /** Nothing was done */
+  dry_run: boolean;
+}
+
 /** How many memories there are */
 export interface StatsMemories {
   /** Those that hold */
@@ -2304,6 +2322,12 @@ export interface CreateKeyBody {
   label?: string;
 }
 
+/** Copy the store, all tenants, to a file on the server; SQLite only */
+export interface MakeBackupBody {
+  /** Tell what would be done, and do nothing */
+  dry_run?: boolean;
+}
+
 /** Take lines of an export, all or nothing; twice changes nothing */
 export interface ImportRowsBody {
   /** Lines of an export, as JSON objects */
@@ -2753,6 +2777,13 @@ export interface Operations {
     body: undefined;
     answer: UserPage;
   };
+  /** Copy the store, all tenants, to a file on the server; SQLite only */
+  makeBackup: {
+    params: undefined;
+    query: undefined;
+    body: MakeBackupBody | undefined;
+    answer: Backup;
+  };
   /** Say whether a link decision was right */
   rateLink: {
     params: { id: string };
@@ -2953,6 +2984,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   listTurns: ["GET", "/api/v1/chats/{id}/turns", true],
   listUsage: ["GET", "/api/v1/usage", true],
   listUsers: ["GET", "/api/v1/users", true],
+  makeBackup: ["POST", "/api/v1/backup", false],
   rateLink: ["POST", "/api/v1/links/{id}/feedback", false],
   rateMemory: ["POST", "/api/v1/memories/{id}/outcome", false],
   recall: ["POST", "/api/v1/recall", true],

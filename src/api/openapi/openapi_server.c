@@ -116,6 +116,14 @@ const struct openapi_object openapi_server[] = {
         {"memories!", "StatsMemories", "Memories"},
         {"store!", "StatsStore", "Where they are"},
         {"days!", "[StatsDay]", "What came on which day"})},
+    {"Backup", "A copy of the store on the server", OPENAPI_FIELDS(
+        {"path!", "text", "The file, on the server"},
+        {"bytes!", "count", "How large it is; before it is made, the store"},
+        {"free_bytes!", "count", "Room in its folder before it was made"},
+        {"kept!", "count", "Backups that were in the folder before"},
+        {"sha256!", "text?", "Hash of the file"},
+        {"created_at!", "time", "When it was made"},
+        {"dry_run!", "bool", "Nothing was done"})},
     {"StatsMemories", "How many memories there are", OPENAPI_FIELDS(
         {"holding!", "count", "Those that hold"},
         {"superseded!", "count", "Those that newer ones replace"},
