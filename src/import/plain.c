@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain.c - plain JSON lines, and what `opencode export` writes.
+ * plain.c - plain JSON lines.
  *
  * A line is {"role", "content", and if it has them "created_at" or "timestamp",
  * "name", "id"}. Without an id a message is named by all that was said up to
  * it, so that a file that has grown adds only what is new.
- *
- * OpenCode: {"info": {"id", "title", "time"}, "messages": [{"info": {"id",
- * "role", "time": {"created"}}, "parts": [{"type": "text"|"tool"|..., "text",
- * "tool", "state": {"input", "output"}}]}]}.
  */
 #include "import/pieces.h"
 #include "import/reader.h"
@@ -92,74 +88,4 @@ enum clew_status import_plain(struct importer *importer, json_t *piece,
     }
     alloc_free(dumped); /* jansson allocates through base/alloc.h */
     return status;
-}
-
-/* --- OpenCode ------------------------------------------------------------- */
-
-static void take_part(const json_t *part, struct buf *out)
-{
-    const json_t *state = json_object_get(part, "state");
-    struct str type = import_text(part, "type");
-    struct str tool = import_text(part, "tool");
-    struct str file = import_text(part, "filename");
-
-    if (str_eq(type, STR("text"))) {
-        if (!json_is_true(json_object_get(part, "synthetic"))) {
-            said_append(out, import_text(part, "text"));
-        }
-    } else if (str_eq(type, STR("tool"))) {
-        said_attach(out, tool);
-        said_append(out, import_text(state, "output"));
-    } else if (str_eq(type, STR("file"))) {
-        said_attach(out, file.s ? file : STR("file"));
-    }
-}
-
-enum clew_status import_opencode(struct importer *importer, json_t *piece,
-                                 int64_t number, struct clew_error *err)
-{
-    const json_t *info = json_object_get(piece, "info");
-    struct str session = import_id(info, "id");
-    char ids[2][SAID_ID_SIZE];
-    struct str before = {0};
-    const json_t *message;
-    enum clew_status status;
-    size_t i;
-
-    (void)number;
-    if (!session.s) {
-        return clew_fail(err, CLEW_INVALID, "the session has no \"id\"");
-    }
-    status = importer_begin(importer, import_text(info, "title"), false, err);
-    json_array_foreach (json_object_get(piece, "messages"), i, message) {
-        const json_t *head = json_object_get(message, "info");
-        const json_t *created =
-            json_object_get(json_object_get(head, "time"), "created");
-        struct import_message out = {.role = role_of(import_text(head, "role")),
-                                     .parent = before};
-        char *own = before.s == ids[0] ? ids[1] : ids[0];
-        const json_t *part;
-        struct buf text;
-        size_t k;
-        size_t len;
-
-        if (status != CLEW_OK) {
-            return status;
-        }
-        if (!import_id(head, "id").s || !out.role || !json_is_number(created)) {
-            return clew_fail(err, CLEW_INVALID,
-                             "message %zu has no \"id\", \"role\" or \"time\"",
-                             i + 1);
-        }
-        out.id = said_id("opencode", session, import_id(head, "id"), own);
-        out.created_at_ms = (int64_t)json_number_value(created);
-        buf_init(&text, SAID_MAX_BYTES);
-        json_array_foreach (json_object_get(message, "parts"), k, part) {
-            take_part(part, &text);
-        }
-        len = text.len;
-        status = said_add(importer, &out, &text, err);
-        before = len > 0 ? out.id : before;
-    }
-    return status == CLEW_OK ? importer_end(importer, err) : status;
 }

@@ -39,6 +39,9 @@ static const struct {
     [IMPORT_CODEX] = {"codex", SHAPE_LINES, import_codex, NULL},
     [IMPORT_OPENCODE] = {"opencode", SHAPE_DOCUMENT, import_opencode, NULL},
     [IMPORT_CURSOR] = {"cursor", SHAPE_NONE, NULL, NULL},
+    [IMPORT_GEMINI_CLI] = {"gemini-cli", SHAPE_TEXT, NULL, import_gemini_cli},
+    [IMPORT_QWEN] = {"qwen", SHAPE_LINES, import_qwen, NULL},
+    [IMPORT_CONTINUE] = {"continue", SHAPE_DOCUMENT, import_continue, NULL},
     [IMPORT_SLACK] = {"slack", SHAPE_ARRAY, import_slack, NULL},
     [IMPORT_SLACK_USERS] = {"slack-users", SHAPE_NONE, import_slack_user, NULL},
     [IMPORT_DISCORD] = {"discord", SHAPE_DOCUMENT, import_discord, NULL},
@@ -70,7 +73,8 @@ const char *import_format_name(enum import_format format)
 const char *import_format_names(void)
 {
     return "clew, chatgpt, claude-ai, gemini, claude-code, codex, opencode, "
-           "cursor, slack, discord, discord-package, telegram, whatsapp, mail, "
+           "cursor, gemini-cli, qwen, continue, slack, discord, "
+           "discord-package, telegram, whatsapp, mail, "
            "jsonl";
 }
 
@@ -102,7 +106,15 @@ static enum import_format guess_line(const json_t *piece)
     if (has(piece, "payload") && (has(piece, "timestamp"))) {
         return IMPORT_CODEX;
     }
-    if (has(piece, "sessionId") || has(piece, "leafUuid") ||
+    if (has(piece, "systemPayload") ||
+        has(json_object_get(piece, "message"), "parts")) {
+        return IMPORT_QWEN;
+    }
+    if (has(piece, "history") && has(piece, "workspaceDirectory")) {
+        return IMPORT_CONTINUE;
+    }
+    /* other programs' notes have a session too, but no kind */
+    if ((has(piece, "sessionId") && type.s) || has(piece, "leafUuid") ||
         has(piece, "parentUuid") ||
         str_eq(type, STR("file-history-snapshot"))) {
         return IMPORT_CLAUDE_CODE;
@@ -127,7 +139,8 @@ static enum import_format guess_text(const struct pieces *pieces)
     struct str head = {(const char *)pieces->head + from,
                        pieces->n_head - from};
 
-    return import_mail_is(head)       ? IMPORT_MAIL
+    return import_gemini_cli_is(head) ? IMPORT_GEMINI_CLI
+           : import_mail_is(head)     ? IMPORT_MAIL
            : import_whatsapp_is(head) ? IMPORT_WHATSAPP
                                       : IMPORT_UNKNOWN;
 }

@@ -31,6 +31,9 @@ enum import_format {
     IMPORT_CODEX,
     IMPORT_OPENCODE,
     IMPORT_CURSOR, /* a database; see cursor.h */
+    IMPORT_GEMINI_CLI,
+    IMPORT_QWEN,
+    IMPORT_CONTINUE,
     IMPORT_SLACK,
     IMPORT_SLACK_USERS,
     IMPORT_DISCORD,
@@ -84,6 +87,12 @@ enum clew_status import_gemini(struct importer *importer, json_t *piece,
 enum clew_status import_opencode(struct importer *importer, json_t *piece,
                                  int64_t number,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status import_qwen(struct importer *importer, json_t *piece,
+                             int64_t number,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status import_continue(struct importer *importer, json_t *piece,
+                                 int64_t number,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status import_slack(struct importer *importer, json_t *piece,
                               int64_t number,
                               struct clew_error *err) CLEW_MUST_CHECK;
@@ -108,6 +117,10 @@ bool import_whatsapp_is(struct str head);
 enum clew_status import_whatsapp(struct importer *importer,
                                  struct pieces *pieces,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+bool import_gemini_cli_is(struct str head);
+enum clew_status import_gemini_cli(struct importer *importer,
+                                   struct pieces *pieces,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 bool import_mail_is(struct str head);
 enum clew_status import_mail(struct importer *importer, struct pieces *pieces,
                              struct clew_error *err) CLEW_MUST_CHECK;

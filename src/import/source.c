@@ -21,8 +21,8 @@ struct walk {
 /* By its ending, or by where mail lies. */
 static bool may_be_export(const char *path)
 {
-    static const char *const endings[] = {".json", ".jsonl",  ".txt",  ".mbox",
-                                          ".eml",  ".ndjson", ".vscdb"};
+    static const char *const endings[] = {".json", ".jsonl",  ".txt",   ".mbox",
+                                          ".eml",  ".ndjson", ".vscdb", ".db"};
     struct str name = str_of(path);
 
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {

@@ -89,6 +89,69 @@ function formats() {
       "assistant: Looking.\n[bash]\n401 Unauthorized"]);
   });
 
+  test("OpenCode: its database, with a sub-agent beside; the export adds nothing to it", () => {
+    const file = write("opencode.db", "");
+    const q = (value) => `'${(typeof value === "string" ? value : JSON.stringify(value)).replaceAll("'", "''")}'`;
+    const rows = ["CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, title TEXT NOT NULL, time_created INTEGER NOT NULL);",
+      "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, time_created INTEGER NOT NULL, data TEXT NOT NULL);",
+      "CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT NOT NULL, data TEXT NOT NULL);",
+      "INSERT INTO session VALUES ('ses_1', NULL, 'Fix the login', 1), ('ses_2', 'ses_1', 'Count (@explore)', 2);"];
+    const exported = JSON.parse(fixture("opencode.json"));
+    const agent = [{ info: { id: "msg_a", role: "user", time: { created: 1760000001500 } }, parts: [{ type: "text", text: "Count the refusals." }] },
+      { info: { id: "msg_b", role: "assistant", time: { created: 1760000001600 } }, parts: [{ type: "text", text: "Fourteen." }] }];
+    let k = 0;
+    for (const [session, messages] of [["ses_1", exported.messages], ["ses_2", agent]]) {
+      for (const { info: { id, ...info }, parts } of messages) {
+        rows.push(`INSERT INTO message VALUES (${q(id)}, ${q(session)}, ${info.time.created}, ${q(info)});`);
+        for (const part of parts) rows.push(`INSERT INTO part VALUES ('p${String(++k).padStart(3, "0")}', ${q(id)}, ${q(part)});`);
+      }
+    }
+    const sql = (text) => assert.equal(spawnSync("sqlite3", [file], { input: text }).status, 0);
+    sql(rows.join("\n"));
+    const chats = bring(path.dirname(file), "opencode", 4);
+    assert.deepEqual(chats.find(([title]) => title === "Fix the login")[1],
+      ["user: The login fails.", "assistant: Looking.\n[bash]\n401 Unauthorized"]);
+    assert.ok(chats.some(([, turns]) => turns.join() === "user: Count the refusals.,assistant: Fourteen."), JSON.stringify(chats));
+    assert.equal(json("import", write("session.json", fixture("opencode.json"))).added, 0);
+    sql("UPDATE message SET data = '{' WHERE id = 'msg_b';");
+    data = path.join(folder, `none-${++n}`);
+    store = undefined;
+    assert.match(clew("import", file).stderr, /session 2: /);
+    assert.ok(!fs.existsSync(data));
+  });
+
+  test("Gemini CLI: what came again, tools, and what was gone back on as a fork", () => {
+    const chats = bring(write("session-1.jsonl", fixture("gemini_cli.jsonl")), "gemini-cli", 6);
+    const begin = ["user: Which sail is torn?", "assistant: The jib.\n[read_file]\njib: torn"];
+    assert.deepEqual(chats.map(([, turns]) => turns), [
+      [...begin, "user: Buy a new one.", "assistant: Ordered."],
+      [...begin, "user: Have it mended.", "assistant: The sailmaker has it."]]);
+    const [[, old]] = bring(write("session-0.json", fixture("gemini_cli_whole.json")), "gemini-cli", 2);
+    assert.deepEqual(old, ["user: An older one?", "assistant: One object."]);
+  });
+
+  test("Qwen Code: parts and tools, without its bookkeeping", () => {
+    const file = write("s1.jsonl", fixture("qwen.jsonl"));
+    fs.writeFileSync(path.join(path.dirname(file), "extract-cursor.json"), JSON.stringify({ sessionId: "s1", processedOffset: 4 }));
+    const [[, turns], ...rest] = bring(path.dirname(file), "qwen", 4);
+    assert.deepEqual(rest, []);
+    assert.deepEqual(turns, ["user: Where does the shed key hang?", "assistant: I look.\n[read_file]",
+      "tool: by the green door", "assistant: By the green door."]);
+  });
+
+  test("Continue: a session without times; one that has grown adds what is new", () => {
+    const file = write("91abb610.json", fixture("continue.json"));
+    const [[title, turns]] = bring(file, "continue", 4);
+    assert.equal(title, "The boiler");
+    assert.deepEqual(turns, ["user: How old is the boiler?", "assistant: I look.\n[read_file]",
+      "tool: built 1998", "assistant: It is from 1998."]);
+    const grown = JSON.parse(fixture("continue.json"));
+    grown.history.push({ message: { role: "user", content: "Replace it." }, contextItems: [] });
+    fs.writeFileSync(file, JSON.stringify(grown, null, 2));
+    assert.equal(json("import", file).added, 1);
+    assert.equal(kept().length, 1);
+  });
+
   test("Cursor: chats of its database, which another program's is not", () => {
     const file = write("state.vscdb", "");
     const put = (key, value) => `INSERT INTO cursorDiskKV VALUES ('${key}', '${
@@ -239,7 +302,7 @@ describe("as it is handed out", () => {
     data = tempFolder();
     const plain = clew("import", file);
     assert.equal(plain.status, 0, plain.stderr);
-    assert.match(plain.stdout, /^chatgpt: \d+ conversations, \d+ messages/);
+    assert.match(plain.stdout, /^chatgpt: \d+ conversations?, \d+ messages/);
     assert.match(plain.stdout, /^\d+ other files were not read$/m);
     assert.equal(json("import", file).added, 0);
     const stored = write("stored.zip", zip({ "conversations.json": conversations() },
@@ -300,6 +363,10 @@ describe("as it is handed out", () => {
       ["h.jsonl", '{"role":"user","content":"x"}\n{"role":"king","content":"y"}\n', /line 2 .*"role"/],
       ["i.json", '[{"type":"message","ts":"soon","text":"x"}]', /conversation 1 .*"ts"/],
       ["j.txt", "just words", /not valid JSON|no export/],
+      ["l.jsonl", fixture("gemini_cli.jsonl").replaceAll("2026-01-12T07:56:02", "noon"), /message "m4" has no "timestamp"/],
+      ["m.jsonl", fixture("qwen.jsonl").replace('"timestamp":"2026-01-12T07:54:01', '"timestamp":"noon'), /line 3 .*"timestamp"/],
+      ["n.json", fixture("continue.json").replace('"sessionId"', '"session"'), /no "sessionId"/],
+      ["o.jsonl", `${fixture("gemini_cli.jsonl")}{"id":`, /line \d+ /],
       ["k.json", '{"a": 1,\n "b": [', /line 1 /],
     ]) {
       data = path.join(folder, `none-${++n}`);

@@ -310,7 +310,7 @@ describe("importing", () => {
     const server = await startServer();
     const done = await run("import", file([boat()]), file("[]"), "--url", server.url);
     assert.equal(done.status, 0, done.stderr);
-    assert.match(done.stdout, /^chatgpt: 1 conversations, 5 messages/m);
+    assert.match(done.stdout, /^chatgpt: 1 conversation, 5 messages/m);
     assert.equal(isOk(await server.api().get("/api/v1/chats")).items.length, 3);
     await server.stop();
   });

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "import/cursor.h"
+#include "import/opencode.h"
 #include "import/source.h"
 
 #include <signal.h>
@@ -331,8 +332,13 @@ static enum clew_status take_file(void *arg, const char *name, FILE *file,
         status = cursor_read(pass->importer, name, &has_chats, err);
         format = has_chats ? IMPORT_CURSOR : IMPORT_UNKNOWN;
         if (status == CLEW_OK && !has_chats) {
+            status = opencode_read(pass->importer, name, &has_chats, err);
+            format = has_chats ? IMPORT_OPENCODE : IMPORT_UNKNOWN;
+        }
+        if (status == CLEW_OK && !has_chats) {
             status = clew_fail_code(err, CLEW_INVALID, IMPORT_UNKNOWN_CODE,
-                                    "this database is not Cursor's");
+                                    "this database is not Cursor's nor "
+                                    "OpenCode's");
         }
     } else if (status == CLEW_OK) {
         status = import_read(pass->importer, file, pass->bring->format, &format,
@@ -419,6 +425,12 @@ static void show_json(const struct bring *bring, const struct pass *pass,
     json_decref(json);
 }
 
+/* One conversation, two conversations. */
+static const char *s_of(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void show_counts(const struct bring *bring, const struct pass *pass)
 {
     const struct import_counts *counts = importer_counts(pass->importer);
@@ -433,16 +445,18 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
         show_json(bring, pass, counts);
         return;
     }
-    (void)fprintf(
-        file,
-        "%s: %lld conversations, %lld messages, %lld of them %s, "
-        "%lld forks\n",
-        import_format_name(pass->format), (long long)counts->n_conversations,
-        (long long)counts->n_messages, (long long)counts->n_new,
-        bring->is_dry ? "would be new" : "new", (long long)counts->n_forks);
+    (void)fprintf(file,
+                  "%s: %lld conversation%s, %lld message%s, %lld of them %s, "
+                  "%lld fork%s\n",
+                  import_format_name(pass->format),
+                  (long long)counts->n_conversations,
+                  s_of(counts->n_conversations), (long long)counts->n_messages,
+                  s_of(counts->n_messages), (long long)counts->n_new,
+                  bring->is_dry ? "would be new" : "new",
+                  (long long)counts->n_forks, s_of(counts->n_forks));
     if (counts->n_agents > 0) {
-        (void)fprintf(file, "%lld sub-agents beside them\n",
-                      (long long)counts->n_agents);
+        (void)fprintf(file, "%lld sub-agent%s beside them\n",
+                      (long long)counts->n_agents, s_of(counts->n_agents));
     }
     if (counts->n_skipped > 0) {
         (void)fprintf(file, "%lld left out: ", (long long)counts->n_skipped);
@@ -456,7 +470,8 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
     }
     (void)fputs(counts->n_skipped > 0 ? "\n" : "", file);
     if (n_other > 0) {
-        (void)fprintf(file, "%lld other files were not read\n", n_other);
+        (void)fprintf(file, "%lld other file%s not read\n", n_other,
+                      n_other == 1 ? " was" : "s were");
     }
 }
 
