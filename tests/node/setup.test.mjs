@@ -229,6 +229,7 @@ const more = {
   windsurf: [".codeium/windsurf/mcp_config.json", "mcpServers", {}],
   zed: [".config/zed/settings.json", "context_servers", { source: "custom" }],
   "gemini-cli": [".gemini/settings.json", "mcpServers", {}],
+  "qwen-code": [".qwen/settings.json", "mcpServers", {}],
   "claude-desktop": [".config/Claude/claude_desktop_config.json", "mcpServers", {}],
   continue: [".continue/mcpServers/clew.json", "mcpServers", {}],
 };
@@ -273,4 +274,52 @@ test("--proxy sets Claude Code's base URL, and --undo takes only ours", async ()
   await assert.rejects(setup("cursor", "--yes", "--proxy", "http://x"), /--proxy: cursor has no file/);
   await assert.rejects(setup("emacs"), /none of claude-code, .*continue/);
   await assert.rejects(setup(), /name a client/);
+});
+
+test("--undo takes out the base URL of the server that the entry names", async () => {
+  write(".claude/settings.json", '{"model": "opus"}');
+  await setup("claude-code", "--yes", "--url", "http://127.0.0.1:7777", "--proxy", "http://127.0.0.1:7777");
+  assert.match(read(".claude/settings.json"), /7777/);
+  await setup("claude-code", "--undo", "--yes");
+  assert.ok(!/7777/.test(read(".claude/settings.json")));
+});
+
+const url = "http://127.0.0.1:2539";
+test("--proxy sets Codex's base URL above its tables, and --undo takes it out", async () => {
+  for (const before of ["", 'model = "m"\n\n[profiles.p]\nopenai_base_url = "https://p.example/v1"\n']) {
+    write(".codex/config.toml", before);
+    await setup("codex", "--yes", "--proxy", url);
+    const set = read(".codex/config.toml");
+    assert.equal(set.split("[")[0].match(/^openai_base_url = "(.*)"$/m)[1], `${url}/v1`);
+    assert.match(set, /^\[mcp_servers\.clew\]$/m);
+    assert.equal(await setup("codex", "--yes", "--proxy", url), "nothing to change\n");
+    await setup("codex", "--yes", "--proxy", "http://127.0.0.1:3");
+    assert.equal(read(".codex/config.toml"), set.replace("2539", "3"));
+    await setup("codex", "--undo", "--yes", "--proxy", "http://127.0.0.1:3");
+    assert.equal(read(".codex/config.toml").trim(), before.trim());
+  }
+  const theirs = 'openai_base_url = "https://other.example/v1"\n';
+  write(".codex/config.toml", theirs);
+  await setup("codex", "--yes");
+  await setup("codex", "--undo", "--yes");
+  assert.equal(read(".codex/config.toml").trim(), theirs.trim());
+});
+
+test("--proxy sets the providers of OpenCode and Qwen Code's variable, beside what is there", async () => {
+  const file = ".config/opencode/opencode.json";
+  write(file, '{"theme": "x", "provider": {"local": {"npm": "y"}}}');
+  await setup("opencode", "--yes", "--proxy", url);
+  const entry = { options: { baseURL: `${url}/v1` } };
+  assert.deepEqual(JSON.parse(read(file)).provider, { local: { npm: "y" }, anthropic: entry, openai: entry });
+  await setup("opencode", "--undo", "--yes");
+  assert.deepEqual(JSON.parse(read(file)), { theme: "x", provider: { local: { npm: "y" } }, mcp: {} });
+  const theirs = '{"provider": {"openai": {"options": {"apiKey": "k"}}}}';
+  write(file, theirs);
+  await assert.rejects(setup("opencode", "--yes", "--proxy", url), (error) => /"openai" has settings of its own/.test(error.stderr));
+  assert.equal(read(file), theirs);
+  write(".qwen/settings.json", '{"env": {"X": "1"}}');
+  await setup("qwen-code", "--yes", "--proxy", url);
+  assert.deepEqual(JSON.parse(read(".qwen/settings.json")).env, { X: "1", OPENAI_BASE_URL: `${url}/v1` });
+  await setup("qwen-code", "--undo", "--yes");
+  assert.deepEqual(JSON.parse(read(".qwen/settings.json")).env, { X: "1" });
 });

@@ -15,11 +15,15 @@ function ways() {
   return {
     "Claude Code": {
       lead: "Set the base URL; every session is captured, linked across compactions and branches, and can be searched.",
-      lines: [`ANTHROPIC_BASE_URL=${at} claude`],
+      lines: [`ANTHROPIC_BASE_URL=${at} claude`, `clew setup claude-code --url ${at} --proxy ${at}`],
     },
     Codex: {
       lead: "Set the base URL of the OpenAI provider.",
-      lines: [`codex -c 'openai_base_url="${at}/v1"'`, "clew setup codex"],
+      lines: [`codex -c 'openai_base_url="${at}/v1"'`, `clew setup codex --url ${at} --proxy ${at}`],
+    },
+    OpenCode: {
+      lead: "Set the base URL of its providers, and add the memory as tools; Qwen Code likewise (qwen-code).",
+      lines: [`clew setup opencode --url ${at} --proxy ${at}`],
     },
     Cursor: {
       lead: "Add clew as an MCP server: by itself, or in ~/.cursor/mcp.json.",
@@ -42,7 +46,7 @@ function ways() {
       lines: [`curl ${at}/api/v1/turns -H 'content-type: application/json' -d '{"user_id":"ada","role":"user","content":"We decided to ship on Friday."}'`],
     },
     Import: {
-      lead: "Bring your history along: exports of ChatGPT and Claude, sessions of Claude Code.",
+      lead: "Bring your history along: exports of ChatGPT, Claude and Gemini, sessions of Claude Code, Codex, OpenCode and others, Slack, mail and more.",
       lines: ["clew import conversations.json", "clew import ~/.claude/projects"],
     },
   };

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/setup/base_url.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 
@@ -36,9 +37,9 @@ struct clients_place {
     const char *skill;    /* below HOME, or in the folder with "./"; NULL: it
                              knows none */
     const char *group;    /* where entries are */
-    const char *proxy;    /* file below the folder of `skill`'s client where a
-                             base URL is set; NULL: it has no such file */
-    const char *url_name; /* the variable in its "env" */
+    const char *proxy;    /* file below HOME where its base URL is set; NULL:
+                             in `file`, if it can be set at all */
+    struct base_url url;  /* how it is written there */
 };
 
 /* Every client; the last has a NULL name. */

@@ -229,77 +229,99 @@ static enum clew_status plan_config(struct setup *setup, bool is_undo,
     return status;
 }
 
-/* Whether the base URL in a client's file is this server's: another one was
- * not set by us and stays. */
-static bool is_own_url(const struct setup *setup, struct str text)
+/* The server that our entry in a client's file names, in the arena; NULL if it
+ * names none. JSON and TOML write the words of a list alike. */
+static const char *entry_url(const struct setup *setup)
 {
-    const char *given = args_str(&setup->cli->args, "proxy");
-    const char *own =
-        arena_printf(&setup->cli->arena, "http://%s",
-                     config_str(setup->cli->config, "server.listen"));
-    json_t *json = NULL;
-    const char *url = NULL;
-    bool is_own;
+    struct str text = buf_str(&setup->config.before);
+    size_t at = str_find(text, STR(CLIENTS_ENTRY), 0);
+    size_t flag = at == SIZE_MAX ? at : str_find(text, STR("\"--url\""), at);
+    size_t from = flag == SIZE_MAX
+                      ? flag
+                      : str_find(text, STR("\""), flag + strlen("\"--url\""));
+    size_t to = from == SIZE_MAX ? from : str_find(text, STR("\""), from + 1);
 
-    if (text.len > 0 && json_parse(text, &json, NULL) == CLEW_OK) {
-        url = json_string_value(json_object_get(json_object_get(json, "env"),
-                                                setup->place->url_name));
-    }
-    is_own = url && ((own && strcmp(url, own) == 0) ||
-                     (given && strcmp(url, given) == 0));
-    if (url && !is_own) {
-        (void)fprintf(stderr,
-                      "%s is %s, which stays (--proxy %s takes it "
-                      "out)\n",
-                      setup->place->url_name, url, url);
-    }
-    json_decref(json);
-    return is_own;
+    return to == SIZE_MAX ? NULL
+                          : arena_copy(&setup->cli->arena, text.s + from + 1,
+                                       to - from - 1);
 }
 
-/* The variable that names the proxy, in the client's "env". */
+/* Take the base URL out if it is this server's, or the one that the entry
+ * beside it names: another one was not set by us and stays. */
+static enum clew_status remove_proxy(const struct setup *setup, struct str text,
+                                     struct buf *out, struct clew_error *err)
+{
+    const struct base_url *place = &setup->place->url;
+    const char *own[] = {
+        args_str(&setup->cli->args, "proxy"),
+        arena_printf(&setup->cli->arena, "http://%s",
+                     config_str(setup->cli->config, "server.listen")),
+        entry_url(setup)};
+    enum clew_status status = base_url_remove(place, text, own, 3, out, err);
+    char left[512];
+
+    base_url_get(place, buf_str(out), left, sizeof(left));
+    if (status == CLEW_OK && left[0]) {
+        size_t len = strlen(left) - strlen(place->path);
+
+        if (str_ends(str_of(left), str_of(place->path))) {
+            left[len] = '\0';
+        }
+        (void)fprintf(stderr,
+                      "%s is %s, which stays (--proxy %s takes it out)\n",
+                      place->name, left, left);
+    }
+    return status;
+}
+
+static enum clew_status edit_proxy(const struct setup *setup, bool is_undo,
+                                   struct str text, struct buf *out,
+                                   struct clew_error *err)
+{
+    return is_undo
+               ? remove_proxy(setup, text, out, err)
+               : base_url_set(&setup->place->url, text,
+                              args_str(&setup->cli->args, "proxy"), out, err);
+}
+
+/* Where the client sends its calls: in a file of its own, or in the one that
+ * is changed already. */
 static enum clew_status plan_proxy(struct setup *setup, bool is_undo,
                                    struct clew_error *err)
 {
-    const char *url = args_str(&setup->cli->args, "proxy");
+    const struct clients_place *place = setup->place;
     struct change *change = &setup->proxy;
     enum clew_status status;
-    struct buf value;
-    json_t *text;
+    struct buf text;
 
-    if (!url && !is_undo) {
+    if (!args_str(&setup->cli->args, "proxy") && !is_undo) {
         return CLEW_OK;
     }
-    change->path = clients_proxy_path(&setup->cli->arena, setup->place);
-    if (!change->path) {
+    if (place->url.form == BASE_URL_NONE) {
         return is_undo ? CLEW_OK
                        : clew_fail_field(
                              err, "proxy",
                              "--proxy: %s has no file for it; docs/proxy.md "
                              "says how its base URL is set",
-                             setup->place->client);
+                             place->client);
     }
-    status = file_read(change->path, &change->before, &change->had_file, err);
-    if (status != CLEW_OK) {
-        return status;
+    if (place->proxy) {
+        change->path = clients_proxy_path(&setup->cli->arena, place);
+        status =
+            file_read(change->path, &change->before, &change->had_file, err);
+        return status == CLEW_OK
+                   ? edit_proxy(setup, is_undo, buf_str(&change->before),
+                                &change->after, err)
+                   : status;
     }
-    if (is_undo && !is_own_url(setup, buf_str(&change->before))) {
-        return buf_append_str(&change->after, buf_str(&change->before));
-    }
-    if (is_undo) {
-        return edit_json_remove(buf_str(&change->before), "env",
-                                setup->place->url_name, &change->after, err);
-    }
-    text = json_string(url);
-    buf_init(&value, 4096);
-    status = text ? json_write(&value, text) : CLEW_NO_MEMORY;
+    buf_init(&text, CLIENTS_MAX_BYTES);
+    status =
+        edit_proxy(setup, is_undo, buf_str(&setup->config.after), &text, err);
     if (status == CLEW_OK) {
-        status = edit_json_set(buf_str(&change->before), "env",
-                               setup->place->url_name, buf_str(&value),
-                               &change->after, err);
+        buf_clear(&setup->config.after);
+        status = buf_append_str(&setup->config.after, buf_str(&text));
     }
-    buf_release(&value);
-    json_decref(text);
+    buf_release(&text);
     return status;
 }
 
