@@ -69,7 +69,7 @@ describe("80 columns", { skip: hasScript ? false : "script is not installed" }, 
   });
 
   test("answers fit", () => {
-    const lines = [["chats"], ["history", ids.chat], ["history", ids.memory], ["tree", ids.chat], ["sessions", ids.chat],
+    const lines = [["chats"], ["chats", "--limit", "1"], ["history", ids.chat], ["history", ids.memory], ["tree", ids.chat], ["sessions", ids.chat],
       ["users"], ["memories"], ["memories", "show", ids.memory], ["memories", "source", ids.memory], ["conflicts"],
       ["efforts"], ["chains"], ["episodes"], ["links"], ["tuning"], ["analyse", long], ["why", ids.turn],
       ["why", ids.request], ["requests"], ["conversation", ids.conversation], ["recall", "who asked for the crane?"],
@@ -83,5 +83,14 @@ describe("80 columns", { skip: hasScript ? false : "script is not installed" }, 
       ...(ids.chain ? [["chains", "show", ids.chain]] : []), ...(ids.episode ? [["episodes", "show", ids.episode]] : []),
       ["chats", "--data", `/nowhere/${"a-long-folder/".repeat(8)}`], ["histroy"], ["recall"], ["chats", "--no-such-option-as-this"]];
     assert.deepEqual(lines.flatMap(tooLong), []);
+  });
+
+  test("lists cut ids, and a wrapped item is one item", () => {
+    const whole = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+    for (const words of [["sessions", ids.chat], ["conversation", ids.conversation], ["conflicts"], ["chats"], ["memories"]]) {
+      assert.doesNotMatch(shown(words), whole, words.join(" "));
+    }
+    const items = shown(["analyse", `${long} ${long.replace("harbour", "dock")}`]).split("\n").filter((line) => line.startsWith("  - "));
+    assert.ok(items.length >= 2 && items.every((line) => /^ {2}- (The|until June:)/.test(line)), items.join("\n"));
   });
 });

@@ -22,7 +22,8 @@ static const struct arg_option list_options[] = {
 static void show_side(struct cli *cli, const json_t *side)
 {
     (void)fputs("   ", cli->out.file);
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(side, "id")));
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(show_id(cli, cli_field(side, "id"), SHOW_ID_LONG)));
     (void)fprintf(cli->out.file, ", %s\n", cli_when(cli, side, "created_at"));
     show_paragraph(cli, "      ", str_of(cli_field(side, "summary")));
 }
@@ -43,8 +44,9 @@ static void show_conflict(struct cli *cli, const json_t *item)
     show_side(cli, json_object_get(item, "older"));
     show_side(cli, json_object_get(item, "newer"));
     (void)fputs("   if the newer holds:\n      clew brain refine ", file);
-    output_text(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(suggestion, "refines")));
+    output_text(
+        &cli->out, OUTPUT_PLAIN,
+        str_of(show_id(cli, cli_field(suggestion, "refines"), SHOW_ID_LONG)));
     (void)fputs(" \\\n", file);
     show_paragraph(cli, "        ",
                    str_of(arena_printf(&cli->arena, "\"%s\"",

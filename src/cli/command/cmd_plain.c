@@ -120,6 +120,7 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
                              struct clew_error *err)
 {
     const json_t *items = json_object_get(answer, "items");
+    size_t width = show_id_columns(items, "id");
     const json_t *item;
     size_t i;
 
@@ -135,7 +136,8 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
                     str_of(name[0] ? name : cli_field(item, "role")));
         (void)fprintf(cli->out.file, ", %s, turn ",
                       cli_when(cli, item, "created_at"));
-        output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "id")));
+        output_text(&cli->out, OUTPUT_NAME,
+                    str_of(show_id(cli, cli_field(item, "id"), width)));
         (void)fputc('\n', cli->out.file);
         show_paragraph(cli, "  ", str_of(cli_field(item, "text")));
     }
@@ -243,16 +245,17 @@ PLAIN(links_feedback, "links feedback", "LINK correct|incorrect", 2, 2,
       "links feedback " ID " incorrect", NULL,
       "POST /api/v1/links/{}/feedback outcome", .show = NULL);
 PLAIN(tuning, "tuning", "", 0, 0, "show how links are weighed, and since when",
-      "tuning", NULL, "GET /api/v1/tuning", .show = NULL);
+      "tuning", NULL, "GET /api/v1/tuning", .show = show_tuning);
 PLAIN(tuning_revert, "tuning revert", "", 0, 0, "take the last tuning back",
       "tuning revert", NULL, "POST /api/v1/tuning/revert", .show = NULL);
 PLAIN(chains_show, "chains show", "CHAIN", 1, 1, "show a chain's claims",
-      "chains show " ID, NULL, "GET /api/v1/chains/{}", .show = NULL);
+      "chains show " ID, NULL, "GET /api/v1/chains/{}", .show = show_chain);
 PLAIN(chains_conclude, "chains conclude", "CHAIN", 1, 1, "end a topic",
       "chains conclude " ID, NULL, "POST /api/v1/chains/{}/conclude",
-      .show = NULL);
+      .show = show_chain);
 PLAIN(chains_reopen, "chains reopen", "CHAIN", 1, 1, "take a topic up again",
-      "chains reopen " ID, NULL, "POST /api/v1/chains/{}/reopen", .show = NULL);
+      "chains reopen " ID, NULL, "POST /api/v1/chains/{}/reopen",
+      .show = show_chain);
 PLAIN(chats_title, "chats title", "CHAT TITLE", 2, 2, "give a chat a title",
       "chats title " ID " \"the move\"", NULL, "PATCH /api/v1/chats/{} title",
       .show = NULL);
@@ -269,7 +272,7 @@ PLAIN(conversation, "conversation", "CONVERSATION", 1, 1,
       "GET /api/v1/conversations/{}", .show = show_conversation);
 PLAIN(analyse, "analyse", "TEXT", 1, 1, "say what a sentence does",
       "analyse \"could you send me the report by Friday?\"", analyse_options,
-      "POST /api/v1/analyse text", .show = NULL);
+      "POST /api/v1/analyse text", .show = show_analysis);
 /* clang-format on */
 
 /* --- clew forget -----------------------------------------------------------

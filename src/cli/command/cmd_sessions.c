@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/core/cli.h"
+#include "cli/show/show.h"
 
 #include <stdio.h>
 
@@ -14,19 +15,19 @@ static const struct arg_option options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static void show_session(struct cli *cli, const json_t *session)
+static void show_session(struct cli *cli, const json_t *session, size_t width)
 {
     const char *summary = cli_field(session, "summary");
     bool is_open = json_is_null(json_object_get(session, "ended_at"));
 
-    output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(session, "id")));
+    output_text(&cli->out, OUTPUT_NAME,
+                str_of(show_id(cli, cli_field(session, "id"), width)));
     (void)fputs("  ", cli->out.file);
     output_text(&cli->out, OUTPUT_DIM,
                 str_of(cli_when(cli, session, "started_at")));
     (void)fputs(is_open ? ", open\n" : ", ended\n", cli->out.file);
     if (summary[0]) {
-        output_text(&cli->out, OUTPUT_PLAIN, str_of(summary));
-        (void)fputc('\n', cli->out.file);
+        show_paragraph(cli, "  ", str_of(summary));
     }
     (void)fputc('\n', cli->out.file);
 }
@@ -34,20 +35,19 @@ static void show_session(struct cli *cli, const json_t *session)
 static enum clew_status show(struct cli *cli, const json_t *answer,
                              struct clew_error *err)
 {
-    const char *next = cli_field(answer, "next_cursor");
+    const json_t *items = json_object_get(answer, "items");
+    size_t width = show_id_columns(items, "id");
     const json_t *session;
     size_t i;
 
     (void)err;
-    json_array_foreach (json_object_get(answer, "items"), i, session) {
-        show_session(cli, session);
+    json_array_foreach (items, i, session) {
+        show_session(cli, session, width);
     }
     if (i == 0) {
         (void)fputs("nothing found\n", stderr);
     }
-    if (next[0]) {
-        (void)fprintf(stderr, "more: --cursor %s\n", next);
-    }
+    show_more(answer);
     return CLEW_OK;
 }
 
@@ -69,7 +69,7 @@ const struct command command_sessions = {
     .min_operands = 1,
     .max_operands = 1,
     .summary = "list a chat's work periods and what each came to",
-    .example = "clew sessions 0199c1d2-7a00-7000-8000-000000000001",
+    .example = "clew sessions 0199c1d2-7a00",
     .options = options,
     .run = run,
 };

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_COLUMNS 80
 #define FULL_ID 36
@@ -89,13 +90,15 @@ const char *show_number(struct cli *cli, const json_t *object,
 void show_paragraph(struct cli *cli, const char *indent, struct str text)
 {
     size_t width = cli->out.width < MAX_COLUMNS ? cli->out.width : MAX_COLUMNS;
+    const char *before = indent;
     struct str line;
 
     while (str_split(&text, '\n', &line)) {
         do {
             size_t end = line_end(line, width - strlen(indent));
 
-            (void)fputs(indent, cli->out.file);
+            (void)fprintf(cli->out.file, "%*s", (int)strlen(indent), before);
+            before = "";
             output_line(&cli->out, OUTPUT_PLAIN, str_sub(line, 0, end), 0);
             (void)fputc('\n', cli->out.file);
             line = str_trim(str_sub(line, end, line.len));
@@ -107,7 +110,9 @@ void show_more(const json_t *answer)
 {
     const char *next = cli_field(answer, "next_cursor");
 
-    if (next[0]) {
+    if (next[0] && isatty(STDERR_FILENO)) {
+        (void)fputs("there are more: --limit N shows up to N\n", stderr);
+    } else if (next[0]) {
         (void)fprintf(stderr, "more: --cursor %s\n", next);
     }
 }

@@ -18,9 +18,13 @@ const char *show_id(struct cli *cli, const char *id, size_t columns);
 /* A whole number of the object as text, in the arena; "" if it is not there. */
 const char *show_number(struct cli *cli, const json_t *object,
                         const char *field);
-/* A paragraph, indented, in lines that fit the terminal (at most 80). */
+/* A paragraph in lines that fit the terminal (at most 80): `indent` before the
+ * first, as much room before the others. */
 void show_paragraph(struct cli *cli, const char *indent, struct str text);
-/* "more: --cursor …" on stderr, if there is more. */
+/* Enough of an id to be told apart where no list says how much is. */
+#define SHOW_ID_LONG 18
+/* How to see more, on stderr, if there is more: for a program that reads it
+ * the cursor, which is too long for a person's terminal. */
 void show_more(const json_t *answer);
 
 enum clew_status show_memories(struct cli *cli, const json_t *answer,
@@ -40,6 +44,13 @@ enum clew_status show_conversation(struct cli *cli, const json_t *answer,
 /* The chats of a tree of forks (cmd_fork.c). */
 enum clew_status show_chat_tree(struct cli *cli, const json_t *answer,
                                 struct clew_error *err);
+/* A topic with its claims; what a sentence does; how links are weighed. */
+enum clew_status show_chain(struct cli *cli, const json_t *answer,
+                            struct clew_error *err);
+enum clew_status show_analysis(struct cli *cli, const json_t *answer,
+                               struct clew_error *err);
+enum clew_status show_tuning(struct cli *cli, const json_t *answer,
+                             struct clew_error *err);
 /* A trace in sentences. */
 enum clew_status show_why(struct cli *cli, const json_t *answer,
                           struct clew_error *err);

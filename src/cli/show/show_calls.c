@@ -177,7 +177,8 @@ enum clew_status show_conversation(struct cli *cli, const json_t *answer,
     json_array_foreach (branches, i, chat) {
         (void)fprintf(cli->out.file, "branch %s is chat ",
                       cli_field(chat, "branch"));
-        output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(chat, "id")));
+        output_text(&cli->out, OUTPUT_NAME,
+                    str_of(show_id(cli, cli_field(chat, "id"), SHOW_ID_LONG)));
         (void)fputc('\n', cli->out.file);
     }
     return CLEW_OK;
