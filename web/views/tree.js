@@ -43,7 +43,7 @@ export default async function tree(ctx) {
   function partTable() {
     return h("section", {}, h("h2", {}, "Where they part"), h("table", { class: "tbl" }, h("tbody", {}, forks.slice(0, 30).map((c) => {
       const other = chats.find((x) => x.id === c.parent_id) ?? main;
-      return h("tr", {}, h("td", {}, branchName(c)), h("td", {}, h("a", { class: "link", href: `#/chat/${c.id}` }, clip(c.title ?? c.branch, 60))), h("td", {}, `after turn ${count(partAt(chats, c.id, other.id))}`),
+      return h("tr", {}, h("td", {}, branchName(c)), h("td", {}, h("a", { class: "link", href: `#/chat/${c.id}` }, clip(c.title ?? c.branch, 60))), h("td", {}, partAt(chats, c.id, other.id) ? `after turn ${count(partAt(chats, c.id, other.id))}` : "beside it"),
         h("td", {}, h("a", { class: "link", href: `#/compare/${other.id}/${c.id}` }, "compare")));
     }))));
   }
