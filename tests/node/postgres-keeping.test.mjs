@@ -54,6 +54,23 @@ describe("postgres", () => {
     await server.clew("verify");
   });
 
+  test("a session that nobody looks after is taken up at the next start", async () => {
+    const store = postgres.database();
+    const first = await startServer({ store });
+    for (const tenant of ["a", "b"]) {
+      isOk(await first.api(await first.key(tenant)).post("/api/v1/turns",
+        { user_id: "ada", role: "user", content: "The gate key hangs by the door." }), 201);
+    }
+    await first.stop();
+    const watched = () => postgres.sql("SELECT string_agg(name, ',' ORDER BY name) FROM tenants t WHERE EXISTS (SELECT 1"
+      + " FROM tasks k WHERE k.tenant = t.tenant AND finished_at IS NULL AND kind LIKE 'session%')", store);
+    assert.equal(watched(), "a,b");
+    postgres.sql("DELETE FROM tasks WHERE tenant = (SELECT tenant FROM tenants WHERE name = 'b')", store);
+    assert.equal(watched(), "a");
+    servers.push(await startServer({ store }));
+    assert.equal(watched(), "a,b");
+  });
+
   test("what is forgotten is in no table's file", async () => {
     const server = await open();
     const word = "zanzibarquartz";
