@@ -129,7 +129,7 @@ kills:                 ## kill two processes KILLS (1000) times, each store 40 m
 	@cd tests/node && CLEW_BIN=$(CURDIR)/build/clew KILLS=$${KILLS:-1000} KILLS_MINUTES=$${KILLS_MINUTES:-40} node --test kills.test.mjs
 
 cluster:               ## Patroni, pgbouncer, haproxy and clew on loopback, parts killed
-	@tools/setup build test cluster
+	@tools/setup build cluster
 	@$(MAKE) --no-print-directory build
 	@CLEW_BIN=$(CURDIR)/build/clew node tests/cluster/run.mjs
 
