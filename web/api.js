@@ -79,13 +79,14 @@ function knock(ms) {
 
 /* --- calls ------------------------------------------------------------------ */
 
-export async function call(method, path, body, { signal, raw } = {}) {
+export async function call(method, path, body, { signal, raw, headers: more = {} } = {}) {
+  const isFile = body instanceof Blob; /* sent as it is */
   let answer;
   try {
     answer = await fetch(path, {
       method, signal, cache: "no-store", credentials: "omit", redirect: "error",
-      headers: headers(body === undefined ? {} : { "content-type": "application/json" }),
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: headers(body === undefined ? more : { ...more, "content-type": isFile ? "application/octet-stream" : "application/json" }),
+      body: body === undefined || isFile ? body : JSON.stringify(body),
     });
   } catch (error) {
     if (signal?.aborted) throw error;

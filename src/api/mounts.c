@@ -20,5 +20,10 @@ const struct api_route api_mounts[] = {
                                .summary =
                                    "The LLM proxy, with the key in the path",
                                .flags = API_PROXY_KEY | API_KNOWN_KEY},
+    [API_MOUNT_UPLOAD] = {.method = HTTP_POST,
+                          .path = "/api/v1/import/file",
+                          .role = API_ROLE_ADMIN,
+                          .summary = "Read an export of another program, as "
+                                     "it is handed out"},
     [API_N_MOUNTS] = {.path = NULL},
 };

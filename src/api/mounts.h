@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mounts.h - what others answer beside the routes: MCP and the proxy.
+ * mounts.h - what others answer beside the routes: MCP, the proxy, files.
  *
  * Each row has its path, the least role and where the key is. The server mounts
  * these and no others (cli/serve/cmd_serve.c), mcp/door.h and proxy/proxy.h
@@ -16,6 +16,7 @@ enum api_mount {
     API_MOUNT_MCP,
     API_MOUNT_PROXY,
     API_MOUNT_PROXY_KEYED,
+    API_MOUNT_UPLOAD,
     API_N_MOUNTS
 };
 

@@ -45,7 +45,7 @@ async function routesOf(server) {
         method: method.toUpperCase(), isPublic: operation["x-clew-role"] === "none" });
     }
   }
-  for (const path of ["/mcp", "/v1/messages", "/v1/models", "/key/x/v1/messages", "/nowhere"]) {
+  for (const path of ["/mcp", "/api/v1/import/file", "/v1/messages", "/v1/models", "/key/x/v1/messages", "/nowhere"]) {
     for (const method of ["GET", "POST"]) rows.push({ path, method, isPublic: false });
   }
   return rows;

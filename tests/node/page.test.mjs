@@ -14,6 +14,7 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { openPage, seriousFaults, startBrowser } from "./lib/browser.mjs";
 import { isError, isOk, isRead } from "./lib/check.mjs";
 import { clew, tempFolder } from "./lib/server.mjs";
+import { zip } from "./lib/zip.mjs";
 import { session } from "./lib/session.mjs";
 
 const said = (content, more = {}) => ({ user_id: "ada", role: "user", content, ...more });
@@ -393,7 +394,17 @@ onEachBackend("the page", (open, backend) => {
     await page.getByText("brought in").waitFor();
     fs.writeFileSync(path.join(folder, "other.json"), "[1, 2\n");
     await page.setInputFiles("#import-file", path.join(folder, "other.json"));
-    await page.getByText("is no export of clew").waitFor();
+    page.allowed.push(/400/);
+    await page.getByText(/other\.json cannot be read: conversation 1 .*Nothing of it was kept/s).waitFor().catch(async () => assert.fail(await page.text()));
+    /* of another program, as it is handed out: a zip */
+    const chatgpt = fs.readFileSync(new URL("../fuzz/corpus/import/chatgpt.json", import.meta.url), "utf8");
+    fs.writeFileSync(path.join(folder, "chatgpt.zip"), zip({ "conversations.json": chatgpt, "user.json": "{}" }));
+    await page.setInputFiles("#import-file", path.join(folder, "chatgpt.zip"));
+    await page.getByText("chatgpt: 1 conversation, 3 messages, 3 of them new").waitFor().catch(async () => assert.fail(await page.text()));
+    await page.setInputFiles("#import-file", []);
+    await page.setInputFiles("#import-file", path.join(folder, "chatgpt.zip"));
+    await page.getByText("All of it was there already").waitFor();
+    assert.deepEqual(fs.readdirSync(server.data).filter((name) => name.startsWith("upload-")), []);
     isOk(await api.post("/api/v1/turns", said("hello events", { channel: "sms" })), 201);
     await page.locator(".feed", { hasText: "turn" }).waitFor();
     await page.done();

@@ -3,7 +3,7 @@
  * system.js - is it well? Store, tasks, models, what the LLM cost, settings and
  * where they come from, what happens now; import, export, backup, keys.
  */
-import { bus, call, del, get, hasKey, keyId, link, may, post, setKey, stats } from "../api.js";
+import { ApiError, bus, call, del, get, hasKey, keyId, link, may, post, setKey, stats } from "../api.js";
 import { add, bytes, clip, clockS, code, count, h, many, put, short, since, tell, time, when } from "../dom.js";
 import { pull, state } from "../draw.js";
 import { button, form, sheet, words } from "../parts.js";
@@ -113,14 +113,28 @@ export default async function system(ctx) {
       told.textContent = `${many(sent, "row")} brought in. What was there already was left as it is.${ended ? "" : " The file has no end: it was cut off, and what follows is missing."}`;
       tell("Imported");
     } catch (error) {
-      told.textContent = error.message === "format" ? `${file.name} is no export of clew (one JSON object a line). Exports of ChatGPT, Claude and Claude Code are read by: clew import ${file.name}` : words(error);
+      if (error.message === "format") await takeOther(file);
+      else told.textContent = words(error);
     }
     bar.hidden = true;
   }
-  const input = h("input", { type: "file", class: "vh", id: "import-file", accept: ".jsonl,.json,.ndjson", onchange: (e) => take(e.target.files[0]) });
+  /* An export of another program: the server reads it. */
+  async function takeOther(file) {
+    bar.removeAttribute("value");
+    told.textContent = `${file.name} is sent and read; what was said in it is added as it comes …`;
+    try {
+      const got = await (await call("POST", `/api/v1/import/file?name=${encodeURIComponent(file.name)}`, file, { raw: true, headers: ctx.who ? { "x-clew-user": ctx.who } : {} })).json();
+      told.textContent = `${got.format}: ${many(got.conversations, "conversation")}, ${many(got.messages, "message")}, ${count(got.added)} of them new${got.forks ? `, ${many(got.forks, "fork")}` : ""}. ${got.skipped ? `${count(got.skipped)} left out: notes of the program itself, reasoning, nothing said. ` : ""}${got.added ? "It is being read now; memories follow." : "All of it was there already."}`;
+      tell("Imported");
+    } catch (error) {
+      told.textContent = error instanceof ApiError && error.status === 413 ? `${file.name} is too large to be sent; at the command line it is read piece by piece: clew import ${file.name}`
+        : error instanceof ApiError && error.status === 400 ? `${file.name} cannot be read: ${clip(error.message, 300)}. Nothing of it was kept.` : words(error);
+    }
+  }
+  const input = h("input", { type: "file", class: "vh", id: "import-file", onchange: (e) => take(e.target.files[0]) });
   const drop = h("label", { class: "drop", for: "import-file", tabindex: "0",
     onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); input.click(); } },
-    ondragover: (e) => { e.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: (e) => { e.preventDefault(); drop.classList.remove("over"); take(e.dataTransfer.files[0]); } }, "Drop an export of clew here, or choose a file", input);
+    ondragover: (e) => { e.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: (e) => { e.preventDefault(); drop.classList.remove("over"); take(e.dataTransfer.files[0]); } }, "Drop an export here, or choose a file: ChatGPT, Claude, Gemini, Slack, mail and others as they are handed out, sessions of agents, or clew's own", input);
   async function save() {
     try {
       const answer = await call("GET", "/api/v1/export", undefined, { raw: true });
@@ -160,7 +174,7 @@ export default async function system(ctx) {
       section("LLM ledger", usage.items.length ? `30 days, ${cost.toFixed(2)}` : "", usage.items.length ? h("table", { class: "tbl" }, h("thead", {}, h("tr", {}, ["day", "for", "model"].map((x) => h("th", {}, x)), ["calls", "in", "out", "cost"].map((x) => h("th", { class: "num" }, x)))), h("tbody", {}, usage.items.slice(0, 60).map((u) => h("tr", {}, h("td", {}, u.day), h("td", {}, u.purpose), h("td", {}, u.model), h("td", { class: "num" }, count(u.calls)), h("td", { class: "num" }, short(u.input_tokens)), h("td", { class: "num" }, short(u.output_tokens)), h("td", { class: "num" }, u.cost.toFixed(3)))))) : h("p", {}, "No language model was asked. clew works without one; ", h("span", { class: "mono" }, "llm.url"), " names one.")),
       section("What happens", "", h("div", { class: "feed", tabindex: "0", role: "log", "aria-label": "What happens" }, feed)),
       section("Bring in, take out", "", admin ? [drop, bar, told] : h("p", { class: "dim" }, "Import and export need a key with the role admin."), h("p", { class: "row2" }, admin ? button("Export everything", { role: "admin", onclick: save }) : null, isFile ? button("Back up the store…", { role: "admin", onclick: backUp }) : null), isFile ? null : [h("p", {}, "The store is in PostgreSQL: it is backed up with its own tools, by a role that may read all rows."), code("pg_dump -U clew_backup --no-owner DATABASE > clew.sql")],
-        h("p", {}, "Other programs' exports are read at the command line:"), code("clew import FILE")),
+        h("p", {}, "Large exports and folders, at the command line:"), code("clew import PATH")),
       section("Keys", keys ? count(keys.items.filter((k) => !k.revoked_at).length) : "", keys ? [keys.items.length ? h("table", { class: "tbl" }, h("thead", {}, h("tr", {}, ["key", "role", "for", "since", ""].map((x) => h("th", {}, x)))), h("tbody", {}, keys.items.map((k) => h("tr", {}, h("td", { class: "mono" }, k.id.slice(0, 8)), h("td", {}, k.role), h("td", {}, k.label ?? ""), h("td", {}, time(k.created_at)), h("td", {}, k.revoked_at ? h("span", { class: "dim" }, "revoked") : button("Revoke…", { role: "admin", cls: "ghost sm", onclick: () => revoke(k) })))))) : h("p", {}, "No key was ever made: whoever reaches this machine's loopback address may do everything."), h("p", {}, h("br"), button("Make a key", { role: "admin", onclick: makeKey }))] : h("p", { class: "dim" }, "Keys need a key with the role admin.")),
       section("Settings in force", "", settings ? h("details", {}, h("summary", {}, `${count(Object.keys(settings.settings).length)} settings, ${count(Object.values(settings.settings).filter((x) => x.from !== "default").length)} set here`), h("table", { class: "tbl" }, h("tbody", {}, Object.entries(settings.settings).sort((a, b) => (a[1].from === "default") - (b[1].from === "default")).map(([k, v]) => h("tr", {}, h("td", { class: "mono" }, k), h("td", { class: "mono" }, clip(String(v.value), 80)), h("td", { class: v.from === "default" ? "dim" : "" }, v.from)))))) : h("p", { class: "dim" }, "Settings need a key with the role admin."))), state("", h("p", {}, "Programs find everything here at ", h("a", { class: "link", href: "/openapi.json" }, "/openapi.json"), " and ", h("a", { class: "link", href: "/metrics" }, "/metrics"), "."))));
   drawFeed();

@@ -1593,6 +1593,21 @@ class Stats(TypedDict):
     days: List["StatsDay"]
 
 
+class Brought(TypedDict):
+    """What a file of another program brought"""
+
+    # Whose export it is
+    format: str
+    # Conversations in it
+    conversations: int
+    # Messages in it
+    messages: int
+    # Those that are new
+    added: int
+    # Forks that were made
+    forks: int
+
+
 class Backup(TypedDict):
     """A copy of the store on the server"""
 

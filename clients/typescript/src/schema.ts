@@ -1513,6 +1513,21 @@ export interface Stats {
   days: StatsDay[];
 }
 
+/** What a file of another program brought */
+export interface Brought {
+  /** Whose export it is */
+  format: string;
+  /** Conversations in it */
+  conversations: number;
+  /** Messages in it */
+  messages: number;
+  /** Those that are new */
+  added: number;
+  /** Forks that were made */
+  forks: number;
+  [other: string]: unknown;
+}
+
 /** A copy of the store on the server */
 export interface Backup {
   /** The file, on the server */

@@ -275,12 +275,16 @@ static const struct {
      "As /v1/chat/completions, with the clew key in the path"},
     {API_MOUNT_PROXY_KEYED, "/key/{key}/v1/responses", "createResponseKeyed",
      "ProviderBody", "As /v1/responses, with the clew key in the path"},
+    {API_MOUNT_UPLOAD, "/api/v1/import/file", "importFile", "Brought",
+     "Read an export of another program: the file's bytes; ?name= is its "
+     "name, x-clew-user whose it is (me)"},
 };
 
 static json_t *mount_security(enum api_mount mount)
 {
     switch (mount) {
     case API_MOUNT_MCP:
+    case API_MOUNT_UPLOAD:
         return json_pack("[{s:[]}, {s:[]}]", "bearer", "apiKey");
     case API_MOUNT_PROXY:
         return json_pack("[{s:[]}]", "clewKey");
@@ -291,11 +295,23 @@ static json_t *mount_security(enum api_mount mount)
     return json_array();
 }
 
+/* What is sent: JSON of that kind, or a file as it is. */
+static json_t *mount_body(size_t i)
+{
+    if (mounted[i].mount == API_MOUNT_UPLOAD) {
+        return json_pack("{s:b, s:{s:{s:{s:s, s:s}}}}", "required", 1,
+                         "content", "application/octet-stream", "schema",
+                         "type", "string", "format", "binary");
+    }
+    return json_pack("{s:b, s:{s:{s:o}}}", "required", 1, "content",
+                     "application/json", "schema",
+                     openapi_reference(str_of(mounted[i].body)));
+}
+
 static bool add_mounted(json_t *paths, size_t i)
 {
     char schema[64];
     struct api_route route = api_mounts[mounted[i].mount];
-    struct str body = str_of(mounted[i].body);
     json_t *out;
 
     (void)snprintf(schema, sizeof(schema), "%s: > %s", mounted[i].id,
@@ -307,10 +323,7 @@ static bool add_mounted(json_t *paths, size_t i)
         return false;
     }
     out = json_object_get(json_object_get(paths, route.path), "post");
-    return json_set(out, "requestBody",
-                    json_pack("{s:b, s:{s:{s:o}}}", "required", 1, "content",
-                              "application/json", "schema",
-                              openapi_reference(body))) &&
+    return json_set(out, "requestBody", mount_body(i)) &&
            json_set(out, "security", mount_security(mounted[i].mount)) &&
            json_set(out, "x-clew-mount", json_true());
 }

@@ -116,6 +116,13 @@ const struct openapi_object openapi_server[] = {
         {"memories!", "StatsMemories", "Memories"},
         {"store!", "StatsStore", "Where they are"},
         {"days!", "[StatsDay]", "What came on which day"})},
+    {"Brought", "What a file of another program brought", OPENAPI_FIELDS(
+        {"format!", "text", "Whose export it is"},
+        {"conversations!", "count", "Conversations in it"},
+        {"messages!", "count", "Messages in it"},
+        {"added!", "count", "Those that are new"},
+        {"forks!", "count", "Forks that were made"},
+        {"*", "any", "What was left out, and why"})},
     {"Backup", "A copy of the store on the server", OPENAPI_FIELDS(
         {"path!", "text", "The file, on the server"},
         {"bytes!", "count", "How large it is; before it is made, the store"},

@@ -495,7 +495,8 @@ static enum clew_status look(struct bring *bring, const char *path,
     enum clew_status status;
 
     progress_begin(&bring->progress, "looking at it:", 0);
-    bring->progress.is_shown = bring->progress.is_shown && !bring->is_quiet;
+    bring->progress.is_shown =
+        bring->progress.is_shown && !bring->is_quiet && !bring->is_unseen;
     status = run_pass(&pass, path, &look_ops, err);
     progress_end(&bring->progress);
     if (status == CLEW_OK && pass.n_files == 0 && !pass.is_own) {
@@ -518,7 +519,6 @@ enum clew_status bring_path(struct bring *bring, const char *path,
     int64_t total = 0;
     enum clew_status status;
 
-    bring_catch();
     status = look(bring, path, out_is_own, &total, err);
     if (status != CLEW_OK || *out_is_own) {
         return status;
@@ -526,7 +526,8 @@ enum clew_status bring_path(struct bring *bring, const char *path,
     bring->n_other = 0;
     progress_begin(&bring->progress, bring->is_dry ? "reading" : "importing",
                    total);
-    bring->progress.is_shown = bring->progress.is_shown && !bring->is_quiet;
+    bring->progress.is_shown =
+        bring->progress.is_shown && !bring->is_quiet && !bring->is_unseen;
     status = run_pass(&pass, path, bring->is_dry ? &dry_ops : &api_ops, err);
     progress_end(&bring->progress);
     if (status == CLEW_OK) {
@@ -543,7 +544,6 @@ enum clew_status bring_stream(struct bring *bring, FILE *file,
     enum clew_status status = importer_new(bring->is_dry ? &dry_ops : &api_ops,
                                            bring, &pass.importer, err);
 
-    bring_catch();
     progress_begin(&bring->progress, "importing", 0);
     if (status == CLEW_OK) {
         status = take_file(&pass, "", file, true, err);

@@ -245,6 +245,7 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
     enum clew_status status = CLEW_OK;
 
     bring_init(&bring, cli);
+    bring_catch();
     bring.format = from ? import_format_parse(from) : IMPORT_UNKNOWN;
     if (from && bring.format == IMPORT_UNKNOWN) {
         return clew_fail_field(err, "from", "--from: \"%.40s\" is none of %s",

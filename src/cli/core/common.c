@@ -55,8 +55,7 @@ const struct command *cli_find(const struct cli_row *rows, int argc,
     return best;
 }
 
-enum clew_status cli_client(struct cli *cli, struct client **out_client,
-                            struct clew_error *err)
+static enum clew_status open_client(struct cli *cli, struct clew_error *err)
 {
     struct client_options options = {
         .config = cli->config,
@@ -66,7 +65,7 @@ enum clew_status cli_client(struct cli *cli, struct client **out_client,
         .tenant = args_str(&cli->args, "tenant"),
         .must_exist = !cli->command->makes_store,
     };
-    enum clew_status status = CLEW_OK;
+    enum clew_status status;
 
     if (!options.url && !args_has(&cli->args, "data") &&
         !args_has(&cli->args, "store")) {
@@ -81,14 +80,20 @@ enum clew_status cli_client(struct cli *cli, struct client **out_client,
     if (!options.ca_file) {
         options.ca_file = getenv("SSL_CERT_FILE");
     }
-    if (!cli->client) {
-        status = client_open(&options, &cli->client, err);
-        if (status == CLEW_OK && options.tenant && options.must_exist &&
-            client_engine(cli->client)) {
-            status = engine_tenant_check(client_engine(cli->client),
-                                         options.tenant, err);
-        }
+    status = client_open(&options, &cli->client, err);
+    if (status == CLEW_OK && options.tenant && options.must_exist &&
+        client_engine(cli->client)) {
+        status = engine_tenant_check(client_engine(cli->client), options.tenant,
+                                     err);
     }
+    return status;
+}
+
+enum clew_status cli_client(struct cli *cli, struct client **out_client,
+                            struct clew_error *err)
+{
+    enum clew_status status = cli->client ? CLEW_OK : open_client(cli, err);
+
     if (status == CLEW_OK) {
         *out_client = cli->client;
     }
@@ -130,7 +135,7 @@ enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,
                           struct clew_error *err)
 {
-    struct client *client;
+    struct client *client = NULL;
     enum clew_status status;
 
     if (!path) {

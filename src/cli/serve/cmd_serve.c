@@ -16,6 +16,7 @@
 #include "cli/core/cli.h"
 #include "cli/serve/demo.h"
 #include "cli/serve/notify.h"
+#include "cli/serve/upload.h"
 #include "engine/call/call_price.h"
 #include "engine/capture/read_task.h"
 #include "engine/chat/session.h"
@@ -59,6 +60,7 @@ struct serving {
     struct web web;
     struct door *door;
     struct proxy *proxy;
+    struct upload upload;
     struct worker_pool *workers;
     struct upkeep *upkeep;
     struct server *server;
@@ -118,6 +120,8 @@ static void set_mounts(struct serving *serving)
         [API_MOUNT_PROXY] = {NULL, proxy_handle, proxy_admit, serving->proxy},
         [API_MOUNT_PROXY_KEYED] = {NULL, proxy_handle, proxy_admit,
                                    serving->proxy},
+        [API_MOUNT_UPLOAD] = {NULL, upload_handle, upload_admit,
+                              &serving->upload},
         /* the page; else the API */
         [API_N_MOUNTS] = {"", web_handle, web_admit, &serving->web},
         {NULL, NULL, NULL, NULL},
@@ -228,6 +232,9 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
                              &serving->upkeep, err);
     }
     if (status == CLEW_OK) {
+        serving->upload.engine = serving->engine;
+        serving->upload.config = cli->config;
+        serving->upload.front = serving->front;
         set_mounts(serving);
         server.arg = serving->mounts;
         status = server_open(&server, &serving->server, err);
