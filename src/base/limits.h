@@ -10,6 +10,9 @@
 
 /* Largest text of one turn (limits.content_bytes): a book, not a disk. */
 #define LIMIT_CONTENT_BYTES (16u * 1024 * 1024)
+/* Blocks of one message whose tool inputs can be looked for: a file written,
+ * not a dump. */
+#define LIMIT_TOOL_INPUT_BYTES (256u * 1024)
 /* Largest request body (limits.body_bytes): a batch of large turns, or a
  * captured LLM call with its whole history. */
 #define LIMIT_BODY_BYTES (64u * 1024 * 1024)

@@ -13,7 +13,7 @@
 #include "text/analysis.h"
 
 /* Version of what doc_fill() makes of a text; part of the files' header. */
-#define DOC_ANALYSER_VERSION 2u
+#define DOC_ANALYSER_VERSION 3u
 
 /*
  * Fill terms, length, dates, speaker and the flags that follow from the text:

@@ -208,6 +208,36 @@ onEachBackend("recall", (open, backend) => {
     }
   });
 
+  test("what a tool was given is found, by its passage", async () => {
+    const user_id = "toolsmith";
+    const token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a";
+    const { id } = isOk(await api.post("/api/v1/chats", { user_id }), 201);
+    const lines = (what) => Array.from({ length: 150 }, (_, i) => `${what}_${i}: ${i * 7}`);
+    const file = [...lines("size"), "audit trail: kept for ninety days", ...lines("rate")].join("\n");
+    const log = [...lines("poll"), "the lease of shard kappa was held by ostrava", ...lines("idle")].join("\n");
+    for (const [role, content] of [
+      ["assistant", [{ type: "text", text: "I look." }, { type: "tool_use", id: "a", name: "Bash",
+        input: { command: `journalctl --since noon # ${token}`, notes: [{ why: "the pantry alarm" }] } }]],
+      ["tool", [{ type: "tool_result", tool_use_id: "a", content: [{ type: "text", text: log }] }]],
+      ["assistant", [{ type: "tool_use", id: "b", name: "Write", input: { file_path: "/srv/keep.yaml", content: file } }]],
+      ["assistant", [{ type: "function_call", name: "deploy", arguments: '{"region":"saarland","replicas":14}' }]],
+      ["assistant", [{ type: "tool_use", id: "c", name: "mcp__clew__recall", input: { query: "the zebra crossing" } }]],
+    ]) isOk(await api.post("/api/v1/turns", { user_id, role, content, chat_id: id }), 201);
+    const first = async (query) => (await ask(query, { user_id, limit: 3 }))[0];
+    for (const [query, text, fromTool] of [["how long is the audit trail kept?", /kept for ninety days/, true],
+      ["who held the lease of shard kappa?", /held by ostrava/, false],
+      ["journalctl", /journalctl --since noon/, true], ["pantry alarm", /why: the pantry alarm/, true],
+      ["/srv/keep.yaml", /file_path: \/srv\/keep.yaml/, true], ["saarland", /replicas: 14/, true]]) {
+      const item = await first(query);
+      assert.match(item.text, text, query);
+      assert.ok(item.text.length < 1000, query);
+      assert.equal(item.passage.tool_input, fromTool, query);
+    }
+    /* neither a secret nor what was asked of clew itself */
+    for (const { text } of await ask(token, { user_id })) assert.ok(!text.includes(token));
+    for (const { text } of await ask("zebra crossing", { user_id })) assert.doesNotMatch(text, /zebra/);
+  });
+
   test("words in quotes mean just those", async () => {
     const user_id = "quoter";
     const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);

@@ -404,6 +404,8 @@ Passage = TypedDict(
         "from": int,
         # Where it ends
         "to": int,
+        # It holds what a tool was given
+        "tool_input": bool,
     },
 )
 

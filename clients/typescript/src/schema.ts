@@ -381,6 +381,8 @@ export interface Passage {
   from: number;
   /** Where it ends */
   to: number;
+  /** It holds what a tool was given */
+  tool_input: boolean;
 }
 
 /** The same answer as another kind of thing */

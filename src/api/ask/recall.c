@@ -246,6 +246,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
         json_out_object(out, "passage");
         json_out_int(out, "from", (int64_t)hit->passage_from);
         json_out_int(out, "to", (int64_t)hit->passage_to);
+        json_out_bool(out, "tool_input", hit->has_input);
         json_out_end_object(out);
     }
     json_out_array(out, "also");

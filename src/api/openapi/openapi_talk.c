@@ -180,7 +180,8 @@ const struct openapi_object openapi_talk[] = {
         {"why", "{number}", "The parts of its score (explain)"})},
     {"Passage", "A stretch of a text, in bytes", OPENAPI_FIELDS(
         {"from!", "count", "Where it begins"},
-        {"to!", "count", "Where it ends"})},
+        {"to!", "count", "Where it ends"},
+        {"tool_input!", "bool", "It holds what a tool was given"})},
     {"RecallCoat", "The same answer as another kind of thing", OPENAPI_FIELDS(
         {"kind!", "turn|memory|episode|chat", "What it is"},
         {"id!", "uuid", "Its id"},

@@ -123,10 +123,10 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     const struct turn *turn = hit->turn;
     struct str who =
         turn->name.len ? turn->name : str_of(turn_role_name(turn->role));
-    struct str body =
-        is_whole && context_tokens(turn->text) <= RECALL_WHOLE_TOKENS
-            ? turn->text
-            : budget_fit(b->arena, hit->text, RECALL_TURN_TOKENS);
+    struct str body = is_whole && !hit->has_input &&
+                              context_tokens(turn->text) <= RECALL_WHOLE_TOKENS
+                          ? turn->text
+                          : budget_fit(b->arena, hit->text, RECALL_TURN_TOKENS);
     char when[CLOCK_TEXT_SIZE];
     const char *mark = context_mark(b, &turn->chat_id, turn->seq, turn->seq);
     const char *text;

@@ -52,6 +52,7 @@ struct search_hit {
     /* Where `text` stands in the turn's text; the whole of a short one. */
     size_t passage_from;
     size_t passage_to;
+    bool has_input; /* … but for what a tool was given, which is behind it */
     struct search_coat *also;
     size_t n_also;
     float read; /* the reader's word that it answers; below 0: not read */

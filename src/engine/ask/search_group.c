@@ -14,6 +14,7 @@
 #include "engine/core/engine.h"
 #include "engine/episode/episode.h"
 #include "engine/memory/memory.h"
+#include "engine/read/doc.h"
 #include "engine/read/sense.h"
 
 #include <string.h>
@@ -260,6 +261,8 @@ enum clew_status search_group(struct search_work *work, struct clew_error *err)
         struct search_hit *hit = &work->matters[i].hit;
 
         if (hit->turn) {
+            status = doc_searched(work->engine, work->arena, hit->turn,
+                                  &work->matters[i].searched, err);
             hit->speaker = sense_speaker(hit->turn->role == TURN_ASSISTANT,
                                          hit->turn->name);
         }

@@ -70,6 +70,7 @@ enum clew_status search_drop_unseen(struct store_tx *tx, struct arena *arena,
 /* A turn, or what stands for none, with all that was found of it. */
 struct matter {
     struct search_hit hit; /* what is shown; its turn is set if it has one */
+    struct str searched;   /* of a turn: its text, with tools' inputs */
     const struct turn *before; /* the turn before; NULL if there is none */
     double turn;    /* match of the turn itself, or SEARCH_NO_MATCH */
     double memory;  /* of the best memory that cites it, or the same */

@@ -151,7 +151,7 @@ enum clew_status search_find_named(struct search_work *work,
     for (size_t i = 0; status == CLEW_OK && i < work->count; i++) {
         struct matter *matter = &work->matters[i];
         struct str text =
-            matter->hit.turn ? matter->hit.turn->text : matter->hit.text;
+            matter->hit.turn ? matter->searched : matter->hit.text;
 
         matter->n_named = 0;
         for (size_t k = 0; k < names.count; k++) {

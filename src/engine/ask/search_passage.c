@@ -5,7 +5,8 @@
  *
  * A stretch is a run of whole sentences (lines, where there are none) up to
  * PASSAGE_BYTES. The words of the question that it holds, rarer ones more, and
- * its cosine with the question choose among them; of equals the first.
+ * its cosine with the question choose among them; of equals the one that has
+ * the words in its middle.
  */
 #include "engine/ask/search_internal.h"
 
@@ -14,6 +15,7 @@
 #include "model/embed.h"
 #include "text/analysis.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of a longer text the part around most of the question's words. */
@@ -157,6 +159,32 @@ static size_t unit_end(const struct choice *choice, size_t unit)
                                       : choice->text.len;
 }
 
+/* How far the words of the question are from the middle of a run of units,
+ * 0 to 1: what matched at its very end has lost what follows it, and the reader
+ * may not come so far. */
+static float aside(const struct choice *choice, size_t from, size_t to)
+{
+    size_t begin = choice->units[from].from;
+    size_t end = unit_end(choice, to - 1);
+    size_t first = to;
+    size_t last = from;
+    float middle;
+    float matched;
+
+    for (size_t i = from; i < to; i++) {
+        if (choice->units[i].terms) {
+            first = first < i ? first : i;
+            last = i;
+        }
+    }
+    if (first == to || end == begin) {
+        return 0;
+    }
+    middle = (float)(begin + end) / 2;
+    matched = (float)(choice->units[first].from + unit_end(choice, last)) / 2;
+    return fabsf(matched - middle) / (float)(end - begin) * 2;
+}
+
 /* Every run of whole sentences that fits. */
 static void find_stretches(struct choice *choice)
 {
@@ -174,6 +202,7 @@ static void find_stretches(struct choice *choice)
         for (size_t t = 0; t < choice->n_terms; t++) {
             stretch.weight += terms >> t & 1 ? choice->weights[t] : 0;
         }
+        stretch.weight -= PASSAGE_ASIDE * aside(choice, i, k);
         offer(choice, &stretch);
         if (k == choice->n_units) {
             return; /* the rest is part of this one */

@@ -140,17 +140,28 @@ static void set_before(struct search_work *work)
     }
 }
 
+static size_t at_most(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 enum clew_status search_set_passage(struct search_work *work,
                                     struct matter *matter,
                                     struct clew_error *err)
 {
     struct search_hit *hit = &matter->hit;
-    struct str text = hit->turn ? hit->turn->text : hit->text;
-    enum clew_status status =
-        search_passage(work, text, &hit->passage_from, &hit->passage_to, err);
+    struct str text = hit->turn ? matter->searched : hit->text;
+    size_t from;
+    size_t to;
+    enum clew_status status = search_passage(work, text, &from, &to, err);
 
     if (status == CLEW_OK) {
-        hit->text = str_sub(text, hit->passage_from, hit->passage_to);
+        size_t said = hit->turn ? hit->turn->text.len : text.len;
+
+        hit->text = str_sub(text, from, to);
+        hit->passage_from = at_most(from, said);
+        hit->passage_to = at_most(to, said);
+        hit->has_input = to > said;
     }
     return status;
 }

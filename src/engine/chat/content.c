@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -193,4 +194,128 @@ enum clew_status content_parse(struct arena *arena, const json_t *value,
     }
     *out = found;
     return CLEW_OK;
+}
+
+/* --- what tools were given --- */
+
+/* Values within values that are looked at. */
+#define MAX_DEPTH 8
+/* A longer run without a space is data in letters, not text. */
+#define MAX_RUN_BYTES 1024
+
+static bool is_text(struct str text)
+{
+    return text.len <= MAX_RUN_BYTES ||
+           memchr(text.s, ' ', MAX_RUN_BYTES) != NULL ||
+           memchr(text.s, '\n', MAX_RUN_BYTES) != NULL;
+}
+
+/* "key: text" on a line of its own; without key in a list. */
+static void append_value(struct buf *out, const char *key, const json_t *value)
+{
+    if (out->len > 0 && out->data[out->len - 1] != '\n') {
+        (void)buf_append_char(out, '\n');
+    }
+    if (key) {
+        (void)buf_append_cstr(out, key);
+        (void)buf_append_cstr(out, ": ");
+    }
+    if (json_is_string(value)) {
+        append_json_text(out, value);
+    } else if (json_is_integer(value)) {
+        (void)buf_printf(out, "%" JSON_INTEGER_FORMAT,
+                         json_integer_value(value));
+    } else {
+        (void)buf_printf(out, "%g", json_number_value(value));
+    }
+}
+
+static void append_values(struct buf *out, const char *key, json_t *value,
+                          int depth)
+{
+    const char *name;
+    json_t *inner;
+    size_t i;
+
+    if (depth > MAX_DEPTH) {
+        return;
+    }
+    if (json_is_object(value)) {
+        json_object_foreach (value, name, inner) {
+            append_values(out, name, inner, depth + 1);
+        }
+    } else if (json_is_array(value)) {
+        json_array_foreach (value, i, inner) {
+            append_values(out, key, inner, depth + 1);
+        }
+    } else if (json_is_number(value) ||
+               (json_is_string(value) &&
+                is_text((struct str){json_string_value(value),
+                                     json_string_length(value)}))) {
+        append_value(out, key, value);
+    }
+}
+
+/* Arguments may be JSON in a string. */
+static void append_input(struct buf *out, json_t *input)
+{
+    struct str text = {json_string_value(input), json_string_length(input)};
+    json_t *parsed = NULL;
+
+    if (json_is_string(input) && text.len > 0 && text.s[0] == '{' &&
+        json_parse(text, &parsed, NULL) == CLEW_OK) {
+        append_values(out, NULL, parsed, 0);
+        json_decref(parsed);
+        return;
+    }
+    append_values(out, NULL, input, 0);
+}
+
+static void append_inputs(struct buf *out, const json_t *block)
+{
+    struct str name = str_of(json_string_value(string_at(block, "name")));
+    json_t *input = json_object_get(block, "input");
+
+    if (string_at(block, "text") || str_ifind(name, STR("clew"), 0) == 0 ||
+        str_ifind(name, STR("mcp__clew"), 0) == 0) {
+        return;
+    }
+    input = input ? input : json_object_get(block, "arguments");
+    if (!input && json_is_object(json_object_get(block, "content"))) {
+        input = json_object_get(block, "content"); /* a result with fields */
+    }
+    if (input) {
+        append_input(out, input);
+    }
+}
+
+enum clew_status content_inputs(struct arena *arena, struct str json,
+                                struct str *out)
+{
+    json_t *blocks = NULL;
+    struct buf text;
+    const json_t *block;
+    size_t i;
+    enum clew_status status = CLEW_OK;
+
+    *out = (struct str){0};
+    if (!json.s || json.len > LIMIT_TOOL_INPUT_BYTES || json.s[0] != '[') {
+        return CLEW_OK;
+    }
+    if (json_parse(json, &blocks, NULL) != CLEW_OK) {
+        return CLEW_OK; /* not as content_parse() left it */
+    }
+    buf_init(&text, (size_t)LIMIT_TOOL_INPUT_BYTES * 3);
+    json_array_foreach (blocks, i, block) {
+        append_inputs(&text, block);
+    }
+    if (text.len > 0) {
+        status = buf_status(&text);
+    }
+    if (status == CLEW_OK && text.len > 0) {
+        status = keep(arena, &text, out);
+    }
+    buf_release(&text);
+    json_decref(blocks);
+    return status;
 }

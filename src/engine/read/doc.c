@@ -4,8 +4,10 @@
  */
 #include "engine/read/doc.h"
 
+#include "engine/chat/content.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
+#include "engine/core/redact.h"
 #include "index/doc.h"
 #include "model/embed.h"
 
@@ -28,6 +30,7 @@ static enum clew_status analyse(struct engine *engine, struct arena *arena,
     }
     out->vector = vector;
     out->halves = NULL;
+    out->searched = NULL;
     return status;
 }
 
@@ -61,6 +64,64 @@ enum clew_status doc_text_of(struct engine *engine, struct arena *arena,
     return analyse(engine, arena, text, &options, out, err);
 }
 
+enum clew_status doc_searched(const struct engine *engine, struct arena *arena,
+                              const struct turn *turn, struct str *out,
+                              struct clew_error *err)
+{
+    struct str inputs;
+    enum clew_status status = content_inputs(arena, turn->content, &inputs);
+
+    *out = turn->text;
+    if (status != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    if (inputs.len == 0) {
+        return CLEW_OK;
+    }
+    status = redact_text(engine, arena, &inputs, err);
+    if (status == CLEW_OK) {
+        *out = str_of(arena_printf(arena, "%.*s\n%.*s", (int)turn->text.len,
+                                   turn->text.s, (int)inputs.len, inputs.s));
+        status = out->s ? CLEW_OK : clew_no_memory(err);
+    }
+    return status;
+}
+
+/* What was said and what the tools were given are its two halves. */
+static enum clew_status add_inputs(struct engine *engine, struct arena *arena,
+                                   const struct turn *turn,
+                                   struct doc_text *text,
+                                   struct clew_error *err)
+{
+    struct analysis_options options = {.time_ms = turn->created_at_ms,
+                                       .timezone = turn->timezone,
+                                       .speaker = turn->name,
+                                       .has_no_keywords = true};
+    struct doc_text *searched;
+    struct str whole;
+    struct str halves[2];
+    float *vectors;
+    enum clew_status status = doc_searched(engine, arena, turn, &whole, err);
+
+    if (status != CLEW_OK || whole.len == turn->text.len) {
+        return status;
+    }
+    halves[0] = str_sub(whole, 0, turn->text.len);
+    halves[1] = str_sub(whole, turn->text.len + 1, whole.len);
+    searched = arena_zero(arena, 1, sizeof(*searched));
+    vectors = arena_zero(arena, 2 * engine->embedder->dim, sizeof(*vectors));
+    if (!searched || !vectors) {
+        return clew_no_memory(err);
+    }
+    status = analyse(engine, arena, whole, &options, searched, err);
+    if (status == CLEW_OK) {
+        status = embed_run(engine->embedder, halves, 2, vectors, err);
+    }
+    searched->halves = vectors;
+    text->searched = searched;
+    return status;
+}
+
 enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
                                   const struct turn *turn, bool has_keywords,
                                   struct doc_text *out, struct clew_error *err)
@@ -72,7 +133,10 @@ enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
     enum clew_status status =
         analyse(engine, arena, turn->text, &options, out, err);
 
-    return status == CLEW_OK ? embed_halves(engine, arena, turn->name, out, err)
+    if (status == CLEW_OK) {
+        status = embed_halves(engine, arena, turn->name, out, err);
+    }
+    return status == CLEW_OK ? add_inputs(engine, arena, turn, out, err)
                              : status;
 }
 
@@ -96,6 +160,7 @@ enum clew_status doc_of_turn(struct arena *arena, const struct turn *turn,
                              const struct doc_text *text, struct index_doc *out,
                              struct clew_error *err)
 {
+    text = text->searched ? text->searched : text;
     memset(out, 0, sizeof(*out));
     out->kind = INDEX_TURN;
     out->id = turn->id;

@@ -29,6 +29,9 @@ struct doc_text {
     struct analysis analysis;
     const float *vector; /* of the engine's embedder */
     const float *halves; /* of a longer turn, or NULL; see index_doc */
+    /* Of a turn whose tools were given something: the same with that, as the
+     * index has it; NULL of others. */
+    const struct doc_text *searched;
 };
 
 /* Analyse and embed a text said at `time_ms`, for the index alone: without
@@ -43,6 +46,12 @@ enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
                                   const struct turn *turn, bool has_keywords,
                                   struct doc_text *out,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+/* What a turn is found by: its text, and behind it what its tools were given,
+ * with the secrets starred as in its text. The text itself if that is all. */
+enum clew_status doc_searched(const struct engine *engine, struct arena *arena,
+                              const struct turn *turn, struct str *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 
 /* The document of a stored turn; points into the turn and the arena. */
 enum clew_status doc_of_turn(struct arena *arena, const struct turn *turn,
