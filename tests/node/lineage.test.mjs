@@ -538,6 +538,18 @@ onEachBackend("lineage", (open) => {
     assert.ok((await t.memory(thought_id)).weight <= weight);
   });
 
+  test("lineage: a word in common is no answer", async () => {
+    const t = await tenant();
+    const { result } = await t.say("Staging is deployed on Tuesdays after the stand-up, by whoever is on call.");
+    await t.say("The kitchen of the Hamburg office is cleaned by an outside firm every second evening.");
+    const { weight } = await t.memory(result.thought_id);
+    assert.deepEqual((await t.say("how do we deploy quantum computers?")).result.sources, []);
+    assert.deepEqual((await t.say("which colour is the kitchen?")).result.sources, []);
+    assert.ok((await t.memory(result.thought_id)).weight <= weight);
+    const asked = await t.say("when do we deploy to staging?");
+    assert.equal(asked.result.sources[0].thought_id, result.thought_id);
+  });
+
   test("lineage: thoughts that deny or narrow each other conflict", async () => {
     const t = await tenant();
     const pairs = [

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #define FIND_LIMIT 12
-/* Without a common word the meaning must be this near; scores are relative to
- * all that was looked at, so the nearest of strangers stays below. */
+/* Beside recall's floor: without a common word the meaning must be this near;
+ * an intent is no question, and what is read with it says less. */
 #define MEANING_FLOOR 0.5
 /* What falls this far behind the best is not related. */
 #define BEHIND 0.3
@@ -286,6 +286,7 @@ static enum clew_status search(struct engine *engine, const struct scope *scope,
                                  .user_id = user_id,
                                  .kinds = kind,
                                  .limit = FIND_LIMIT,
+                                 .is_floored = true,
                                  .since_ms = INT64_MIN,
                                  .until_ms = INT64_MAX,
                                  .at_ms = clock_now_ms(engine->clock)};
@@ -302,6 +303,23 @@ static bool is_related(const struct search_result *found, size_t i)
            item->score >= BEHIND * found->hits[0].item.score;
 }
 
+/* Is anything there above recall's floor, of which chats may be offered? */
+static enum clew_status is_known(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 struct str user_id, struct str intent,
+                                 bool *out_known, struct clew_error *err)
+{
+    struct search_result turns = {0};
+    enum clew_status status = CLEW_OK;
+
+    if (!*out_known) {
+        status = search(engine, scope, arena, user_id, intent, RECALL_TURN,
+                        &turns, err);
+        *out_known = turns.count > 0;
+    }
+    return status;
+}
+
 /* Chats by their turns, and the chats the memories come from. */
 static enum clew_status find(struct engine *engine, const struct scope *scope,
                              struct arena *arena, struct str user_id,
@@ -313,8 +331,12 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
     struct search_result chats = {0};
     enum clew_status status = search(engine, scope, arena, user_id, intent,
                                      RECALL_MEMORY, &memories, err);
+    bool known = memories.count > 0;
 
     if (status == CLEW_OK) {
+        status = is_known(engine, scope, arena, user_id, intent, &known, err);
+    }
+    if (status == CLEW_OK && known) {
         status = search(engine, scope, arena, user_id, intent, RECALL_CHAT,
                         &chats, err);
     }

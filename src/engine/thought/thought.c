@@ -186,13 +186,39 @@ static void break_ties(struct thought_source *sources, size_t count)
     }
 }
 
-/* Strangers are found for every question: without a common word the meaning
- * must be near, or there is nothing to tell and nothing to reinforce. */
+/* Strangers are found for every text: without a common word the meaning must be
+ * near, or there is nothing to tell and nothing to reinforce. */
 static bool is_related(const struct search_hit *hit, double best)
 {
     return (hit->item.parts.lexical + hit->item.parts.neighbour > 0 ||
             hit->item.score >= MEANING_FLOOR) &&
            hit->item.score >= BEHIND * best;
+}
+
+/* Has a question an answer above the floor of recall? Only then is anything
+ * told; what is told is what is near, as lineage orders it. What is contributed
+ * asks nothing. */
+static enum clew_status is_answered(struct thought_work *work,
+                                    const struct scope *scope,
+                                    const struct search_query *asked,
+                                    bool *out_is, struct clew_error *err)
+{
+    const struct thought_input *input = work->input;
+    struct search_query query = *asked;
+    struct search_result answers = {0};
+    enum clew_status status;
+
+    *out_is = true;
+    if (thought_is_explicit(input) ||
+        !is_lone_question(str_trim(input->prompt))) {
+        return CLEW_OK;
+    }
+    query.query = input->prompt;
+    query.is_floored = true;
+    status =
+        search_run(work->engine, scope, work->arena, &query, &answers, err);
+    *out_is = answers.count > 0;
+    return status;
 }
 
 static enum clew_status retrieve(struct thought_work *work,
@@ -207,6 +233,7 @@ static enum clew_status retrieve(struct thought_work *work,
                                  .until_ms = INT64_MAX,
                                  .at_ms = work->now_ms};
     struct thought_result *out = work->out;
+    bool is_told = true;
     enum clew_status status;
 
     if (str_trim(input->context).len > 0) {
@@ -220,6 +247,9 @@ static enum clew_status retrieve(struct thought_work *work,
     }
     status = search_plain(work->engine, scope, work->arena, &query,
                           &work->found, err);
+    if (status == CLEW_OK) {
+        status = is_answered(work, scope, &query, &is_told, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -228,7 +258,7 @@ static enum clew_status retrieve(struct thought_work *work,
     if (!out->sources) {
         return clew_no_memory(err);
     }
-    for (size_t i = 0; i < work->found.count; i++) {
+    for (size_t i = 0; is_told && i < work->found.count; i++) {
         const struct search_hit *hit = &work->found.hits[i];
         struct thought_source *source = &out->sources[out->n_sources];
 
