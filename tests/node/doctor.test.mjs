@@ -65,6 +65,10 @@ describe("clew doctor", () => {
     assert.equal(run.status, 0, JSON.stringify(run.checks));
     assert.equal(run.wrong, 0);
     assert.ok(run.checks.some((check) => check.part === "store" && /1 turns/.test(check.found)));
+    /* how long a recall reads here; nothing of it where it reads nothing */
+    const speed = (checks) => checks.find((check) => check.part === "recall");
+    assert.match(speed(run.checks).found, /takes some [1-9]\d* ms on two of these processors/);
+    assert.equal(speed((await doctor(at, { vars: { CLEW_RECALL_READ_MS: "0" } })).checks), undefined);
     const shown = spawnSync(bin, ["doctor"], { env: at.env, encoding: "utf8" });
     assert.equal(shown.status, 0, shown.stderr);
     assert.match(shown.stdout, /^ok {4}store {5}sound/m);

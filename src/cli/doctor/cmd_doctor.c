@@ -12,8 +12,8 @@
 /* In the order people should mend them. */
 static void (*const checks[])(struct doctor *doctor) = {
     doctor_settings, doctor_folder, doctor_store,  doctor_reading,
-    doctor_agents,   doctor_tasks,  doctor_server, doctor_remote,
-    doctor_model,    doctor_clients};
+    doctor_speed,    doctor_agents, doctor_tasks,  doctor_server,
+    doctor_remote,   doctor_model,  doctor_clients};
 
 static const char *word_of(enum doctor_state state)
 {

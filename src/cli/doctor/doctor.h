@@ -50,4 +50,7 @@ void doctor_reading(struct doctor *doctor);
 void doctor_agents(struct doctor *doctor);
 void doctor_tasks(struct doctor *doctor);
 
+/* doctor_speed.c: what recall.read_ms comes to here */
+void doctor_speed(struct doctor *doctor);
+
 #endif
