@@ -102,6 +102,6 @@
 /* What a whole unit of cosine is worth beside all words of the question. */
 #define PASSAGE_COSINE 1.0f
 /* … and what words at the very edge of a stretch cost: it parts equals. */
-#define PASSAGE_ASIDE 0.05f
+#define PASSAGE_ASIDE 0.02f
 
 #endif
