@@ -245,10 +245,14 @@ test("every table is exported, or known to be made again", () => {
   const tables = new Map(); /* as the last migration leaves them */
   for (const name of fs.readdirSync(folder).sort()) {
     const sql = fs.readFileSync(path.join(folder, name), "utf8");
-    for (const [, dropped, table, columns] of sql.matchAll(
-      /DROP TABLE (\w+);|CREATE TABLE (\w+) \(([^;]*)\);/g)) {
+    for (const [, dropped, table, columns, from, to] of sql.matchAll(
+      /DROP TABLE (\w+);|CREATE TABLE (\w+) \(([^;]*)\);|ALTER TABLE (\w+) RENAME TO (\w+);/g)) {
       tables.delete(dropped);
       if (table) tables.set(table, columns);
+      if (from) {
+        tables.set(to, tables.get(from));
+        tables.delete(from);
+      }
     }
   }
   for (const [table, columns] of tables) {

@@ -145,7 +145,8 @@ async function say(api, user, lines) {
   return {
     efforts: isOk(await api.get(`/api/v1/efforts?chat_id=${chat}&all=1`)).items
       .filter((one) => !one.parent_id),
-    notes: all.filter((one) => one.type !== "effort" && one.status === "active"),
+    notes: all.filter((one) => one.type !== "effort" && one.status === "active" &&
+      !one.superseded),
   };
 }
 
