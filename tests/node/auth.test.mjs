@@ -128,7 +128,7 @@ onEachBackend("isolation", (open) => {
         if (!path.startsWith("/api/")) continue;
         if (path === "/api/v1/events") continue; /* has no end: page-api */
         const schema = schemaOf(document, operation.requestBody
-          ?.content["application/json"].schema);
+          ?.content["application/json"]?.schema); /* a file is no JSON: refused as such */
         for (const id of new Set(ids)) {
           const target = path.replaceAll("{id}", id);
           const body = method === "get" || method === "delete"
