@@ -4,6 +4,7 @@
  */
 #include "recall/recall.h"
 
+#include "base/clock.h"
 #include "model/embed.h"
 #include "recall/recall_internal.h"
 #include "text/analysis.h"
@@ -18,8 +19,44 @@
  * word that was mended, and one lent by what was said before. */
 #define MENDED_WEIGHT 0.7f
 #define LENT_WEIGHT 0.4f
+/* … and one of a date: what it means is looked for as a time. */
+#define DATED_WEIGHT 0.4f
 /* What the vector of what was said before weighs beside the question's. */
 #define LENT_VECTOR 0.5f
+/* Pairs of characters that make a word that tells something, about: others
+ * join it to the next, or are what words are asked with. */
+#define PAIRS_PER_WORD 3
+
+static bool is_in_date(const struct analysis *analysis,
+                       const struct token *token)
+{
+    for (size_t i = 0; i < analysis->n_dates; i++) {
+        const struct span *span = &analysis->dates[i].span;
+
+        if (token->from < span->to && token->to > span->from) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does a term stand in one of the question's dates, and nowhere else? */
+static bool is_dated(const struct analysis *analysis, struct str term)
+{
+    bool is_dated = false;
+
+    for (size_t i = 0; analysis && i < analysis->tokens.count; i++) {
+        const struct token *token = &analysis->tokens.items[i];
+
+        if (str_eq(token->stem, term)) {
+            if (!is_in_date(analysis, token)) {
+                return false;
+            }
+            is_dated = true;
+        }
+    }
+    return is_dated;
+}
 
 static bool is_mended(const struct recall_request *request,
                       const struct tokens *tokens, struct str term)
@@ -40,7 +77,8 @@ static bool is_mended(const struct recall_request *request,
 /* Terms without repeats, at most LIMIT_QUERY_TERMS. */
 static enum clew_status add_terms(struct recall_query *query,
                                   struct arena *arena,
-                                  const struct tokens *tokens, float weight,
+                                  const struct tokens *tokens,
+                                  const struct analysis *analysis, float weight,
                                   struct clew_error *err)
 {
     struct str *terms = NULL;
@@ -59,9 +97,14 @@ static enum clew_status add_terms(struct recall_query *query,
         if (k == query->n_terms) {
             query->terms[k] = terms[i];
             query->hashes[k] = hash;
-            query->weights[k] = is_mended(query->request, tokens, terms[i])
-                                    ? weight * MENDED_WEIGHT
-                                    : weight;
+            query->weights[k] = weight;
+            if (is_mended(query->request, tokens, terms[i])) {
+                query->weights[k] *= MENDED_WEIGHT;
+            }
+            query->is_dated[k] = is_dated(analysis, terms[i]);
+            if (query->is_dated[k]) {
+                query->weights[k] *= DATED_WEIGHT;
+            }
             query->n_terms++;
         }
     }
@@ -70,7 +113,7 @@ static enum clew_status add_terms(struct recall_query *query,
 
 static enum clew_status take_terms(struct recall_query *query,
                                    struct arena *arena,
-                                   const struct tokens *tokens,
+                                   const struct analysis *analysis,
                                    struct clew_error *err)
 {
     size_t n = LIMIT_QUERY_TERMS;
@@ -81,18 +124,19 @@ static enum clew_status take_terms(struct recall_query *query,
     query->hashes = arena_zero(arena, n, sizeof(*query->hashes));
     query->weights = arena_zero(arena, n, sizeof(*query->weights));
     query->is_known = arena_zero(arena, n, sizeof(*query->is_known));
+    query->is_dated = arena_zero(arena, n, sizeof(*query->is_dated));
     if (!query->terms || !query->hashes || !query->weights ||
-        !query->is_known) {
+        !query->is_known || !query->is_dated) {
         return clew_no_memory(err);
     }
-    status = add_terms(query, arena, tokens, 1, err);
+    status = add_terms(query, arena, &analysis->tokens, analysis, 1, err);
     if (status != CLEW_OK || query->request->lent.len == 0) {
         return status;
     }
     if (tokens_of(arena, query->request->lent, &lent) != CLEW_OK) {
         return clew_no_memory(err);
     }
-    return add_terms(query, arena, &lent, LENT_WEIGHT, err);
+    return add_terms(query, arena, &lent, NULL, LENT_WEIGHT, err);
 }
 
 /* The question's vector, and what was said before it mixed in. */
@@ -170,6 +214,62 @@ static enum clew_status take_vector(struct recall_query *query,
     return CLEW_OK;
 }
 
+/* The day of the year before. */
+static int64_t year_before(int64_t time_ms)
+{
+    int64_t day = time_ms / CLOCK_DAY_MS - (time_ms % CLOCK_DAY_MS < 0);
+    int64_t year;
+    int month;
+    int dom;
+
+    clock_civil_from_days(day, &year, &month, &dom);
+    return time_ms -
+           (day - clock_days_from_civil(year - 1, month, dom)) * CLOCK_DAY_MS;
+}
+
+/* A time asked about. What was said is behind us: "in March", asked in
+ * November, may be the one to come, but is that of this year as likely. */
+static void add_range(struct recall_query *query, const struct date *date)
+{
+    struct index_range range = {date->from_ms, date->to_ms};
+
+    if (query->n_ranges < RECALL_RANGES) {
+        query->ranges[query->n_ranges++] = range;
+    }
+    if (date->again == DATE_ONCE || range.from_ms <= query->request->at_ms ||
+        query->n_ranges == RECALL_RANGES) {
+        return;
+    }
+    if (date->again == DATE_WEEKLY) {
+        range.from_ms -= 7 * CLOCK_DAY_MS;
+        range.to_ms -= 7 * CLOCK_DAY_MS;
+    } else {
+        range.from_ms = year_before(range.from_ms);
+        range.to_ms = year_before(range.to_ms);
+    }
+    query->ranges[query->n_ranges++] = range;
+}
+
+/* Words that tell something and are no date. */
+static size_t count_named(const struct analysis *analysis)
+{
+    size_t n_words = 0;
+    size_t n_pairs = 0;
+
+    for (size_t i = 0; i < analysis->tokens.count; i++) {
+        const struct token *token = &analysis->tokens.items[i];
+
+        if (token->kind == TOKEN_PUNCT ||
+            token->flags & (TOKEN_PART | TOKEN_STOP | TOKEN_CHAT) ||
+            is_in_date(analysis, token)) {
+            continue;
+        }
+        n_words += token->kind != TOKEN_BIGRAM;
+        n_pairs += token->kind == TOKEN_BIGRAM;
+    }
+    return n_words + n_pairs / PAIRS_PER_WORD;
+}
+
 static enum clew_status analyse(struct recall_query *query, struct arena *arena,
                                 const struct index_view *view,
                                 struct embedder *embedder,
@@ -183,16 +283,15 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
         analysis_run(arena, request->query, &options, &analysis, err);
 
     if (status == CLEW_OK) {
-        status = take_terms(query, arena, &analysis.tokens, err);
+        status = take_terms(query, arena, &analysis, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
-    for (size_t i = 0; i < analysis.n_dates && i < RECALL_RANGES; i++) {
-        query->ranges[i].from_ms = analysis.dates[i].from_ms;
-        query->ranges[i].to_ms = analysis.dates[i].to_ms;
-        query->n_ranges++;
+    for (size_t i = 0; i < analysis.n_dates; i++) {
+        add_range(query, &analysis.dates[i]);
     }
+    query->n_named = count_named(&analysis);
     query->wants = question_wants(request->query, &analysis.tokens);
     for (size_t i = 0; i < view->count && view->dim > 0; i++) {
         const struct segment *s = view->segments[i];
@@ -421,6 +520,7 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
     result.terms = query.terms;
     result.is_known = query.is_known;
     result.n_terms = query.n_terms;
+    result.n_named = query.n_named;
     *out = result;
     return CLEW_OK;
 }

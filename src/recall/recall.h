@@ -149,6 +149,8 @@ struct recall_result {
     struct str *terms;   /* what was searched by, for highlights */
     bool *is_known;      /* of each term: something in reach has it */
     size_t n_terms;
+    size_t n_named; /* words of the question that tell something, without its
+                       dates */
 };
 
 /* `embedder` may be NULL (no vectors) and must be the model of the index. */

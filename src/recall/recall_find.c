@@ -15,6 +15,10 @@
 #define N_VECTOR 96u
 #define SPREAD_EACH 2u
 #define N_SPREAD 32u
+/* Of what was said at a time asked about the nearest so many, unless it is more
+ * than this. */
+#define N_IN_TIME 192u
+#define MAX_IN_TIME 16384u
 
 /* Mark the best by vectors, and set the cosines' moments. */
 static enum clew_status find_by_vector(struct population *pop, size_t want,
@@ -57,6 +61,85 @@ static enum clew_status find_newest(struct population *pop, size_t want,
     return status;
 }
 
+/* Is it of a time asked about: said then, or, of what was drawn from talk,
+ * about something then? */
+static bool is_of_time(const struct population *pop, const struct segment *s,
+                       uint32_t doc)
+{
+    const struct recall_query *query = pop->query;
+    const struct index_range *dates = NULL;
+    size_t n_dates =
+        pop->kind == INDEX_TURN ? 0 : segment_dates(s, doc, &dates);
+
+    for (size_t i = 0; i < query->n_ranges; i++) {
+        const struct index_range *range = &query->ranges[i];
+
+        if (s->times[doc] >= range->from_ms && s->times[doc] < range->to_ms) {
+            return true;
+        }
+        for (size_t k = 0; k < n_dates; k++) {
+            if (dates[k].from_ms < range->to_ms &&
+                dates[k].to_ms > range->from_ms) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Call `best_add` for all of the time asked about; their number, at most
+ * `limit` + 1. */
+static size_t offer_in_time(struct population *pop, size_t limit,
+                            struct best *best)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < pop->n_slices; i++) {
+        const struct slice *slice = &pop->slices[i];
+        const struct segment *s = slice->segment;
+        bool has_vectors = pop->query->dim > 0 && !segment_is_bare(s);
+
+        for (uint32_t doc = slice->first; doc < slice->end; doc++) {
+            if (!is_of_time(pop, s, doc) ||
+                !population_allows(pop, slice, doc)) {
+                continue;
+            }
+            if (++n > limit) {
+                return n;
+            }
+            if (best) {
+                best_add(best,
+                         has_vectors && s->forms[doc].scale > 0
+                             ? recall_cosine(pop->query, s, doc)
+                             : 0,
+                         slice->base + doc - slice->first);
+            }
+        }
+    }
+    return n;
+}
+
+/* "What did I say two days ago?" holds no word of the answer, and little of its
+ * meaning: what was said then is looked at whatever it says. Where that is very
+ * much, a time alone finds nothing. */
+static enum clew_status find_in_time(struct population *pop,
+                                     struct clew_error *err)
+{
+    struct best best;
+    enum clew_status status = CLEW_OK;
+
+    if (pop->query->n_ranges == 0 ||
+        offer_in_time(pop, MAX_IN_TIME, NULL) > MAX_IN_TIME) {
+        return CLEW_OK;
+    }
+    status = best_init(&best, pop->arena, N_IN_TIME, err);
+    if (status == CLEW_OK) {
+        (void)offer_in_time(pop, MAX_IN_TIME, &best);
+        best_mark(&best, pop);
+    }
+    return status;
+}
+
 static void mark_all(struct population *pop)
 {
     for (size_t i = 0; i < pop->n_slices; i++) {
@@ -92,6 +175,10 @@ enum clew_status recall_find(struct population *pop, size_t limit,
     if (pop->n_live <= SCORE_ALL) {
         mark_all(pop);
         return CLEW_OK;
+    }
+    status = find_in_time(pop, err);
+    if (status != CLEW_OK) {
+        return status;
     }
     if (pop->n_terms > 0) {
         return recall_find_by_terms(pop, n_lexical, n_spread, err);

@@ -43,6 +43,7 @@ struct recall_query {
     uint64_t *hashes;
     float *weights; /* of each beside the others */
     bool *is_known; /* of each: set by population_init() */
+    bool *is_dated; /* of each: it is part of a date */
     size_t n_terms;
     size_t dim;          /* 0 = no vector */
     const float *floats; /* as the embedder made it */
@@ -57,6 +58,7 @@ struct recall_query {
     const struct vec_ops *ops;
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
+    size_t n_named;             /* as in struct recall_result */
     uint32_t wants;             /* enum question_wants: the kind of answer */
     size_t n_bare[INDEX_KINDS]; /* documents whose vectors are elsewhere */
 };

@@ -17,6 +17,9 @@
 #define B 0.33f
 /* Rarity counts with this power: what is asked about is mostly the rare. */
 #define RARITY_POWER 2.0f
+/* What the words of dates weigh where nothing else of the question is known:
+ * "two" of "two days ago" finds nothing. */
+#define ONLY_DATES 0.4f
 /* Up to here removed documents are taken out of a term's count exactly. */
 #define EXACT_COUNT 65536u
 
@@ -220,6 +223,7 @@ static enum clew_status find_terms(struct population *pop,
 {
     const struct recall_query *query = pop->query;
     float total = 0;
+    size_t n_others = 0; /* than words of dates */
 
     pop->terms =
         arena_zero(pop->arena, query->n_terms + 1, sizeof(*pop->terms));
@@ -244,6 +248,7 @@ static enum clew_status find_terms(struct population *pop,
         }
         query->is_known[t] |= term->count > 0;
         pop->n_terms += term->count > 0;
+        n_others += term->count > 0 && !query->is_dated[t];
     }
     if (!pop->terms) {
         return clew_no_memory(err);
@@ -258,6 +263,7 @@ static enum clew_status find_terms(struct population *pop,
         pop->terms[t].weight *= powf(rarity, RARITY_POWER);
         total += pop->terms[t].weight;
     }
+    total = n_others > 0 ? total : total / ONLY_DATES;
     for (size_t t = 0; t < pop->n_terms; t++) {
         pop->terms[t].weight /= total;
     }

@@ -43,6 +43,9 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 #define DEVIATIONS 5.0f
 #define VECTOR_WEIGHT 0.50f
 #define WINDOW_WEIGHT 0.40f
+/* So much of both if the question is about a time and names next to nothing:
+ * its vector means little. */
+#define ONLY_TIME 0.4f
 #define TIME_SAID 0.73f
 #define TIME_SAID_SOON_AFTER 0.40f
 #define TIME_MENTIONED 0.22f
@@ -368,8 +371,21 @@ static void score_vectors(const struct population *pop, size_t slot,
             weights += window_weight[k];
         }
     }
+    if (pop->query->n_ranges > 0 && pop->query->n_named <= 1) {
+        unit /= ONLY_TIME;
+    }
     out->vector = VECTOR_WEIGHT * (pop->slots[slot].nearest - mean) / unit;
     out->window = WINDOW_WEIGHT * (sum / weights - mean) / unit;
+}
+
+/* How long after a time it is still told: a week, but of what is asked about
+ * after two days not until now. */
+static int64_t soon_after(const struct recall_query *query,
+                          const struct index_range *range)
+{
+    int64_t half = query->request->at_ms / 2 - range->to_ms / 2;
+
+    return half < WEEK_MS ? half : WEEK_MS;
 }
 
 static float score_time(const struct population *pop, const struct slot *slot)
@@ -391,7 +407,8 @@ static float score_time(const struct population *pop, const struct slot *slot)
 
         if (time >= range->from_ms && time < range->to_ms) {
             said = TIME_SAID;
-        } else if (time >= range->to_ms && time < range->to_ms + WEEK_MS &&
+        } else if (time >= range->to_ms &&
+                   time < range->to_ms + soon_after(query, range) &&
                    said < TIME_SAID_SOON_AFTER) {
             said = TIME_SAID_SOON_AFTER;
         }

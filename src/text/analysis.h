@@ -74,6 +74,9 @@ enum date_grain {
     DATE_RANGE
 };
 
+/* What of a date was not said: "Friday", "in March". */
+enum date_again { DATE_ONCE, DATE_WEEKLY, DATE_YEARLY };
+
 struct date {
     struct str text;
     struct span span;
@@ -84,8 +87,9 @@ struct date {
     int64_t said_from_ms;
     int64_t said_to_ms;
     enum date_grain said_grain;
-    bool is_relative; /* depended on the turn's time */
-    bool is_unsure;   /* may as well be another day: not to be shown */
+    bool is_relative;      /* depended on the turn's time */
+    bool is_unsure;        /* may as well be another day: not to be shown */
+    enum date_again again; /* may be that of another week or year */
 };
 
 struct analysis {

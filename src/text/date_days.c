@@ -135,6 +135,7 @@ static bool in_year(const struct date_parser *p, const struct month_days *days,
     *out = when_days(from, to + 1,
                      days->first == days->last ? DATE_DAY : DATE_RANGE);
     out->is_relative = !has_year;
+    out->is_yearly = !has_year;
     out->is_unsure = is_unsure || days->is_unsure;
     return true;
 }
@@ -203,6 +204,7 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
         year = date_year_for(&p->ref, *out, &is_unsure);
         *out = when_month(year, days.month, 1);
         out->is_relative = true;
+        out->is_yearly = true;
         out->is_unsure = is_unsure;
     }
     *at = next;

@@ -281,7 +281,8 @@ static bool join_points(const struct date_parser *p, struct when first,
                          .is_relative = first.is_relative || second.is_relative,
                          .is_unsure = (first.is_unsure && !first.is_weekly) ||
                                       (second.is_unsure && !second.is_weekly),
-                         .is_weekly = first.is_weekly && second.is_weekly};
+                         .is_weekly = first.is_weekly && second.is_weekly,
+                         .is_yearly = first.is_yearly && second.is_yearly};
     return true;
 }
 

@@ -191,6 +191,7 @@ static bool rule_season(const struct date_parser *p, size_t *at,
         *out = when_season(item->value, year);
         out->is_unsure = is_unsure;
         out->is_relative = true;
+        out->is_yearly = true;
     } else {
         return false;
     }
@@ -217,6 +218,7 @@ static bool rule_holiday(const struct date_parser *p, size_t *at,
         *out = date_holiday_in(item->value, year);
         out->is_unsure = is_unsure;
         out->is_relative = true;
+        out->is_yearly = true;
     }
     *at = next;
     return true;

@@ -152,14 +152,10 @@ static bool is_in_range(int64_t ms)
     return ms >= CLOCK_MIN_MS && ms <= CLOCK_MAX_MS;
 }
 
-static bool to_date(struct str text, const struct tokens *tokens,
-                    const struct analysis_options *options,
-                    const struct date_item *first, const struct date_item *last,
-                    struct when when, struct date *out)
+/* Its times, in UTC; false where they are beyond the years. */
+static bool set_times(const struct analysis_options *options, struct when when,
+                      struct date *out)
 {
-    const struct token *from = &tokens->items[first->token];
-    size_t end = last->token + 1;
-
     if (when.is_open) {
         out->said_from_ms = zone_to_utc(options->timezone, when.said_from);
         out->said_to_ms = zone_to_utc(options->timezone, when.said_to);
@@ -177,12 +173,6 @@ static bool to_date(struct str text, const struct tokens *tokens,
         when.from >= when.to) {
         return false;
     }
-    while (end < tokens->count && tokens->items[end].flags & TOKEN_PART) {
-        end++;
-    }
-    out->span = (struct span){from->from, tokens->items[last->token].to,
-                              first->token, (uint32_t)end};
-    out->text = str_sub(text, out->span.from, out->span.to);
     out->from_ms = when.from;
     out->to_ms = when.to;
     out->grain = when.grain;
@@ -193,6 +183,29 @@ static bool to_date(struct str text, const struct tokens *tokens,
     }
     out->is_relative = when.is_relative;
     out->is_unsure = when.is_unsure;
+    out->again = when.is_weekly   ? DATE_WEEKLY
+                 : when.is_yearly ? DATE_YEARLY
+                                  : DATE_ONCE;
+    return true;
+}
+
+static bool to_date(struct str text, const struct tokens *tokens,
+                    const struct analysis_options *options,
+                    const struct date_item *first, const struct date_item *last,
+                    struct when when, struct date *out)
+{
+    const struct token *from = &tokens->items[first->token];
+    size_t end = last->token + 1;
+
+    if (!set_times(options, when, out)) {
+        return false;
+    }
+    while (end < tokens->count && tokens->items[end].flags & TOKEN_PART) {
+        end++;
+    }
+    out->span = (struct span){from->from, tokens->items[last->token].to,
+                              first->token, (uint32_t)end};
+    out->text = str_sub(text, out->span.from, out->span.to);
     return true;
 }
 
@@ -270,23 +283,34 @@ static bool next_date(struct date_parser *parser, const struct tokens *tokens,
     return false;
 }
 
-bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
-              const struct analysis_options *options, struct date **out_dates,
-              size_t *out_count)
+/* What was found so far. */
+struct date_list {
+    struct arena *arena;
+    struct date *items;
+    size_t count;
+    size_t cap;
+};
+
+static struct date *list_next(struct date_list *list)
+{
+    list->items = arena_grow(list->arena, list->items, list->count, &list->cap,
+                             sizeof(*list->items));
+    return list->items ? &list->items[list->count] : NULL;
+}
+
+/* The dates of words. */
+static bool add_worded(struct date_list *list, struct str text,
+                       const struct tokens *tokens,
+                       const struct analysis_options *options)
 {
     struct date_parser parser = {0};
     struct date_walk walk = {0};
-    struct date_item *items;
-    struct date *dates = NULL;
     struct when when;
-    size_t n_dates = 0;
-    size_t cap = 0;
     size_t at = 0;
     size_t from;
+    struct date_item *items =
+        arena_alloc(list->arena, (tokens->count * 2 + 1) * sizeof(*items));
 
-    *out_dates = NULL;
-    *out_count = 0;
-    items = arena_alloc(arena, (tokens->count * 2 + 1) * sizeof(*items));
     if (!items) {
         return false;
     }
@@ -296,14 +320,125 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
     parser.items = items;
     parser.ref = ref_of(options);
     while (next_date(&parser, tokens, &walk, &at, &from, &when)) {
-        dates = arena_grow(arena, dates, n_dates, &cap, sizeof(*dates));
-        if (!dates) {
+        struct date *date = list_next(list);
+
+        if (!date) {
             return false;
         }
-        n_dates += to_date(text, tokens, options, &items[from], &items[at - 1],
-                           when, &dates[n_dates]);
+        list->count += to_date(text, tokens, options, &items[from],
+                               &items[at - 1], when, date);
     }
-    *out_dates = dates;
-    *out_count = n_dates;
+    return true;
+}
+
+static bool has_spaceless(const struct tokens *tokens)
+{
+    for (size_t i = 0; i < tokens->count; i++) {
+        if (tokens->items[i].kind == TOKEN_BIGRAM) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The dates of scripts without spaces. */
+static bool add_spaceless(struct date_list *list, struct str text,
+                          const struct tokens *tokens,
+                          const struct analysis_options *options)
+{
+    struct date_ref ref;
+    struct when when;
+    size_t at = 0;
+    size_t from;
+    size_t token = 0;
+
+    if (!has_spaceless(tokens)) {
+        return true;
+    }
+    ref = ref_of(options);
+    while (date_spaceless(text, &ref, &at, &from, &when)) {
+        struct date date = {.text = str_sub(text, from, at)};
+        size_t end;
+
+        while (token < tokens->count && tokens->items[token].to <= from) {
+            token++;
+        }
+        for (end = token;
+             end < tokens->count && tokens->items[end].from < at;) {
+            end++;
+        }
+        if (token == end || tokens->items[token].flags & TOKEN_IN_FENCE ||
+            !set_times(options, when, &date)) {
+            continue;
+        }
+        date.span = (struct span){(uint32_t)from, (uint32_t)at, (uint32_t)token,
+                                  (uint32_t)end};
+        struct date *place = list_next(list);
+
+        if (!place) {
+            return false;
+        }
+        *place = date;
+        list->count++;
+    }
+    return true;
+}
+
+/* Both in order, without what overlaps: "2026" of "2026年". */
+static bool merge(struct date_list *out, const struct date_list *worded,
+                  const struct date_list *spaceless)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i <= spaceless->count; i++) {
+        const struct date *next =
+            i < spaceless->count ? &spaceless->items[i] : NULL;
+
+        for (; at < worded->count &&
+               (!next || worded->items[at].span.from < next->span.to);
+             at++) {
+            const struct date *date = &worded->items[at];
+            struct date *place = list_next(out);
+
+            if (!place) {
+                return false;
+            }
+            *place = *date;
+            out->count += !next || date->span.to <= next->span.from;
+        }
+        if (next) {
+            struct date *place = list_next(out);
+
+            if (!place) {
+                return false;
+            }
+            *place = *next;
+            out->count++;
+        }
+    }
+    return true;
+}
+
+bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
+              const struct analysis_options *options, struct date **out_dates,
+              size_t *out_count)
+{
+    struct date_list worded = {.arena = arena};
+    struct date_list spaceless = {.arena = arena};
+    struct date_list all = {.arena = arena};
+
+    *out_dates = NULL;
+    *out_count = 0;
+    if (!add_worded(&worded, text, tokens, options) ||
+        !add_spaceless(&spaceless, text, tokens, options)) {
+        return false;
+    }
+    if (spaceless.count == 0) {
+        all = worded;
+    } else if (!merge(&all, &worded, &spaceless)) {
+        return false;
+    }
+    *out_dates = all.items;
+    *out_count = all.count;
     return true;
 }

@@ -6,6 +6,7 @@
  * date_tense.c says whether a sentence looks back or ahead, date_which.c,
  * date_days.c and date_rules.c read single dates, date_recur.c what comes
  * again and again, date_parse.c puts them together, dates.c walks the text.
+ * date_spaceless.c reads Chinese, Japanese and Korean by themselves.
  */
 #ifndef TEXT_DATES_INTERNAL_H
 #define TEXT_DATES_INTERNAL_H
@@ -116,6 +117,7 @@ struct when {
     bool is_utc;
     bool is_unsure; /* may as well be another day */
     bool is_weekly; /* a weekday: the next is a week away, not a year */
+    bool is_yearly; /* of a year that was not said */
     bool is_open;   /* since or until this one: */
     int64_t said_from;
     int64_t said_to;
@@ -159,6 +161,11 @@ struct date_parser {
 /* What `token` can mean in a date. */
 struct date_item date_item_of(struct str text, const struct tokens *tokens,
                               size_t index);
+
+/* The next date of a script without spaces at or behind `*at`, which moves past
+ * it; false if there is none. */
+bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
+                    size_t *out_from, struct when *out);
 
 /* Is it the name of a month in a language that writes "14. Februar"? */
 bool date_is_month(struct str word);

@@ -125,6 +125,84 @@ static void days_are_counted_from_the_turn(void **state)
     CHECK(rows, monday, "");
 }
 
+static void scripts_without_spaces_have_dates_too(void **state)
+{
+    static const struct row rows[] = {
+        {"昨天我去了银行", "2023-05-07", "2023-05-08"},
+        {"我大前天病了", "2023-05-05", "2023-05-06"},
+        {"上周二说了什么？", "2023-05-02", "2023-05-03"},
+        {"上星期天下雨", "2023-05-07", "2023-05-08"},
+        {"上周三个人来了", "2023-05-01", "2023-05-08"},
+        {"上周日本队赢了", "2023-05-01", "2023-05-08"},
+        {"上个月15号搬家", "2023-04-15", "2023-04-16"},
+        {"去年十二月二十三日", "2022-12-23", "2022-12-24"},
+        {"2021年6月3日见面", "2021-06-03", "2021-06-04"},
+        {"二〇二一年三月", "2021-03-01", "2021-04-01"},
+        {"六月我们去云南", "2023-06-01", "2023-07-01"},
+        {"两个月前买的", "2023-03-01", "2023-04-01"},
+        {"三周后交稿", "2023-05-29", "2023-06-05"},
+        {"先週の火曜日に話した", "2023-05-02", "2023-05-03"},
+        {"一昨日、約束しました", "2023-05-06", "2023-05-07"},
+        {"先月何を売りましたか", "2023-04-01", "2023-05-01"},
+        {"来月の15日に会う", "2023-06-15", "2023-06-16"},
+        {"2週間前に届いた", "2023-04-24", "2023-05-01"},
+        {"昨年の4月", "2022-04-01", "2022-05-01"},
+        {"金曜日に会う", "2023-05-12", "2023-05-13"},
+        {"지난주 화요일에 만났다", "2023-05-02", "2023-05-03"},
+        {"3일 전에 뭐라고 했어?", "2023-05-05", "2023-05-06"},
+        {"6월에 뭘 계획했어?", "2023-06-01", "2023-07-01"},
+        /* what only looks like one */
+        {"一周一次", NULL, NULL},
+        {"我每周五游泳", NULL, NULL},
+        {"然后天黑了", NULL, NULL},
+        {"以前年轻", NULL, NULL},
+        {"日本周边", NULL, NULL},
+        {"第三月台", NULL, NULL},
+        {"13月、2月30日", NULL, NULL},
+        {"```\n昨天\n```", NULL, NULL},
+    };
+    struct date *dates;
+    size_t n;
+
+    (void)state;
+    CHECK(rows, monday, "");
+    find("on 2023-05-01, 昨天 and yesterday, 2021年", monday, "", &dates, &n);
+    assert_int_equal(n, 4);
+    for (size_t i = 1; i < n; i++) {
+        assert_true(dates[i - 1].span.to <= dates[i].span.from);
+    }
+    assert_true(str_eq(dates[3].text, STR("2021年")));
+}
+
+static void a_date_says_what_was_not_said_of_it(void **state)
+{
+    static const struct {
+        const char *text;
+        enum date_again again;
+    } cases[] = {
+        {"in March", DATE_YEARLY},     {"on 3 March", DATE_YEARLY},
+        {"at Christmas", DATE_YEARLY}, {"from March to May", DATE_YEARLY},
+        {"on Friday", DATE_WEEKLY},    {"in March 2021", DATE_ONCE},
+        {"last Friday", DATE_ONCE},    {"next March", DATE_ONCE},
+        {"yesterday", DATE_ONCE},      {"2021-03-01", DATE_ONCE},
+        {"三月", DATE_YEARLY},         {"星期五", DATE_WEEKLY},
+        {"2021年3月", DATE_ONCE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct date *dates;
+        size_t n;
+
+        find(cases[i].text, monday, "", &dates, &n);
+        if (n != 1 || dates[0].again != cases[i].again) {
+            print_error("%s\n", cases[i].text);
+        }
+        assert_int_equal(n, 1);
+        assert_int_equal(dates[0].again, cases[i].again);
+    }
+}
+
 static void weekdays_are_past_or_to_come(void **state)
 {
     static const struct row rows[] = {
@@ -539,6 +617,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(days_are_counted_from_the_turn),
+        cmocka_unit_test(scripts_without_spaces_have_dates_too),
+        cmocka_unit_test(a_date_says_what_was_not_said_of_it),
         cmocka_unit_test(weekdays_are_past_or_to_come),
         cmocka_unit_test(weeks_months_and_years),
         cmocka_unit_test(months_and_days_of_months),

@@ -602,13 +602,15 @@ static void a_large_store_finds_what_a_small_one_finds(void **state)
     const char *wanted = "I borrowed the telescope from the observatory.";
 
     (void)state;
-    say_many(INDEX_TURN,
-             5000); /* sign bits, postings and skipping are in use */
+    say_many(INDEX_TURN, 5000); /* sign bits, postings, skipping are used */
     say(INDEX_TURN, "u", 77, "Ben", wanted, time_of("2025-01-01T12:00:00Z"));
     result = ask(&request);
     assert_int_equal(result.count, 10);
     assert_string_equal(text_of(&result.items[0]), wanted);
     assert_true(result.n_candidates < result.n_scanned / 2);
+    say(INDEX_TURN, "u", 777, NULL, "The garden needs water.",
+        time_of("2025-06-28T12:00:00Z")); /* its time alone finds it */
+    assert_first("What did I say two days ago?", "The garden needs water.");
 }
 
 static void a_turn_leans_on_the_other_turns_of_its_chat(void **state)

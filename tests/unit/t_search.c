@@ -255,6 +255,97 @@ static void nobody_borrows_from_a_chat_of_another(void **state)
     (void)find(&talk.world.scope, query, CLEW_NOT_FOUND);
 }
 
+#define DAYS(n) ((n)*CLOCK_DAY_MS)
+
+/* Asked on 12 December 2026; the first turn is of 16 February. */
+static const char *first_of(const char *question)
+{
+    struct search_query query = {.query = str_of(question),
+                                 .kinds = RECALL_TURN,
+                                 .limit = 5,
+                                 .since_ms = INT64_MIN,
+                                 .until_ms = INT64_MAX,
+                                 .at_ms = WORLD_NOW + DAYS(299)};
+    struct search_result found = {0};
+
+    assert_int_equal(search_run(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, &query, &found, NULL),
+                     CLEW_OK);
+    return found.count > 0 ? found.hits[0].text.s : "";
+}
+
+/* What meeting the times asked about gives a turn; fast, without a reader. */
+static float time_given(const char *question, const char *text)
+{
+    struct search_query query = {.query = str_of(question),
+                                 .kinds = RECALL_TURN,
+                                 .limit = 5,
+                                 .since_ms = INT64_MIN,
+                                 .until_ms = INT64_MAX,
+                                 .at_ms = WORLD_NOW + DAYS(299),
+                                 .is_fast = true};
+    struct search_result found = {0};
+
+    assert_int_equal(search_run(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, &query, &found, NULL),
+                     CLEW_OK);
+    for (size_t i = 0; i < found.count; i++) {
+        if (str_eq(found.hits[i].text, str_of(text))) {
+            return found.hits[i].item.parts.time;
+        }
+    }
+    return -1;
+}
+
+static void a_time_without_its_year_is_the_past_one_too(void **state)
+{
+    static const char *const cellar = "Der Keller wird gestrichen.";
+
+    (void)state;
+    (void)talk_by(&talk, "web", DAYS(42), TURN_USER, cellar); /* 30 March */
+    assert_true(time_given("Keller im März", cellar) > 0);
+    assert_true(time_given("Keller im März 2027", cellar) == 0);
+    assert_true(time_given("Keller im Mai", cellar) == 0);
+}
+
+static void what_was_said_just_after_counts_by_how_long_ago_it_is(void **state)
+{
+    (void)state;
+    (void)talk_by(&talk, "web", DAYS(200), TURN_USER, "Soup again.");
+    (void)talk_by(&talk, "web", DAYS(297), TURN_USER, "The soup was salty.");
+    (void)talk_by(&talk, "web", DAYS(299), TURN_USER, "The soup was thin.");
+    assert_true(time_given("the soup, two days ago", "The soup was salty.") >
+                0);
+    assert_true(time_given("the soup, two days ago", "The soup was thin.") ==
+                0);
+    /* told within the week, asked months later: it was 4 September */
+    assert_true(time_given("the soup on 1 September", "Soup again.") > 0);
+}
+
+static void
+a_time_asked_about_is_preferred_though_others_answer_too(void **state)
+{
+    (void)state;
+    world_use_reader(&talk.world);
+    (void)talk_by(&talk, "web", DAYS(0), TURN_USER, "I cooked a fish soup.");
+    (void)talk_by(&talk, "web", DAYS(90), TURN_USER, "I cooked lentil curry.");
+    (void)talk_by(&talk, "web", DAYS(240), TURN_USER,
+                  "I cooked pumpkin risotto.");
+    (void)talk_by(&talk, "web", DAYS(297), TURN_USER, "I cooked goulash.");
+    /* the newest of those that answer, but for the time asked about */
+    assert_string_equal(first_of("what did I cook?"), "I cooked goulash.");
+    assert_string_equal(first_of("what did I cook in May?"),
+                        "I cooked lentil curry.");
+    assert_string_equal(first_of("what did I cook in February?"),
+                        "I cooked a fish soup.");
+    assert_string_equal(first_of("was habe ich im Oktober gekocht?"),
+                        "I cooked pumpkin risotto.");
+    assert_string_equal(first_of("what was there two days ago?"),
+                        "I cooked goulash.");
+    assert_string_equal(first_of("五月我做了什么菜？"),
+                        "I cooked lentil curry.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +366,14 @@ int main(void)
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(nobody_borrows_from_a_chat_of_another,
                                         open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            a_time_without_its_year_is_the_past_one_too, open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            what_was_said_just_after_counts_by_how_long_ago_it_is, open_talk,
+            close_talk),
+        cmocka_unit_test_setup_teardown(
+            a_time_asked_about_is_preferred_though_others_answer_too, open_talk,
+            close_talk),
     };
 
     return WORLD_EACH(tests);

@@ -92,6 +92,7 @@ static bool speak(struct search_work *work, const struct search_hit *hit)
         has_turn = true;
         if (hit->memory) {
             matter->memory = more(matter->memory, hit->match);
+            matter->time = more(matter->time, (double)hit->item.parts.time);
         } else {
             matter->episode = more(matter->episode, hit->match);
         }
@@ -109,6 +110,7 @@ static enum clew_status add_hit(struct search_work *work,
         return clew_no_memory(err);
     }
     matter->hit = *hit;
+    matter->time = (double)hit->item.parts.time;
     if (hit->memory) {
         matter->memory = hit->match;
     } else if (hit->episode) {

@@ -72,6 +72,7 @@ struct matter {
     struct search_hit hit; /* what is shown; its turn is set if it has one */
     struct str searched;   /* of a turn: its text, with tools' inputs */
     const struct turn *before; /* the turn before; NULL if there is none */
+    double time;               /* how well it meets the times asked about */
     double turn;    /* match of the turn itself, or SEARCH_NO_MATCH */
     double memory;  /* of the best memory that cites it, or the same */
     double episode; /* of the episode around it, or the same */

@@ -119,12 +119,20 @@ bool search_is_readable(struct str text)
     return !is_written_in(text, 0xcd, 0xe1); /* U+0340 to U+1FFF */
 }
 
-static double fused(const struct matter *matter, double own)
+static double fuse_time(const struct search_work *work)
+{
+    return is_foreign(work->query->query) ? FUSE_TIME_FOREIGN : FUSE_TIME;
+}
+
+static double fused(const struct matter *matter, double own, double time)
 {
     double read = matter->read < 0 ? FUSE_UNREAD : logit((double)matter->read);
 
-    return read + own * own_match(matter) + FUSE_MEMORY * drawn_match(matter) +
-           (matter->n_named > 0 ? FUSE_NAMED : 0);
+    /* the match holds the time already */
+    double match = above_zero(own_match(matter) - matter->time);
+
+    return read + own * match + FUSE_MEMORY * drawn_match(matter) +
+           time * matter->time + (matter->n_named > 0 ? FUSE_NAMED : 0);
 }
 
 /* A word or two, or nothing but identifiers, asks for where they stand: that
@@ -156,6 +164,18 @@ static double by_words(const struct matter *matter)
            KEYWORD_SLOPE * (double)matter->hit.item.parts.lexical;
 }
 
+/* What meets the times asked about is not outdated by what does not. */
+static bool is_outside(const struct matter *later, const struct matter *earlier)
+{
+    return later->time < earlier->time;
+}
+
+static bool is_newer(const struct matter *later, const struct matter *earlier)
+{
+    return later->hit.item.created_at_ms > earlier->hit.item.created_at_ms &&
+           !is_outside(later, earlier);
+}
+
 /* Of those that promise an answer the newer ones, by steps. */
 static void prefer_new(struct search_work *work)
 {
@@ -164,8 +184,8 @@ static void prefer_new(struct search_work *work)
     for (size_t i = n; i-- > 0;) {
         work->matters[i].newer = 0;
         for (size_t k = 0; k < n; k++) {
-            work->matters[i].newer += work->matters[k].hit.item.created_at_ms >
-                                      work->matters[i].hit.item.created_at_ms;
+            work->matters[i].newer +=
+                is_newer(&work->matters[k], &work->matters[i]);
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -248,6 +268,7 @@ static void settle_lineage(struct search_work *work)
         }
         later = place_of(work, &memory->refined_by);
         if (later == SIZE_MAX || later == i ||
+            is_outside(&work->matters[later], &work->matters[i]) ||
             work->matters[later].hit.item.created_at_ms <
                 work->matters[i].hit.item.created_at_ms) {
             continue; /* said again later, or in the same breath */
@@ -305,8 +326,7 @@ static void find_updates(const struct search_work *work,
             const struct matter *later = &work->matters[k];
 
             if (is_answer(earlier) && is_answer(later) &&
-                earlier->hit.item.created_at_ms <
-                    later->hit.item.created_at_ms) {
+                is_newer(later, earlier)) {
                 updates->items[updates->count++] = (struct update){i, k};
             }
         }
@@ -365,6 +385,19 @@ static enum clew_status settle_updates(struct search_work *work,
 
 /* --- the whole --- */
 
+/* What a matter's time orders it by, and is no part of its score: whatever was
+ * said in June is not about everything that is asked about June. The more the
+ * question names beside its dates, the less its time alone says. */
+static double time_aside(const struct search_work *work,
+                         const struct matter *matter)
+{
+    size_t n = work->rows.ranking.n_named;
+
+    return search_reads(work) && n > 1
+               ? fuse_time(work) * matter->time * (1 - 1 / (double)n)
+               : 0;
+}
+
 static void set_scores(struct search_work *work)
 {
     double at_most = 1;
@@ -372,9 +405,10 @@ static void set_scores(struct search_work *work)
 
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
+        double sum = matter->sum - time_aside(work, matter);
         double score = matter->read < 0
-                           ? likely(UNREAD_BASE + UNREAD_SLOPE * matter->sum)
-                           : likely(SCORE_BASE + SCORE_SLOPE * matter->sum);
+                           ? likely(UNREAD_BASE + UNREAD_SLOPE * sum)
+                           : likely(SCORE_BASE + SCORE_SLOPE * sum);
 
         score *= trust;
         if (matter->hit.is_superseded) {
@@ -395,12 +429,14 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
         return CLEW_OK;
     }
     double own = is_foreign(work->query->query) ? FUSE_OWN_FOREIGN : FUSE_OWN;
+    double time = fuse_time(work);
     bool is_by_words = asks_by_words(work->arena, work->query->query);
 
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
 
-        matter->sum = is_read ? fused(matter, own) : search_promise(matter);
+        matter->sum =
+            is_read ? fused(matter, own, time) : search_promise(matter);
         if (is_read && is_by_words) {
             matter->sum = fmax(matter->sum, by_words(matter));
         }

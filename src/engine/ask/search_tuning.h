@@ -43,6 +43,10 @@
 #define FUSE_OWN 0.4
 #define FUSE_OWN_FOREIGN 5.0 /* in Chinese, Japanese, Korean */
 #define FUSE_MEMORY 0.5
+/* What a whole unit of meeting the times asked about is worth: the reader
+ * hardly looks at days. */
+#define FUSE_TIME 4.0
+#define FUSE_TIME_FOREIGN 8.0 /* where words count more, too */
 /* Instead of that logit, for what was not read. */
 #define FUSE_UNREAD (-6.0)
 /* For each of the first so many that is newer. */

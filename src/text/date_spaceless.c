@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * date_spaceless.c - dates of Chinese, Japanese and Korean. See dates.h.
+ *
+ * These are read from the characters: without spaces there are no words to
+ * classify. A word of models/lexicon/cjk, a number with what it counts, or
+ * both: "昨天", "三天前", "2026年6月3日", "上周二", "先月の15日", "지난주
+ * 화요일". No verb says whether a bare weekday is past: it is the one to come,
+ * and marked unsure.
+ */
+#include "text/dates_internal.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+enum spaceless_class { SD_WHEN, SD_WEEKDAY, SD_UNIT, SD_AGO };
+
+struct spaceless_word {
+    const char *word;
+    uint8_t class;
+    uint8_t unit; /* enum date_unit */
+    int value;
+};
+
+/* Sorted by bytes: looked up by halving. */
+static const struct spaceless_word words[] = {
+#include "lexicon/cjk/dates.def"
+};
+#define N_WORDS (sizeof(words) / sizeof(words[0]))
+
+/* Bytes of a character of these scripts. */
+#define CHAR 3
+/* Every one of them is at U+3000 or above. */
+#define LEAST_LEAD 0xe3
+
+/* A text and the moment it was said at. */
+struct spaceless {
+    struct str text;
+    const struct date_ref *ref;
+};
+
+static struct str rest_of(const struct spaceless *s, size_t at)
+{
+    return str_sub(s->text, at, s->text.len);
+}
+
+/* The longest word at `at`; `*at` moves past it. */
+static const struct spaceless_word *take_word(const struct spaceless *s,
+                                              size_t *at)
+{
+    struct str rest = rest_of(s, *at);
+    const struct spaceless_word *found = NULL;
+    size_t low = 0;
+    size_t high = N_WORDS;
+
+    if (rest.len < CHAR || (unsigned char)rest.s[0] < LEAST_LEAD) {
+        return NULL;
+    }
+    while (low < high) { /* the first that begins with this character */
+        size_t mid = low + (high - low) / 2;
+
+        if (strncmp(words[mid].word, rest.s, CHAR) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    for (; low < N_WORDS && strncmp(words[low].word, rest.s, CHAR) == 0;
+         low++) {
+        if (str_starts(rest, str_of(words[low].word))) {
+            found = &words[low]; /* a longer one is further on */
+        }
+    }
+    *at += found ? strlen(found->word) : 0;
+    return found;
+}
+
+static bool take(const struct spaceless *s, size_t *at, const char *word)
+{
+    if (!str_starts(rest_of(s, *at), str_of(word))) {
+        return false;
+    }
+    *at += strlen(word);
+    return true;
+}
+
+/* Is the character at `at` one of these? */
+static bool is_one_of(const struct spaceless *s, size_t at, const char *chars)
+{
+    struct str all = str_of(chars);
+
+    if (at >= s->text.len || s->text.len - at < CHAR ||
+        (unsigned char)s->text.s[at] < LEAST_LEAD) {
+        return false;
+    }
+    for (size_t i = 0; i + CHAR <= all.len; i += CHAR) {
+        if (memcmp(all.s + i, s->text.s + at, CHAR) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_behind(const struct spaceless *s, size_t at, const char *chars)
+{
+    return at >= CHAR && is_one_of(s, at - CHAR, chars);
+}
+
+static int han_digit(const struct spaceless *s, size_t at)
+{
+    static const char digits[] = "〇一二三四五六七八九";
+    struct str rest = rest_of(s, at);
+
+    for (int i = 0; i < 10 && rest.len >= CHAR; i++) {
+        if (memcmp(digits + (size_t)i * CHAR, rest.s, CHAR) == 0) {
+            return i;
+        }
+    }
+    return str_starts(rest, STR("两")) || str_starts(rest, STR("兩")) ? 2 : -1;
+}
+
+/* Characters of the longest number, a year. */
+#define MAX_DIGITS 4
+
+/* 三, 十二, 二十三, 二〇二六; the characters it has. */
+static int take_han(const struct spaceless *s, size_t *at, int64_t *out)
+{
+    bool has_ten = false;
+    int64_t value = 0;
+    int n = 0;
+
+    for (; n <= MAX_DIGITS; n++) {
+        int digit = han_digit(s, *at);
+
+        if (digit >= 0) {
+            value = has_ten ? value + digit : value * 10 + digit;
+            *at += CHAR;
+        } else if (!has_ten && value < 10 && take(s, at, "十")) {
+            value = (value ? value : 1) * 10;
+            has_ten = true;
+        } else {
+            break;
+        }
+    }
+    *out = value;
+    return n;
+}
+
+static bool take_number(const struct spaceless *s, size_t *at, int64_t *out)
+{
+    size_t next = *at;
+    int64_t value = 0;
+    int n = 0;
+
+    while (next < s->text.len && s->text.s[next] >= '0' &&
+           s->text.s[next] <= '9' && n <= MAX_DIGITS) {
+        value = value * 10 + (s->text.s[next++] - '0');
+        n++;
+    }
+    n = n > 0 ? n : take_han(s, &next, &value);
+    if (n == 0 || n > MAX_DIGITS) {
+        return false;
+    }
+    *out = value;
+    *at = next;
+    return true;
+}
+
+/* What joins a week and its day: 的, の, a space. */
+static size_t joint_at(const struct spaceless *s, size_t at)
+{
+    (void)(take(s, &at, "的") || take(s, &at, "の"));
+    (void)take(s, &at, " ");
+    return at;
+}
+
+/* 15日, 15号 */
+static bool take_day(const struct spaceless *s, size_t *at, int64_t *out)
+{
+    size_t next = joint_at(s, *at);
+
+    if (!take_number(s, &next, out) ||
+        !(take(s, &next, "日") || take(s, &next, "号") ||
+          take(s, &next, "號") || take(s, &next, "일")) ||
+        is_one_of(s, next, "前后後間间曜")) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* 六月, 6월; not Monday. */
+static bool take_month(const struct spaceless *s, size_t *at, int64_t *out)
+{
+    size_t next = joint_at(s, *at);
+
+    if (!take_number(s, &next, out) || *out < 1 || *out > 12 ||
+        !(take(s, &next, "月") || take(s, &next, "월")) ||
+        is_one_of(s, next, "曜요")) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* What follows a month: its day, if it has one. */
+static bool day_in(const struct spaceless *s, size_t *at, int64_t year,
+                   int64_t month, struct when *out)
+{
+    size_t next = *at;
+    int64_t number;
+    int64_t day;
+
+    *out = when_month(year, month, 1);
+    if (!take_day(s, &next, &number)) {
+        return true;
+    }
+    if (!day_of(year, month, number, &day)) {
+        return false;
+    }
+    *out = when_days(day, day + 1, DATE_DAY);
+    *at = next;
+    return true;
+}
+
+/* 6月, 6月3日: the year that is meant. */
+static bool read_month(const struct spaceless *s, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    size_t after;
+    int64_t month;
+    int64_t year;
+    bool is_unsure = false;
+
+    if (!take_month(s, &next, &month)) {
+        return false;
+    }
+    after = next;
+    if (!day_in(s, &after, s->ref->year, month, out)) {
+        return false;
+    }
+    year = date_year_for(s->ref, *out, &is_unsure);
+    if (!day_in(s, &next, year, month, out)) {
+        return false;
+    }
+    out->is_relative = true;
+    out->is_yearly = true;
+    out->is_unsure = is_unsure;
+    *at = next;
+    return true;
+}
+
+/* The month and day of a year, if they are said. */
+static bool read_in_year(const struct spaceless *s, size_t *at, int64_t year,
+                         struct when *out)
+{
+    size_t next = *at;
+    int64_t month;
+
+    *out = when_year(year, 1);
+    if (!take_month(s, &next, &month)) {
+        return true;
+    }
+    if (!day_in(s, &next, year, month, out)) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* 三天前, 2週間前, 3일 전, 两个月后 */
+static bool read_count(const struct spaceless *s, size_t *at, struct when *out)
+{
+    const struct spaceless_word *unit;
+    const struct spaceless_word *side;
+    size_t next = *at;
+    int64_t n;
+
+    if (!take_number(s, &next, &n)) {
+        return false;
+    }
+    unit = take_word(s, &next);
+    if (!unit || unit->class != SD_UNIT) {
+        return false;
+    }
+    (void)take(s, &next, " ");
+    side = take_word(s, &next);
+    if (!side || side->class != SD_AGO) {
+        return false;
+    }
+    *out = when_away(s->ref, (enum date_unit)unit->unit, n * side->value);
+    *at = next;
+    return true;
+}
+
+/* 2026年6月3日, 2026年 */
+static bool read_year(const struct spaceless *s, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    int64_t year;
+
+    if (!take_number(s, &next, &year) || year < 1900 || year >= 2100 ||
+        !(take(s, &next, "年") || take(s, &next, "년")) ||
+        !read_in_year(s, &next, year, out)) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* 二 of 上周二, unless it counts what follows: 上周三个人, 上周日本队. */
+static bool take_week_char(const struct spaceless *s, size_t *at,
+                           int64_t *out_weekday)
+{
+    int digit = han_digit(s, *at);
+    size_t next = *at + CHAR;
+
+    if (is_one_of(s, *at, "日天")) {
+        digit = 7;
+    }
+    if (digit < 1 || digit > 7 || is_one_of(s, *at, "两兩七") ||
+        is_one_of(s, next, "个個天次共本起直些般切样樣名人位年月十")) {
+        return false;
+    }
+    *out_weekday = digit - 1;
+    *at = next;
+    return true;
+}
+
+/* A week's day, a month's day, a year's month. */
+static bool narrow(const struct spaceless *s, size_t *at,
+                   const struct spaceless_word *word, struct when *when)
+{
+    int64_t first = when->from / CLOCK_DAY_MS;
+    size_t next = joint_at(s, *at);
+    int64_t number;
+    int64_t year;
+    int month;
+    int dom;
+
+    clock_civil_from_days(first, &year, &month, &dom);
+    if (word->unit == DU_WEEK) {
+        const struct spaceless_word *weekday;
+        size_t bare = *at;
+
+        if (take_week_char(s, &bare, &number)) {
+            next = bare;
+        } else {
+            weekday = take_word(s, &next);
+            if (!weekday || weekday->class != SD_WEEKDAY) {
+                return true;
+            }
+            number = weekday->value;
+        }
+        *when = when_days(first + number, first + number + 1, DATE_DAY);
+        *at = next;
+    } else if (word->unit == DU_MONTH) {
+        return day_in(s, at, year, month, when);
+    } else if (word->unit == DU_YEAR) {
+        return read_in_year(s, at, year, when);
+    }
+    return true;
+}
+
+/* Characters before which 上, 前 and the like are the end of another word:
+ * 晚上, 以前, 然后, 日本. */
+static bool is_tail(const struct spaceless *s, size_t at)
+{
+    return is_one_of(s, at, "上下前后後本") &&
+           is_behind(s, at, "早晚以之然目最日空马馬网網手地路");
+}
+
+static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    const struct spaceless_word *word = take_word(s, &next);
+
+    if (!word || is_tail(s, *at)) {
+        return false;
+    }
+    if (word->class == SD_WHEN) {
+        *out = when_away(s->ref, (enum date_unit)word->unit, word->value);
+        if (!narrow(s, &next, word, out)) {
+            return false;
+        }
+        out->is_relative = true;
+    } else if (word->class == SD_WEEKDAY &&
+               !is_behind(s, *at, "一二三四五六七八九十每毎两兩几幾매")) {
+        int64_t day = date_weekday_from(s->ref, word->value, DC_ON);
+
+        *out = when_days(day, day + 1, DATE_DAY);
+        out->is_relative = true;
+        out->is_weekly = true;
+        out->is_unsure = true;
+    } else {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+static bool is_digit_at(struct str text, size_t at)
+{
+    return at < text.len && text.s[at] >= '0' && text.s[at] <= '9';
+}
+
+bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
+                    size_t *out_from, struct when *out)
+{
+    const struct spaceless s = {text, ref};
+
+    while (*at < text.len) {
+        size_t from = *at;
+
+        if (is_digit_at(text, from) ||
+            (unsigned char)text.s[from] >= LEAST_LEAD) {
+            if (read_word(&s, at, out) ||
+                (!is_behind(&s, from, "第") &&
+                 (read_count(&s, at, out) || read_year(&s, at, out) ||
+                  read_month(&s, at, out)))) {
+                *out_from = from;
+                return true;
+            }
+        }
+        if (is_digit_at(text, from)) {
+            while (is_digit_at(text, *at)) {
+                *at += 1;
+            }
+        } else {
+            (void)utf8_next(text, at);
+        }
+    }
+    return false;
+}
