@@ -21,7 +21,7 @@ DECLARE
     -- rows of one tenant stand together, all tables of it on one server
     spread text[] := ARRAY[
         'tenants',
-        'actions', 'agent_results', 'agents', 'chain_terms',
+        'actions', 'agent_results', 'agents', 'callers', 'chain_terms',
         'chain_updates', 'chains', 'chat_memories', 'chat_profiles',
         'chat_terms', 'chats', 'claims', 'corrections', 'efforts',
         'episode_chats', 'episodes', 'forget_receipts', 'forget_set',

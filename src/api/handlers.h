@@ -115,6 +115,9 @@ API_HANDLER(memories_source);
 /* server/models.c */
 API_HANDLER(models_list);
 
+/* server/callers.c */
+API_HANDLER(callers_list);
+
 /* server/usage.c */
 API_HANDLER(usage_list);
 API_HANDLER(usage_post);

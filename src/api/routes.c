@@ -269,6 +269,11 @@ const struct api_route api_routes[] = {
      NULL, "Write down a call to the language model that was made elsewhere",
      "recordUsage: purpose,model > UsageLeft", 0},
 
+    /* --- who calls --- */
+    {HTTP_GET, "/api/v1/callers", READ, callers_list, NULL, NULL,
+     "List the programs that called, by the name they carry, latest first",
+     "listCallers: > [Caller]", 0},
+
     /* --- what there is, and what happens --- */
     {HTTP_GET, "/api/v1/stats", READ, stats_get, NULL,
      FIELDS("user_id", "since", "until", "utc_offset_minutes"),

@@ -85,6 +85,8 @@
 /* How long the proxy believes what the store last said of a key while the store
  * cannot be asked: an outage that is being worked on. */
 #define LIMIT_KEY_OUTAGE_MS (15 * 60 * 1000)
+/* Names of programs that call, of one tenant; each is said by whoever calls. */
+#define LIMIT_CALLERS 64
 /* Copies of the store that may stand in backup.dir (POST /api/v1/backup). */
 #define LIMIT_BACKUPS 20
 /* Requests a minute of one address whose key is wrong. */

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "engine/key/caller.h"
 #include "mcp/mcp_internal.h"
 #include "mcp/ticket.h"
 
@@ -103,6 +104,26 @@ static enum clew_status read_answer(struct http_response *response,
     return json_parse(buf_str(&response->body), out_json, err);
 }
 
+/* The caller's own headers, and before them the name it gave with
+ * "initialize"; without memory just its own. */
+static void name_caller(const struct visit *visit, struct http_request *request)
+{
+    size_t count = request->n_headers;
+    struct http_header *headers;
+
+    if (!visit->peer.client[0]) {
+        return;
+    }
+    headers = arena_zero(request->arena, count + 1, sizeof(*headers));
+    if (headers) {
+        headers[0] = (struct http_header){STR(CALLER_HEADER),
+                                          str_of(visit->peer.client)};
+        memcpy(headers + 1, request->headers, count * sizeof(*headers));
+        request->headers = headers;
+        request->n_headers = count + 1;
+    }
+}
+
 /* The caller's own request, for another address. */
 static enum clew_status call_api(void *arg, const char *method,
                                  const char *path, const json_t *body,
@@ -126,6 +147,7 @@ static enum clew_status call_api(void *arg, const char *method,
     request.query =
         str_sub(target, mark == SIZE_MAX ? mark : mark + 1, target.len);
     request.body = buf_str(&text);
+    name_caller(visit, &request);
     http_response_init(&response, LIMIT_REQUEST_ARENA_BYTES);
     visit->door->options.next(visit->door->options.next_arg, &request,
                               &response);

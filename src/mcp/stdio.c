@@ -162,6 +162,9 @@ static enum clew_status call(void *arg, const char *method, const char *path,
 {
     struct stdio *io = arg;
 
+    if (io->options->name) {
+        io->options->name(io->options->arg, io->peer.client);
+    }
     return io->options->api(io->options->arg, method, path, body, out_json,
                             err);
 }

@@ -21,6 +21,9 @@ struct stdio_options {
     enum clew_status (*api)(void *arg, const char *method, const char *path,
                             const json_t *body, json_t **out_json,
                             struct clew_error *err);
+    /* Its calls are those of this program from now on, by what it calls itself;
+     * NULL: nobody wants to know. */
+    void (*name)(void *arg, const char *client);
     void *arg;
     const char *user_id; /* whom calls are for if they do not say; or NULL */
 };

@@ -15,6 +15,7 @@
 #include "base/config.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "http/metrics.h"
 #include "proxy/headers.h"
@@ -84,6 +85,21 @@ authenticate(const struct proxy *proxy, const struct http_request *request,
 /* --- what is recorded ------------------------------------------------------
  */
 
+/* The program that calls, in its own words. */
+static void note_client(struct record *record,
+                        const struct http_request *request)
+{
+    struct str name = http_header_of(request, CALLER_HEADER);
+    size_t len;
+
+    if (!name.s) {
+        name = caller_product(http_header_of(request, "user-agent"));
+    }
+    len = utf8_cut(name, CALLER_NAME_BYTES);
+    memcpy(record->client, name.s ? name.s : "", len);
+    record->client[len] = '\0';
+}
+
 static void begin_record(struct call *call, enum canon_api api)
 {
     const struct http_request *request = call->request;
@@ -104,6 +120,7 @@ static void begin_record(struct call *call, enum canon_api api)
     record->id = uuid_new(record->created_at_ms);
     record->api = api;
     record->first_byte_ms = -1;
+    note_client(record, request);
     (void)uuid_parse(chat, &record->chat_id); /* anything else is no chat */
     /* a failure stays in its buffer and is looked at here */
     (void)buf_append_str(&record->user_id, user.s ? user : STR(""));

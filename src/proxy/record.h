@@ -18,6 +18,7 @@
 #include "clew/status.h"
 #include "engine/call/call.h"
 #include "engine/call/canon.h"
+#include "engine/key/caller.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +38,9 @@ struct record {
     struct uuid chat_id; /* x-clew-chat; nil if not given */
     struct buf user_id;  /* x-clew-user */
     struct buf session;  /* the client's own session id */
+    /* the program, by its header or User-Agent; not in the spool: whatever it
+     * calls next says it again */
+    char client[CALLER_NAME_BYTES + 1];
     struct buf request;  /* body as the client sent it */
     struct buf reply;    /* body as the upstream sent it */
     struct record *next; /* of a queue */

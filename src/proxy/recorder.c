@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "engine/call/call.h"
 #include "engine/core/engine.h"
+#include "engine/key/caller.h"
 #include "proxy/record.h"
 #include "proxy/spool.h"
 
@@ -213,6 +214,24 @@ static void take_batch(struct recorder *r, struct batch *batch)
     }
 }
 
+/* Who called, once for each program: they are mostly one. That it is not noted
+ * is no reason to store a call again. */
+static void note_callers(const struct recorder *r, const struct scope *scope,
+                         const struct batch *batch)
+{
+    const char *last = "";
+
+    for (size_t i = batch->count; i-- > 0;) {
+        const struct record *record = batch->records[i];
+
+        if (record->client[0] && strcmp(record->client, last) != 0) {
+            last = record->client;
+            clew_ignore(caller_note(r->engine, scope, str_of(last),
+                                    CALLER_PROXY, record->created_at_ms, NULL));
+        }
+    }
+}
+
 /* Read and link a batch without the lock. */
 static enum clew_status store(struct recorder *r, const struct batch *batch,
                               struct recorder_stats *gain)
@@ -242,6 +261,9 @@ static enum clew_status store(struct recorder *r, const struct batch *batch,
     if (n > 0) {
         status = call_link_many(r->engine, &scope, &arena, inputs, n, results,
                                 statuses, &err);
+    }
+    if (status == CLEW_OK) {
+        note_callers(r, &scope, batch);
     }
     for (size_t i = 0; i < n && status == CLEW_OK; i++) {
         gain->n_refused += statuses[i] != CLEW_OK;

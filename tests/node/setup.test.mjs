@@ -13,8 +13,12 @@ import { promisify } from "node:util";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
+import { onEachBackend } from "./lib/backends.mjs";
 import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { startUpstream } from "./lib/upstream.mjs";
+import { until } from "./lib/wait.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const skill = fs.readFileSync(path.join(here, "../../skills/brain/SKILL.md"), "utf8");
@@ -242,12 +246,54 @@ for (const [client, [file, group, extra]] of Object.entries(more)) {
     assert.equal(theme, "dark");
     assert.deepEqual(entries.clew, { command: fs.realpathSync(bin), args: ["mcp"], ...extra });
     assert.match(await setup("--list"), new RegExp(`^${client} +yes +~/${file}$`, "m"));
-    assert.match(await setup(client, "--check"), /is connected: .* answers\nlast captured call: /);
+    assert.match(await setup(client, "--check"), /is connected: .* answers\nlast call for memory: none seen from /);
     await setup(client, "--undo", "--yes");
     assert.equal(read(file), before);
     await assert.rejects(setup(client, "--check"), /is not connected/);
   });
 }
+
+onEachBackend("--check", (open) => {
+  test("names the last call of the client that is asked about, and of no other", async () => {
+    const upstream = await startUpstream();
+    const server = await open({ args: ["--upstream", `anthropic=${upstream.url}`] });
+    const check = (client, ...words) => setup(client, "--check", ...words);
+    const use = async (name) => {
+      const client = new Client({ name, version: "1" });
+      const { command, args } = JSON.parse(read(".cursor/mcp.json")).mcpServers.clew;
+      await client.connect(new StdioClientTransport({ command, args, env, stderr: "ignore" }));
+      const { isError } = await client.callTool({ name: "recall", arguments: { query: "tea" } });
+      assert.ok(!isError);
+      await client.close();
+    };
+    for (const client of ["cursor", "claude-code"]) await setup(client, "--yes", "--url", server.url);
+    assert.match(await check("cursor"), /answers\nlast call for memory: none seen from cursor\n$/);
+    await use("codex-mcp-client");
+    assert.match(await check("cursor"),
+      /none seen from cursor\nprograms that did call: codex-mcp-client \(just now\)\n$/);
+    await use("cursor-vscode");
+    assert.match(await check("cursor"), /last call for memory: just now, as "cursor-vscode"\n$/);
+    assert.match(await check("claude-code"), /for memory: none seen from claude-code\nlast call through the proxy: none seen from claude-code\n/);
+    await fetch(`${server.url}/v1/messages`, { method: "POST",
+      headers: { "user-agent": "claude-cli/2.1.0 (external, cli)", "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] }) });
+    await until("the call is noted", async () =>
+      /last call through the proxy: just now, as "claude-cli"\n$/.test(await check("claude-code")));
+    const told = JSON.parse(await check("claude-code", "--json"));
+    assert.equal(told.last_call, null);
+    assert.equal(told.last_proxy_call.name, "claude-cli");
+    /* over HTTP the session carries the name */
+    const remote = new Client({ name: "claude-code", version: "1" });
+    await remote.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));
+    await remote.callTool({ name: "recall", arguments: { query: "tea" } });
+    await remote.close();
+    assert.match(await check("claude-code"), /last call for memory: just now, as "claude-code"\n/);
+    await upstream.stop();
+    for (const name of [".cursor", ".claude", ".claude.json"]) {
+      fs.rmSync(inHome(name), { recursive: true });
+    }
+  });
+});
 
 test("--check finds a program that does not answer", async () => {
   write(".cursor/mcp.json", '{"mcpServers":{"clew":{"command":"/bin/true","args":[]}}}');

@@ -1568,6 +1568,17 @@ class UsageLeft(TypedDict):
     daily_tokens: int
 
 
+class Caller(TypedDict):
+    """A program that called"""
+
+    # What it calls itself: to MCP, in an x-clew-client header, or as its User-Agent
+    name: str
+    # `api` (MCP too) or `proxy`
+    via: str
+    # Its last call, to the minute
+    last_at: str
+
+
 class Stats(TypedDict):
     """How much there is"""
 
@@ -2449,6 +2460,15 @@ class RecordUsageBody(TypedDict):
     failed: NotRequired[bool]
 
 
+class CallerPage(TypedDict):
+    """A page of a list"""
+
+    # The items of this page
+    items: List["Caller"]
+    # To ask for the next page with; null on the last one
+    next_cursor: Union[str, None]
+
+
 class UserPage(TypedDict):
     """A page of a list"""
 
@@ -2570,6 +2590,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "importRows": ("POST", "/api/v1/import", False),
     "linkCall": ("POST", "/api/v1/link", False),
     "listAgents": ("GET", "/api/v1/agents", True),
+    "listCallers": ("GET", "/api/v1/callers", True),
     "listChains": ("GET", "/api/v1/chains", True),
     "listChats": ("GET", "/api/v1/chats", True),
     "listConflicts": ("GET", "/api/v1/conflicts", True),

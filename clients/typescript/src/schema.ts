@@ -1489,6 +1489,16 @@ export interface UsageLeft {
   daily_tokens: number;
 }
 
+/** A program that called */
+export interface Caller {
+  /** What it calls itself: to MCP, in an x-clew-client header, or as its User-Agent */
+  name: string;
+  /** `api` (MCP too) or `proxy` */
+  via: string;
+  /** Its last call, to the minute */
+  last_at: string;
+}
+
 /** How much there is */
 export interface Stats {
   /** What the caller may do */
@@ -2296,6 +2306,14 @@ export interface RecordUsageBody {
 }
 
 /** A page of a list */
+export interface CallerPage {
+  /** The items of this page */
+  items: Caller[];
+  /** To ask for the next page with; null on the last one */
+  next_cursor: string | null;
+}
+
+/** A page of a list */
 export interface UserPage {
   /** The items of this page */
   items: User[];
@@ -2682,6 +2700,13 @@ export interface Operations {
     body: undefined;
     answer: Agents;
   };
+  /** List the programs that called, by the name they carry, latest first */
+  listCallers: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: CallerPage;
+  };
   /** List chains of thought, latest extension first */
   listChains: {
     params: undefined;
@@ -2985,6 +3010,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   importRows: ["POST", "/api/v1/import", false],
   linkCall: ["POST", "/api/v1/link", false],
   listAgents: ["GET", "/api/v1/agents", true],
+  listCallers: ["GET", "/api/v1/callers", true],
   listChains: ["GET", "/api/v1/chains", true],
   listChats: ["GET", "/api/v1/chats", true],
   listConflicts: ["GET", "/api/v1/conflicts", true],

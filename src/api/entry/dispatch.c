@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "engine/core/engine.h"
+#include "engine/key/caller.h"
 #include "http/ratelimit.h"
 
 #include <inttypes.h>
@@ -238,6 +239,18 @@ static void log_failure(const struct api_call *call, enum clew_status status,
     }
 }
 
+/* Which program called, where the call says so. That it is not noted is no
+ * reason to fail a call that did what was asked. */
+static void note_caller(const struct api_call *call)
+{
+    struct str name = http_header_of(call->request, CALLER_HEADER);
+
+    if (name.s && call->scope.tenant != 0) {
+        clew_ignore(caller_note(call->engine, &call->scope, name, CALLER_API,
+                                clock_now_ms(call->engine->clock), NULL));
+    }
+}
+
 static void dispatch(struct engine *engine, const struct api_front *front,
                      const struct http_request *request,
                      struct http_response *response)
@@ -251,6 +264,9 @@ static void dispatch(struct engine *engine, const struct api_front *front,
                             .http_status = 200};
     enum clew_status status = run(&call, front, &err);
 
+    if (status == CLEW_OK) {
+        note_caller(&call);
+    }
     if (status == CLEW_NO_METHOD && request->method == HTTP_OPTIONS) {
         response->status = 204; /* the Allow header is the answer */
     } else if (status != CLEW_OK) {

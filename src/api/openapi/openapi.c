@@ -37,7 +37,7 @@ static const struct {
     {"calls", "Captured LLM calls and their conversations",
      " link requests conversations usage "},
     {"system", "How much there is, what happens, and why",
-     " stats users events tasks traces agents models "},
+     " stats users events tasks traces agents models callers "},
     {"admin", "Keys, settings, export and forgetting",
      " keys settings export import forget "},
     {"proxy", "LLM calls passed on to their provider, and captured", " v1 "},

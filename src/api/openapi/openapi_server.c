@@ -104,6 +104,11 @@ const struct openapi_object openapi_server[] = {
     {"UsageLeft", "How much of the day's tokens is used", OPENAPI_FIELDS(
         {"used_tokens!", "count", "Used today"},
         {"daily_tokens!", "count", "The most that may be used"})},
+    {"Caller", "A program that called", OPENAPI_FIELDS(
+        {"name!", "text", "What it calls itself: to MCP, in an x-clew-client "
+         "header, or as its User-Agent"},
+        {"via!", "text", "`api` (MCP too) or `proxy`"},
+        {"last_at!", "time", "Its last call, to the minute"})},
     {"Stats", "How much there is", OPENAPI_FIELDS(
         {"role!", "text", "What the caller may do"},
         {"key_id!", "text?", "The caller's key"},

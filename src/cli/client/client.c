@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/client/client_internal.h"
 
 #include <stdio.h>
@@ -28,6 +29,22 @@ void client_close(struct client *client)
 struct engine *client_engine(const struct client *client)
 {
     return client_local_engine(client);
+}
+
+void client_set_caller(struct client *client, const char *name)
+{
+    struct str text = str_trim(str_of(name));
+    size_t len = utf8_cut(text, CALLER_NAME_BYTES);
+
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text.s[i] < ' ') {
+            return; /* it would begin another header */
+        }
+    }
+    if (!client->caller[0] && len > 0) {
+        memcpy(client->caller, text.s, len);
+        client->caller[len] = '\0';
+    }
 }
 
 /* The status of an error answer: by its code, else by its HTTP status. */

@@ -58,6 +58,10 @@ enum clew_status client_stream(struct client *client, const char *method,
                                client_sink sink, void *arg,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Calls are those of this program from now on (engine/key/caller.h). Copied and
+ * cut; the first name stays, and one that is no clean text is none. */
+void client_set_caller(struct client *client, const char *name);
+
 /* The engine of a client that works here; NULL for one that talks to a
  * server. For the few things that are not in the API. */
 struct engine *client_engine(const struct client *client);

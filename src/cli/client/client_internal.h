@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "cli/client/client.h"
+#include "engine/key/caller.h"
 
 /* One call under way. */
 struct exchange {
@@ -29,6 +30,7 @@ struct client_ops {
 
 struct client {
     const struct client_ops *ops;
+    char caller[CALLER_NAME_BYTES + 1]; /* "": nobody in particular */
 };
 
 /* A piece of the body has come; http_status is known. False: stop. */

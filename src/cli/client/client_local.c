@@ -77,13 +77,14 @@ static enum clew_status send_local(struct client *client,
     const struct http_header headers[] = {
         {STR("content-type"), STR("application/json")},
         {STR("x-clew-tenant"), str_of(local->tenant)},
+        {STR(CALLER_HEADER), str_of(client->caller)},
     };
     struct http_request request = {
         .method = method_of(exchange->method),
         .path = str_sub(whole, 0, mark),
         .query = str_sub(whole, mark == SIZE_MAX ? mark : mark + 1, whole.len),
         .headers = headers,
-        .n_headers = 2,
+        .n_headers = client->caller[0] ? 3 : 2,
         .body = exchange->body,
         .is_loopback = true,
         .is_trusted = true,

@@ -17,6 +17,7 @@ struct remote {
     struct client base;
     CURL *curl;
     struct curl_slist *headers;
+    bool has_told;     /* who calls is among them */
     char *base_url;    /* "http://host:port", no slash at the end */
     char *socket_path; /* for unix:, else NULL */
     char message[CURL_ERROR_SIZE];
@@ -91,6 +92,29 @@ static enum clew_status perform(struct remote *remote,
     return CLEW_OK;
 }
 
+static bool add_header(struct remote *remote, const char *text)
+{
+    struct curl_slist *grown = curl_slist_append(remote->headers, text);
+
+    if (grown) {
+        remote->headers = grown;
+    }
+    return grown != NULL;
+}
+
+/* Say who calls, from the first call on that knows. */
+static void tell_caller(struct remote *remote)
+{
+    char text[sizeof(CALLER_HEADER) + CALLER_NAME_BYTES + 3];
+
+    if (remote->base.caller[0] && !remote->has_told) {
+        (void)snprintf(text, sizeof(text), CALLER_HEADER ": %s",
+                       remote->base.caller);
+        remote->has_told = add_header(remote, text); /* or at the next */
+        curl_easy_setopt(remote->curl, CURLOPT_HTTPHEADER, remote->headers);
+    }
+}
+
 static enum clew_status send_remote(struct client *client,
                                     struct exchange *exchange,
                                     struct clew_error *err)
@@ -99,6 +123,7 @@ static enum clew_status send_remote(struct client *client,
     enum clew_status status;
     struct buf url;
 
+    tell_caller(remote);
     buf_init(&url, 1 << 20);
     (void)buf_append_cstr(&url, remote->base_url); /* checked once, below */
     (void)buf_append_cstr(&url, exchange->path);
@@ -124,16 +149,6 @@ static void close_remote(struct client *client)
 }
 
 static const struct client_ops remote_ops = {send_remote, close_remote};
-
-static bool add_header(struct remote *remote, const char *text)
-{
-    struct curl_slist *grown = curl_slist_append(remote->headers, text);
-
-    if (grown) {
-        remote->headers = grown;
-    }
-    return grown != NULL;
-}
 
 static bool add_headers(struct remote *remote, const char *key)
 {

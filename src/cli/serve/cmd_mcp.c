@@ -30,6 +30,18 @@ static enum clew_status call_api(void *arg, const char *method,
                : status;
 }
 
+static void name_caller(void *arg, const char *name)
+{
+    struct cli *cli = arg;
+    struct client *client;
+    struct clew_error ignored = {0};
+
+    /* a store that cannot be opened is told of by the call that follows */
+    if (cli_client(cli, &client, &ignored) == CLEW_OK) {
+        client_set_caller(client, name);
+    }
+}
+
 /* The real stdout; descriptor 1 is stderr from here on. */
 static enum clew_status take_stdout(int *out_fd, struct clew_error *err)
 {
@@ -48,6 +60,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     struct stdio_options options = {.in_fd = STDIN_FILENO,
                                     .out_fd = -1,
                                     .api = call_api,
+                                    .name = name_caller,
                                     .arg = cli,
                                     .user_id = args_str(&cli->args, "user")};
     enum clew_status status = take_stdout(&options.out_fd, err);

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ const struct clients_place clients_places[] = {
      ".claude.json",
      ".claude/skills/brain/SKILL.md",
      "mcpServers",
+     "claude-code|claude-cli",
      ".claude/settings.json",
      {BASE_URL_ENV, "ANTHROPIC_BASE_URL", ""}},
     {"codex",
@@ -26,6 +28,7 @@ const struct clients_place clients_places[] = {
      "config.toml",
      "./skills/brain/SKILL.md",
      "mcp_servers",
+     "codex",
      NULL,
      {BASE_URL_TOML, "openai_base_url", "/v1"}},
     {"cursor",
@@ -35,6 +38,7 @@ const struct clients_place clients_places[] = {
      "mcp.json",
      "./skills/brain/SKILL.md",
      "mcpServers",
+     "cursor",
      NULL,
      {0}},
     {"opencode",
@@ -44,6 +48,7 @@ const struct clients_place clients_places[] = {
      "opencode.json",
      "./skills/brain/SKILL.md",
      "mcp",
+     "opencode",
      NULL,
      {BASE_URL_PROVIDERS, "baseURL", "/v1"}},
     {"vscode",
@@ -53,6 +58,7 @@ const struct clients_place clients_places[] = {
      "mcp.json",
      NULL,
      "servers",
+     "visual studio code|visual-studio-code|vscode",
      NULL,
      {0}},
     {"windsurf",
@@ -62,6 +68,7 @@ const struct clients_place clients_places[] = {
      "mcp_config.json",
      NULL,
      "mcpServers",
+     "windsurf",
      NULL,
      {0}},
     {"zed",
@@ -71,6 +78,7 @@ const struct clients_place clients_places[] = {
      "settings.json",
      NULL,
      "context_servers",
+     "zed",
      NULL,
      {0}},
     {"gemini-cli",
@@ -80,6 +88,7 @@ const struct clients_place clients_places[] = {
      "settings.json",
      NULL,
      "mcpServers",
+     "gemini-cli|geminicli",
      NULL,
      {0}},
     {"qwen-code",
@@ -89,6 +98,7 @@ const struct clients_place clients_places[] = {
      "settings.json",
      NULL,
      "mcpServers",
+     "qwen|qwencode",
      NULL,
      {BASE_URL_ENV, "OPENAI_BASE_URL", "/v1"}},
     {"claude-desktop",
@@ -98,6 +108,7 @@ const struct clients_place clients_places[] = {
      "claude_desktop_config.json",
      NULL,
      "mcpServers",
+     "claude-ai|claude-desktop",
      NULL,
      {0}},
     {"continue",
@@ -107,9 +118,10 @@ const struct clients_place clients_places[] = {
      "clew.json",
      NULL,
      "mcpServers",
+     "continue",
      NULL,
      {0}},
-    {NULL, CLIENTS_CLAUDE, NULL, NULL, NULL, NULL, NULL, NULL, {0}},
+    {NULL, CLIENTS_CLAUDE, NULL, NULL, NULL, NULL, NULL, NULL, NULL, {0}},
 };
 
 const char *clients_names(struct arena *arena)
@@ -147,6 +159,20 @@ const struct clients_place *clients_find(const char *name)
         }
     }
     return NULL;
+}
+
+bool clients_is_name(const struct clients_place *place, struct str name)
+{
+    struct str list = str_of(place->names);
+    struct str own;
+
+    while (str_split(&list, '|', &own)) {
+        if (str_istarts(name, own) &&
+            (name.len == own.len || !isalnum((unsigned char)name.s[own.len]))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum clew_status clients_paths(struct arena *arena,

@@ -37,6 +37,8 @@ struct clients_place {
     const char *skill;    /* below HOME, or in the folder with "./"; NULL: it
                              knows none */
     const char *group;    /* where entries are */
+    const char *names;    /* how the names that its calls carry begin, to MCP
+                             and as a User-Agent, with "|" between */
     const char *proxy;    /* file below HOME where its base URL is set; NULL:
                              in `file`, if it can be set at all */
     struct base_url url;  /* how it is written there */
@@ -47,6 +49,8 @@ extern const struct clients_place clients_places[];
 
 /* The place of a client, or NULL. */
 const struct clients_place *clients_find(const char *name);
+/* Is it this client that calls itself so? "codex" also is "codex_cli_rs". */
+bool clients_is_name(const struct clients_place *place, struct str name);
 /* Where its configuration and its skill (NULL for none) are, in the arena.
  * CLEW_INVALID where HOME is not set. */
 enum clew_status clients_paths(struct arena *arena,

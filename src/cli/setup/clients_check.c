@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/json.h"
 #include "cli/setup/clients.h"
 #include "cli/setup/file.h"
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #define MAX_WORDS 32
+/* What http/router.h says of an address that is not there. */
+#define NO_ROUTE "no such address"
 /* Clients give up after some seconds too. */
 #define ANSWER_MS 10000
 
@@ -235,21 +238,141 @@ static bool answers(char *const *words)
     return is_clew;
 }
 
-/* When a call was last captured, by whichever client. */
-static const char *last_call(struct cli *cli)
-{
-    struct clew_error ignored = {0};
-    json_t *answer = NULL;
-    const char *when = "";
+/* --- its calls ------------------------------------------------------------ */
 
-    if (cli_call(cli, "GET", "/api/v1/requests?limit=1", NULL, &answer,
-                 &ignored) == CLEW_OK) {
-        when =
-            cli_when(cli, json_array_get(json_object_get(answer, "items"), 0),
-                     "created_at");
+/* Look where the client's calls go, unless the person names a place: its entry
+ * may name another server or folder than this command would take. */
+static enum clew_status go_there(struct cli *cli, const struct found *found,
+                                 struct clew_error *err)
+{
+    static const struct arg_option own[] = {{"user", 'U', "ID", NULL, NULL},
+                                            {NULL, 0, NULL, NULL, NULL}};
+    struct config_flag flags[ARGS_MAX];
+    struct config *config = NULL;
+    struct args entry = {0};
+    size_t n_flags = 0;
+    int n = 0;
+    enum clew_status status;
+
+    while (found->words[n]) {
+        n++;
+    }
+    if (args_has(&cli->args, "url") || args_has(&cli->args, "data") ||
+        args_has(&cli->args, "store") || n < 2) {
+        return CLEW_OK;
+    }
+    status = args_parse(own, n - 2, found->words + 2, &entry, err);
+    for (size_t i = 0; status == CLEW_OK && i < entry.n_given; i++) {
+        if (entry.given[i].option != own && cli->args.n_given < ARGS_MAX) {
+            cli->args.given[cli->args.n_given++] = entry.given[i];
+        }
+    }
+    if (status == CLEW_OK) {
+        status = args_config(&cli->args, &cli->arena, flags, &n_flags, err);
+    }
+    if (status == CLEW_OK) {
+        status = config_load(args_str(&cli->args, "config"), flags, n_flags,
+                             &config, err);
+    }
+    if (status == CLEW_OK) {
+        config_free(cli->config);
+        cli->config = config;
+    }
+    return status;
+}
+
+/* The latest of its calls that came by `via`; NULL if there is none. */
+static const json_t *last_call(const struct clients_place *place,
+                               const json_t *callers, const char *via)
+{
+    const json_t *caller;
+    size_t i;
+
+    json_array_foreach (callers, i, caller) {
+        if (strcmp(cli_field(caller, "via"), via) == 0 &&
+            clients_is_name(place, str_of(cli_field(caller, "name")))) {
+            return caller;
+        }
+    }
+    return NULL;
+}
+
+static void tell_call(struct cli *cli, const struct clients_place *place,
+                      const char *what, const json_t *call)
+{
+    if (call) {
+        (void)fprintf(cli->out.file, "last call %s: %s, as \"%s\"\n", what,
+                      cli_when(cli, call, "last_at"), cli_field(call, "name"));
+    } else {
+        (void)fprintf(cli->out.file, "last call %s: none seen from %s\n", what,
+                      place->client);
+    }
+}
+
+/* Who else called: a program may have taken another name. */
+static void tell_others(struct cli *cli, const json_t *callers)
+{
+    const json_t *caller;
+    size_t i;
+
+    json_array_foreach (callers, i, caller) {
+        (void)fprintf(cli->out.file, "%s%s (%s)",
+                      i == 0 ? "programs that did call: " : ", ",
+                      cli_field(caller, "name"),
+                      cli_when(cli, caller, "last_at"));
+    }
+    if (i > 0) {
+        (void)fputc('\n', cli->out.file);
+    }
+}
+
+static enum clew_status tell_calls(struct cli *cli,
+                                   const struct clients_place *place,
+                                   const struct found *found,
+                                   struct clew_error *err)
+{
+    json_t *answer = NULL;
+    const json_t *list;
+    const json_t *own;
+    const json_t *passed;
+    enum clew_status status = go_there(cli, found, err);
+
+    if (status == CLEW_OK) {
+        status = cli_call(cli, "GET", "/api/v1/callers", NULL, &answer, err);
+    }
+    if (status == CLEW_NOT_FOUND && strcmp(err->message, NO_ROUTE) == 0) {
+        return clew_fail(err, CLEW_UNSUPPORTED,
+                         "the server is older and does not tell who called");
+    }
+    if (status == CLEW_NOT_FOUND) {
+        status = CLEW_OK; /* no store yet, so no call */
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    list = json_object_get(answer, "items");
+    own = last_call(place, list, "api");
+    passed = last_call(place, list, "proxy");
+    if (cli->as_json) {
+        json_t *out = json_pack(
+            "{s:s, s:b, s:s, s:o, s:o}", "client", place->client, "connected",
+            1, "program", found->program, "last_call",
+            own ? json_deep_copy(own) : json_null(), "last_proxy_call",
+            passed ? json_deep_copy(passed) : json_null());
+
+        output_json(&cli->out, out);
+        json_decref(out);
+    } else {
+        tell_call(cli, place, "for memory", own);
+        if (passed || place->url.form != BASE_URL_NONE) {
+            tell_call(cli, place, "through the proxy", passed);
+        }
+        if (!own && !passed) {
+            tell_others(cli, list);
+        }
     }
     json_decref(answer);
-    return when[0] ? when : "never";
+    return CLEW_OK;
 }
 
 enum clew_status clients_show_check(struct cli *cli, struct clew_error *err)
@@ -278,8 +401,9 @@ enum clew_status clients_show_check(struct cli *cli, struct clew_error *err)
                          "\"clew setup %s\" sets it right",
                          name, found.program, name);
     }
-    (void)fprintf(cli->out.file, "%s is connected: %s answers\n", name,
-                  found.program);
-    (void)fprintf(cli->out.file, "last captured call: %s\n", last_call(cli));
-    return CLEW_OK;
+    if (!cli->as_json) {
+        (void)fprintf(cli->out.file, "%s is connected: %s answers\n", name,
+                      found.program);
+    }
+    return tell_calls(cli, place, &found, err);
 }
