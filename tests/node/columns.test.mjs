@@ -17,6 +17,8 @@ const hasScript = spawnSync("script", ["--version"]).status === 0;
 const long = "The harbour master of the northern basin asked whether the crane could lift the "
   + "old ferry before the spring tide, because the yard has no other place for it until June.";
 
+const awkward = "Our release deadline is Monday, as the harbour's master says: \"no later\", $HOME, `id`, and it's final for the whole northern basin.";
+
 describe("80 columns", { skip: hasScript ? false : "script is not installed" }, () => {
   const data = tempFolder();
   let ids;
@@ -35,6 +37,9 @@ describe("80 columns", { skip: hasScript ? false : "script is not installed" }, 
       system: long, messages: [{ role: "user", content: long }], response: { role: "assistant", content: long } }));
     const fork = isOk(await api.post(`/api/v1/chats/${first.chat.id}/fork`, { at_seq: 1, title: long }), 201);
     isOk(await api.post(`/api/v1/chats/${first.chat.id}/compact`, {}));
+    for (const content of ["Our deadline is Friday.", awkward]) {
+      isOk(await api.post("/api/v1/turns", { user_id: "ada", role: "user", content }), 201);
+    }
     await server.key("a-tenant-with-a-long-name-for-columns");
     const list = async (path) => (await api.get(path)).body.items ?? [];
     ids = { chat: first.chat.id, fork: fork.id, memory: result.thought_id, effort: effort.id, turn: first.turn.id,
@@ -55,8 +60,8 @@ describe("80 columns", { skip: hasScript ? false : "script is not installed" }, 
   const width = (text) => [...text].reduce((sum, letter) => sum + (/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u.test(letter) ? 2 : 1), 0);
   const tooLong = (words) => shown(words).split(/\r?\n/).flatMap((line) => {
     const text = line.split("\r").at(-1); /* progress is written over */
-    /* an id or a path has no place to break */
-    return width(text) > 80 && text.trim().includes(" ") ? [`clew ${words.join(" ").slice(0, 60)}: ${width(text)}: ${text}`] : [];
+    /* an id or a path has no place to break, and a command to paste has none either */
+    return width(text) > 80 && !/^ +clew brain refine /.test(text) && text.trim().includes(" ") ? [`clew ${words.join(" ").slice(0, 60)}: ${width(text)}: ${text}`] : [];
   });
 
   test("help fits", () => {
@@ -87,10 +92,24 @@ describe("80 columns", { skip: hasScript ? false : "script is not installed" }, 
 
   test("lists cut ids, and a wrapped item is one item", () => {
     const whole = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
-    for (const words of [["sessions", ids.chat], ["conversation", ids.conversation], ["conflicts"], ["chats"], ["memories"]]) {
+    for (const words of [["sessions", ids.chat], ["conversation", ids.conversation], ["conflicts"], ["chats"], ["memories"],
+      ["tree", ids.chat], ["brain", "history", ids.memory], ["history", ids.memory]]) {
       assert.doesNotMatch(shown(words), whole, words.join(" "));
     }
+    assert.equal(shown(["brain", "history", ids.memory]).trim().split("\n").length, 2, "a line a thought");
     const items = shown(["analyse", `${long} ${long.replace("harbour", "dock")}`]).split("\n").filter((line) => line.startsWith("  - "));
     assert.ok(items.length >= 2 && items.every((line) => /^ {2}- (The|until June:)/.test(line)), items.join("\n"));
+  });
+
+  test("a command that is shown can be pasted", () => {
+    const [line, ...rest] = shown(["conflicts", "--user", "ada"]).split(/\r?\n/).filter((one) => /^ +clew /.test(one));
+    assert.deepEqual(rest, []);
+    const env = cleanEnv(data, { CLEW_DATA_DIR: data });
+    const run = spawnSync("sh", ["-c", `clew() { "$BIN" "$@"; }; ${line} --json`], { encoding: "utf8", env: { ...env, BIN: bin } });
+    assert.equal(run.status, 0, run.stderr);
+    const { result } = JSON.parse(run.stdout);
+    const text = (words) => spawnSync(bin, words, { encoding: "utf8", env }).stdout;
+    assert.ok(JSON.parse(text(["memories", "show", result.thought_id, "--json"])).summary.startsWith(awkward));
+    assert.doesNotMatch(text(["conflicts", "--user", "ada"]), /deadline/);
   });
 });

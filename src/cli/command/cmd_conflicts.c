@@ -43,14 +43,13 @@ static void show_conflict(struct cli *cli, const json_t *item)
     (void)fputc('\n', file);
     show_side(cli, json_object_get(item, "older"));
     show_side(cli, json_object_get(item, "newer"));
-    (void)fputs("   if the newer holds:\n      clew brain refine ", file);
-    output_text(
-        &cli->out, OUTPUT_PLAIN,
-        str_of(show_id(cli, cli_field(suggestion, "refines"), SHOW_ID_LONG)));
-    (void)fputs(" \\\n", file);
-    show_paragraph(cli, "        ",
-                   str_of(arena_printf(&cli->arena, "\"%s\"",
-                                       cli_field(suggestion, "prompt"))));
+    (void)fputs("   if the newer holds:\n", file);
+    output_command(
+        &cli->out, "      ",
+        str_of(arena_printf(
+            &cli->arena, "clew brain refine %s %s",
+            show_id(cli, cli_field(suggestion, "refines"), SHOW_ID_LONG),
+            show_word(cli, cli_field(suggestion, "prompt")))));
 }
 
 static enum clew_status show_conflicts(struct cli *cli, const json_t *answer,

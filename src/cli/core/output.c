@@ -248,6 +248,25 @@ void output_line(const struct output *out, enum output_style style,
     end_style(out, style);
 }
 
+void output_command(const struct output *out, const char *indent,
+                    struct str text)
+{
+    size_t width = 0;
+
+    (void)fflush(out->file); /* what came before is folded */
+    if (out->filter) {
+        width = out->filter->fold.width;
+        out->filter->fold.width = 0;
+    }
+    (void)fputs(indent, out->file);
+    put_clean(out, text, true);
+    (void)fputc('\n', out->file);
+    (void)fflush(out->file);
+    if (out->filter) {
+        out->filter->fold.width = width;
+    }
+}
+
 void output_json(const struct output *out, const json_t *json)
 {
     FILE *file = output_verbatim(out);

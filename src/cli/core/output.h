@@ -47,6 +47,10 @@ void output_text(const struct output *out, enum output_style style,
 /* The same on one line, cut to `columns` with "…" at the end. */
 void output_line(const struct output *out, enum output_style style,
                  struct str text, size_t columns);
+/* A command to paste, on a line of its own that is never folded: a break inside
+ * a quoted word would become part of it. */
+void output_command(const struct output *out, const char *indent,
+                    struct str text);
 /* The longest prefix of a text that takes at most `columns`. */
 struct str output_fit(struct str text, size_t columns);
 void output_json(const struct output *out, const json_t *json);

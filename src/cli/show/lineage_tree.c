@@ -4,17 +4,23 @@
  */
 #include "cli/show/lineage_tree.h"
 
+#include "cli/show/show.h"
+
 #include <stdio.h>
 #include <string.h>
 
 /* Levels drawn; a lineage has 19 at most. */
 #define MAX_LEVELS 32
+/* Columns of a contributor's name; of a line's text at the least. */
+#define MAX_NAME 20
+#define MIN_TEXT 30
 
 struct tree {
     struct cli *cli;
     const json_t *chain; /* nodes, sources before refiners */
     bool *is_drawn;      /* one for each node */
     bool is_last[MAX_LEVELS];
+    size_t id_columns;
 };
 
 static bool refines(const json_t *node, const char *id)
@@ -56,12 +62,30 @@ static size_t next_refiner(const struct tree *tree, const char *id, size_t from)
     return from;
 }
 
+/* What it is, whose, since when, and how it begins. */
+static const char *about_of(struct cli *cli, const json_t *node, bool is_asked)
+{
+    struct str who =
+        output_fit(str_of(cli_field(node, "contributor")), MAX_NAME);
+    const char *text = arena_printf(
+        &cli->arena, "%s  %s by %.*s, %s%s: %s", is_asked ? " *" : "",
+        cli_field(node, "thought_type"), (int)who.len, who.s,
+        cli_when(cli, node, "created_at"),
+        json_is_true(json_object_get(node, "retracted")) ? ", retracted" : "",
+        cli_field(node, "content_preview"));
+
+    return text ? text : "";
+}
+
 static void draw_line(const struct tree *tree, const json_t *node, int level,
                       bool is_again)
 {
     struct cli *cli = tree->cli;
     FILE *file = cli->out.file;
     bool is_asked = json_integer_value(json_object_get(node, "depth")) == 0;
+    const char *about;
+    size_t used;
+    size_t left;
 
     for (int i = 1; i < level; i++) {
         (void)fputs(tree->is_last[i] ? "   " : "│  ", file);
@@ -69,23 +93,17 @@ static void draw_line(const struct tree *tree, const json_t *node, int level,
     if (level > 0) {
         (void)fputs(tree->is_last[level] ? "└─ " : "├─ ", file);
     }
-    output_text(&cli->out, is_asked ? OUTPUT_BOLD : OUTPUT_NAME,
-                str_of(cli_field(node, "thought_id")));
+    output_text(
+        &cli->out, is_asked ? OUTPUT_BOLD : OUTPUT_NAME,
+        str_of(show_id(cli, cli_field(node, "thought_id"), tree->id_columns)));
     if (is_again) {
         (void)fputs("  (see above)\n", file);
         return;
     }
-    (void)fprintf(file, "%s  %s by ", is_asked ? " *" : "",
-                  cli_field(node, "thought_type"));
-    output_text(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(node, "contributor")));
-    (void)fprintf(file, ", %s", cli_when(cli, node, "created_at"));
-    if (json_is_true(json_object_get(node, "retracted"))) {
-        (void)fputs(", retracted", file);
-    }
-    (void)fputs(": ", file);
-    output_line(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(node, "content_preview")), 80);
+    about = about_of(cli, node, is_asked);
+    used = 3 * (size_t)level + tree->id_columns;
+    left = used + MIN_TEXT < cli->out.width ? cli->out.width - used : MIN_TEXT;
+    output_line(&cli->out, OUTPUT_PLAIN, str_of(about), left);
     (void)fputc('\n', file);
 }
 
@@ -121,6 +139,7 @@ enum clew_status lineage_tree_show(struct cli *cli, const json_t *lineage,
 
     tree.is_drawn = arena_zero(&cli->arena, json_array_size(tree.chain) + 1,
                                sizeof(*tree.is_drawn));
+    tree.id_columns = show_id_columns(tree.chain, "thought_id");
     if (!tree.is_drawn) {
         return clew_no_memory(err);
     }

@@ -59,6 +59,22 @@ const char *show_id(struct cli *cli, const char *id, size_t columns)
     return text ? text : "";
 }
 
+const char *show_word(struct cli *cli, const char *text)
+{
+    const char *out = "'";
+    struct str rest = str_of(text);
+    size_t at;
+
+    while ((at = str_find(rest, STR("'"), 0)) != SIZE_MAX && out) {
+        out = arena_printf(&cli->arena, "%s%.*s'\\''", out, (int)at, rest.s);
+        rest = str_sub(rest, at + 1, rest.len);
+    }
+    out = out ? arena_printf(&cli->arena, "%s%.*s'", out, (int)rest.len,
+                             rest.len ? rest.s : "")
+              : NULL;
+    return out ? out : "";
+}
+
 /* Where a line of at most `columns` ends: at a space if there is one. */
 static size_t line_end(struct str text, size_t columns)
 {

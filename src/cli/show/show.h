@@ -15,6 +15,9 @@
 size_t show_id_columns(const json_t *items, const char *field);
 /* So much of an id, in the arena; "" without memory. */
 const char *show_id(struct cli *cli, const char *id, size_t columns);
+/* A text as one word of a shell, in the arena: a command that is pasted says
+ * what was shown, whatever the text holds. */
+const char *show_word(struct cli *cli, const char *text);
 /* A whole number of the object as text, in the arena; "" if it is not there. */
 const char *show_number(struct cli *cli, const json_t *object,
                         const char *field);

@@ -166,8 +166,10 @@ enum clew_status show_conversation(struct cli *cli, const json_t *answer,
     output_line(&cli->out, OUTPUT_BOLD,
                 str_of(cli_field(json_array_get(branches, 0), "title")),
                 cli->out.width);
-    (void)fprintf(cli->out.file, "\n%zu calls in %zu branches\n\n",
-                  json_array_size(calls), json_array_size(branches));
+    (void)fprintf(
+        cli->out.file, "\n%zu call%s in %zu branch%s\n\n",
+        json_array_size(calls), json_array_size(calls) == 1 ? "" : "s",
+        json_array_size(branches), json_array_size(branches) == 1 ? "" : "es");
     json_array_foreach (calls, i, call) {
         if (!cli_field(call, "parent_request_id")[0]) {
             show_below(cli, calls, call, width, 0, "main");
