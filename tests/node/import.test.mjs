@@ -5,7 +5,8 @@
  * The files here have the shape of the real ones and invented content.
  */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -13,6 +14,7 @@ import { after, before, describe, test } from "node:test";
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk, isRead } from "./lib/check.mjs";
 import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
@@ -313,6 +315,37 @@ describe("importing", () => {
     assert.match(done.stdout, /^chatgpt: 1 conversation, 5 messages/m);
     assert.equal(isOk(await server.api().get("/api/v1/chats")).items.length, 3);
     await server.stop();
+  });
+
+  test("what a killed server was reading goes when the next one starts", async () => {
+    const data = tempFolder();
+    let server = await startServer({ data });
+    const left = () => fs.readdirSync(data).filter((name) => name.startsWith("upload-")).sort();
+    const rows = Array.from({ length: 5000 }, (_, i) =>
+      JSON.stringify({ conversation_id: "c", role: "user", content: `line ${i} of a long talk` }));
+    const sent = fetch(`${server.url}/api/v1/import/file?name=talk.jsonl`, { method: "POST",
+      headers: { "content-type": "application/octet-stream" }, body: rows.join("\n") }).catch(() => null);
+    await until("it is being read", () => left().some((name) => fs.existsSync(path.join(data, name, "talk.jsonl"))));
+    await server.stop("SIGKILL");
+    await sent;
+    const [killed] = left();
+    /* of another's making, or being read by another process: these stay */
+    for (const name of ["upload-mine", "upload-aB3dE6", "upload-old"]) fs.mkdirSync(path.join(data, name));
+    fs.writeFileSync(path.join(data, "upload-notdir"), "");
+    fs.symlinkSync(folder, path.join(data, "upload-aaaaaa"));
+    const holder = spawn("flock", [path.join(data, "upload-aB3dE6"), "sh", "-c", "echo held; read line"]);
+    await once(holder.stdout, "data");
+    server = await startServer({ data });
+    assert.ok(!left().includes(killed), `${killed} is gone`);
+    assert.deepEqual(left(), ["upload-aB3dE6", "upload-aaaaaa", "upload-mine", "upload-notdir", "upload-old"]);
+    assert.ok(fs.existsSync(folder));
+    await server.stop();
+    holder.stdin.end("\n");
+    await once(holder, "close");
+    server = await startServer({ data });
+    assert.deepEqual(left(), ["upload-aaaaaa", "upload-mine", "upload-notdir", "upload-old"]);
+    await server.stop();
+    fs.rmSync(data, { recursive: true, force: true });
   });
 
   test("a fault says where it is, and nothing is half imported", async () => {

@@ -17,6 +17,7 @@
 #include "cli/serve/demo.h"
 #include "cli/serve/notify.h"
 #include "cli/serve/upload.h"
+#include "cli/serve/upload_folder.h"
 #include "engine/call/call_price.h"
 #include "engine/capture/read_task.h"
 #include "engine/chat/session.h"
@@ -232,6 +233,7 @@ static enum clew_status start(const struct cli *cli, struct serving *serving,
                              &serving->upkeep, err);
     }
     if (status == CLEW_OK) {
+        (void)upload_folder_clean(serving->engine->data_dir); /* or later */
         serving->upload.engine = serving->engine;
         serving->upload.config = cli->config;
         serving->upload.front = serving->front;

@@ -12,6 +12,7 @@
 #include "cli/bring/bring.h"
 #include "cli/client/client_internal.h"
 #include "cli/core/cli.h"
+#include "cli/serve/upload_folder.h"
 #include "engine/core/engine.h"
 
 #include <errno.h>
@@ -188,23 +189,20 @@ static enum clew_status take(const struct upload *upload,
                              struct http_response *response,
                              struct clew_error *err)
 {
-    char folder[2048];
+    struct upload_folder folder;
     char path[4096];
-    enum clew_status status;
+    enum clew_status status =
+        upload_folder_open(&folder, upload->engine->data_dir, err);
 
-    (void)snprintf(folder, sizeof(folder), "%s/upload-XXXXXX",
-                   upload->engine->data_dir);
-    if (!mkdtemp(folder)) {
-        return clew_fail(err, CLEW_UNAVAILABLE, "could not make a folder: %s",
-                         strerror(errno));
+    if (status != CLEW_OK) {
+        return status;
     }
-    (void)snprintf(path, sizeof(path), "%s/%s", folder, name_of(request));
+    (void)snprintf(path, sizeof(path), "%s/%s", folder.path, name_of(request));
     status = write_all(path, request->body, err);
     if (status == CLEW_OK) {
         status = bring_file(upload, request, path, response, err);
     }
-    (void)unlink(path);  /* it may not have been made */
-    (void)rmdir(folder); /* nothing else is in it */
+    upload_folder_close(&folder);
     return status;
 }
 
