@@ -13,11 +13,12 @@ import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
-import { fullDisk, startServer, tempFolder } from "./lib/server.mjs";
+import { fullDisk, needsFullDisk, startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
+needsFullDisk();
 
 const ranks = { none: 0, read: 1, write: 2, admin: 3 };
 const id = "01900000-0000-7000-8000-000000000000";

@@ -15,10 +15,11 @@ import { test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk } from "./lib/check.mjs";
-import { fullDisk, startServer, tempFolder } from "./lib/server.mjs";
+import { fullDisk, needsFullDisk, startServer, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
 
 process.env.CLEW_TEST_READS = "no";
+needsFullDisk();
 
 const isEvery = process.env.DISK_STEPS === "all";
 const next = (n) => (isEvery ? n + 1 : n + 1 + Math.floor(n * 0.7));

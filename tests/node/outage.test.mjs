@@ -12,10 +12,11 @@ import { describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
-import { fullDisk, startServer, tempFolder } from "./lib/server.mjs";
+import { fullDisk, needsFullDisk, startServer, tempFolder } from "./lib/server.mjs";
 import { Ledger, randomFrom } from "./lib/writers.mjs";
 
 process.env.CLEW_TEST_READS = "no";
+needsFullDisk();
 
 const clients = 8;
 const codes = new Set(["UNAVAILABLE", "BUSY"]);

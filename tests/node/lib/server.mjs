@@ -39,13 +39,20 @@ export function tempFolder() {
   return fs.mkdtempSync(path.join(os.tmpdir(), "clew-test-"));
 }
 
+/* Throws where the library for that was not built. A file of tests calls it before
+ * it starts a database: one that nobody stops would keep the run waiting. */
+export function needsFullDisk() {
+  const built = path.resolve(path.dirname(bin), "tests/full_disk.so");
+  if (fs.existsSync(built)) return built;
+  throw new Error(`${built} is not built: cmake --build ${path.dirname(bin)} --target full_disk`);
+}
+
 /*
  * A disk that is full when set(true) says so: `env` makes a program believe it for
  * files under `under` (lib/full_disk.c).
  */
 export function fullDisk(under) {
-  const built = path.resolve(path.dirname(bin), "tests/full_disk.so");
-  if (!fs.existsSync(built)) throw new Error(`${built} is not built`);
+  const built = needsFullDisk();
   const folder = tempFolder();
   const library = path.join(folder, "full_disk.so");
   /* a database looks as another user, who may not see where it was built */
