@@ -113,7 +113,16 @@ static enum clew_status check_operands(const struct cli *cli,
 
     if (cli->args.n_operands >= command->min_operands &&
         cli->args.n_operands <= command->max_operands) {
-        return CLEW_OK;
+        /* a variable of a script that is not set; what follows may be "", as
+         * the title of a chat */
+        bool is_empty =
+            cli->args.n_operands > 0 && cli->args.operands[0][0] == '\0';
+
+        return is_empty ? clew_fail(err, CLEW_INVALID,
+                                    "%.*s is empty (see \"clew help %s\")",
+                                    (int)strcspn(command->operands, " "),
+                                    command->operands, command->name)
+                        : CLEW_OK;
     }
     return clew_fail(err, CLEW_INVALID,
                      "usage: clew %s%s%s (see \"clew help %s\")", command->name,

@@ -115,7 +115,26 @@ test('commands that are one call do it', () => {
     assert.match(shown.stdout, new RegExp(`^${memories[0].id.slice(0, 13)}\\S* {2}`, 'm'));
     const wrong = clew(['links', 'feedback', turn.id, 'maybe', '--data', dir]);
     assert.equal(wrong.status, 2);
-    assert.match(wrong.stderr, /outcome/);
+    assert.match(wrong.stderr, /"maybe" must be correct or incorrect/);
+    /* what was done, in a line or two */
+    const said = (...words) => clew([...words, '--data', dir]).stdout;
+    assert.match(said('forget', '--turn', turn.id), /^would be forgotten: [^{]*\b1 turn\b/);
+    assert.match(said('chats', 'close', chat.id), /^chat \S{18}, closed just now\n/);
+    assert.match(said('efforts', 'new', 'pia', 'buy a brush'), /^\S+ {2}\[effort:open\] buy a brush\n$/);
+    assert.match(said('tasks'), / in (\d+ min|24 h)\b/);
+    assert.match(clew(['efforts', '--data', dir]).stderr, /no open efforts of "me"; --user names another/);
+    /* what is wrong is told of what was typed, in its words */
+    for (const [words, code, message] of [
+        [['tree', ''], 2, /^clew: CHAT is empty/], [['turn', ''], 2, /^clew: TEXT\|- is empty/],
+        [['sessions', 'nosuch'], 2, /^clew: "nosuch" is no id$/m], [['memories', 'show', 'nosuch'], 4, /nosuch/],
+        [['fork', turn.id, '--at', 'x'], 2, /--at must be a whole number from 0 on/],
+        [['model', 'add', '/nowhere'], 4, /"\/nowhere" is no folder/], [['model', 'remove', 'static'], 5, /clew's own/],
+        [['agents', 'check', '/nowhere.yaml'], 4, /^clew: \/nowhere\.yaml: there is no such file/],
+    ]) {
+        const run = clew([...words, '--data', dir]);
+        assert.equal(run.status, code, `${words.join(' ')}: ${run.stderr}`);
+        assert.match(run.stderr, message);
+    }
 });
 
 test('forget only says what would go unless it is told to', () => {
@@ -223,7 +242,7 @@ test('a turn is kept, found, forked and shown as a tree', () => {
     const child = fork.stdout.trim();
     const tree = clew(['tree', child, '--data', dir]).stdout;
     assert.match(tree, new RegExp(
-        `^${chat.slice(0, 13)}\\S*  1-2  .*\\n└─ ${child.slice(0, 13)}\\S*  at 1`));
+        `^${chat.slice(0, 13)}\\S*  turns 1-2  .*\\n└─ ${child.slice(0, 13)}\\S*  at 1`));
     assert.equal(onData(['history', child]).items.length, 1);
     assert.equal(onData(['chats', '--user', 'ada']).items.length, 2);
     assert.equal(onData(['chats', '--user', 'nobody']).items.length, 0);

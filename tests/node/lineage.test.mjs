@@ -220,7 +220,7 @@ onEachBackend("lineage", (open) => {
     const short = (await server.clew("history", a, "--tenant", name)).stdout;
     assert.match(short, new RegExp(`${cut(a)} \\* {2}original`));
     const found = await brain("query", "What must the agent monitor check?");
-    assert.match(found, new RegExp(`${a} .* superseded by ${b}`));
+    assert.match(found, new RegExp(`${cut(a)} .* superseded by ${cut(b)}`));
     const again = await brain("contribute", facts.monitor);
     assert.match(again, /Consider \/brain refine/, "guidance is shown");
     await brain("retract", b);

@@ -58,10 +58,10 @@ describe("clew link, requests, tree and why", () => {
     assert.deepEqual([a.new_turns, b.new_turns, c.new_turns], [2, 2, 1]);
   });
 
-  test("people get one line", () => {
+  test("people get two lines", () => {
     const { code, out } = run(["link", file(second)]);
     assert.equal(code, 0);
-    assert.match(out, /^goes on an earlier call, 0 new turns, conversation [0-9a-f-]{36}, main by exact\n$/);
+    assert.match(out, /^goes on from an earlier call, 0 new turns\nconversation [0-9a-f-]{18}, branch main, by exact\n$/);
   });
 
   test("what cannot be linked is named and stores nothing", () => {

@@ -249,7 +249,7 @@ describe("what is typed", () => {
     assert.match(requests, /goes on +3 +gpt/);
     const id = json("requests").items[0].conversation_id;
     const tree = clew(home, ["conversation", id.slice(0, 18)]).stdout;
-    assert.match(tree, /^the shed needs paint\n2 calls in 1 branches\n/);
+    assert.match(tree, /^the shed needs paint\n2 calls in 1 branch\n/);
     assert.doesNotMatch(tree, /message_hash/);
     assert.match(clew(home, ["episodes"]).stdout, /^EPISODE +WHEN +OF +SUMMARY\n/);
     const memory = clew(home, ["memories", "show", json("memories").items[0].id]).stdout;

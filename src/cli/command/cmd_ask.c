@@ -141,6 +141,18 @@ static bool on_bytes(void *arg, const char *bytes, size_t len)
     return true;
 }
 
+/* Why passages answered, in words where there are some. */
+static const char *why_no_model(struct cli *cli, const char *reason)
+{
+    const char *text = "no language model is set (llm.url)";
+
+    if (strcmp(reason, "NO_MODEL") != 0) {
+        text = arena_printf(&cli->arena, "no language model answered (%s)",
+                            reason);
+    }
+    return text ? text : reason;
+}
+
 /* What is left to show when the sentences are. */
 static void show_rest(const struct hearing *h)
 {
@@ -165,8 +177,8 @@ static void show_rest(const struct hearing *h)
     }
     if (reason[0]) {
         (void)fflush(cli->out.file);
-        (void)fprintf(
-            stderr, "no language model answered (%s): what was said\n", reason);
+        (void)fprintf(stderr, "%s: these are passages of what was said\n",
+                      why_no_model(cli, reason));
     }
     if (h->n_shown > n) {
         (void)fprintf(stderr, "it broke off: the last %zu of these %zu count\n",

@@ -4,8 +4,10 @@
  */
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "cli/core/cli.h"
 #include "cli/show/lineage_tree.h"
+#include "cli/show/show.h"
 #include "engine/thought/thought.h"
 
 #include <stdio.h>
@@ -52,8 +54,14 @@ static json_t *body_of(const struct cli *cli, struct str prompt)
 /* --- showing ---------------------------------------------------------------
  */
 
+/* Columns of a contributor's name, so that the line fits. */
+#define MAX_NAME 16
+/* Where the API cuts a thought that is shown. */
+#define PREVIEW_CHARS 80
+
 static void show_source(struct cli *cli, const json_t *source)
 {
+    const char *preview = cli_field(source, "content_preview");
     FILE *file = cli->out.file;
     char score[32];
 
@@ -61,19 +69,23 @@ static void show_source(struct cli *cli, const json_t *source)
                    json_number_value(json_object_get(source, "score")));
     output_text(&cli->out, OUTPUT_BOLD, str_of(score));
     (void)fputs("  ", file);
-    output_text(&cli->out, OUTPUT_NAME,
-                str_of(cli_field(source, "thought_id")));
+    output_text(
+        &cli->out, OUTPUT_NAME,
+        str_of(show_id(cli, cli_field(source, "thought_id"), SHOW_ID_LONG)));
     (void)fputs("  by ", file);
-    output_text(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(source, "contributor")));
-    if (json_is_true(json_object_get(source, "superseded"))) {
-        (void)fprintf(file, "  superseded by %s",
-                      cli_field(source, "refined_by"));
-    }
-    (void)fputs("\n   ", file);
     output_line(&cli->out, OUTPUT_PLAIN,
-                str_of(cli_field(source, "content_preview")), 0);
+                str_of(cli_field(source, "contributor")), MAX_NAME);
+    if (json_is_true(json_object_get(source, "superseded"))) {
+        (void)fprintf(
+            file, "  superseded by %s",
+            show_id(cli, cli_field(source, "refined_by"), SHOW_ID_LONG));
+    }
     (void)fputc('\n', file);
+    show_paragraph(
+        cli, "   ",
+        str_of(arena_printf(
+            &cli->arena, "%s%s", preview,
+            utf8_count(str_of(preview)) < PREVIEW_CHARS ? "" : "…")));
 }
 
 static void show_remark(struct cli *cli, const json_t *result,

@@ -50,12 +50,16 @@ static enum clew_status show_one(struct cli *cli, const json_t *answer,
 
     (void)err;
     (void)fprintf(
-        cli->out.file, "%s, %lld new turns, conversation ",
-        parent[0] ? "goes on an earlier call" : "a new conversation",
-        (long long)json_integer_value(json_object_get(answer, "new_turns")));
+        cli->out.file, "%s, %s\nconversation ",
+        parent[0] ? "goes on from an earlier call" : "a new conversation",
+        show_count(cli,
+                   json_integer_value(json_object_get(answer, "new_turns")),
+                   "new turns"));
     output_text(&cli->out, OUTPUT_NAME,
-                str_of(cli_field(answer, "conversation_id")));
-    (void)fprintf(cli->out.file, ", %s by %s\n", cli_field(answer, "branch_id"),
+                str_of(show_id(cli, cli_field(answer, "conversation_id"),
+                               SHOW_ID_LONG)));
+    (void)fprintf(cli->out.file, ", branch %s, by %s\n",
+                  cli_field(answer, "branch_id"),
                   cli_field(answer, "strategy"));
     return CLEW_OK;
 }

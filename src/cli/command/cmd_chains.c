@@ -148,11 +148,13 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         output_line(&cli->out, OUTPUT_BOLD,
                     str_of(cli_field(details[i], "topic")),
                     cli->out.width - width - 30);
-        (void)fprintf(cli->out.file, "  %s, %s, %lld claims\n",
+        (void)fprintf(cli->out.file, "  %s, %s, %s\n",
                       show_id(cli, cli_field(details[i], "id"), width),
                       cli_field(details[i], "state"),
-                      (long long)json_integer_value(
-                          json_object_get(details[i], "claim_count")));
+                      show_count(cli,
+                                 json_integer_value(json_object_get(
+                                     details[i], "claim_count")),
+                                 "claims"));
     }
     for (size_t i = 0; i < MAX_LANES; i++) {
         json_decref(details[i]);

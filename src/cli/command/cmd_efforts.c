@@ -49,7 +49,13 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
         show(cli, effort, width);
     }
     if (json_array_size(items) == 0) {
-        (void)fputs("no efforts\n", stderr);
+        const char *user = args_str(&cli->args, "user");
+
+        (void)fprintf(stderr,
+                      args_has(&cli->args, "chat")
+                          ? "no efforts in this chat\n"
+                          : "no open efforts of \"%.60s\"%s\n",
+                      user ? user : "me", user ? "" : "; --user names another");
     }
     return CLEW_OK;
 }
@@ -78,8 +84,8 @@ const struct command command_efforts = {
     .run = run_list,
 };
 
-static enum clew_status show_one(struct cli *cli, const json_t *answer,
-                                 struct clew_error *err)
+enum clew_status show_effort(struct cli *cli, const json_t *answer,
+                             struct clew_error *err)
 {
     (void)err;
     show(cli, answer, TYPED_ID_COLUMNS);
@@ -107,7 +113,7 @@ static enum clew_status act(struct cli *cli, const char *base,
     }
     return cli_show(cli, "POST",
                     cli_path(cli, base, cli->args.operands[0], action), body,
-                    show_one, err);
+                    show_effort, err);
 }
 
 static enum clew_status run_on_memory(struct cli *cli, struct clew_error *err)

@@ -70,9 +70,11 @@ static void show_node(struct cli *cli, const json_t *chat, const char *indent,
     (void)fprintf(cli->out.file, "%s%s", indent, joint);
     output_text(&cli->out, OUTPUT_NAME,
                 str_of(show_id(cli, cli_field(chat, "id"), width)));
-    if (last > fork) {
-        (void)fprintf(cli->out.file, "  %lld-%lld  ", (long long)(fork + 1),
-                      (long long)last);
+    if (last == fork + 1) {
+        (void)fprintf(cli->out.file, "  turn %lld  ", (long long)last);
+    } else if (last > fork) {
+        (void)fprintf(cli->out.file, "  turns %lld-%lld  ",
+                      (long long)(fork + 1), (long long)last);
     } else {
         (void)fprintf(cli->out.file, "  at %lld  ", (long long)fork);
     }

@@ -148,6 +148,41 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
     return CLEW_OK;
 }
 
+static enum clew_status show_source(struct cli *cli, const json_t *answer,
+                                    struct clew_error *err)
+{
+    if (json_array_size(json_object_get(answer, "items")) == 0) {
+        (void)fputs("it was contributed: there are no turns it was drawn "
+                    "from\n",
+                    stderr);
+        return CLEW_OK;
+    }
+    return show(cli, answer, err);
+}
+
+/* What is wrong with a word that was typed is told of that word, not of the
+ * field it became. */
+static void blame(const struct cli *cli, struct str fields, size_t n_used,
+                  struct clew_error *err)
+{
+    for (size_t i = n_used; err && i < cli->args.n_operands; i++) {
+        struct str field = next_word(&fields);
+        char quoted[80];
+        struct clew_error was = *err;
+        const char *at;
+
+        (void)snprintf(quoted, sizeof(quoted), "\"%.*s\"", (int)field.len,
+                       field.len ? field.s : "");
+        at = strstr(was.message, quoted);
+        if (field.len > 0 && str_eq(field, str_of(was.field)) && at) {
+            (void)snprintf(err->message, sizeof(err->message),
+                           "%.*s\"%.40s\"%s", (int)(at - was.message),
+                           was.message, cli->args.operands[i],
+                           at + strlen(quoted));
+        }
+    }
+}
+
 static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
 {
     struct str rest = str_of(cli->command->call);
@@ -155,9 +190,9 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
     struct str pattern = next_word(&rest);
     size_t n_used = 0;
     char *path = path_of(cli, pattern, &n_used);
-    json_t *body;
-
     cli_show_fn shower = cli->command->show ? cli->command->show : show;
+    enum clew_status status;
+    json_t *body;
 
     if (str_eq(method, STR("GET"))) {
         return cli_show(cli, "GET", query_of(cli, path), NULL, shower, err);
@@ -166,8 +201,12 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
     if (!body) {
         return clew_fail(err, CLEW_INVALID, "the text must be valid UTF-8");
     }
-    return cli_show(cli, str_eq(method, STR("PATCH")) ? "PATCH" : "POST", path,
-                    body, shower, err);
+    status = cli_show(cli, str_eq(method, STR("PATCH")) ? "PATCH" : "POST",
+                      path, body, shower, err);
+    if (status == CLEW_INVALID) {
+        blame(cli, rest, n_used, err);
+    }
+    return status;
 }
 
 /* --- the commands ----------------------------------------------------------
@@ -227,10 +266,11 @@ PLAIN(memories_show, "memories show", "MEMORY", 1, 1,
       "GET /api/v1/memories/{}", .show = show_memory);
 PLAIN(memories_source, "memories source", "MEMORY", 1, 1,
       "read the turns a memory was drawn from", "memories source " ID, NULL,
-      "GET /api/v1/memories/{}/source", .show = NULL);
+      "GET /api/v1/memories/{}/source", .show = show_source);
 PLAIN(efforts_new, "efforts new", "USER GOAL", 2, 2, "open an effort by hand",
       "efforts new ada \"move to the new flat\"", effort_options,
-      "POST /api/v1/efforts user_id goal", .makes_store = true);
+      "POST /api/v1/efforts user_id goal", .makes_store = true,
+      .show = show_effort);
 PLAIN(episodes, "episodes", "", 0, 0, "list stretches of talk and their sums",
       "episodes --chat " ID, episode_options, "GET /api/v1/episodes",
       .show = show_episodes);
@@ -243,11 +283,11 @@ PLAIN(links, "links", "", 0, 0, "list which chats were joined, and which not",
 PLAIN(links_feedback, "links feedback", "LINK correct|incorrect", 2, 2,
       "say whether two chats were rightly joined",
       "links feedback " ID " incorrect", NULL,
-      "POST /api/v1/links/{}/feedback outcome", .show = NULL);
+      "POST /api/v1/links/{}/feedback outcome", .show = show_rated);
 PLAIN(tuning, "tuning", "", 0, 0, "show how links are weighed, and since when",
       "tuning", NULL, "GET /api/v1/tuning", .show = show_tuning);
 PLAIN(tuning_revert, "tuning revert", "", 0, 0, "take the last tuning back",
-      "tuning revert", NULL, "POST /api/v1/tuning/revert", .show = NULL);
+      "tuning revert", NULL, "POST /api/v1/tuning/revert", .show = show_tuning);
 PLAIN(chains_show, "chains show", "CHAIN", 1, 1, "show a chain's claims",
       "chains show " ID, NULL, "GET /api/v1/chains/{}", .show = show_chain);
 PLAIN(chains_conclude, "chains conclude", "CHAIN", 1, 1, "end a topic",
@@ -258,15 +298,16 @@ PLAIN(chains_reopen, "chains reopen", "CHAIN", 1, 1, "take a topic up again",
       .show = show_chain);
 PLAIN(chats_title, "chats title", "CHAT TITLE", 2, 2, "give a chat a title",
       "chats title " ID " \"the move\"", NULL, "PATCH /api/v1/chats/{} title",
-      .show = NULL);
+      .show = show_chat_done);
 PLAIN(chats_close, "chats close", "CHAT", 1, 1,
       "close a chat: the next message opens another", "chats close " ID, NULL,
-      "POST /api/v1/chats/{}/close", .show = NULL);
+      "POST /api/v1/chats/{}/close", .show = show_chat_done);
 PLAIN(chats_compact, "chats compact", "CHAT", 1, 1,
       "sum up a chat's episodes now", "chats compact " ID, NULL,
       "POST /api/v1/chats/{}/compact", .show = show_episodes);
 PLAIN(sessions_end, "sessions end", "SESSION", 1, 1, "end a work period",
-      "sessions end " ID, NULL, "POST /api/v1/sessions/{}/end", .show = NULL);
+      "sessions end " ID, NULL, "POST /api/v1/sessions/{}/end",
+      .show = show_session_done);
 PLAIN(conversation, "conversation", "CONVERSATION", 1, 1,
       "show the tree of captured calls", "conversation " ID, NULL,
       "GET /api/v1/conversations/{}", .show = show_conversation);
@@ -305,17 +346,6 @@ static bool set_list(const struct cli *cli, json_t *body, const char *field,
         }
     }
     return json_set(body, field, list);
-}
-
-static enum clew_status show_forgotten(struct cli *cli, const json_t *answer,
-                                       struct clew_error *err)
-{
-    (void)err;
-    cli_show_tree(cli, answer);
-    if (!args_has(&cli->args, "yes")) {
-        (void)fputs("nothing was forgotten; --yes does it\n", stderr);
-    }
-    return CLEW_OK;
 }
 
 static enum clew_status run_forget(struct cli *cli, struct clew_error *err)

@@ -45,6 +45,9 @@ static enum clew_status show_tasks(struct cli *cli, const json_t *answer,
         cells[5 * i + 4] = cli_field(task, "last_error");
     }
     output_table(&cli->out, columns, 5, cells, json_array_size(items));
+    if (json_array_size(items) == 0) {
+        (void)fputs("nothing found\n", stderr);
+    }
     show_more(answer);
     return CLEW_OK;
 }

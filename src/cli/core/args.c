@@ -190,9 +190,14 @@ enum clew_status args_int(const struct args *args, const char *name,
         return CLEW_OK;
     }
     if (!str_parse_int(str_of(text), &value) || value < min || value > max) {
-        return clew_fail_field(err, name,
-                               "--%s must be a whole number from %lld to %lld",
-                               name, (long long)min, (long long)max);
+        return max == INT64_MAX
+                   ? clew_fail_field(err, name,
+                                     "--%s must be a whole number from %lld on",
+                                     name, (long long)min)
+                   : clew_fail_field(
+                         err, name,
+                         "--%s must be a whole number from %lld to %lld", name,
+                         (long long)min, (long long)max);
     }
     *out = value;
     return CLEW_OK;

@@ -296,6 +296,13 @@ void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE])
     } else if (age >= 0 && age < 14 * CLOCK_DAY_MS) {
         (void)snprintf(text, OUTPUT_TIME_SIZE, "%lld d ago",
                        (long long)(age / CLOCK_DAY_MS));
+    } else if (age < 0 && age > -CLOCK_HOUR_MS) {
+        (void)snprintf(
+            text, OUTPUT_TIME_SIZE, "in %lld min",
+            (long long)((CLOCK_MINUTE_MS - 1 - age) / CLOCK_MINUTE_MS));
+    } else if (age < 0 && age > -CLOCK_DAY_MS) {
+        (void)snprintf(text, OUTPUT_TIME_SIZE, "in %lld h",
+                       (long long)((CLOCK_HOUR_MS / 2 - age) / CLOCK_HOUR_MS));
     } else {
         char full[CLOCK_TEXT_SIZE];
 

@@ -55,7 +55,8 @@ void output_command(const struct output *out, const char *indent,
 struct str output_fit(struct str text, size_t columns);
 void output_json(const struct output *out, const json_t *json);
 
-/* "just now", "5 min ago", "3 h ago", "2 d ago", else the date. */
+/* "just now", "5 min ago", "3 h ago", "2 d ago", "in 5 min", "in 3 h", else the
+ * date. */
 #define OUTPUT_TIME_SIZE 32
 void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE]);
 

@@ -474,6 +474,21 @@ static bool is_field_of(const char *option, const char *field)
     return !*option && !*field;
 }
 
+/* The first operand, where the field is what its name in the usage says: CHAT
+ * is "chat_id". NULL if it is not. */
+static const char *operand_of(const struct cli *cli, const char *field)
+{
+    const char *usage = cli->command->operands;
+    size_t len = strcspn(usage, " |");
+
+    return cli->args.n_operands > 0 && len > 0 &&
+                   str_ieq(str_sub(str_of(usage), 0, len),
+                           str_sub(str_of(field), 0, len)) &&
+                   strcmp(field + len, "_id") == 0
+               ? cli->args.operands[0]
+               : NULL;
+}
+
 void typed_blame(const struct cli *cli, struct clew_error *err)
 {
     const char *option = NULL;
@@ -485,6 +500,12 @@ void typed_blame(const struct cli *cli, struct clew_error *err)
         if (is_field_of(cli->args.given[i].option->name, err->field)) {
             option = cli->args.given[i].option->name;
         }
+    }
+    if (!option && cli->command && operand_of(cli, err->field) &&
+        strstr(err->message, "must be an id")) {
+        (void)snprintf(err->message, sizeof(err->message), "\"%.60s\" is no id",
+                       operand_of(cli, was.field));
+        return;
     }
     if (!option || strstr(err->message, "--")) {
         return; /* it was not typed, or is named already */

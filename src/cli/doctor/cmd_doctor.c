@@ -8,6 +8,7 @@
 #include "cli/show/show.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* In the order people should mend them. */
 static void (*const checks[])(struct doctor *doctor) = {
@@ -31,21 +32,13 @@ static const char *word_of(enum doctor_state state)
 static void show_finding(struct cli *cli, const struct doctor_finding *finding)
 {
     char head[32];
-    struct str rest = str_of(finding->found);
-    struct str line;
-    bool is_first = true;
 
     (void)snprintf(head, sizeof(head), "%-6s%-10s", word_of(finding->state),
                    finding->part);
     output_text(&cli->out,
                 finding->state == DOCTOR_WRONG ? OUTPUT_BOLD : OUTPUT_DIM,
                 str_of(head));
-    while (str_split(&rest, '\n', &line)) {
-        (void)fputs(is_first ? "" : "                ", cli->out.file);
-        output_line(&cli->out, OUTPUT_PLAIN, line, 0);
-        (void)fputc('\n', cli->out.file);
-        is_first = false;
-    }
+    show_paragraph_after(cli, strlen(head), str_of(finding->found));
     if (finding->mend[0]) {
         show_paragraph(cli, "                ", str_of(finding->mend));
     }

@@ -103,22 +103,31 @@ const char *show_number(struct cli *cli, const json_t *object,
     return text ? text : "";
 }
 
-void show_paragraph(struct cli *cli, const char *indent, struct str text)
+void show_paragraph_after(struct cli *cli, size_t columns, struct str text)
 {
     size_t width = cli->out.width < MAX_COLUMNS ? cli->out.width : MAX_COLUMNS;
-    const char *before = indent;
+    bool is_first = true;
     struct str line;
 
     while (str_split(&text, '\n', &line)) {
         do {
-            size_t end = line_end(line, width - strlen(indent));
+            size_t end = line_end(line, width - columns);
 
-            (void)fprintf(cli->out.file, "%*s", (int)strlen(indent), before);
-            before = "";
+            (void)fprintf(cli->out.file, "%*s", is_first ? 0 : (int)columns,
+                          "");
+            is_first = false;
             output_line(&cli->out, OUTPUT_PLAIN, str_sub(line, 0, end), 0);
             (void)fputc('\n', cli->out.file);
             line = str_trim(str_sub(line, end, line.len));
         } while (line.len > 0);
+    }
+}
+
+void show_paragraph(struct cli *cli, const char *indent, struct str text)
+{
+    if (text.len > 0) {
+        (void)fputs(indent, cli->out.file);
+        show_paragraph_after(cli, strlen(indent), text);
     }
 }
 
@@ -260,6 +269,8 @@ static const char *extent_of(struct cli *cli, const json_t *episode)
 
     if (strcmp(cli_field(episode, "type"), "cross_chat") == 0) {
         text = arena_printf(&cli->arena, "%zu chats", n_chats);
+    } else if (last > 0 && last == first) {
+        text = arena_printf(&cli->arena, "turn %lld", (long long)first);
     } else if (last > 0) {
         text = arena_printf(&cli->arena, "turns %lld-%lld", (long long)first,
                             (long long)last);
@@ -334,7 +345,7 @@ enum clew_status show_episode(struct cli *cli, const json_t *answer,
 
 /* --- links ---------------------------------------------------------------- */
 
-/* A chat's title, asked once; its id if it has none. */
+/* A chat's title, asked once; a word on it if it has none. */
 static const char *title_of(struct cli *cli, json_t *known, const char *id)
 {
     struct clew_error ignored = {0};
@@ -350,6 +361,9 @@ static const char *title_of(struct cli *cli, json_t *known, const char *id)
         title = arena_string(&cli->arena, cli_field(chat, "title"));
     }
     json_decref(chat);
+    title = title ? title
+                  : arena_printf(&cli->arena, "chat %s, which has no title",
+                                 show_id(cli, id, SHOW_ID_LONG));
     title = title ? title : id;
     (void)json_object_set_new(known, id, json_string(title)); /* a comfort */
     return title;
@@ -376,7 +390,11 @@ static void show_link(struct cli *cli, json_t *known, const json_t *link,
                   100 * json_number_value(score),
                   100 * json_number_value(json_object_get(link, "threshold")),
                   cli_when(cli, link, "created_at"),
-                  outcome[0] ? ", said to be " : "", outcome);
+                  !outcome[0] ? ""
+                  : strcmp(cli_field(link, "outcome_by"), "feedback") == 0
+                      ? ", said to be "
+                      : ", taken as ",
+                  outcome);
     (void)fputs("   ", cli->out.file);
     output_line(&cli->out, OUTPUT_PLAIN,
                 str_of(title_of(cli, known, cli_field(link, "chat_id"))),
@@ -416,5 +434,18 @@ enum clew_status show_links(struct cli *cli, const json_t *answer,
     json_decref(known);
     none(items);
     show_more(answer);
+    return CLEW_OK;
+}
+
+enum clew_status show_rated(struct cli *cli, const json_t *answer,
+                            struct clew_error *err)
+{
+    json_t *known = json_object();
+
+    if (!known) {
+        return clew_no_memory(err);
+    }
+    show_link(cli, known, answer, SHOW_ID_LONG);
+    json_decref(known);
     return CLEW_OK;
 }

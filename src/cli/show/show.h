@@ -24,6 +24,8 @@ const char *show_number(struct cli *cli, const json_t *object,
 /* A paragraph in lines that fit the terminal (at most 80): `indent` before the
  * first, as much room before the others. */
 void show_paragraph(struct cli *cli, const char *indent, struct str text);
+/* The same where so many columns of the first line are printed already. */
+void show_paragraph_after(struct cli *cli, size_t columns, struct str text);
 /* Enough of an id to be told apart where no list says how much is. */
 #define SHOW_ID_LONG 18
 /* How to see more, on stderr, if there is more: for a program that reads it
@@ -53,6 +55,20 @@ enum clew_status show_chain(struct cli *cli, const json_t *answer,
 enum clew_status show_analysis(struct cli *cli, const json_t *answer,
                                struct clew_error *err);
 enum clew_status show_tuning(struct cli *cli, const json_t *answer,
+                             struct clew_error *err);
+/* "1 turn", "3 memories", in the arena: `many` is the plural. */
+const char *show_count(struct cli *cli, int64_t n, const char *many);
+/* What was done: a chat changed, a session ended, things forgotten, a link
+ * rated, an effort moved (cmd_efforts.c). */
+enum clew_status show_chat_done(struct cli *cli, const json_t *answer,
+                                struct clew_error *err);
+enum clew_status show_session_done(struct cli *cli, const json_t *answer,
+                                   struct clew_error *err);
+enum clew_status show_forgotten(struct cli *cli, const json_t *answer,
+                                struct clew_error *err);
+enum clew_status show_rated(struct cli *cli, const json_t *answer,
+                            struct clew_error *err);
+enum clew_status show_effort(struct cli *cli, const json_t *answer,
                              struct clew_error *err);
 /* A trace in sentences. */
 enum clew_status show_why(struct cli *cli, const json_t *answer,

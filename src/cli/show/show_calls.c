@@ -105,10 +105,12 @@ static void show_call(struct cli *cli, const json_t *call, size_t width,
     (void)fprintf(cli->out.file, "%*s", 2 * depth, "");
     output_text(&cli->out, OUTPUT_NAME,
                 str_of(show_id(cli, cli_field(call, "request_id"), width)));
-    (void)fprintf(cli->out.file, "  %s, %s, %s messages",
-                  cli_when(cli, call, "created_at"),
-                  placed(cli_field(call, "strategy")),
-                  number(cli, json_object_get(call, "message_count")));
+    (void)fprintf(
+        cli->out.file, "  %s, %s, %s", cli_when(cli, call, "created_at"),
+        placed(cli_field(call, "strategy")),
+        show_count(cli,
+                   json_integer_value(json_object_get(call, "message_count")),
+                   "messages"));
     if (json_is_integer(in) || json_is_integer(out)) {
         (void)fprintf(cli->out.file, ", %s+%s tokens", number(cli, in),
                       number(cli, out));
@@ -167,9 +169,9 @@ enum clew_status show_conversation(struct cli *cli, const json_t *answer,
                 str_of(cli_field(json_array_get(branches, 0), "title")),
                 cli->out.width);
     (void)fprintf(
-        cli->out.file, "\n%zu call%s in %zu branch%s\n\n",
-        json_array_size(calls), json_array_size(calls) == 1 ? "" : "s",
-        json_array_size(branches), json_array_size(branches) == 1 ? "" : "es");
+        cli->out.file, "\n%s in %s\n\n",
+        show_count(cli, (int64_t)json_array_size(calls), "calls"),
+        show_count(cli, (int64_t)json_array_size(branches), "branches"));
     json_array_foreach (calls, i, call) {
         if (!cli_field(call, "parent_request_id")[0]) {
             show_below(cli, calls, call, width, 0, "main");

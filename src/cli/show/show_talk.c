@@ -82,7 +82,7 @@ enum clew_status show_chain(struct cli *cli, const json_t *answer,
     static const struct {
         const char *label;
         const char *field;
-    } others[] = {{"branches off", "branches_from"},
+    } others[] = {{"branch of", "branches_from"},
                   {"went into", "merged_into"},
                   {"parted from", "twin_of"}};
 
@@ -198,7 +198,8 @@ static void show_weights(struct cli *cli, const json_t *weights)
 enum clew_status show_tuning(struct cli *cli, const json_t *answer,
                              struct clew_error *err)
 {
-    const json_t *now = json_object_get(answer, "current");
+    const json_t *current = json_object_get(answer, "current");
+    const json_t *now = current ? current : answer; /* of a revert */
     const json_t *history = json_object_get(answer, "history");
     const json_t *one;
     size_t i;

@@ -118,6 +118,9 @@ static enum clew_status show_keys(struct cli *cli, const json_t *items,
         cells[6 * i + 5] = cli_field(key, "label");
     }
     output_table(&cli->out, columns, 6, cells, json_array_size(items));
+    if (json_array_size(items) == 0) {
+        (void)fputs("no keys: a server on this store asks for none\n", stderr);
+    }
     return CLEW_OK;
 }
 

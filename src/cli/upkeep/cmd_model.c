@@ -11,6 +11,8 @@
 #include "model/model_store.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const char *data_of(const struct cli *cli)
 {
@@ -43,11 +45,17 @@ static const struct arg_option add_options[] = {
 
 static enum clew_status run_add(struct cli *cli, struct clew_error *err)
 {
+    const char *folder = cli->args.operands[0];
     char name[MODEL_NAME_SIZE];
-    enum clew_status status =
-        model_store_add(data_of(cli), cli->args.operands[0],
-                        args_str(&cli->args, "name"), name, err);
+    struct stat about;
+    enum clew_status status;
 
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return clew_fail(err, CLEW_NOT_FOUND, "\"%.200s\" is no folder",
+                         folder);
+    }
+    status = model_store_add(data_of(cli), folder, args_str(&cli->args, "name"),
+                             name, err);
     return status == CLEW_OK ? show_name(cli, "added", name, err) : status;
 }
 
@@ -138,8 +146,13 @@ static enum clew_status run_remove(struct cli *cli, struct clew_error *err)
 {
     const char *name = cli->args.operands[0];
     struct engine *engine;
-    enum clew_status status = cli_engine(cli, &engine, err);
+    enum clew_status status;
 
+    if (strcmp(name, MODEL_NAME_STATIC) == 0) {
+        return clew_fail(err, CLEW_CONFLICT,
+                         "\"" MODEL_NAME_STATIC "\" is clew's own and stays");
+    }
+    status = cli_engine(cli, &engine, err);
     if (status == CLEW_OK) {
         status = model_remove(engine, &cli->arena, name, err);
     }

@@ -251,7 +251,9 @@ static enum clew_status run_reading(struct cli *cli, struct reading *r,
     status = read_all(cli, r, user, err);
     progress_end(&r->progress);
     (void)sigaction(SIGINT, &before, NULL); /* as above */
-    show_reading(cli, r, status == CLEW_OK && !is_interrupted);
+    if (status == CLEW_OK || r->n_stretches > 0) {
+        show_reading(cli, r, status == CLEW_OK && !is_interrupted);
+    }
     return status;
 }
 

@@ -4,6 +4,7 @@
  * so.
  */
 #include "cli/core/cli.h"
+#include "cli/show/show.h"
 #include "engine/capture/read_task.h"
 #include "engine/core/engine.h"
 #include "engine/key/tenant.h"
@@ -284,11 +285,11 @@ static enum clew_status show_verify(struct cli *cli,
                       "not replayed\n",
                       (long long)report->n_unreplayed);
     }
-    (void)fprintf(cli->out.file,
-                  "looked at %lld tenants, %lld chats, %lld turns, %lld "
-                  "memories: %s\n",
-                  (long long)report->n_tenants, (long long)report->n_chats,
-                  (long long)report->n_turns, (long long)report->n_memories,
+    (void)fprintf(cli->out.file, "looked at %s, %s, %s, %s: %s\n",
+                  show_count(cli, report->n_tenants, "tenants"),
+                  show_count(cli, report->n_chats, "chats"),
+                  show_count(cli, report->n_turns, "turns"),
+                  show_count(cli, report->n_memories, "memories"),
                   report->n_faults ? "not sound" : "sound");
     return CLEW_OK;
 }

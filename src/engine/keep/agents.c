@@ -169,7 +169,10 @@ enum clew_status agent_read(struct arena *arena, const char *path,
     } else if (status != CLEW_NO_MEMORY) {
         status = clew_fail(
             err, status == CLEW_TOO_LARGE ? CLEW_INVALID : CLEW_NOT_FOUND,
-            "%s:1: could not read it", path);
+            "%s: %s", path,
+            status == CLEW_TOO_LARGE ? "too large for a package"
+                                     : "there is no such file, or it cannot be "
+                                       "read");
     }
     buf_release(&text);
     return status;
