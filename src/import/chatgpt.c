@@ -29,6 +29,8 @@ struct walk {
     struct str conversation;
     json_t *mapping;
     json_t *shown; /* nodes on the way to the current one */
+    json_t *below; /* {ID: [those that name it as their parent]} */
+    json_t *taken; /* nodes that were come to */
     int64_t time_ms;
 };
 
@@ -180,13 +182,45 @@ static enum clew_status mark_shown(struct walk *walk, const json_t *piece,
     return CLEW_OK;
 }
 
+/* Who follows whom is told twice: a list of children that is damaged, or does
+ * not name one, loses nothing. */
+static bool note_parents(struct walk *walk)
+{
+    const char *id;
+    json_t *node;
+
+    json_object_foreach (walk->mapping, id, node) {
+        struct str parent = import_id(node, "parent");
+        json_t *list = parent.s
+                           ? json_object_getn(walk->below, parent.s, parent.len)
+                           : NULL;
+
+        if (parent.s && !list) {
+            list = json_array();
+            if (json_object_setn_new_nocheck(walk->below, parent.s, parent.len,
+                                             list) != 0) {
+                return false;
+            }
+        }
+        if (list && json_array_append_new(list, json_string(id)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Put the children of a node on the stack; the shown one comes off first. */
-static bool push_children(const struct walk *walk, json_t *stack,
+static bool push_children(const struct walk *walk, json_t *stack, struct str id,
                           const json_t *node)
 {
     const json_t *children = json_object_get(node, "children");
     json_t *last = NULL;
 
+    if (json_array_extend(stack, json_object_getn(walk->below, id.s, id.len)) !=
+            0 &&
+        json_object_getn(walk->below, id.s, id.len)) {
+        return false;
+    }
     for (size_t i = json_array_size(children); i > 0; i--) {
         json_t *child = json_array_get(children, i - 1);
 
@@ -212,17 +246,24 @@ static enum clew_status walk_tree(struct walk *walk, json_t *stack,
             id.s ? json_object_getn(walk->mapping, id.s, id.len) : NULL;
 
         (void)json_array_remove(stack, top); /* it is there */
-        if (n >= MAX_NODES) {
+        if (n >= 2 * MAX_NODES) { /* each may be on the stack twice */
             status = clew_fail(err, CLEW_TOO_LARGE, "too many messages");
-        } else if (node) {
+        } else if (node && !json_object_getn(walk->taken, id.s, id.len)) {
             status = take_node(walk, id, node, err);
-            if (status == CLEW_OK && !push_children(walk, stack, node)) {
+            if (status == CLEW_OK &&
+                (json_object_setn_new_nocheck(walk->taken, id.s, id.len,
+                                              json_true()) != 0 ||
+                 !push_children(walk, stack, id, node))) {
                 status = clew_no_memory(err);
             }
         }
         json_decref(name);
     }
-    return status;
+    return status == CLEW_OK && json_object_size(walk->taken) <
+                                    json_object_size(walk->mapping)
+               ? clew_fail(err, CLEW_INVALID,
+                           "messages of it follow each other in a circle")
+               : status;
 }
 
 static bool push_roots(const struct walk *walk, json_t *stack)
@@ -250,6 +291,8 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
                         .conversation = import_id(piece, "conversation_id"),
                         .mapping = json_object_get(piece, "mapping"),
                         .shown = json_object(),
+                        .below = json_object(),
+                        .taken = json_object(),
                         .time_ms = time_of(time)};
     json_t *stack = json_array();
     enum clew_status status = CLEW_OK;
@@ -261,7 +304,8 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
     if (!walk.conversation.s || !json_is_object(walk.mapping)) {
         status = clew_fail(err, CLEW_INVALID,
                            "it has no \"conversation_id\" or no \"mapping\"");
-    } else if (!walk.shown || !stack || !push_roots(&walk, stack)) {
+    } else if (!walk.shown || !walk.below || !walk.taken || !stack ||
+               !note_parents(&walk) || !push_roots(&walk, stack)) {
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
@@ -279,5 +323,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
     }
     json_decref(stack);
     json_decref(walk.shown);
+    json_decref(walk.below);
+    json_decref(walk.taken);
     return status;
 }

@@ -197,8 +197,10 @@ enum clew_status import_claude_code(struct importer *importer, json_t *piece,
     if (str_eq(type, STR("summary"))) {
         return importer_title(importer, import_text(piece, "summary"), err);
     }
-    if (!id.s) {
-        return CLEW_OK; /* bookkeeping that nothing follows */
+    if (!id.s) { /* bookkeeping that nothing follows has none */
+        return is_said && content
+                   ? clew_fail(err, CLEW_INVALID, "it has no \"uuid\"")
+                   : CLEW_OK;
     }
     if (!parent.s) { /* behind a compaction the old talk goes on */
         parent = import_id(piece, "logicalParentUuid");

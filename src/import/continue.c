@@ -56,9 +56,9 @@ static void take_words(const json_t *message, struct buf *out)
 enum clew_status import_continue(struct importer *importer, json_t *piece,
                                  int64_t number, struct clew_error *err)
 {
-    const json_t *history = json_object_get(piece, "history");
+    const json_t *history = NULL;
     struct str session = import_id(piece, "sessionId");
-    int64_t time_ms = time_of(importer) - (int64_t)json_array_size(history);
+    int64_t time_ms;
     char ids[2][SAID_ID_SIZE];
     struct str before = {0};
     const json_t *item;
@@ -69,7 +69,12 @@ enum clew_status import_continue(struct importer *importer, json_t *piece,
     if (!session.s) {
         return clew_fail(err, CLEW_INVALID, "the session has no \"sessionId\"");
     }
-    status = importer_begin(importer, import_text(piece, "title"), false, err);
+    status = import_list(piece, "history", &history, err);
+    time_ms = time_of(importer) - (int64_t)json_array_size(history);
+    if (status == CLEW_OK) {
+        status =
+            importer_begin(importer, import_text(piece, "title"), false, err);
+    }
     json_array_foreach (history, i, item) {
         const json_t *message = json_object_get(item, "message");
         struct import_message out = {.role =

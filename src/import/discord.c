@@ -68,6 +68,7 @@ enum clew_status import_discord(struct importer *importer, json_t *piece,
 {
     const json_t *channel = json_object_get(piece, "channel");
     struct str id = import_id(channel, "id");
+    const json_t *messages = NULL;
     const json_t *message;
     enum clew_status status;
     size_t i;
@@ -76,8 +77,12 @@ enum clew_status import_discord(struct importer *importer, json_t *piece,
     if (!id.s) {
         return clew_fail(err, CLEW_INVALID, "its channel has no \"id\"");
     }
-    status = importer_begin(importer, import_text(channel, "name"), false, err);
-    json_array_foreach (json_object_get(piece, "messages"), i, message) {
+    status = import_list(piece, "messages", &messages, err);
+    if (status == CLEW_OK) {
+        status =
+            importer_begin(importer, import_text(channel, "name"), false, err);
+    }
+    json_array_foreach (messages, i, message) {
         if (status == CLEW_OK) {
             status = take_message(importer, id, message, err);
         }

@@ -95,7 +95,10 @@ static enum clew_status gather(struct session *s, json_t *record,
     json_t *entry;
 
     if (!key || !key[0]) {
-        return CLEW_OK;
+        return import_text(record, "type").s &&
+                       json_object_get(record, "content")
+                   ? clew_fail(err, CLEW_INVALID, "a message has no \"id\"")
+                   : CLEW_OK; /* bookkeeping */
     }
     entry = known ? json_incref(known) : json_object();
     if (!entry ||
@@ -139,6 +142,9 @@ static enum clew_status read_record(struct session *s, json_t *record,
     }
     if (id.s && s->id.len == 0) {
         (void)buf_append_str(&s->id, id); /* its failure stays in the buffer */
+    }
+    if (many && !json_is_array(many)) {
+        return clew_fail(err, CLEW_INVALID, "its \"messages\" is no list");
     }
     json_array_foreach (many, i, one) {
         if (status == CLEW_OK) {
@@ -233,6 +239,10 @@ enum clew_status import_gemini_cli(struct importer *importer,
     const char *id;
     json_t *entry;
 
+    if (pieces->is_array) {
+        json_decref(s.messages);
+        return clew_fail(err, CLEW_INVALID, "this is no export of gemini-cli");
+    }
     buf_init(&s.id, SAID_ID_SIZE);
     status = s.messages ? gather_all(&s, pieces, err) : clew_no_memory(err);
     if (status == CLEW_OK && s.id.len == 0) {
@@ -276,8 +286,9 @@ enum clew_status import_qwen(struct importer *importer, json_t *piece,
     struct buf text;
 
     (void)number;
-    if (!id.s) {
-        return CLEW_OK; /* bookkeeping that nothing follows */
+    if (!id.s) { /* bookkeeping that nothing follows has none */
+        return role ? clew_fail(err, CLEW_INVALID, "it has no \"uuid\"")
+                    : CLEW_OK;
     }
     out.id = said_id("qwen", id, (struct str){0}, own);
     if (parent.s) {

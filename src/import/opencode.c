@@ -100,6 +100,7 @@ enum clew_status import_opencode(struct importer *importer, json_t *piece,
 {
     const json_t *info = json_object_get(piece, "info");
     struct line line = {.importer = importer, .session = import_id(info, "id")};
+    const json_t *messages = NULL;
     const json_t *message;
     enum clew_status status;
     size_t i;
@@ -108,8 +109,12 @@ enum clew_status import_opencode(struct importer *importer, json_t *piece,
     if (!line.session.s) {
         return clew_fail(err, CLEW_INVALID, "the session has no \"id\"");
     }
-    status = importer_begin(importer, import_text(info, "title"), false, err);
-    json_array_foreach (json_object_get(piece, "messages"), i, message) {
+    status = import_list(piece, "messages", &messages, err);
+    if (status == CLEW_OK) {
+        status =
+            importer_begin(importer, import_text(info, "title"), false, err);
+    }
+    json_array_foreach (messages, i, message) {
         const json_t *head = json_object_get(message, "info");
         const json_t *part;
         struct buf text;

@@ -256,3 +256,15 @@ struct str import_id(const json_t *object, const char *field)
 
     return text.len > 0 ? text : (struct str){0};
 }
+
+enum clew_status import_list(const json_t *object, const char *field,
+                             const json_t **out, struct clew_error *err)
+{
+    const json_t *list = json_object_get(object, field);
+
+    if (!json_is_array(list)) {
+        return clew_fail(err, CLEW_INVALID, "its \"%s\" is no list", field);
+    }
+    *out = list;
+    return CLEW_OK;
+}

@@ -55,5 +55,9 @@ enum clew_status pieces_line(struct pieces *pieces, bool *out_has,
 /* A member's text, s == NULL if it is none; for an id, also if it is empty. */
 struct str import_text(const json_t *object, const char *field);
 struct str import_id(const json_t *object, const char *field);
+/* A member that must be a list; CLEW_INVALID names it. */
+enum clew_status import_list(const json_t *object, const char *field,
+                             const json_t **out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -200,7 +200,8 @@ static enum clew_status read_piece(struct importer *importer,
 
     if (status == CLEW_INVALID && is_first && *format == IMPORT_UNKNOWN &&
         !pieces->is_array && pieces->text.data[0] != '{') {
-        (void)snprintf(err->code, sizeof(err->code), IMPORT_UNKNOWN_CODE);
+        status = clew_fail_code(err, CLEW_INVALID, IMPORT_UNKNOWN_CODE,
+                                "this is no export that can be read here");
     }
     if (status == CLEW_OK && *format == IMPORT_UNKNOWN) {
         *format = pieces->is_array ? guess_element(piece) : guess_line(piece);
@@ -266,6 +267,10 @@ enum clew_status import_read(struct importer *importer, FILE *file,
         }
     } else {
         status = read_pieces(importer, &pieces, &format, err);
+    }
+    if (status == CLEW_OK && format == IMPORT_UNKNOWN && !pieces.is_array) {
+        status = clew_fail_code(err, CLEW_INVALID, IMPORT_UNKNOWN_CODE,
+                                "there is nothing in it");
     }
     if (status == CLEW_OK) {
         status = importer_end(importer, err);

@@ -96,6 +96,7 @@ static enum clew_status take_chat(struct importer *importer, const json_t *chat,
                                   struct clew_error *err)
 {
     const json_t *id = json_object_get(chat, "id");
+    const json_t *messages = NULL;
     const json_t *message;
     char number[32];
     char ids[2][SAID_ID_SIZE]; /* in turn, so that the last one stays */
@@ -108,8 +109,12 @@ static enum clew_status take_chat(struct importer *importer, const json_t *chat,
     }
     (void)snprintf(number, sizeof(number), "%lld",
                    (long long)json_integer_value(id));
-    status = importer_begin(importer, import_text(chat, "name"), false, err);
-    json_array_foreach (json_object_get(chat, "messages"), i, message) {
+    status = import_list(chat, "messages", &messages, err);
+    if (status == CLEW_OK) {
+        status =
+            importer_begin(importer, import_text(chat, "name"), false, err);
+    }
+    json_array_foreach (messages, i, message) {
         char *own = before.s == ids[0] ? ids[1] : ids[0];
 
         if (status == CLEW_OK) {
@@ -123,16 +128,17 @@ static enum clew_status take_chat(struct importer *importer, const json_t *chat,
 enum clew_status import_telegram(struct importer *importer, json_t *piece,
                                  int64_t number, struct clew_error *err)
 {
-    const json_t *list =
-        json_object_get(json_object_get(piece, "chats"), "list");
+    const json_t *chats = json_object_get(piece, "chats");
+    const json_t *list = NULL;
     const json_t *chat;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status;
     size_t i;
 
     (void)number;
-    if (!list) {
+    if (!chats) {
         return take_chat(importer, piece, err);
     }
+    status = import_list(chats, "list", &list, err);
     json_array_foreach (list, i, chat) {
         if (status == CLEW_OK) {
             status = take_chat(importer, chat, err);

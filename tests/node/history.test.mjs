@@ -368,13 +368,82 @@ describe("as it is handed out", () => {
       ["n.json", fixture("continue.json").replace('"sessionId"', '"session"'), /no "sessionId"/],
       ["o.jsonl", `${fixture("gemini_cli.jsonl")}{"id":`, /line \d+ /],
       ["k.json", '{"a": 1,\n "b": [', /line 1 /],
+      /* a needed field of another type loses no message in silence */
+      ["p.json", fixture("opencode.json").replace('"messages"', '"messages":7,"other"'), /line 1 .*"messages" is no list/],
+      ["q.json", fixture("discord.json").replace('"messages"', '"messages":{},"other"'), /line 1 .*"messages" is no list/],
+      ["r.json", fixture("telegram.json").replace('"messages"', '"messages":"x","other"'), /line 1 .*"messages" is no list/],
+      ["s.json", fixture("continue.json").replace('"history"', '"history":7,"other"'), /line 1 .*"history" is no list/],
+      ["t.jsonl", fixture("claude_code.jsonl").replace(/"uuid":"[^"]*"/, '"uuid":7'), /line \d+ .*no "uuid"/],
+      ["u.jsonl", fixture("qwen.jsonl").replace(/"uuid":"[^"]*"/, '"uuid":{}'), /line \d+ .*no "uuid"/],
+      ["v.jsonl", fixture("gemini_cli.jsonl").replace('"id":"m4"', '"id":4'), /line \d+ .*no "id"/],
+      ["w.json", JSON.stringify([{ conversation_id: "c", mapping: { a: { parent: "b", children: ["b"] }, b: { parent: "a", children: ["a"] } } }]),
+        /conversation 1 .*in a circle/],
+      ["x.json", "\u0000\u0001\u0002 nothing of ours", /no export that can be read/],
+      ["y.json", "", /there is nothing in it/],
+      ["z.jsonl", " \n\n", /there is nothing in it/],
     ]) {
       data = path.join(folder, `none-${++n}`);
       const run = clew("import", write(name, text));
       assert.equal(run.status, 2, `${name}: ${run.stderr}${run.stdout}`);
       assert.match(run.stderr, words, name);
+      assert.ok(run.stderr.includes(`/${name}: `), `${run.stderr} names the file`);
       assert.ok(!fs.existsSync(data), name);
     }
+  });
+
+  test("empty, cut off, of another program: each format that is named refuses it", () => {
+    const garbage = Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 7919 + (i >> 3)) & 255));
+    for (const [format, name] of Object.entries({ chatgpt: "chatgpt.json", "claude-ai": "claude_ai.json",
+      gemini: "gemini.json", "claude-code": "claude_code.jsonl", codex: "codex.jsonl", opencode: "opencode.json",
+      "gemini-cli": "gemini_cli.jsonl", qwen: "qwen.jsonl", continue: "continue.json", slack: "slack.json",
+      discord: "discord.json", "discord-package": "discord_package.json", telegram: "telegram.json",
+      whatsapp: "whatsapp.txt", mail: "mail.mbox", jsonl: "plain.jsonl" })) {
+      data = path.join(folder, `none-${++n}`);
+      const isText = ["whatsapp", "mail"].includes(format); /* these have no end that could be missed */
+      const other = fixture(format === "telegram" ? "gemini.json" : "telegram.json");
+      for (const bytes of ["", garbage, other, ...(isText ? [] : [fixture(name).slice(0, -3)])]) {
+        const file = write(name, bytes);
+        const run = clew("import", file, "--from", format);
+        assert.equal(run.status, 2, `${format}: ${run.stderr}${run.stdout}`);
+        assert.ok(run.stderr.includes(file), run.stderr);
+        assert.ok(!fs.existsSync(data), format);
+      }
+    }
+  });
+
+  test("of several files none is kept where one is bad, and a pipe is read once", () => {
+    const good = write("conversations.json", conversations());
+    for (const bad of [write("cut.json", "[{"), write("empty.zip", ""), "/nowhere"]) {
+      data = path.join(folder, `none-${++n}`);
+      const run = clew("import", good, bad);
+      assert.ok(run.status > 0, run.stdout);
+      assert.ok(run.stderr.includes(bad), run.stderr);
+      assert.ok(!fs.existsSync(data));
+    }
+    data = tempFolder();
+    const piped = spawnSync("bash", ["-c", `"$BIN" import <(cat "$FILE") --json --data "$DATA"`],
+      { encoding: "utf8", env: { ...cleanEnv(folder, quick), BIN: bin, FILE: good, DATA: data } });
+    assert.equal(piped.status, 0, piped.stderr);
+    assert.ok(JSON.parse(piped.stdout).added > 0);
+  });
+
+  test("an export of clew itself that is cut off leaves nothing", () => {
+    data = tempFolder();
+    json("turn", "--user", "ada", "The shed key hangs by the green door.");
+    const whole = clew("export").stdout;
+    const lines = whole.trim().split("\n");
+    for (const [text, words] of [[lines.slice(0, -1).join("\n"), /cut off behind line \d+/],
+      [whole.slice(0, -20), /line \d+ is not JSON/], [`${lines[0]}\nnonsense\n${lines.slice(1).join("\n")}`, /line 2 is not JSON/]]) {
+      data = path.join(folder, `none-${++n}`);
+      const file = write("all.jsonl", text);
+      const run = clew("import", file);
+      assert.equal(run.status, 2, run.stdout);
+      assert.match(run.stderr, words);
+      assert.ok(run.stderr.includes(file), run.stderr);
+      assert.ok(!fs.existsSync(data));
+    }
+    data = tempFolder();
+    assert.ok(json("import", write("all.jsonl", whole)).added > 0);
   });
 });
 

@@ -317,6 +317,13 @@ struct pass {
     bool is_own;
 };
 
+/* Does a fault name the file that was given? Not what was sent to a server,
+ * which lies under a name of its own, nor where who watches says it. */
+static bool bring_names(const struct pass *pass)
+{
+    return pass->bring->cli->args.n_operands > 0 && !pass->bring->is_quiet;
+}
+
 static enum clew_status take_file(void *arg, const char *name, FILE *file,
                                   bool is_only, struct clew_error *err)
 {
@@ -355,7 +362,7 @@ static enum clew_status take_file(void *arg, const char *name, FILE *file,
         return CLEW_OK;
     }
     if (status == CLEW_OK && format == IMPORT_UNKNOWN) {
-        pass->n_files += is_only; /* empty, so it may be anything */
+        pass->n_files += is_only; /* an empty list, which may be anyone's */
         pass->n_unknown += !is_only;
         return CLEW_OK;
     }
@@ -364,8 +371,7 @@ static enum clew_status take_file(void *arg, const char *name, FILE *file,
         pass->format = format == IMPORT_SLACK_USERS ? pass->format : format;
         return CLEW_OK;
     }
-    if (bring_is_stopped() ||
-        (is_only && pass->bring->cli->args.n_operands <= 1)) {
+    if (bring_is_stopped() || !name[0] || (is_only && !bring_names(pass))) {
         return status;
     }
     why = *err;
@@ -463,8 +469,8 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
     }
     for (int i = 0; i < IMPORT_REASONS; i++) {
         if (counts->by_reason[i] > 0) {
-            (void)fprintf(file, "%s%lld %s", between,
-                          (long long)counts->by_reason[i], reason_names[i]);
+            (void)fprintf(file, "%s%s (%lld)", between, reason_names[i],
+                          (long long)counts->by_reason[i]);
             between = ", ";
         }
     }
@@ -486,10 +492,9 @@ void bring_init(struct bring *bring, struct cli *cli)
                             .is_dry = args_has(&cli->args, "dry-run")};
 }
 
-/* Read all of it, keeping nothing: how much is it, and is it whole? */
-static enum clew_status look(struct bring *bring, const char *path,
-                             bool *out_is_own, int64_t *out_total,
-                             struct clew_error *err)
+enum clew_status bring_look(struct bring *bring, const char *path,
+                            bool *out_is_own, int64_t *out_total,
+                            struct clew_error *err)
 {
     struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
     enum clew_status status;
@@ -504,6 +509,13 @@ static enum clew_status look(struct bring *bring, const char *path,
                            "there is no export that can be read in \"%.200s\"",
                            path);
     }
+    if (status == CLEW_OK && bring->format != IMPORT_UNKNOWN &&
+        bring->format != IMPORT_CLEW &&
+        importer_counts(pass.importer)->n_messages == 0) {
+        status = clew_fail(err, CLEW_INVALID,
+                           "there is no message of %s in \"%.200s\"",
+                           import_format_name(bring->format), path);
+    }
     if (status == CLEW_OK) {
         *out_is_own = pass.is_own;
         *out_total = importer_counts(pass.importer)->n_messages;
@@ -512,17 +524,12 @@ static enum clew_status look(struct bring *bring, const char *path,
     return status;
 }
 
-enum clew_status bring_path(struct bring *bring, const char *path,
-                            bool *out_is_own, struct clew_error *err)
+enum clew_status bring_take(struct bring *bring, const char *path,
+                            int64_t total, struct clew_error *err)
 {
     struct pass pass = {.bring = bring, .format = IMPORT_UNKNOWN};
-    int64_t total = 0;
     enum clew_status status;
 
-    status = look(bring, path, out_is_own, &total, err);
-    if (status != CLEW_OK || *out_is_own) {
-        return status;
-    }
     bring->n_other = 0;
     progress_begin(&bring->progress, bring->is_dry ? "reading" : "importing",
                    total);
@@ -535,6 +542,17 @@ enum clew_status bring_path(struct bring *bring, const char *path,
     }
     importer_free(pass.importer);
     return status;
+}
+
+enum clew_status bring_path(struct bring *bring, const char *path,
+                            bool *out_is_own, struct clew_error *err)
+{
+    int64_t total = 0;
+    enum clew_status status = bring_look(bring, path, out_is_own, &total, err);
+
+    return status == CLEW_OK && !*out_is_own
+               ? bring_take(bring, path, total, err)
+               : status;
 }
 
 enum clew_status bring_stream(struct bring *bring, FILE *file,

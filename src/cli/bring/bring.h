@@ -30,9 +30,17 @@ struct bring {
 /* With what the command line says. */
 void bring_init(struct bring *bring, struct cli *cli);
 /*
- * Bring a file, a folder or a zip. `*out_is_own` is true if it is a file of
- * clew's own, which nothing was done with.
+ * Read all of a file, a folder or a zip and keep nothing: how much is it, and
+ * is it whole? `*out_is_own` is true if it is a file of clew's own.
  */
+enum clew_status bring_look(struct bring *bring, const char *path,
+                            bool *out_is_own, int64_t *out_total,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Bring what was looked at; `total` is what that found. */
+enum clew_status bring_take(struct bring *bring, const char *path,
+                            int64_t total,
+                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Both. With a file of clew's own nothing is done. */
 enum clew_status bring_path(struct bring *bring, const char *path,
                             bool *out_is_own,
                             struct clew_error *err) CLEW_MUST_CHECK;

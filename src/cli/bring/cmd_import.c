@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A piece of an import: rows, and bytes of their lines. */
 #define PIECE_ROWS 500
@@ -167,6 +168,43 @@ static enum clew_status take_file(struct import *import, FILE *file,
     return status;
 }
 
+/* Is it whole? Read to its end before anything of it is sent, so that one that
+ * is cut off leaves nothing behind. */
+static enum clew_status check_own(const char *path, FILE *file,
+                                  struct clew_error *err)
+{
+    struct import import = {0};
+    enum clew_status status = CLEW_OK;
+    struct buf line;
+
+    buf_init(&line, LINE_BYTES);
+    while (status == CLEW_OK && read_line(file, &line)) {
+        json_t *json = NULL;
+
+        import.n_lines++;
+        if (line.len == 0) {
+            continue;
+        }
+        status = buf_status(&line) == CLEW_OK
+                     ? json_parse(buf_str(&line), &json, NULL)
+                     : buf_status(&line);
+        if (status != CLEW_OK) {
+            (void)clew_fail(err, status, "%.110s: line %lld is %s", path,
+                            (long long)import.n_lines,
+                            status == CLEW_INVALID ? "not JSON" : "too long");
+        } else {
+            (void)take_mark(&import, json);
+        }
+        json_decref(json);
+    }
+    buf_release(&line);
+    return status == CLEW_OK && !import.has_ended
+               ? clew_fail(err, CLEW_INVALID,
+                           "%.110s: the export is cut off behind line %lld",
+                           path, (long long)import.n_lines)
+               : status;
+}
+
 static enum clew_status import_own(struct cli *cli, FILE *file,
                                    struct clew_error *err)
 {
@@ -201,39 +239,105 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
  */
 
 /* Of a pipe, which cannot be begun again, the first byte decides. */
-static enum clew_status import_stdin(struct cli *cli, struct bring *bring,
-                                     struct clew_error *err)
+static enum clew_status import_pipe(struct cli *cli, struct bring *bring,
+                                    FILE *file, struct clew_error *err)
 {
     enum import_format format = bring->format;
-    int first = getc(stdin);
+    int first = getc(file);
 
-    (void)ungetc(first, stdin); /* one byte always fits */
+    if (first == EOF) {
+        return clew_fail(err, CLEW_INVALID, "there is nothing in it");
+    }
+    (void)ungetc(first, file); /* one byte always fits */
     return format == IMPORT_CLEW || (format == IMPORT_UNKNOWN && first != '[')
-               ? import_own(cli, stdin, err)
-               : bring_stream(bring, stdin, err);
+               ? import_own(cli, file, err)
+               : bring_stream(bring, file, err);
 }
 
-static enum clew_status import_one(struct cli *cli, struct bring *bring,
-                                   const char *path, struct clew_error *err)
-{
-    enum clew_status status;
-    bool is_own = false;
-    FILE *file;
+/* What a look at one of the operands found. */
+struct found {
+    bool is_pipe; /* it is read once, as it comes */
+    bool is_own;
+    int64_t total;
+};
 
-    if (strcmp(path, "-") == 0) {
-        return import_stdin(cli, bring, err);
+/* Pipes have a name too: <(unzip -p export.zip). */
+static bool is_pipe(const char *path)
+{
+    struct stat info;
+
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &info) == 0 &&
+            (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)));
+}
+
+static enum clew_status open_file(const char *path, FILE **out,
+                                  struct clew_error *err)
+{
+    *out = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    return *out ? CLEW_OK
+                : clew_fail(err, CLEW_NOT_FOUND, "could not read \"%s\": %s",
+                            path, strerror(errno));
+}
+
+static enum clew_status look_at(struct bring *bring, const char *path,
+                                struct found *out, struct clew_error *err)
+{
+    FILE *file;
+    enum clew_status status;
+
+    out->is_pipe = is_pipe(path);
+    if (out->is_pipe) {
+        return CLEW_OK;
     }
-    status = bring_path(bring, path, &is_own, err);
-    if (status != CLEW_OK || !is_own) {
+    status = bring_look(bring, path, &out->is_own, &out->total, err);
+    if (status == CLEW_OK && out->is_own) {
+        status = open_file(path, &file, err);
+        if (status == CLEW_OK) {
+            status = check_own(path, file, err);
+            (void)fclose(file); /* it was only read */
+        }
+    }
+    return status;
+}
+
+static enum clew_status take(struct cli *cli, struct bring *bring,
+                             const char *path, const struct found *found,
+                             struct clew_error *err)
+{
+    FILE *file;
+    enum clew_status status;
+
+    if (!found->is_pipe && !found->is_own) {
+        return bring_take(bring, path, found->total, err);
+    }
+    status = open_file(path, &file, err);
+    if (status != CLEW_OK) {
         return status;
     }
-    file = fopen(path, "re");
-    if (!file) {
-        return clew_fail(err, CLEW_NOT_FOUND, "could not read \"%s\": %s", path,
-                         strerror(errno));
+    status = found->is_pipe ? import_pipe(cli, bring, file, err)
+                            : import_own(cli, file, err);
+    if (file != stdin) {
+        (void)fclose(file); /* it was only read */
     }
-    status = import_own(cli, file, err);
-    (void)fclose(file); /* it was only read */
+    return status;
+}
+
+/* All of them are looked at before the first is brought: one that is damaged
+ * stops the others too. */
+static enum clew_status import_all(struct cli *cli, struct bring *bring,
+                                   struct clew_error *err)
+{
+    size_t count = cli->args.n_operands;
+    struct found *found = arena_zero(&cli->arena, count + 1, sizeof(*found));
+    enum clew_status status = found ? CLEW_OK : clew_no_memory(err);
+
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        status = look_at(bring, cli->args.operands[i], &found[i], err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        status = take(cli, bring, cli->args.operands[i], &found[i], err);
+    }
     return status;
 }
 
@@ -242,7 +346,7 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
     const char *from = args_str(&cli->args, "from");
     const char *watch = args_str(&cli->args, "watch");
     struct bring bring;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status;
 
     bring_init(&bring, cli);
     bring_catch();
@@ -256,9 +360,7 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
                          "name a file, a folder or a zip (see \"clew help "
                          "import\")");
     }
-    for (size_t i = 0; status == CLEW_OK && i < cli->args.n_operands; i++) {
-        status = import_one(cli, &bring, cli->args.operands[i], err);
-    }
+    status = import_all(cli, &bring, err);
     if (status == CLEW_OK && watch) {
         status = bring_watch(&bring, watch, err);
     }
