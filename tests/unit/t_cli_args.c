@@ -161,7 +161,13 @@ static void times_read_as_people_say_them(void **state)
                  {CLOCK_DAY_MS - 1, "23 h ago"},
                  {13 * CLOCK_DAY_MS, "13 d ago"},
                  {14 * CLOCK_DAY_MS, "2026-01-17"},
-                 {-1, "2026-01-31"}};
+                 {-4999, "just now"}, /* clocks differ */
+                 {-5000, "in 1 min"},
+                 {-CLOCK_MINUTE_MS, "in 1 min"},
+                 {-CLOCK_MINUTE_MS - 1, "in 2 min"},
+                 {-CLOCK_HOUR_MS, "in 1 h"},
+                 {-CLOCK_DAY_MS + 1, "in 24 h"},
+                 {-CLOCK_DAY_MS, "2026-02-01"}};
     int64_t now;
     char text[OUTPUT_TIME_SIZE];
 

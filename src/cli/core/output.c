@@ -18,6 +18,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* A server's clock may be ahead by so much: that is no time to come. */
+#define SKEW_MS 5000
 #define PROGRESS_EVERY_NS (100LL * 1000 * 1000)
 /* Before that nobody knows how fast it goes. */
 #define PROGRESS_SURE_NS (2000LL * 1000 * 1000)
@@ -285,7 +287,7 @@ void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE])
 {
     int64_t age = now_ms - time_ms;
 
-    if (age >= 0 && age < CLOCK_MINUTE_MS) {
+    if (age > -SKEW_MS && age < CLOCK_MINUTE_MS) {
         (void)snprintf(text, OUTPUT_TIME_SIZE, "just now");
     } else if (age >= 0 && age < CLOCK_HOUR_MS) {
         (void)snprintf(text, OUTPUT_TIME_SIZE, "%lld min ago",
