@@ -447,7 +447,10 @@ void progress_add(struct progress *progress, int64_t more)
 
 void progress_end(struct progress *progress)
 {
-    if (progress->is_shown) {
+    if (progress->is_shown && progress->done == 0) {
+        (void)fputs("\r\033[K", stderr); /* nothing came of it: what is wrong
+                                            is told next */
+    } else if (progress->is_shown) {
         draw(progress);
         (void)fputc('\n', stderr);
     }
