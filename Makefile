@@ -35,8 +35,11 @@ flaky:                 ## every test FLAKY_RUNS (20) times, under load too
 	@cmake --build build --target all api-tests
 	@tools/run-flaky build-asan:unit build:api
 
+# A folder of a time when another compiler was used is made anew.
+with_clang = cmake --preset $(1) $$(grep -qs '^CLEW_CLANG:.*=ON' build-$(1)/CMakeCache.txt || echo --fresh)
+
 asan:                  ## build with AddressSanitizer and UBSan in build-asan
-	@cmake --preset asan >/dev/null
+	@$(call with_clang,asan) >/dev/null
 	@cmake --build build-asan --target all tests
 
 tsan:                  ## unit tests under ThreadSanitizer
@@ -63,8 +66,8 @@ eval:                  ## score it on the public sets in SETS (../shared/bench)
 	@tools/eval build $${SETS:-../shared/bench}
 
 fuzz:                  ## each target for FUZZ_SECONDS (60), or all for FUZZ_TOTAL
-	@tools/setup build dev
-	@cmake --preset fuzz >/dev/null
+	@tools/setup build test
+	@$(call with_clang,fuzz) >/dev/null
 	@cmake --build build-fuzz --target fuzzers
 	@tools/run-fuzzers build-fuzz
 
@@ -140,7 +143,7 @@ endurance:             ## mixed load for ENDURE_MINUTES (30) on each store
 
 memory:                ## fail every allocation of every call in turn, both stores
 	@tools/setup build test
-	@cmake --preset asan >/dev/null
+	@$(call with_clang,asan) >/dev/null
 	@cmake --build build-asan --target t_api_memory
 	@CLEW_TEST_EVERY_ALLOCATION=yes build-asan/tests/t_api_memory 2>&1 | grep -v ' error api failed '
 

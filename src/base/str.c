@@ -57,9 +57,9 @@ bool str_istarts(struct str text, struct str prefix)
 
 bool str_ends(struct str text, struct str suffix)
 {
-    return text.len >= suffix.len &&
-           same_bytes(text.s + (text.len - suffix.len), suffix.s, suffix.len,
-                      false);
+    return suffix.len == 0 || (text.len >= suffix.len &&
+                               same_bytes(text.s + (text.len - suffix.len),
+                                          suffix.s, suffix.len, false));
 }
 
 size_t str_find(struct str text, struct str needle, size_t from)
@@ -78,7 +78,7 @@ size_t str_find(struct str text, struct str needle, size_t from)
 
 size_t str_ifind(struct str text, struct str needle, size_t from)
 {
-    const char *end = text.s + text.len;
+    const char *end;
     const char *next[2] = {NULL, NULL}; /* … of the first letter's two cases */
     char first[2];
     const char *at;
@@ -90,6 +90,7 @@ size_t str_ifind(struct str text, struct str needle, size_t from)
     if (needle.len == 0) {
         return from;
     }
+    end = text.s + text.len;
     first[0] = (char)lower(needle.s[0]);
     first[1] =
         (char)(first[0] >= 'a' && first[0] <= 'z' ? first[0] - ('a' - 'A')
@@ -139,7 +140,7 @@ struct str str_sub(struct str text, size_t from, size_t to)
     if (from > to) {
         from = to;
     }
-    part.s = text.s + from;
+    part.s = from > 0 ? text.s + from : text.s; /* there may be none */
     part.len = to - from;
     return part;
 }

@@ -150,7 +150,7 @@ static void reals_keep_every_bit(struct env *env)
 {
     static const double values[] = {0.0,      1.5,       -2.25,   0.1,
                                     DBL_MAX,  -DBL_MAX,  DBL_MIN, 1e-300,
-                                    INFINITY, -INFINITY, 3.0,     4.9e-324};
+                                    HUGE_VAL, -HUGE_VAL, 3.0,     4.9e-324};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct row row = {(int64_t)i, db_null(), db_real(values[i]),

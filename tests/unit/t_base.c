@@ -244,12 +244,28 @@ static void text_is_found_in_any_case(void **state)
     }
 }
 
+/* A slice of nothing has no address to count from: UBSan looks. */
+static void nothing_is_a_text_like_any_other(void **state)
+{
+    struct str none = {NULL, 0};
+
+    (void)state;
+    assert_int_equal(str_sub(none, 0, 5).len, 0);
+    assert_true(str_ends(none, none));
+    assert_false(str_ends(none, STR("x")));
+    assert_int_equal(str_find(none, none, 0), 0);
+    assert_int_equal(str_ifind(none, none, 0), 0);
+    assert_int_equal(str_ifind(none, STR("x"), 0), SIZE_MAX);
+    assert_int_equal(str_trim(none).len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_keeps_its_ceiling),
         cmocka_unit_test(arena_stops_at_its_limit),
         cmocka_unit_test(text_is_found_in_any_case),
+        cmocka_unit_test(nothing_is_a_text_like_any_other),
         cmocka_unit_test(times_read_back_as_written),
         cmocka_unit_test(json_prints_numbers_as_javascript_does),
         cmocka_unit_test(json_refuses_deep_and_broken_documents),

@@ -106,7 +106,8 @@ static void every_type_has_a_name_that_reads_back(void **state)
 
     (void)state;
     for (int i = 0; i < CLAIM_TYPES; i++) {
-        assert_true(claim_type_parse(str_of(claim_type_name(i)), &type));
+        assert_true(claim_type_parse(
+            str_of(claim_type_name((enum claim_type)i)), &type));
         assert_int_equal(type, i);
     }
     assert_false(claim_type_parse(STR("gossip"), &type));

@@ -377,8 +377,8 @@ static void hostile_texts_leave_whole_notes(void **state)
                                         "2026-02-17 ",
                                         "Wanda Quill, ",
                                         "x",
-                                        "\xE2\x80\xAE"
-                                        "Bremen ",
+                                        ("\xE2\x80\xAE"
+                                         "Bremen "),
                                         "last week? ",
                                         "1 2 3 "};
 

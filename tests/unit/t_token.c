@@ -286,8 +286,8 @@ static void sentences_end_where_people_end_them(void **state)
         "a wrapped line\nthat goes on. |Next",
         "Title\n\n|body text",
         "Look:\n|```c\nint main(void) { return 0. }\n```\n|Done. |Yes",
-        "\xe4\xbd\xa0\xe5\xa5\xbd\xe3\x80\x82|\xe5\x86\x8d\xe8\xa7\x81\xef\xbc"
-        "\x81|\xe5\xa5\xbd",
+        ("\xe4\xbd\xa0\xe5\xa5\xbd\xe3\x80\x82|\xe5\x86\x8d\xe8\xa7\x81\xef\xbc"
+         "\x81|\xe5\xa5\xbd"),
         "I have plan B. |The rest is easy.",
         "version 1.2.3 is out. |Get it at example.com. |Bye",
         "ok. |sure, why not",

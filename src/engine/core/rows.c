@@ -21,12 +21,12 @@ enum clew_status rows_take(struct rows_list *list, struct db_rows *rows,
     while (db_next(rows)) {
         void *grown = arena_grow(list->arena, list->items, list->count,
                                  &list->cap, list->size);
-        char *item = (char *)grown + list->count * list->size;
+        char *item = grown ? (char *)grown + list->count * list->size : NULL;
 
-        if (grown) {
+        if (item) {
             memset(item, 0, list->size);
         }
-        if (!grown || !list->fn(list->arena, rows, item)) {
+        if (!item || !list->fn(list->arena, rows, item)) {
             clew_ignore(db_end(rows, NULL)); /* no memory is reported */
             return clew_no_memory(err);
         }
