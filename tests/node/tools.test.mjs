@@ -26,17 +26,37 @@ function script(folder, name, text) {
   return file;
 }
 
+/* A build folder with one test, a command. */
+function folderWith(t, command) {
+  const folder = tempFolder();
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = script(folder, "case", command(folder));
+  fs.writeFileSync(path.join(folder, "CTestTestfile.cmake"),
+    `add_test(some/case "${file}")\nset_tests_properties(some/case PROPERTIES LABELS unit)\n`);
+  return folder;
+}
+
+describe("run-tests", () => {
+  test("counts what passed and what failed", (t) => {
+    const good = folderWith(t, () => "true");
+    const bad = folderWith(t, () => "false");
+    const { status, text } = run("run-tests", [`${good}:unit`, `${bad}:unit`]);
+    assert.equal(status, 1, text);
+    assert.match(text, /^1 passed, 1 failed$/m);
+    assert.equal(run("run-tests", [`${good}:unit`]).status, 0);
+  });
+
+  test("fails where a part has no test, whatever the others say", (t) => {
+    const folder = folderWith(t, () => "true");
+    const { status, text } = run("run-tests", [`${folder}:unit`, `${folder}:fuzz`]);
+    assert.equal(status, 1, text);
+    assert.match(text, /:fuzz: no test was run/);
+    assert.match(text, /^1 passed, 1 failed$/m);
+  });
+});
+
 describe("run-flaky", () => {
   const env = { FLAKY_RUNS: "3", JOBS: "1" };
-
-  function folderWith(t, command) {
-    const folder = tempFolder();
-    t.after(() => fs.rmSync(folder, { recursive: true }));
-    const file = script(folder, "case", command(folder));
-    fs.writeFileSync(path.join(folder, "CTestTestfile.cmake"),
-      `add_test(some/case "${file}")\nset_tests_properties(some/case PROPERTIES LABELS unit)\n`);
-    return folder;
-  }
 
   test("names a test that fails only now and then", (t) => {
     const folder = folderWith(t, (f) =>
@@ -60,7 +80,7 @@ describe("run-flaky", () => {
 });
 
 describe("run-fuzzers", () => {
-  function folderWith(t, scripts) {
+  function folderOf(t, scripts) {
     const folder = tempFolder();
     t.after(() => fs.rmSync(folder, { recursive: true }));
     fs.mkdirSync(path.join(folder, "tests"));
@@ -69,30 +89,55 @@ describe("run-fuzzers", () => {
     }
     return folder;
   }
+  const TRIED = 'echo "stat::number_of_executed_units: 77"';
   const fuzz = (folder, env = { FUZZ_SECONDS: "1" }) =>
     run("run-fuzzers", [folder],
       { FUZZ_FOUND: path.join(folder, "found"), ...env });
 
   test("fails where there is no fuzzer", (t) => {
-    const { status, text } = fuzz(folderWith(t, {}));
+    const { status, text } = fuzz(folderOf(t, {}));
     assert.equal(status, 1, text);
     assert.match(text, /no fuzz target/);
   });
 
   test("runs those that are built, and fails when one does", (t) => {
-    const note = 'echo "$0 $*" >> "$(dirname "$0")/ran"';
-    const good = folderWith(t, { fuzz_a: note, fuzz_b: note });
+    const note = `echo "$0 $*" >> "$(dirname "$0")/ran"\n${TRIED}`;
+    const good = folderOf(t, { fuzz_a: note, fuzz_b: note });
     const { status, text } = fuzz(good);
     assert.equal(status, 0, text);
     assert.match(text, /^2 fuzz targets ran, 1 s each$/m);
     const lines = fs.readFileSync(path.join(good, "tests/ran"), "utf8").trim().split("\n");
     assert.equal(lines.length, 2);
     for (const line of lines) assert.match(line, /-max_total_time=1 /);
-    assert.equal(fuzz(folderWith(t, { fuzz_a: note, fuzz_b: "exit 77" })).status, 1);
+    assert.equal(fuzz(folderOf(t, { fuzz_a: note, fuzz_b: "exit 77" })).status, 1);
+  });
+
+  test("fails when one tried nothing but what it was given", (t) => {
+    const folder = folderOf(t, { fuzz_a: TRIED.replace("77", "2"), fuzz_b: "true" });
+    fs.mkdirSync(path.join(folder, "kept/a"), { recursive: true });
+    for (const name of ["1", "2"]) fs.writeFileSync(path.join(folder, "kept/a", name), name);
+    const env = { FUZZ_SECONDS: "1", FUZZ_CORPUS: path.join(folder, "kept") };
+    const { status, text } = fuzz(folder, env);
+    assert.equal(status, 1, text);
+    assert.match(text, /^a tried no new input/m);
+    assert.match(text, /^b tried no new input/m);
+    fs.rmSync(path.join(folder, "kept/a/2"));
+    assert.equal(fuzz(folder, { ...env, FUZZ_TARGETS: "_a$" }).status, 0);
+  });
+
+  test("starts afresh and leaves nothing when it is told to", (t) => {
+    const folder = folderOf(t, { fuzz_a: `echo "$1" > "$(dirname "$0")/new"
+      echo > "$1/reached"\n${TRIED}` });
+    const { status, text } = fuzz(folder, { FUZZ_SECONDS: "1", FUZZ_FRESH: "yes" });
+    assert.equal(status, 0, text);
+    assert.match(text, /^a +ok +77 runs .* 1 inputs$/m);
+    const used = fs.readFileSync(path.join(folder, "tests/new"), "utf8").trim();
+    assert.equal(fs.existsSync(used), false, used);
+    assert.equal(fs.existsSync(path.join(folder, "corpus")), false);
   });
 
   test("shares a time that is given for all, and tells what each reached", (t) => {
-    const folder = folderWith(t, Object.fromEntries(["a", "b", "c"].map((name) => [
+    const folder = folderOf(t, Object.fromEntries(["a", "b", "c"].map((name) => [
       `fuzz_${name}`, `echo "$*" >> "$(dirname "$0")/ran"
         echo "#9 NEW cov: 12 ft: 3"; echo "#10 DONE cov: 34 ft: 5"
         echo "stat::number_of_executed_units: 77"`])));
@@ -106,7 +151,7 @@ describe("run-fuzzers", () => {
   });
 
   test("keeps a corpus only when it is told to", (t) => {
-    const folder = folderWith(t, { fuzz_a: 'echo "$*" >> "$(dirname "$0")/ran"' });
+    const folder = folderOf(t, { fuzz_a: `echo "$*" >> "$(dirname "$0")/ran"\n${TRIED}` });
     const corpus = path.join(folder, "kept");
     const ran = () => fs.readFileSync(path.join(folder, "tests/ran"), "utf8");
     fuzz(folder, { FUZZ_SECONDS: "1", FUZZ_CORPUS: corpus });
