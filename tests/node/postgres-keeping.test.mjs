@@ -71,6 +71,23 @@ describe("postgres", () => {
     assert.equal(watched(), "a,b");
   });
 
+  test("a batch writes its chat's profile once, not once a turn", async () => {
+    const server = await startServer({ store: postgres.database(),
+      env: { CLEW_READER_ON: "false" } });
+    servers.push(server);
+    postgres.sql("CREATE SEQUENCE written; CREATE FUNCTION count_it() RETURNS trigger"
+      + " LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM nextval('public.written');"
+      + " RETURN NULL; END $$; CREATE TRIGGER counted AFTER INSERT OR UPDATE ON chat_profiles"
+      + " FOR EACH ROW EXECUTE FUNCTION count_it()", server.store);
+    const turns = [...Array(60).keys()].map((i) => ({ user_id: "ada", role: "user",
+      content: `Line ${i}: the boat needs a new sail, and the jetty two planks.` }));
+    isOk(await server.api().post("/api/v1/turns", { turns }), 201);
+    await until("all is read", async () =>
+      isOk(await server.api().get("/healthz")).reading.waiting === 0);
+    const written = Number(postgres.sql("SELECT nextval('written') - 1", server.store));
+    assert.ok(written > 0 && written <= 10, `${written} times`);
+  });
+
   test("what is forgotten is in no table's file", async () => {
     const server = await open();
     const word = "zanzibarquartz";

@@ -73,6 +73,7 @@ onEachBackend("secrets", (open, backend) => {
     assert.match((await api.get(`/api/v1/chats/${chat}/turns`)).text,
       /password is \*{14}, remember/);
     assert.deepEqual(holds(server.log()), []);
+    assert.doesNotMatch(server.log(), /Hamburg|wifi|deploy|remember/); /* nor what was said */
     /* no recall by the secret itself */
     const { items } = isOk(await api.post("/api/v1/recall",
       { query: "Lagoon", user_id: "ada" }));
