@@ -46,6 +46,15 @@ describe("run-tests", () => {
     assert.equal(run("run-tests", [`${good}:unit`]).status, 0);
   });
 
+  test("gives tests a database folder to copy", (t) => {
+    const folder = folderWith(t, (f) =>
+      `echo "$CLEW_TEST_PG_TEMPLATE" > ${f}/seen; [ -f "$CLEW_TEST_PG_TEMPLATE/PG_VERSION" ]`);
+    const { status, text } = run("run-tests", [`${folder}:unit`]);
+    assert.equal(status, 0, text);
+    const seen = fs.readFileSync(`${folder}/seen`, "utf8").trim();
+    assert.equal(fs.existsSync(seen), false, "it is gone afterwards");
+  });
+
   test("fails where a part has no test, whatever the others say", (t) => {
     const folder = folderWith(t, () => "true");
     const { status, text } = run("run-tests", [`${folder}:unit`, `${folder}:fuzz`]);

@@ -146,6 +146,7 @@ static void clean_up(void)
 static void make_cluster(void)
 {
     const struct passwd *user = ordinary_user();
+    const char *made = getenv("CLEW_TEST_PG_TEMPLATE");
     char line[512];
 
     find_binaries();
@@ -158,10 +159,15 @@ static void make_cluster(void)
     if (user && chown(dir, user->pw_uid, user->pw_gid) != 0) {
         die("chown");
     }
-    (void)snprintf(line, sizeof(line),
-                   "%s/initdb -D %s/data -A trust -U admin -E UTF8 "
-                   "--no-locale --no-sync",
-                   bin, dir);
+    if (made) {
+        (void)snprintf(line, sizeof(line),
+                       "/bin/cp -a --reflink=auto %s %s/data", made, dir);
+    } else {
+        (void)snprintf(line, sizeof(line),
+                       "%s/initdb -D %s/data -A trust -U admin -E UTF8 "
+                       "--no-locale --no-sync",
+                       bin, dir);
+    }
     run(line);
 }
 

@@ -4,7 +4,9 @@
  *
  * Lives in a temporary folder and is reached through a socket in it. It
  * refuses to run as root, so root starts it as "postgres" or "nobody".
- * Missing binaries are a failure, not a reason to skip.
+ * Missing binaries are a failure, not a reason to skip. CLEW_TEST_PG_TEMPLATE
+ * names an empty database folder to copy (tools/run-tests makes one): that takes
+ * a quarter of what making one takes.
  *
  * With {standby: true} there is a second server that each commit waits for,
  * and URLs name both; failOver() kills the first and promotes the second.
@@ -153,8 +155,13 @@ export async function startPostgres({ standby = false, replica = false, settings
   const options = { ...user, cwd: folder };
   const first = new Server(bin, folder, "data", options);
   const second = (standby || replica) && new Server(bin, folder, "standby", options);
-  first.run("initdb", "-D", first.data, "-A", "trust", "-U", "admin",
-    "-E", "UTF8", "--no-locale", "--no-sync");
+  const made = process.env.CLEW_TEST_PG_TEMPLATE;
+  if (made) {
+    execFileSync("cp", ["-a", "--reflink=auto", made, first.data], options);
+  } else {
+    first.run("initdb", "-D", first.data, "-A", "trust", "-U", "admin",
+      "-E", "UTF8", "--no-locale", "--no-sync");
+  }
   fs.appendFileSync(path.join(first.data, "postgresql.conf"), `${settings.join("\n")}\n`);
   await first.start();
   first.sql("CREATE ROLE clew LOGIN");
