@@ -82,6 +82,14 @@ describe("run-flaky", () => {
     assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 6, "quiet and loaded");
   });
 
+  test("runs under load alone when it is told to", (t) => {
+    const folder = folderWith(t, (f) => `echo >> ${f}/count`);
+    const { status, text } = run("run-flaky", [`${folder}:unit`], { ...env, FLAKY_KINDS: "loaded" });
+    assert.equal(status, 0, text);
+    assert.match(text, /^loaded /m);
+    assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 3);
+  });
+
   test("fails where there is nothing to run", (t) => {
     const folder = folderWith(t, () => "true");
     assert.equal(run("run-flaky", [`${folder}:api`], env).status, 1);
