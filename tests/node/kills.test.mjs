@@ -63,6 +63,8 @@ onEachBackend("two processes, killed", (open) => {
       const told = {};
       const rest = () => until(() => `it is quiet: ${told.what}`,
         () => isQuiet(servers[0].api(), told), 900_000);
+      const began = Date.now();
+      const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
       let done = 0;
       let rests = 0;
       while (done < kills && Date.now() < last) {
@@ -90,7 +92,7 @@ onEachBackend("two processes, killed", (open) => {
       }
       all.isOver = true;
       await Promise.all(work);
-      t.diagnostic(`${done} kills, ${rests} rests; acknowledged: ${JSON.stringify(all.counts)};`
+      t.diagnostic(`${done} kills, ${rests} rests in ${seconds()}; acknowledged: ${JSON.stringify(all.counts)};`
         + ` ${all.histories.count} operations on ${all.histories.keys.size} keys`);
       const api = servers[0].api();
       await rest();
@@ -98,8 +100,10 @@ onEachBackend("two processes, killed", (open) => {
        * long on a busy machine that another took it up; what it left was read by
        * others, since nothing waits. No other task. */
       const { given_up } = isOk(await api.get("/healthz")).reading;
-      assert.deepEqual(isOk(await api.get("/api/v1/tasks?status=failed")).items
-        .filter((task) => task.kind !== "turns.read"), []);
+      const failed = isOk(await api.get("/api/v1/tasks?status=failed")).items;
+      t.diagnostic(`all was read after ${seconds()}; reading tasks that failed: ${
+        JSON.stringify(failed.map((task) => [task.attempts, task.last_error]))}`);
+      assert.deepEqual(failed.filter((task) => task.kind !== "turns.read"), []);
       await all.settleCorrections(api);
       for (const server of servers) await server.stop();
       const file = path.join(folder, "export.jsonl");
@@ -114,5 +118,6 @@ onEachBackend("two processes, killed", (open) => {
       const report = JSON.parse((await first.clew("verify", "--json")).stdout);
       assert.equal(report.ok, true, JSON.stringify(report));
       assert.ok(report.replayed > 0);
+      t.diagnostic(`checked, made anew and replayed after ${seconds()}`);
     });
 });
