@@ -147,7 +147,7 @@ static enum clew_status bring_file(const struct upload *upload,
                                    struct http_response *response,
                                    struct clew_error *err)
 {
-    struct inner inner = {.base = {&inner_ops},
+    struct inner inner = {.base = {.ops = &inner_ops},
                           .front = upload->front,
                           .outer = request,
                           .headers = json_headers(request)};
