@@ -189,7 +189,7 @@ def talk_moves(row, turn, before, lang, opened, ends):
 
 
 def answers(worlds, folder):
-    out = []
+    out, own = [], {}
 
     def add(world, q, turns, old, at=None, others=()):
         gold = [world.index[t] for t in turns if t in world.index]
@@ -218,7 +218,25 @@ def answers(worlds, folder):
             if q["id"] in worlds:
                 add(worlds[q["id"]], q["question"], q["answer_turns"],
                     q.get("near", []))
+            elif "turns" in q:
+                own.setdefault(q["id"], (own_world(q), []))[1].append(q)
+    for world, questions in own.values():
+        foreign = [w for w, _ in own.values() if w is not world]
+        for q in questions:
+            add(world, q["question"], q["answer_turns"], q.get("near", []))
+            out[-1]["neg"] += [
+                w.passage(rng.randrange(len(w.turns)))
+                for w in rng.sample(foreign, min(4, len(foreign)))]
     return out
+
+
+def own_world(q):
+    """The few turns that a question brings along, as a world."""
+    chats = collections.defaultdict(list)
+    for turn in q["turns"]:
+        chats[turn["id"].split(".")[0]].append(turn)
+    return World({"id": q["id"], "lang": q["lang"], "gold": {},
+                  "chats": [{"id": c, "turns": t} for c, t in chats.items()]})
 
 
 def talk_questions(folder, corpora):

@@ -408,7 +408,7 @@ onEachBackend("asking", (open) => {
     assert.equal(got.sentences[0].cites[0].turn_id, got.sources[0].turn_id);
     const told = await own.clew("ask", RENT, "--user", "ada");
     assert.match(told.stdout, /900 euros.* \[1\]/);
-    assert.match(told.stderr, /NO_MODEL/);
+    assert.match(told.stderr, /no language model is set \(llm\.url\)/);
     /* a second turn that has nothing to do with it is no second answer */
     for (const content of ["The spare key for the shed hangs behind the blue flowerpot.",
       "Our train tickets to Porto are in the drawer, seat 41 in coach 7."]) {
