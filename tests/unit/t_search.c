@@ -346,6 +346,19 @@ a_time_asked_about_is_preferred_though_others_answer_too(void **state)
                         "I cooked lentil curry.");
 }
 
+static void what_held_at_the_time_asked_about_is_not_outdated(void **state)
+{
+    (void)state;
+    world_use_reader(&talk.world);
+    (void)talk_by(&talk, "web", DAYS(90), TURN_USER, "My rent is 800 euros.");
+    (void)talk_by(&talk, "web", DAYS(240), TURN_USER,
+                  "My rent is 950 euros now.");
+    assert_string_equal(first_of("what is my rent?"),
+                        "My rent is 950 euros now.");
+    assert_string_equal(first_of("what was my rent in May?"),
+                        "My rent is 800 euros.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +386,9 @@ int main(void)
             close_talk),
         cmocka_unit_test_setup_teardown(
             a_time_asked_about_is_preferred_though_others_answer_too, open_talk,
+            close_talk),
+        cmocka_unit_test_setup_teardown(
+            what_held_at_the_time_asked_about_is_not_outdated, open_talk,
             close_talk),
     };
 
