@@ -7,6 +7,7 @@
 #include "base/json_out.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,12 +70,11 @@ static void put_escape(struct buf *out, char c)
     (void)buf_printf(out, "\\u%04x", (unsigned)(unsigned char)c);
 }
 
-static void put_str(struct buf *out, struct str text)
+static void put_bytes(struct buf *out, struct str text)
 {
     size_t i = 0;
 
     (void)buf_reserve(out, text.len + 2);
-    (void)buf_append_char(out, '"');
     while (i < text.len) {
         size_t n = plain_bytes(text.s + i, text.len - i);
 
@@ -84,7 +84,40 @@ static void put_str(struct buf *out, struct str text)
             put_escape(out, text.s[i++]);
         }
     }
+}
+
+static void put_str(struct buf *out, struct str text)
+{
     (void)buf_append_char(out, '"');
+    put_bytes(out, text);
+    (void)buf_append_char(out, '"');
+}
+
+/* How many bytes a character is written in. */
+static size_t written_bytes(char c)
+{
+    unsigned char byte = (unsigned char)c;
+
+    if (byte >= 0x20) {
+        return c == '"' || c == '\\' ? 2 : 1;
+    }
+    return c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2
+                                                                         : 6;
+}
+
+size_t json_out_cut(struct str text, size_t max_bytes)
+{
+    size_t n_written = 0;
+    size_t i = 0;
+
+    while (i < text.len) {
+        n_written += written_bytes(text.s[i]);
+        if (n_written > max_bytes) {
+            return utf8_cut(text, i);
+        }
+        i++;
+    }
+    return i;
 }
 
 /* --- numbers --- */
@@ -341,6 +374,21 @@ void json_out_str(struct json_out *out, const char *field, struct str value)
     }
     begin(out, field);
     put_str(out->buf, value);
+}
+
+void json_out_cut_str(struct json_out *out, const char *field, struct str value,
+                      size_t max_bytes)
+{
+    size_t len = json_out_cut(value, max_bytes);
+
+    if (len == value.len) {
+        json_out_str(out, field, value);
+        return;
+    }
+    begin(out, field);
+    (void)buf_append_char(out->buf, '"');
+    put_bytes(out->buf, str_sub(value, 0, len));
+    (void)buf_append_cstr(out->buf, "…\"");
 }
 
 void json_out_int(struct json_out *out, const char *field, int64_t value)

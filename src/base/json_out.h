@@ -44,6 +44,13 @@ void json_out_uuid(struct json_out *out, const char *field,
                    const struct uuid *id);
 void json_out_time(struct json_out *out, const char *field,
                    const int64_t *time_ms);
+/* A text that is cut where it is written in more than `max_bytes` bytes; "…"
+ * stands where it was. */
+void json_out_cut_str(struct json_out *out, const char *field, struct str value,
+                      size_t max_bytes);
+/* The longest prefix of a text that cuts no code point and is written in at
+ * most `max_bytes` bytes, quotes not counted: a control character takes six. */
+size_t json_out_cut(struct str text, size_t max_bytes);
 /* A value that is JSON already. */
 void json_out_raw(struct json_out *out, const char *field, struct str json);
 /* A field whose name comes from elsewhere; its value is written next, with

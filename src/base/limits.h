@@ -27,6 +27,12 @@
 #define LIMIT_PAGE_DEFAULT 50
 /* How far one may page into a ranking: nobody reads further. */
 #define LIMIT_RECALL_DEPTH 2000
+/* Bytes of one answer to a question, whatever is stored: what a model or a
+ * browser takes at once. A page of what was found ends before; it goes on by
+ * its cursor. */
+#define LIMIT_ANSWER_BYTES (200u * 1000)
+/* Bytes of one text in such an answer, as they are written. */
+#define LIMIT_ANSWER_TEXT_BYTES 2048u
 /* Streams of events at once: each holds a connection and its thread. */
 #define LIMIT_EVENT_STREAMS 64
 /* Identifiers given by callers: user_id, external_id, name, channel. */

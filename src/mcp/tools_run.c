@@ -8,6 +8,7 @@
 #include "mcp/tools.h"
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "mcp/wall.h"
 
@@ -20,6 +21,9 @@
 #define COAT_CHARS 160
 /* Bytes of a list: what a model can afford to read at once. */
 #define LIST_BYTES 24000
+/* … and of all that is known of it, if that was asked for: with the list, less
+ * than LIMIT_ANSWER_BYTES. */
+#define FULL_BYTES 120000
 /* Nodes of a history: so many of the oldest, and of the newest. */
 #define HISTORY_OLDEST 10
 #define HISTORY_NEWEST 30
@@ -33,7 +37,7 @@
 /* --- writing: failures are remembered in the buffer ------------------------
  */
 
-/* On one line, cut. */
+/* On one line, cut; what no person typed is a blank. */
 static void add_text(struct tool_run *run, const char *text, size_t chars)
 {
     struct str whole = str_of(text);
@@ -42,7 +46,7 @@ static void add_text(struct tool_run *run, const char *text, size_t chars)
     for (size_t i = 0; i < len; i++) {
         char c = whole.s[i];
 
-        (void)buf_append_char(run->text, c == '\n' || c == '\r' ? ' ' : c);
+        (void)buf_append_char(run->text, (unsigned char)c < ' ' ? ' ' : c);
     }
     if (len < whole.len) {
         (void)buf_append_cstr(run->text, "…");
@@ -175,6 +179,32 @@ static void show_item(struct tool_run *run, const json_t *item, size_t n)
     }
 }
 
+/* Leave out the last items if all that is known of them is too much. */
+static enum clew_status trim_full(struct tool_run *run)
+{
+    json_t *items = json_object_get(run->answer, "items");
+    enum clew_status status = CLEW_OK;
+    size_t n_kept = 0;
+    size_t n_bytes = 0;
+    struct buf one;
+
+    buf_init(&one, LIMIT_ANSWER_BYTES);
+    while (n_kept < json_array_size(items)) {
+        buf_clear(&one);
+        status = json_write(&one, json_array_get(items, n_kept));
+        n_bytes += one.len;
+        if (status != CLEW_OK || n_bytes > FULL_BYTES) {
+            break;
+        }
+        n_kept++;
+    }
+    buf_release(&one);
+    while (json_array_size(items) > n_kept) {
+        (void)json_array_remove(items, json_array_size(items) - 1);
+    }
+    return status == CLEW_NO_MEMORY ? status : CLEW_OK;
+}
+
 enum clew_status tool_recall(struct tool_run *run, struct clew_error *err)
 {
     static const char *const fields[] = {"query", "user_id", "chat_id",
@@ -220,7 +250,7 @@ enum clew_status tool_recall(struct tool_run *run, struct clew_error *err)
         }
         show_item(run, item, i + 1);
     }
-    return CLEW_OK;
+    return trim_full(run);
 }
 
 /* --- thoughts --------------------------------------------------------------

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isError, isOk } from "./lib/check.mjs";
+import { isError, isOk, isRead, taskUnderWay } from "./lib/check.mjs";
+import { until } from "./lib/wait.mjs";
 
 /* What was said, and questions that must find it first. */
 const said = [
@@ -249,6 +250,77 @@ onEachBackend("recall", (open, backend) => {
     }
     const items = await ask('who said "no dogs past the gate"?', { user_id });
     assert.match(items[0].text, /Grandpa/);
+  });
+
+  test("no answer is over 200 KB, and its pages lose nothing", async () => {
+    const user_id = "hoarder";
+    const most = 200_000;
+    const odd = "\u0001".repeat(400); /* six bytes each in JSON */
+    const { id: chat_id } = isOk(await api.post("/api/v1/chats", { user_id }), 201);
+    const turns = Array.from({ length: 70 }, (_, i) => ({
+      user_id, chat_id, role: "user", name: odd, external_id: `${i} ${odd}`,
+      content: `I decided that pump ${i} of the cellar is repaired by Marek${i}. ${odd}${odd}${odd}`,
+    }));
+    turns[7].content += "x".repeat(1 << 20);
+    isOk(await api.post("/api/v1/turns", { turns }), 201);
+    for (let i = 0; i < 9; i++) {
+      isOk(await api.post("/api/v1/memories", { user_id, type: "fact",
+        summary: `The cellar has a pump ${i}. ${'"\n'.repeat(60_000)}` }), 201);
+    }
+    await isRead(api); /* else there are more answers from page to page */
+    await until("nothing is under way", async () => !await taskUnderWay(api));
+    /* the bytes as they come */
+    let session = {};
+    const raw = async (path, body) => {
+      const reply = await fetch(`${server.url}${path}`, { method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...session },
+        body: JSON.stringify(body) });
+      const text = await reply.text();
+      if (path === "/mcp") session = { "mcp-session-id": reply.headers.get("mcp-session-id") ?? session["mcp-session-id"] };
+      assert.ok(reply.status < 300, text.slice(0, 400));
+      assert.ok(Buffer.byteLength(text) <= most, `${path} ${JSON.stringify(body)}: ${text.length}`);
+      return text;
+    };
+    const query = "who repairs the pump of the cellar?";
+    for (const more of [{ fast: true, explain: true }, { kinds: ["turn"] }, { kinds: ["memory"] },
+      { kinds: ["chat"] }]) {
+      const seen = new Set();
+      let n_pages = 0;
+      for (let cursor; cursor !== null && n_pages < 40; n_pages++) {
+        const page = JSON.parse(await raw("/api/v1/recall",
+          { query, user_id, limit: 500, cursor, ...more }));
+        assert.ok(page.items.length > 0);
+        for (const { id, text, text_bytes, passage, also } of page.items) {
+          assert.ok(!seen.has(id), `${id} twice`);
+          seen.add(id);
+          assert.ok(text.length <= text_bytes && text.length <= 1000);
+          if (passage) assert.equal(passage.to - passage.from, text.length);
+          for (const coat of also) assert.ok(coat.text.length <= 2100 && coat.text_bytes > 0);
+        }
+        cursor = page.next_cursor;
+      }
+      assert.ok(n_pages < 40);
+      if (more.kinds?.[0] === "turn") {
+        assert.equal(seen.size, 70);
+        assert.ok(n_pages > 1);
+      }
+    }
+    /* the words looked for are told */
+    await raw("/api/v1/recall", { user_id,
+      query: Array.from({ length: 600 }, (_, i) => `pump${i}${"ü".repeat(120)}`).join(" ") });
+    await raw("/api/v1/ask", { query, user_id });
+    await raw("/api/v1/start", { user_id, intent: "the pump of the cellar" });
+    await raw(`/api/v1/chats/${chat_id}/context`, { message: query });
+    await raw("/api/v1/memory", { prompt: query, agent_id: odd.slice(0, 99), agent_name: odd.slice(0, 99) });
+    await raw("/mcp", { jsonrpc: "2.0", id: 0, method: "initialize", params: {
+      protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } } });
+    for (const detail of ["compact", "full"]) {
+      for (const [name, args] of [["recall", { query, limit: 500 }],
+        ["start", { intent: "the pump of the cellar", user_id }], ["context", { chat_id, message: query }]]) {
+        await raw("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call",
+          params: { name, arguments: { ...args, detail } } });
+      }
+    }
   });
 
   test("what is forgotten is found by no kind", async () => {

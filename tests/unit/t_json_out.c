@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_out.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,6 +200,61 @@ static void a_ceiling_is_remembered(void **state)
     buf_release(&buf);
 }
 
+/* How many bytes a text is written in, without its quotes. */
+static size_t written(struct str text)
+{
+    struct json_out out;
+    struct buf buf;
+    size_t len;
+
+    buf_init(&buf, 4096);
+    json_out_init(&out, &buf);
+    json_out_str(&out, NULL, text);
+    assert_int_equal(buf_status(&buf), CLEW_OK);
+    len = buf.len - 2;
+    buf_release(&buf);
+    return len;
+}
+
+static void a_text_is_cut_by_what_it_takes_to_write_it(void **state)
+{
+    static const char text[] = "a\x01\"b\\\n\x1f\t\b\f\rü→😀 plain and long\x02";
+    struct str whole = {text, sizeof(text) - 1};
+
+    (void)state;
+    for (size_t max = 0; max < written(whole); max++) {
+        size_t len = json_out_cut(whole, max);
+        size_t next = len;
+
+        assert_true(len < whole.len);
+        assert_true(written(str_sub(whole, 0, len)) <= max);
+        assert_true(utf8_is_valid(str_sub(whole, 0, len)));
+        (void)utf8_next(whole, &next); /* one more is too much */
+        assert_true(written(str_sub(whole, 0, next)) > max);
+    }
+    assert_int_equal(json_out_cut(whole, written(whole)), whole.len);
+    assert_int_equal(json_out_cut((struct str){NULL, 0}, 0), 0);
+}
+
+static void what_was_cut_is_marked(void **state)
+{
+    struct json_out out;
+    struct buf buf;
+
+    (void)state;
+    buf_init(&buf, 4096);
+    json_out_init(&out, &buf);
+    json_out_object(&out, NULL);
+    json_out_cut_str(&out, "none", (struct str){NULL, 0}, 3);
+    json_out_cut_str(&out, "whole", STR("a\nb"), 4);
+    json_out_cut_str(&out, "part", STR("a\nbc"), 4);
+    json_out_end_object(&out);
+    assert_int_equal(buf_status(&buf), CLEW_OK);
+    assert_string_equal(buf.data, "{\"none\":null,\"whole\":\"a\\nb\","
+                                  "\"part\":\"a\\nb…\"}");
+    buf_release(&buf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +262,8 @@ int main(void)
         cmocka_unit_test(every_byte_is_escaped_as_json_asks),
         cmocka_unit_test(commas_and_fields_stand_where_a_tree_has_them),
         cmocka_unit_test(a_ceiling_is_remembered),
+        cmocka_unit_test(a_text_is_cut_by_what_it_takes_to_write_it),
+        cmocka_unit_test(what_was_cut_is_marked),
     };
 
     return cmocka_run_group_tests_name("json_out", tests, NULL, NULL);

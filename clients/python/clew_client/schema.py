@@ -374,6 +374,8 @@ class RecallItem(TypedDict):
     external_id: Union[str, None]
     # The passage that answers
     text: str
+    # How long the text is that it is of
+    text_bytes: int
     # The probability that it answers
     score: float
     # When it was said
@@ -419,8 +421,10 @@ class RecallCoat(TypedDict):
     id: str
     # The memory's type
     type: Union[str, None]
-    # What it says
+    # What it says; a long one is cut and ends in …
     text: str
+    # How long it is as a whole
+    text_bytes: int
     # Something newer replaces it
     superseded: bool
 
@@ -436,7 +440,7 @@ class Recalled(TypedDict):
     did_you_mean: Union[str, None]
     # Words of the chat it was put in, if it leaned on what was just said
     completed_with: Union[str, None]
-    # Ask on with it for more
+    # Ask on with it for more. A page ends early rather than grow beyond 200,000 bytes
     next_cursor: Union[str, None]
     # How it was searched
     trace: "RecallTrace"
@@ -445,7 +449,7 @@ class Recalled(TypedDict):
 class RecallTrace(TypedDict):
     """How a question was searched"""
 
-    # The words that were looked for
+    # The words that were looked for; of very many the first
     terms: List[str]
     # How many documents were looked at
     scanned: int

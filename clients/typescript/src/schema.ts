@@ -353,6 +353,8 @@ export interface RecallItem {
   external_id: string | null;
   /** The passage that answers */
   text: string;
+  /** How long the text is that it is of */
+  text_bytes: number;
   /** The probability that it answers */
   score: number;
   /** When it was said */
@@ -393,8 +395,10 @@ export interface RecallCoat {
   id: string;
   /** The memory's type */
   type: string | null;
-  /** What it says */
+  /** What it says; a long one is cut and ends in … */
   text: string;
+  /** How long it is as a whole */
+  text_bytes: number;
   /** Something newer replaces it */
   superseded: boolean;
 }
@@ -409,7 +413,7 @@ export interface Recalled {
   did_you_mean: string | null;
   /** Words of the chat it was put in, if it leaned on what was just said */
   completed_with: string | null;
-  /** Ask on with it for more */
+  /** Ask on with it for more. A page ends early rather than grow beyond 200,000 bytes */
   next_cursor: string | null;
   /** How it was searched */
   trace: RecallTrace;
@@ -417,7 +421,7 @@ export interface Recalled {
 
 /** How a question was searched */
 export interface RecallTrace {
-  /** The words that were looked for */
+  /** The words that were looked for; of very many the first */
   terms: string[];
   /** How many documents were looked at */
   scanned: number;

@@ -24,6 +24,11 @@
 /* How often a waiting stream looks up, and says that it is there. */
 #define LOOK_MS 200
 #define QUIET_MS 15000
+/* As they are written, so that with all sources an answer stays within
+ * LIMIT_ANSWER_BYTES: all sentences, one of them, a name. */
+#define TEXT_BYTES 20000u
+#define SENTENCE_BYTES 4096u
+#define NAME_BYTES 512u
 #define MAX_STREAM_BYTES ((size_t)4 << 20)
 
 struct asked {
@@ -140,11 +145,12 @@ static void write_source(struct json_out *out, const struct answer *answer,
     write_which(out, answer, i);
     json_out_str(out, "external_id",
                  hit->turn ? hit->turn->external_id : (struct str){0});
-    json_out_str(out, "speaker", hit->speaker);
+    json_out_cut_str(out, "speaker", hit->speaker, NAME_BYTES);
     json_out_time(out, "created_at", &hit->item.created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
     json_out_real(out, "score", hit->item.score);
-    json_out_str(out, "text", answer->sources[i].text);
+    json_out_cut_str(out, "text", answer->sources[i].text,
+                     LIMIT_ANSWER_TEXT_BYTES);
     json_out_end_object(out);
 }
 
@@ -155,7 +161,7 @@ static void write_sentence(struct json_out *out, const struct answer *answer,
     const char *fault = answer_fault_name(sentence->fault);
 
     json_out_object(out, NULL);
-    json_out_str(out, "text", sentence->text);
+    json_out_cut_str(out, "text", sentence->text, SENTENCE_BYTES);
     json_out_bool(out, "supported", sentence->fault == ANSWER_SUPPORTED);
     json_out_str(out, "fault", fault ? str_of(fault) : (struct str){0});
     json_out_array(out, "cites");
@@ -188,7 +194,7 @@ static void write_answer(struct buf *body, const struct answer *answer)
 
     json_out_init(&out, body);
     json_out_object(&out, NULL);
-    json_out_str(&out, "text", answer->text);
+    json_out_cut_str(&out, "text", answer->text, TEXT_BYTES);
     json_out_str(&out, "answered", str_of(answered_name(answer->answered)));
     json_out_str(&out, "by", str_of(answer_by_name(answer->by)));
     json_out_str(&out, "reason",

@@ -10,6 +10,7 @@
 #include "engine/ask/search.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
+#include "engine/episode/episode.h"
 #include "engine/memory/memory.h"
 
 static const struct {
@@ -22,12 +23,19 @@ static const struct {
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 #define DEFAULT_LIMIT 10
+/* Bytes of the words that were looked for, of a name, and around a cursor. */
+#define TERMS_BYTES 32000u
+#define NAME_BYTES 512u
+#define CURSOR_BYTES 512u
 
 /* What part of the ranking is answered with. */
 struct window {
     size_t skip;
-    size_t take;
-    double min_score; /* < 0: none */
+    size_t to;
+    /* Hits that are ranked: one more than are shown. Where a page ended early
+     * the next goes on in the same ranking, which a deeper one might order
+     * otherwise. */
+    size_t depth;
 };
 
 static const char *kind_name(uint32_t kind)
@@ -106,24 +114,45 @@ static enum clew_status read_times(const json_t *body, struct search_query *out,
     return status;
 }
 
-/* How many were seen already, from the cursor of the page before. */
+/* How many were seen already, and how deep was ranked for them: from the cursor
+ * of the page before. */
 static enum clew_status read_cursor(struct api_call *call,
                                     struct window *window,
                                     struct clew_error *err)
 {
     struct api_page page = {0};
-    struct uuid none;
     int64_t skip = 0;
+    int64_t depth = 0;
     enum clew_status status = api_cursor_of(call, &page, err);
 
-    if (status == CLEW_OK) {
-        status = api_mark_parse(&page, &skip, &none, err);
-    }
-    if (status == CLEW_OK && skip > LIMIT_RECALL_DEPTH) {
-        skip = LIMIT_RECALL_DEPTH;
+    if (status == CLEW_OK && page.cursor.s) {
+        size_t colon = str_find(page.cursor, STR(":"), 0);
+
+        if (colon == SIZE_MAX ||
+            !str_parse_int(str_sub(page.cursor, 0, colon), &skip) ||
+            !str_parse_int(str_sub(page.cursor, colon + 1, page.cursor.len),
+                           &depth) ||
+            skip < 0 || skip > LIMIT_RECALL_DEPTH || depth < 0 ||
+            depth > LIMIT_RECALL_DEPTH + LIMIT_PAGE_MAX + 1) {
+            return clew_fail_field(err, "cursor",
+                                   "this cursor does not belong here");
+        }
     }
     window->skip = (size_t)skip;
+    window->depth = (size_t)depth;
     return status;
+}
+
+/* The rest of the ranking that the page before ended in, or one that reaches
+ * deeper. */
+static void set_window(struct window *window, size_t limit)
+{
+    window->to = window->skip + limit;
+    if (window->depth <= window->skip + 1) {
+        window->depth = window->to + 1; /* is there more? */
+    } else if (window->to > window->depth - 1) {
+        window->to = window->depth - 1;
+    }
 }
 
 static enum clew_status read_query(struct api_call *call,
@@ -177,8 +206,8 @@ static enum clew_status read_query(struct api_call *call,
     if (status == CLEW_OK) {
         status = read_cursor(call, window, err);
     }
-    window->take = (size_t)limit;
-    out->limit = window->skip + window->take + 1; /* is there more? */
+    set_window(window, (size_t)limit);
+    out->limit = window->depth;
     return status;
 }
 
@@ -213,9 +242,24 @@ static void write_coat(struct json_out *out, const struct search_coat *coat)
     json_out_str(out, "kind", str_of(kind_name(coat->kind)));
     json_out_uuid(out, "id", &coat->id);
     json_out_str(out, "type", coat->type);
-    json_out_str(out, "text", coat->text);
+    json_out_cut_str(out, "text", coat->text, LIMIT_ANSWER_TEXT_BYTES);
+    json_out_int(out, "text_bytes", (int64_t)coat->text.len);
     json_out_bool(out, "superseded", coat->is_superseded);
     json_out_end_object(out);
+}
+
+/* How long the text is that a passage is of. */
+static size_t whole_bytes(const struct search_hit *hit)
+{
+    return hit->turn      ? hit->turn->text.len
+           : hit->memory  ? hit->memory->summary.len
+           : hit->episode ? hit->episode->meso.len
+                          : hit->text.len;
+}
+
+static size_t at_most(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 static void write_hit(struct json_out *out, const struct search_hit *hit,
@@ -223,6 +267,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
 {
     const struct recall_item *item = &hit->item;
     const struct turn *turn = hit->turn;
+    size_t len = json_out_cut(hit->text, LIMIT_ANSWER_TEXT_BYTES);
 
     json_out_object(out, NULL);
     json_out_str(out, "kind", str_of(kind_name(item->kind)));
@@ -231,7 +276,8 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_uuid(out, "turn_id", turn ? &turn->id : NULL);
     json_out_str(out, "external_id",
                  turn ? turn->external_id : (struct str){0});
-    json_out_str(out, "text", hit->text);
+    json_out_str(out, "text", str_sub(hit->text, 0, len));
+    json_out_int(out, "text_bytes", (int64_t)whole_bytes(hit));
     json_out_real(out, "score", item->score);
     json_out_time(out, "created_at", &item->created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
@@ -241,11 +287,13 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
                       ? hit->memory->is_instruction
                       : turn && memory_reads_like_instruction(turn->text));
     json_out_str(out, "source_ref", hit->source_ref);
-    json_out_str(out, "speaker", hit->speaker);
+    json_out_cut_str(out, "speaker", hit->speaker, NAME_BYTES);
     if (turn) {
         json_out_object(out, "passage");
         json_out_int(out, "from", (int64_t)hit->passage_from);
-        json_out_int(out, "to", (int64_t)hit->passage_to);
+        json_out_int(
+            out, "to",
+            (int64_t)at_most(hit->passage_to, hit->passage_from + len));
         json_out_bool(out, "tool_input", hit->has_input);
         json_out_end_object(out);
     }
@@ -260,53 +308,103 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_end_object(out);
 }
 
-static void write_trace(struct json_out *out,
-                        const struct recall_result *ranking)
+/* What is not a hit; after the list of them. */
+static void write_rest(struct buf *rest, const struct search_result *result)
 {
-    json_out_object(out, "trace");
-    json_out_array(out, "terms");
-    for (size_t i = 0; i < ranking->n_terms; i++) {
-        json_out_str(out, NULL, ranking->terms[i]);
-    }
-    json_out_end_array(out);
-    json_out_int(out, "scanned", (int64_t)ranking->n_scanned);
-    json_out_int(out, "candidates", (int64_t)ranking->n_candidates);
-    json_out_end_object(out);
-}
-
-/* Written at once: the answer is long and asked for often. */
-static void write_answer(struct buf *body, const struct search_result *result,
-                         const struct window *window, struct str next,
-                         bool has_why)
-{
+    const struct recall_result *ranking = &result->ranking;
     struct json_out out;
-    size_t to = window->skip + window->take;
 
-    json_out_init(&out, body);
-    json_out_object(&out, NULL);
-    json_out_array(&out, "items");
-    for (size_t i = window->skip; i < result->count && i < to; i++) {
-        if (result->hits[i].item.score >= window->min_score) {
-            write_hit(&out, &result->hits[i], has_why);
-        }
+    json_out_init(&out, rest);
+    out.has_item = true; /* the list */
+    json_out_str(&out, "answered", str_of(answered_name(result->answered)));
+    json_out_cut_str(&out, "did_you_mean", result->did_you_mean,
+                     LIMIT_ANSWER_TEXT_BYTES);
+    json_out_cut_str(&out, "completed_with", result->lent,
+                     LIMIT_ANSWER_TEXT_BYTES);
+    json_out_object(&out, "trace");
+    json_out_array(&out, "terms");
+    for (size_t i = 0; i < ranking->n_terms && rest->len < TERMS_BYTES; i++) {
+        json_out_str(&out, NULL, ranking->terms[i]);
     }
     json_out_end_array(&out);
-    json_out_str(&out, "answered", str_of(answered_name(result->answered)));
-    json_out_str(&out, "did_you_mean", result->did_you_mean);
-    json_out_str(&out, "completed_with", result->lent);
-    json_out_str(&out, "next_cursor", next);
-    write_trace(&out, &result->ranking);
+    json_out_int(&out, "scanned", (int64_t)ranking->n_scanned);
+    json_out_int(&out, "candidates", (int64_t)ranking->n_candidates);
     json_out_end_object(&out);
 }
 
-/* Is there another page, and could anything on it be good enough? */
-static bool has_more(const struct search_result *result,
-                     const struct window *window)
+/* Hits while they fit into `max_bytes`; where they end. One always does. */
+static size_t write_hits(struct json_out *out,
+                         const struct search_result *result,
+                         const struct window *window, bool has_why,
+                         size_t max_bytes)
 {
-    size_t to = window->skip + window->take;
+    struct json_out one;
+    struct buf hit;
+    size_t i = window->skip;
 
-    return result->count > to && to <= LIMIT_RECALL_DEPTH &&
-           result->hits[to].item.score >= window->min_score;
+    buf_init(&hit, LIMIT_ANSWER_BYTES);
+    for (; i < result->count && i < window->to; i++) {
+        buf_clear(&hit);
+        json_out_init(&one, &hit);
+        write_hit(&one, &result->hits[i], has_why);
+        if (out->buf->len + hit.len + 1 > max_bytes) {
+            break;
+        }
+        json_out_raw(out, NULL, buf_str(&hit));
+    }
+    if (buf_status(&hit) != CLEW_OK) {
+        (void)buf_fail(out->buf, buf_status(&hit));
+    }
+    buf_release(&hit);
+    return i;
+}
+
+/* Where to ask on, if there is more: after hit `end`. */
+static enum clew_status next_of(struct api_call *call,
+                                const struct search_result *result,
+                                const struct window *window, size_t end,
+                                struct str *out, struct clew_error *err)
+{
+    const char *mark;
+
+    if (end >= result->count || end > LIMIT_RECALL_DEPTH) {
+        return CLEW_OK;
+    }
+    mark = arena_printf(call->arena, "%zu:%zu", end, window->depth);
+    return mark ? api_cursor_make(call, str_of(mark), out, err)
+                : clew_no_memory(err);
+}
+
+/* Written at once: the answer is long and asked for often. */
+static enum clew_status write_answer(struct api_call *call,
+                                     const struct search_result *result,
+                                     const struct window *window, bool has_why,
+                                     struct clew_error *err)
+{
+    struct buf *body = &call->response->body;
+    struct str next = {0};
+    struct json_out out;
+    struct buf rest;
+    enum clew_status status;
+    size_t end;
+
+    buf_init(&rest, LIMIT_ANSWER_BYTES);
+    write_rest(&rest, result);
+    json_out_init(&out, body);
+    json_out_object(&out, NULL);
+    json_out_array(&out, "items");
+    end = write_hits(&out, result, window, has_why,
+                     LIMIT_ANSWER_BYTES - CURSOR_BYTES - rest.len);
+    json_out_end_array(&out);
+    status = next_of(call, result, window, end, &next, err);
+    json_out_str(&out, "next_cursor", next);
+    (void)buf_append_str(body, buf_str(&rest));
+    json_out_end_object(&out);
+    if (status == CLEW_OK && buf_status(&rest) != CLEW_OK) {
+        status = clew_no_memory(err);
+    }
+    buf_release(&rest);
+    return status; /* a full body is found by whoever sends it */
 }
 
 enum clew_status recall_post(struct api_call *call, struct clew_error *err)
@@ -315,8 +413,7 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
                                  .until_ms = INT64_MAX,
                                  .at_ms = clock_now_ms(call->engine->clock)};
     struct search_result result = {0};
-    struct window window = {.min_score = -1};
-    struct str next = {0};
+    struct window window = {0};
     bool has_why = false;
     enum clew_status status = read_query(call, &query, &window, &has_why, err);
 
@@ -327,16 +424,5 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    if (has_more(&result, &window)) {
-        static const struct uuid none = {{0}};
-
-        status = api_cursor_make(
-            call, api_mark(call, (int64_t)(window.skip + window.take), &none),
-            &next, err);
-        if (status != CLEW_OK) {
-            return status;
-        }
-    }
-    write_answer(&call->response->body, &result, &window, next, has_why);
-    return CLEW_OK; /* a full buffer is found by whoever sends it */
+    return write_answer(call, &result, &window, has_why, err);
 }

@@ -8,6 +8,7 @@
 #include "api/handlers.h"
 
 #include "api/answer/forms.h"
+#include "base/json_out.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "engine/thought/thought.h"
@@ -16,6 +17,9 @@
 
 /* Bytes that any number of characters within the limits can have. */
 #define MAX_TEXT_BYTES (THOUGHT_MAX_PROMPT_CHARS * 4)
+/* Of the memory that is told, as it is written: within LIMIT_ANSWER_BYTES with
+ * all that stands beside it. */
+#define RESPONSE_BYTES 60000u
 
 /* --- reading ----------------------------------------------------------------
  */
@@ -238,6 +242,18 @@ static const struct memory *best_of(const struct thought_result *result)
     return NULL;
 }
 
+/* A thought is told whole; of a longer memory the beginning, and how long it
+ * is. */
+static struct str told(struct api_call *call, struct str text)
+{
+    size_t len = json_out_cut(text, RESPONSE_BYTES);
+
+    return len == text.len
+               ? text
+               : str_of(arena_printf(call->arena, "%.*s… (%zu bytes)", (int)len,
+                                     text.s, text.len));
+}
+
 /* A sentence a model can use as it stands. */
 static const char *response_text(struct api_call *call,
                                  const struct thought_result *result)
@@ -255,7 +271,10 @@ static const char *response_text(struct api_call *call,
             call->arena, "%s%zu related thought%s, superseded since.", stored,
             result->n_sources, result->n_sources == 1 ? "" : "s");
     }
-    text = best->summary;
+    text = told(call, best->summary);
+    if (!text.s) {
+        return NULL;
+    }
     return arena_printf(
         call->arena, "%s%zu related thought%s. Most relevant, by %.*s: %.*s",
         stored, result->n_sources, result->n_sources == 1 ? "" : "s",

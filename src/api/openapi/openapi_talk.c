@@ -168,6 +168,7 @@ const struct openapi_object openapi_talk[] = {
         {"turn_id!", "uuid?", "The turn it comes from"},
         {"external_id!", "text?", "Your own id of that turn"},
         {"text!", "text", "The passage that answers"},
+        {"text_bytes!", "count", "How long the text is that it is of"},
         {"score!", "number", "The probability that it answers"},
         {"created_at!", "time", "When it was said"},
         {"superseded!", "bool", "Something newer replaces it"},
@@ -186,7 +187,8 @@ const struct openapi_object openapi_talk[] = {
         {"kind!", "turn|memory|episode|chat", "What it is"},
         {"id!", "uuid", "Its id"},
         {"type!", "text?", "The memory's type"},
-        {"text!", "text", "What it says"},
+        {"text!", "text", "What it says; a long one is cut and ends in …"},
+        {"text_bytes!", "count", "How long it is as a whole"},
         {"superseded!", "bool", "Something newer replaces it"})},
     {"Recalled", "What was found, best first", OPENAPI_FIELDS(
         {"items!", "[RecallItem]", "What may answer"},
@@ -195,10 +197,12 @@ const struct openapi_object openapi_talk[] = {
          "words that nobody used were taken for slips of ones in use"},
         {"completed_with!", "text?", "Words of the chat it was put in, if it "
          "leaned on what was just said"},
-        {"next_cursor!", "text?", "Ask on with it for more"},
+        {"next_cursor!", "text?", "Ask on with it for more. A page ends early "
+         "rather than grow beyond 200,000 bytes"},
         {"trace!", "RecallTrace", "How it was searched"})},
     {"RecallTrace", "How a question was searched", OPENAPI_FIELDS(
-        {"terms!", "[text]", "The words that were looked for"},
+        {"terms!", "[text]", "The words that were looked for; of very many "
+         "the first"},
         {"scanned!", "count", "How many documents were looked at"},
         {"candidates!", "count", "How many were ranked"})},
     {"Answer", "A question answered from what was said", OPENAPI_FIELDS(

@@ -23,6 +23,7 @@
 #define MAX_LINES 6
 #define MAX_ALSO 3
 #define SPEAKER_COLUMNS 24
+#define DEFAULT_LIMIT 10
 #define INDENT "   "
 
 static const struct arg_option options[] = {
@@ -30,6 +31,7 @@ static const struct arg_option options[] = {
     {"chat", 'C', "CHAT", NULL, "only this chat's"},
     {"kind", 'K', "KIND", NULL, "turn, memory, episode, chat; repeatable"},
     {"limit", 'l', "N", NULL, "at most this many"},
+    {"cursor", 0, "CURSOR", NULL, "go on where the last answer ended"},
     {"since", 0, "TIME", NULL, "not before"},
     {"until", 0, "TIME", NULL, "not after"},
     {"at", 0, "TIME", NULL, "as of that moment"},
@@ -82,7 +84,8 @@ static json_t *body_of(const struct cli *cli, struct str query, int64_t limit)
         cli_set_option(cli, body, "since", "since") &&
         cli_set_option(cli, body, "until", "until") &&
         cli_set_option(cli, body, "at", "at") &&
-        json_set_int(body, "limit", limit) && set_score(cli, body) &&
+        json_set_int(body, "limit", limit) &&
+        cli_set_option(cli, body, "cursor", "cursor") && set_score(cli, body) &&
         (!args_has(&cli->args, "fast") || json_set_bool(body, "fast", true)) &&
         (!args_has(&cli->args, "explain") ||
          json_set_bool(body, "explain", true))) {
@@ -280,6 +283,20 @@ static void take_terms(struct arena *arena, const json_t *answer,
     }
 }
 
+/* Fewer than were asked for, because they are long: where they go on. */
+static void show_rest(const struct cli *cli, const json_t *answer)
+{
+    const char *next = cli_field(answer, "next_cursor");
+    int64_t limit = DEFAULT_LIMIT;
+
+    if (next[0] &&
+        args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, NULL) ==
+            CLEW_OK &&
+        (int64_t)json_array_size(json_object_get(answer, "items")) < limit) {
+        (void)fprintf(stderr, "more: --cursor %s\n", next);
+    }
+}
+
 static enum clew_status show(struct cli *cli, const json_t *answer,
                              struct clew_error *err)
 {
@@ -305,13 +322,14 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         show_item(cli, &arena, &found, i + 1, item);
     }
     arena_release(&arena);
+    show_rest(cli, answer);
     return CLEW_OK;
 }
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
     enum clew_status status;
-    int64_t limit = 10;
+    int64_t limit = DEFAULT_LIMIT;
     json_t *body;
     struct str query;
 

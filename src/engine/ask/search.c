@@ -146,6 +146,27 @@ static enum clew_status take_answers(struct search_work *work,
     return status;
 }
 
+/* Whole chats: the passage of the turn that speaks for each. */
+static enum clew_status find_chats(struct search_work *work,
+                                   struct search_result *out,
+                                   struct clew_error *err)
+{
+    enum clew_status status = search_plain(work->engine, work->scope,
+                                           work->arena, work->query, out, err);
+
+    work->rows.ranking = out->ranking;
+    for (size_t i = 0; status == CLEW_OK && i < out->count; i++) {
+        struct search_hit *hit = &out->hits[i];
+
+        status = search_passage(work, hit->text, &hit->passage_from,
+                                &hit->passage_to, err);
+        if (status == CLEW_OK) {
+            hit->text = str_sub(hit->text, hit->passage_from, hit->passage_to);
+        }
+    }
+    return status;
+}
+
 enum clew_status search_run(struct engine *engine, const struct scope *scope,
                             struct arena *arena,
                             const struct search_query *query,
@@ -161,7 +182,7 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
 
     memset(out, 0, sizeof(*out));
     if (is_of_chats(query)) {
-        return search_plain(engine, scope, arena, query, out, err);
+        return find_chats(&work, out, err);
     }
     pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
     status = search_borrow(&work, err);

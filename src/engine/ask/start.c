@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_out.h"
+#include "base/limits.h"
 #include "engine/ask/search.h"
 #include "engine/ask/start_internal.h"
 #include "engine/core/action.h"
@@ -207,6 +209,51 @@ static enum clew_status read_chats(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
+/* What is offered is read, not kept: of a long text its beginning, and how long
+ * it is. False without memory. */
+static bool shorten(struct arena *arena, struct str *text)
+{
+    size_t len = json_out_cut(*text, LIMIT_ANSWER_TEXT_BYTES);
+
+    if (len < text->len) {
+        *text = str_of(arena_printf(arena, "%.*s… (%zu bytes)", (int)len,
+                                    text->s, text->len));
+    }
+    return text->len == 0 || text->s;
+}
+
+/* Names by commas: the first of them. */
+static void shorten_names(struct str *names)
+{
+    size_t len = json_out_cut(*names, LIMIT_ANSWER_TEXT_BYTES);
+
+    while (len < names->len && len > 0 && names->s[len] != ',') {
+        len--;
+    }
+    names->len = len;
+}
+
+static enum clew_status shorten_all(struct arena *arena, struct start *start,
+                                    struct clew_error *err)
+{
+    bool is_ok = true;
+
+    for (size_t i = 0; i < start->n_chats; i++) {
+        struct start_chat *chat = &start->chats[i];
+
+        shorten_names(&chat->chat.channels);
+        shorten_names(&chat->chat.cross_episodes);
+        is_ok = is_ok && shorten(arena, &chat->chat.title) &&
+                shorten(arena, &chat->chat.summary) &&
+                shorten(arena, &chat->summary);
+    }
+    for (size_t i = 0; i < start->n_memories; i++) {
+        is_ok = is_ok && shorten(arena, &start->memories[i].summary) &&
+                shorten(arena, &start->memories[i].resolution);
+    }
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
 /* How many of the memories offered a chat made. */
 static size_t share_of(const struct start *start, const struct start_chat *chat)
 {
@@ -256,6 +303,7 @@ enum clew_status start_read(struct store_tx *tx, struct arena *arena,
     }
     if (status == CLEW_OK) {
         sort_chats(out);
+        status = shorten_all(arena, out, err);
     }
     return status;
 }
