@@ -420,6 +420,15 @@ onEachBackend("asking", (open) => {
       assert.equal(sentences.length, 1, query);
       assert.match(sentences[0].text, words);
     }
+    /* who asks again is not told the own question, nor anything else for it */
+    for (const content of ["Who borrowed the torque wrench?", "When does the ferry to Texel leave?",
+      "The ferry to Texel leaves at ten past every hour."]) {
+      isOk(await own.api().post("/api/v1/turns", { user_id: "eve", role: "user", content }), 201);
+    }
+    const again = isOk(await own.api().post("/api/v1/ask", { query: "Who borrowed the torque wrench?", user_id: "eve" }));
+    assert.deepEqual([again.answered, again.by, again.sentences.length], ["no", "nothing", 0]);
+    const known = isOk(await own.api().post("/api/v1/ask", { query: "When does the ferry to Texel leave?", user_id: "eve" }));
+    assert.deepEqual(known.sentences.map(({ text }) => text), ["The ferry to Texel leaves at ten past every hour."]);
     const none = await own.clew("ask", "Who won the chess olympiad in Budapest?", "--user", "ada");
     assert.match(none.stdout, /^Nothing is known about that\./);
     isError(await own.api().post("/api/v1/ask", {}), 400, undefined, "query");

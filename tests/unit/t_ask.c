@@ -274,6 +274,70 @@ static void an_empty_store_answers_no(void **state)
     assert_int_equal(result.answered, SEARCH_NO);
 }
 
+/* The hit that is this text; NULL if there is none. */
+static const struct search_hit *hit_of(const struct search_result *result,
+                                       const char *text)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        if (str_eq(result->hits[i].text, str_of(text))) {
+            return &result->hits[i];
+        }
+    }
+    return NULL;
+}
+
+static void what_only_asks_the_same_is_no_answer(void **state)
+{
+    static const struct {
+        const char *said;
+        const char *question;
+        bool is_same;
+    } cases[] = {
+        {"Who fed the heron?", "Who fed the heron?", true},
+        {"hi! who fed the grey heron at the pond", "who fed the heron?", true},
+        {"Can you tell me who fed the heron?", "who fed the heron?", true},
+        {"Wann kommt der Heizungsbauer?", "Wann kommt der Heizungsbauer?",
+         true},
+        {"¿Dónde está la llave?", "¿dónde está la llave?", true},
+        {"谁修好了打印机？", "谁修好了打印机？", true},
+        /* these tell something, or are not asked again */
+        {"Is the alarm code still 4471?", "What is the alarm code?", false},
+        {"Which hotel was it in Porto, the Infante?",
+         "Which hotel was it in Porto?", false},
+        {"Could you remind me to send the offer on Thursday?",
+         "When must I send the offer?", false},
+        {"Who fed the heron? It was Olga.", "Who fed the heron?", false},
+        {"Who fed the heron?", "heron", false},
+        {"How long may raw milk stand?", "What did I ask about raw milk?",
+         false}};
+
+    (void)state;
+    need_reader();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct search_query query = asking(cases[i].question);
+        struct search_result result;
+        const struct search_hit *hit;
+
+        talk_leave(&talk);
+        talk_say(&talk, 'u', cases[i].said);
+        query.chat_id = talk.chat_id;
+        query.at_ms = talk.at_ms + CLOCK_MINUTE_MS;
+        result = run(&query);
+        hit = hit_of(&result, cases[i].said);
+        if (!hit) {
+            fail_msg("%s is not found", cases[i].said);
+            return;
+        }
+        if (hit->is_asking != cases[i].is_same) {
+            fail_msg("%s", cases[i].said);
+        }
+        assert_int_equal(result.was_asked, cases[i].is_same);
+        if (cases[i].is_same) {
+            assert_int_equal(result.answered, SEARCH_NO);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
 #define READ(name) cmocka_unit_test_setup_teardown(name, open_read, close_talk)
 
@@ -293,6 +357,7 @@ int main(void)
         TEST(the_same_question_has_the_same_answers),
         READ(the_same_question_has_the_same_answers),
         READ(an_empty_store_answers_no),
+        READ(what_only_asks_the_same_is_no_answer),
     };
 
     return world_each(tests, sizeof(tests) / sizeof(tests[0]));

@@ -80,7 +80,8 @@ static struct str cut(struct str text)
     return str_sub(text, 0, utf8_cut(text, SOURCE_BYTES));
 }
 
-/* Find, and add what is new; at most `limit`. */
+/* Find, and add what is new; at most `limit`. The question asked before is no
+ * source; but that it was found says that its words are known here. */
 static enum clew_status find(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct answer_query *query,
@@ -98,13 +99,14 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
     if (status != CLEW_OK || found.answered == SEARCH_NO) {
         return status;
     }
+    out->was_asked = out->was_asked || found.was_asked;
     if (found.answered > out->answered) {
         out->answered = found.answered;
     }
     for (size_t i = 0; i < found.count && out->n_sources < ANSWER_SOURCES &&
                        status == CLEW_OK;
          i++) {
-        if (!is_there(out, &found.hits[i])) {
+        if (!found.hits[i].is_asking && !is_there(out, &found.hits[i])) {
             struct answer_source *source = &out->sources[out->n_sources++];
 
             *source = (struct answer_source){.hit = &found.hits[i],
@@ -117,13 +119,15 @@ static enum clew_status find(struct engine *engine, const struct scope *scope,
 }
 
 /* Is the passage an answer by itself? Recall must believe in it, nearly as much
- * as in the best; and where one of those has the question's words, one without
- * any is beside the point. */
+ * as in the best; and where one of those, or the same question put before, has
+ * the question's words, one without any is beside the point, unless recall is
+ * sure. */
 static bool is_answer(const struct answer *answer, size_t at)
 {
     double least =
         fmax(FAR_BEHIND * answer->sources[0].hit->item.score, PASSAGE_FLOOR);
-    bool is_any_spoken_of = false;
+    bool is_any_spoken_of =
+        answer->was_asked && answer->sources[at].hit->item.score < SCORE_YES;
 
     for (size_t i = 0; i < answer->n_sources && i < PASSAGES; i++) {
         is_any_spoken_of |= answer->sources[i].is_spoken_of &&
@@ -154,6 +158,10 @@ static void answer_with_passages(const struct answer_query *query,
         if (query->on_sentence) {
             query->on_sentence(query->arg, out, out->n_sentences - 1);
         }
+    }
+    if (out->n_sentences == 0) {
+        out->by = ANSWER_BY_NOTHING;
+        out->answered = SEARCH_NO;
     }
 }
 

@@ -68,6 +68,7 @@ struct answer {
     size_t n_sources;
     struct str questions[ANSWER_QUESTIONS]; /* the model's own */
     size_t n_questions;
+    bool was_asked; /* the same question was found among what was said */
 };
 
 struct answer_query {

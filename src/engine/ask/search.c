@@ -123,6 +123,9 @@ static enum clew_status take_answers(struct search_work *work,
     enum clew_status status;
 
     out->answered = answered_by(work);
+    for (size_t i = 0; i < work->count; i++) {
+        out->was_asked = out->was_asked || work->matters[i].hit.is_asking;
+    }
     if (query->is_floored) {
         least = out->answered == SEARCH_NO ? 1 : fmax(least, SCORE_FLOOR);
     }
@@ -196,6 +199,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
     }
     if (status == CLEW_OK) {
         status = search_find_named(&work, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_find_asking(&work, err);
     }
     if (status == CLEW_OK) {
         status = search_read(&work, err);

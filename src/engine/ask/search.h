@@ -63,6 +63,7 @@ struct search_hit {
     /* The sum of parts it is ranked by: its own, or that of a memory whose
      * place it took. */
     double match;
+    bool is_asking; /* it only asks the question again */
     bool is_outrun; /* a newer memory refined the same source */
 };
 
@@ -103,6 +104,7 @@ struct search_result {
     const struct search_hit *below[SEARCH_BELOW];
     size_t n_below;
     enum search_answered answered;
+    bool was_asked; /* somebody asked the same: hits that say is_asking */
     /* The question with its slips of the hand put right, as it was looked for;
      * s == NULL if it had none. */
     struct str did_you_mean;

@@ -8,6 +8,7 @@
  * search_group.c   the coats of one matter together
  * search_passage.c which stretch of a long text
  * search_named.c   what the question names to the letter
+ * search_asking.c  what only asks the same
  * search_read.c    the first of them read with the question
  * search_score.c   one score, and the order
  * search.c         the steps in order
@@ -136,6 +137,9 @@ enum clew_status search_find_named(struct search_work *work,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The few that hold most of it before all others. */
 void search_put_named_first(struct search_work *work);
+/* What only asks the question again; only where candidates are read. */
+enum clew_status search_find_asking(struct search_work *work,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* Choose passages, and read the first with the question. */
 enum clew_status search_read(struct search_work *work,
                              struct clew_error *err) CLEW_MUST_CHECK;

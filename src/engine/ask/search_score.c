@@ -63,8 +63,10 @@ static double drawn_match(const struct matter *matter)
 
 double search_promise(const struct matter *matter)
 {
-    return own_match(matter) + PROMISE_MEMORY * drawn_match(matter) +
-           (matter->n_named > 0 ? PROMISE_NAMED : 0);
+    double promise = own_match(matter) + PROMISE_MEMORY * drawn_match(matter) +
+                     (matter->n_named > 0 ? PROMISE_NAMED : 0);
+
+    return matter->hit.is_asking ? PROMISE_ASKING * promise : promise;
 }
 
 int search_compare(const void *a, const void *b)
@@ -309,7 +311,8 @@ static void read_update(void *arg, size_t step)
 
 static bool is_answer(const struct matter *matter)
 {
-    return matter->hit.turn && (double)matter->read >= UPDATE_MIN_READ;
+    return matter->hit.turn && !matter->hit.is_asking &&
+           (double)matter->read >= UPDATE_MIN_READ;
 }
 
 /* Pairs among the first whose order an update would turn round. */
@@ -439,6 +442,9 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
             is_read ? fused(matter, own, time) : search_promise(matter);
         if (is_read && is_by_words) {
             matter->sum = fmax(matter->sum, by_words(matter));
+        }
+        if (matter->hit.is_asking) {
+            matter->sum = fmin(matter->sum, ASKING_MOST);
         }
     }
     qsort(work->matters, work->count, sizeof(*work->matters), search_compare);

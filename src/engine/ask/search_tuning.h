@@ -36,7 +36,14 @@
 /* Its own match, of what was just said and is matched by its own words. */
 #define PROMISE_LENDER 0.3
 
+/* … and of what only asks the same: others are read before it. */
+#define PROMISE_ASKING 0.1
+
 /* --- the order --- */
+
+/* The most that a text can have which only asks the same: behind whatever may
+ * answer (SCORE_MAYBE), before what is about something else. */
+#define ASKING_MOST (-4.0)
 
 /* Beside the logit of the reader's word: its own match, and that of the best
  * memory drawn from it. */
