@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "engine/ask/context.h"
+#include "engine/ask/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/feed/feed.h"
 #include "engine/feed/model_use.h"
@@ -169,6 +170,7 @@ static enum clew_status open_rooms(struct engine *engine,
 
     engine->contexts = context_cache_new();   /* works without, slower */
     engine->crew = crew_open(crew_fitting()); /* so does this */
+    engine->verdicts = verdicts_new();        /* and this */
     for (size_t i = 0;
          i < sizeof(steps) / sizeof(steps[0]) && status == CLEW_OK; i++) {
         status = steps[i](engine, err);
@@ -242,6 +244,7 @@ void engine_close(struct engine *engine)
     }
     llm_close(engine->llm);
     crew_close(engine->crew);
+    verdicts_free(engine->verdicts);
     reader_close(engine->reader);
     model_use_close(engine);
     feed_close(engine);

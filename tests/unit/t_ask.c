@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/crew.h"
 #include "engine/ask/search.h"
+#include "engine/ask/verdicts.h"
 #include "model/reader.h"
 
 #include <stdio.h>
@@ -245,12 +246,16 @@ static void the_same_question_has_the_same_answers(void **state)
     struct search_query query = asking("what did Ada do with the pump?");
     struct search_result first = run(&query);
     struct crew *crew = talk.world.engine.crew;
+    struct verdicts *verdicts = verdicts_new();
 
     (void)state;
+    assert_non_null(verdicts);
     for (int round = 0; round < 6; round++) {
         struct search_result again;
 
         talk.world.engine.crew = round % 2 ? crew : NULL;
+        /* read anew, and as it was read before */
+        talk.world.engine.verdicts = round >= 2 ? verdicts : NULL;
         again = run(&query);
         assert_int_equal(again.count, first.count);
         for (size_t i = 0; i < first.count; i++) {
@@ -259,7 +264,10 @@ static void the_same_question_has_the_same_answers(void **state)
             assert_true(again.hits[i].item.score == first.hits[i].item.score);
         }
     }
+    assert_true(!talk.world.engine.reader || verdicts_known(verdicts) > 0);
     talk.world.engine.crew = crew;
+    talk.world.engine.verdicts = NULL;
+    verdicts_free(verdicts);
 }
 
 static void an_empty_store_answers_no(void **state)

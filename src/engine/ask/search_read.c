@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
-#include "base/limits.h"
 #include "base/utf8.h"
+#include "engine/ask/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"
@@ -22,19 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs of one step of the crew. */
-#define STEP_PAIRS 2
 /* A longer question is cut by the reader anyway. */
 #define QUESTION_BYTES 1024
 
 struct reading_work {
-    const struct reader *reader;
+    const struct search_work *work;
     struct str question; /* with its day, and what the talk lent it */
     struct str bare;     /* … without that */
     size_t left;         /* tokens that may still be read */
     struct reader_pair *pairs;
     struct reader_verdict *verdicts;
     size_t count;
+    size_t order[SEARCH_MAX_READ]; /* in which they are read */
     _Atomic bool has_failed;
 };
 
@@ -91,18 +90,15 @@ static struct str passage_text(struct arena *arena, const struct matter *matter)
 static void read_step(void *arg, size_t step)
 {
     struct reading_work *reading = arg;
-    size_t from = step * STEP_PAIRS;
-    size_t n =
-        reading->count - from < STEP_PAIRS ? reading->count - from : STEP_PAIRS;
-    struct arena arena;
+    const struct search_work *work = reading->work;
+    size_t at = reading->order[step];
 
-    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
-    if (reader_compare(reading->reader, &arena, READER_ANSWER,
-                       reading->pairs + from, n, reading->verdicts + from,
-                       NULL) != CLEW_OK) {
+    if (verdicts_compare(work->engine->verdicts, work->engine->reader,
+                         work->scope->tenant, READER_ANSWER,
+                         &reading->pairs[at],
+                         &reading->verdicts[at]) != CLEW_OK) {
         reading->has_failed = true; /* without memory, nothing else */
     }
-    arena_release(&arena);
 }
 
 static enum clew_status do_before(struct store_tx *tx, void *arg,
@@ -205,6 +201,21 @@ static enum clew_status add_pairs(struct search_work *work,
     return CLEW_OK;
 }
 
+/* The long ones first: nobody reads a long one while the others are done. */
+static void order_pairs(struct reading_work *reading)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        size_t k = i;
+
+        while (k > 0 && cost_of(&reading->pairs[reading->order[k - 1]]) <
+                            cost_of(&reading->pairs[i])) {
+            reading->order[k] = reading->order[k - 1];
+            k--;
+        }
+        reading->order[k] = i;
+    }
+}
+
 static enum clew_status read_pairs(struct search_work *work,
                                    struct reading_work *reading,
                                    struct clew_error *err)
@@ -214,8 +225,8 @@ static enum clew_status read_pairs(struct search_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    crew_run(work->engine->crew, read_step, reading,
-             (reading->count + STEP_PAIRS - 1) / STEP_PAIRS);
+    order_pairs(reading);
+    crew_run(work->engine->crew, read_step, reading, reading->count);
     if (reading->has_failed) {
         return clew_no_memory(err);
     }
@@ -264,7 +275,7 @@ static enum clew_status begin(struct search_work *work,
 
 enum clew_status search_read(struct search_work *work, struct clew_error *err)
 {
-    struct reading_work reading = {.reader = work->engine->reader,
+    struct reading_work reading = {.work = work,
                                    .left = (size_t)search_read_ms(work) *
                                            SEARCH_TOKENS_PER_MS};
     enum clew_status status;

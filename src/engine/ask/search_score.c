@@ -13,8 +13,8 @@
 #include "engine/ask/search_internal.h"
 
 #include "base/config.h"
-#include "base/limits.h"
 #include "base/crew.h"
+#include "engine/ask/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"
@@ -298,15 +298,14 @@ struct updates {
 static void read_update(void *arg, size_t step)
 {
     struct updates *updates = arg;
-    struct arena arena;
+    const struct search_work *work = updates->work;
 
-    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
-    if (reader_compare(updates->work->engine->reader, &arena, READER_NOTE,
-                       &updates->pairs[step], 1, &updates->verdicts[step],
-                       NULL) != CLEW_OK) {
+    if (verdicts_compare(work->engine->verdicts, work->engine->reader,
+                         work->scope->tenant, READER_NOTE,
+                         &updates->pairs[step],
+                         &updates->verdicts[step]) != CLEW_OK) {
         updates->has_failed = true;
     }
-    arena_release(&arena);
 }
 
 static bool is_answer(const struct matter *matter)

@@ -31,6 +31,7 @@ struct model_use;
 struct reader;
 struct replay;
 struct vector_graph;
+struct verdicts;
 
 struct engine {
     struct store *store;
@@ -46,6 +47,7 @@ struct engine {
     char *reader_trouble;           /* why there is none; NULL: as wished */
     atomic_bool is_stopping;        /* long work breaks off between two steps */
     struct crew *crew;              /* reads side by side; NULL: alone */
+    struct verdicts *verdicts;      /* what was read before; NULL: nothing */
     struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */
     struct agents_live *agents;     /* who makes artifacts; NULL: built-in */

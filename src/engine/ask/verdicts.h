@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdicts.h - what the reader said of two texts before.
+ *
+ * A verdict follows from its texts alone and never grows old. The next page of
+ * an answer, the same question put again, in words or for a context, and two
+ * turns of which the one updates the other meet the same pairs; each takes some
+ * 15 to 30 ms of a processor to read. Texts are not kept, only their hash; what
+ * was not asked for long makes room. One tenant's pairs are nobody else's: how
+ * soon an answer comes must not tell what others asked.
+ * Thread-safety: internally locked.
+ */
+#ifndef ENGINE_VERDICTS_H
+#define ENGINE_VERDICTS_H
+
+#include "clew/attr.h"
+#include "clew/status.h"
+#include "model/reader.h"
+
+#include <stdint.h>
+
+struct verdicts;
+
+/* NULL without memory; then everything is read. */
+struct verdicts *verdicts_new(void);
+/* NULL is a no-op. */
+void verdicts_free(struct verdicts *verdicts);
+
+/* As reader_compare() of one pair; `verdicts` may be NULL. Fails only with
+ * CLEW_NO_MEMORY. */
+enum clew_status verdicts_compare(struct verdicts *verdicts,
+                                  const struct reader *reader, int64_t tenant,
+                                  enum reader_pair_kind kind,
+                                  const struct reader_pair *pair,
+                                  struct reader_verdict *out) CLEW_MUST_CHECK;
+/* Pairs that were not read because they were known, since it was made. */
+uint64_t verdicts_known(struct verdicts *verdicts);
+
+#endif
