@@ -11,8 +11,9 @@
 
 #include <string.h>
 
-/* Rows whose inner values are made, bent and rounded while they are near. */
-#define INNER_ROWS 64
+/* Rows whose inner values are made, bent and rounded while they are near: whole
+ * tiles of 6 and of 8. */
+#define INNER_ROWS 48
 
 static size_t wide_of(const struct reader *reader)
 {
