@@ -38,13 +38,15 @@ struct position {
 
 struct driver_ops {
     const char *name;
-    /* What {int} {real} {text} {bytes} {id} and the end of a table become. */
+    /* What {int} {real} {text} {bytes} {id} and the end of a table become, and
+     * of one that is only its key and a little ({keyed}). */
     const char *type_int;
     const char *type_real;
     const char *type_text;
     const char *type_bytes;
     const char *type_id;
     const char *table_end;
+    const char *keyed_end;
 
     enum clew_status (*open)(const struct store_options *options,
                              struct driver **out_driver,

@@ -9,6 +9,7 @@
  * other migration, so two programs may start at once.
  *
  * A line "--@ system NAME" marks a table that system transactions see whole.
+ * Lines between "--@ only BACKEND" and "--@ only end" are for one backend.
  */
 #include "store/driver.h"
 
@@ -19,6 +20,8 @@
 
 /* Text of one migration with its types filled in. */
 #define MAX_SCRIPT_BYTES (1024u * 1024)
+/* Begins and ends what one backend alone does. */
+#define ONLY "--@ only "
 /* Attempts that end in CLEW_BUSY. */
 #define MAX_TRIES 5
 
@@ -47,6 +50,22 @@ static struct str text_of(const struct migration *m)
     return (struct str){(const char *)m->text, m->len};
 }
 
+/* `text` begins with a line ONLY: how much of it this backend leaves out. */
+static size_t skip_others(const struct driver_ops *ops, struct str text)
+{
+    struct str rest = text;
+    struct str line = {NULL, 0};
+    bool has_line = str_split(&rest, '\n', &line);
+    struct str whom = str_trim(str_sub(line, strlen(ONLY), line.len));
+
+    if (!str_eq(whom, STR("end")) && !str_eq(whom, str_of(ops->name))) {
+        do {
+            has_line = str_split(&rest, '\n', &line);
+        } while (has_line && !str_starts(line, STR(ONLY)));
+    }
+    return has_line ? (size_t)(line.s - text.s) + line.len : text.len;
+}
+
 /* The script with types and table ends as this backend wants them. */
 static enum clew_status fill_in(const struct driver_ops *ops, struct str text,
                                 struct buf *out)
@@ -55,9 +74,13 @@ static enum clew_status fill_in(const struct driver_ops *ops, struct str text,
         struct str from;
         const char *to;
     } words[] = {
-        {STR("{int}"), ops->type_int},   {STR("{real}"), ops->type_real},
-        {STR("{text}"), ops->type_text}, {STR("{bytes}"), ops->type_bytes},
-        {STR("{id}"), ops->type_id},     {STR("\n);"), ops->table_end},
+        {STR("{int}"), ops->type_int},
+        {STR("{real}"), ops->type_real},
+        {STR("{text}"), ops->type_text},
+        {STR("{bytes}"), ops->type_bytes},
+        {STR("{id}"), ops->type_id},
+        {STR("\n);"), ops->table_end},
+        {STR("\n) {keyed};"), ops->keyed_end},
     };
     size_t at = 0;
 
@@ -65,6 +88,10 @@ static enum clew_status fill_in(const struct driver_ops *ops, struct str text,
         struct str rest = str_sub(text, at, text.len);
         size_t i = 0;
 
+        if (str_starts(rest, STR(ONLY))) {
+            at += skip_others(ops, rest);
+            continue;
+        }
         while (i < sizeof(words) / sizeof(words[0]) &&
                !str_starts(rest, words[i].from)) {
             i++;

@@ -380,6 +380,7 @@ const struct driver_ops postgres_driver = {
     .type_bytes = "bytea",
     .type_id = "bytea",
     .table_end = "\n);",
+    .keyed_end = "\n);",
     .open = driver_open,
     .close = driver_close,
     .max_writers = max_writers,

@@ -383,6 +383,7 @@ const struct driver_ops sqlite_driver = {
     .type_bytes = "BLOB",
     .type_id = "BLOB",
     .table_end = "\n) STRICT;",
+    .keyed_end = "\n) STRICT, WITHOUT ROWID;",
     .open = driver_open,
     .close = driver_close,
     .max_writers = max_writers,

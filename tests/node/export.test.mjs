@@ -145,6 +145,15 @@ for (const backend of ["sqlite", "postgres"]) {
       });
     });
 
+    test("an export from when claims had ids of their own is read", async () => {
+      const other = place();
+      const [{ id }] = lines(text).filter((row) => row.type === "turn");
+      const former = text.replace(/^\{"type":"claim",/gm, `$&"id":"${id}","turn_id":"${id}",`);
+      assert.notEqual(former, text);
+      await other.import(former);
+      isSame(await other.text(), text);
+    });
+
     test("an import that was cut off is finished by the whole file", async () => {
       const other = place();
       await assert.rejects(other.import(text.slice(0, text.length * 0.7)));
@@ -246,7 +255,7 @@ test("every table is exported, or known to be made again", () => {
   for (const name of fs.readdirSync(folder).sort()) {
     const sql = fs.readFileSync(path.join(folder, name), "utf8");
     for (const [, dropped, table, columns, from, to] of sql.matchAll(
-      /DROP TABLE (\w+);|CREATE TABLE (\w+) \(([^;]*)\);|ALTER TABLE (\w+) RENAME TO (\w+);/g)) {
+      /DROP TABLE (\w+);|CREATE TABLE (\w+) \(([^;]*)\)(?: \{keyed\})?;|ALTER TABLE (\w+) RENAME TO (\w+);/g)) {
       tables.delete(dropped);
       if (table) tables.set(table, columns);
       if (from) {

@@ -58,7 +58,7 @@ async function holds(api) {
 
 /* Rows that are not packed yet, as SQL for both databases. */
 const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <> ''"], ["actions", "detail <> ''"],
-  ["episodes", "citations IS NOT NULL"]].map(([table, is]) => `(SELECT COUNT(*) FROM ${table} WHERE ${is})`).join(" + ")}`;
+  ["episodes", "citations IS NOT NULL"], ["chain_updates", "claim_ids <> ''"]].map(([table, is]) => `(SELECT COUNT(*) FROM ${table} WHERE ${is})`).join(" + ")}`;
 
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);
@@ -68,10 +68,12 @@ function upgrades(file, open) {
     let at;
     let server;
     let withoutActions;
+    let isRecent;
     before(async () => {
       at = open(unpack(file));
       assert.ok(at.applied().length > 0);
       withoutActions = !at.applied().includes("15");
+      isRecent = at.applied().includes("27"); /* derives as today */
       server = await startServer(at);
     });
     after(async () => {
@@ -111,7 +113,7 @@ function upgrades(file, open) {
         assert.equal(code, 0, "sound as far as it can be told");
         await assert.rejects(clew(at.data, at.store, "rebuild"), /kept no actions/);
       } else {
-        assert.ok(code === 0 || code === 9, `verify: ${code}`);
+        assert.ok(code === 0 || (code === 9 && !isRecent), `verify: ${code}`);
         await clew(at.data, at.store, "rebuild");
       }
       await clew(at.data, at.store, "verify");

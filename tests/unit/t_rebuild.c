@@ -611,10 +611,10 @@ DB_SQL(LOSE_CHAIN, "DELETE FROM chains WHERE tenant = $1");
 DB_SQL(ALTER_MEMORY, "UPDATE memories SET summary = 'something else'"
                      " WHERE tenant = $1 AND type = 'fact'");
 DB_SQL(ADD_CLAIM,
-       "INSERT INTO claims (tenant, id, chain_id, turn_id, chat_id, seq,"
+       "INSERT INTO claims (tenant, chain_id, chat_id, seq,"
        " position, first_byte, end_byte, type, statement, subject, entities,"
-       " keywords, confidence, created_at) SELECT tenant, $2, chain_id,"
-       " turn_id, chat_id, seq, 99, 0, 1, type, 'never said', subject,"
+       " keywords, confidence, created_at) SELECT tenant, chain_id,"
+       " chat_id, seq, 99, 0, 1, type, 'never said', subject,"
        " entities, keywords, confidence, created_at FROM claims"
        " WHERE tenant = $1 LIMIT 1");
 DB_SQL(LOSE_TASKS, "DELETE FROM tasks WHERE tenant = $1");
@@ -707,13 +707,12 @@ static void an_altered_memory_is_found_and_set_right(void **state)
 
 static void an_invented_claim_is_found_and_removed(void **state)
 {
-    struct uuid id = {{7}};
     const char *before;
 
     (void)state;
     say_some();
     before = dump();
-    damage(&ADD_CLAIM, &id);
+    damage(&ADD_CLAIM, NULL);
     expect_mended(before, "claim", "extra");
 }
 

@@ -9,6 +9,7 @@
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/core/trace.h"
+#include "engine/topic/chain.h"
 #include "store/db.h"
 #include "task/worker.h"
 
@@ -23,10 +24,18 @@ DB_SQL(ADD_TRACE, "INSERT INTO traces (tenant, id, chat_id, created_at, data)"
 DB_SQL(ADD_ACTION,
        "INSERT INTO actions (tenant, seq, id, kind, detail, created_at)"
        " VALUES ($1, $2, $3, 'turn.read', '" DETAIL "', 5)");
+#define CLAIM_IDS                                                              \
+    "01943c8f-bac0-7d1c-a837-98cf39257134,01943c8f-bac0-7d1c-a837-"            \
+    "98cf39257135"
+DB_SQL(ADD_UPDATE,
+       "INSERT INTO chain_updates (tenant, id, chain_id, position, type,"
+       " claim_ids, reasoning, created_at) VALUES ($1, $2, $2, 0, 'create',"
+       " '" CLAIM_IDS "', '', 7)");
 DB_SQL(COUNT_PLAIN,
        "SELECT (SELECT COUNT(*) FROM traces WHERE tenant = $1 AND"
        " (packed IS NULL OR data <> '')) + (SELECT COUNT(*) FROM actions"
-       " WHERE tenant = $1 AND (packed IS NULL OR detail <> ''))");
+       " WHERE tenant = $1 AND (packed IS NULL OR detail <> '')) + (SELECT"
+       " COUNT(*) FROM chain_updates WHERE tenant = $1 AND claim_ids <> '')");
 DB_SQL(COUNT_TASKS, "SELECT COUNT(*) FROM tasks WHERE tenant = $1 AND"
                     " kind = '" REPACK_TASK "' AND finished_at IS NULL");
 
@@ -77,10 +86,29 @@ static enum clew_status do_fill(struct store_tx *tx, void *arg,
                                  db_int(WORLD_NOW + i), db_text(data_of(i))),
                          err);
     }
+    if (status == CLEW_OK) {
+        status = db_exec(tx, &ADD_UPDATE, DB_ARGS(db_uuid(&chat)), err);
+    }
     return status == CLEW_OK
                ? db_exec(tx, &ADD_ACTION,
                          DB_ARGS(db_int(1000000), db_uuid(&chat)), err)
                : status;
+}
+
+/* The one update is as it was written. */
+static enum clew_status do_look(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct uuid chain = {{2}};
+    struct chain_event *events = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        chain_list_events(tx, &world.arena, &chain, 10, &events, &count, err);
+
+    (void)arg;
+    assert_int_equal(count, 1);
+    assert_true(str_eq(events[0].claim_ids, STR(CLAIM_IDS)));
+    return status;
 }
 
 struct counting {
@@ -120,6 +148,8 @@ static void are_as_they_were(const struct scope *scope)
         assert_true(uuid_eq(&trace.chat_id, &chat));
         assert_int_equal(trace.created_at_ms, WORLD_NOW + i);
     }
+    assert_int_equal(store_read(world.engine.store, scope, do_look, NULL, NULL),
+                     CLEW_OK);
 }
 
 static void fill(const struct scope *scope)
@@ -150,7 +180,7 @@ static void plain_texts_are_read_and_packed(void **state)
     resume();
     resume(); /* adds nothing */
     assert_int_equal(count(&world.scope, &COUNT_TASKS), 1);
-    assert_int_equal(count(&world.scope, &COUNT_PLAIN), N_TRACES + 1);
+    assert_int_equal(count(&world.scope, &COUNT_PLAIN), N_TRACES + 2);
     work(100);
     assert_int_equal(count(&world.scope, &COUNT_PLAIN), 0);
     assert_int_equal(count(&world.other, &COUNT_PLAIN), 0);
@@ -162,7 +192,7 @@ static void plain_texts_are_read_and_packed(void **state)
 
 static void what_is_broken_off_goes_on(void **state)
 {
-    int64_t left = N_TRACES + 1;
+    int64_t left = N_TRACES + 2;
 
     (void)state;
     fill(&world.scope);

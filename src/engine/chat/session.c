@@ -20,9 +20,9 @@ DB_SQL(SELECT_ONE,
 DB_SQL(SELECT_LAST, "SELECT " COLUMNS " FROM sessions WHERE tenant = $1"
                     " AND chat_id = $2 ORDER BY started_at DESC, id DESC"
                     " LIMIT 1");
-DB_SQL(SELECT_BY_HAND,
-       "SELECT 1 FROM actions WHERE tenant = $1"
-       " AND subject = $2 AND kind = '" ACTION_SESSION_END "' LIMIT 1");
+DB_SQL(SELECT_BY_HAND, "SELECT 1 FROM actions WHERE tenant = $1"
+                       " AND subject = $2" ACTION_BY_SUBJECT
+                       " AND kind = '" ACTION_SESSION_END "' LIMIT 1");
 DB_SQL(SELECT_CHAT,
        "SELECT s.id, s.chat_id, s.user_id, s.started_at, s.last_activity_at,"
        " s.ended_at, y.summary FROM sessions s LEFT JOIN session_summaries y"

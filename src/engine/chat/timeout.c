@@ -22,7 +22,7 @@ DB_SQL(INSERT_USER, "INSERT INTO users (tenant, user_id, created_at)"
 DB_SQL(UPDATE_USER, "UPDATE users SET inactivity_minutes = $3"
                     " WHERE tenant = $1 AND user_id = $2");
 DB_SQL(DROP_ACTIONS, "DELETE FROM actions WHERE tenant = $1 AND subject = $2"
-                     " AND kind = '" ACTION_USER_PATCH "'");
+                     " AND kind = '" ACTION_USER_PATCH "'" ACTION_BY_SUBJECT);
 DB_SQL(DROP_USER, "DELETE FROM users WHERE tenant = $1 AND user_id = $2");
 
 enum clew_status timeout_user_find(struct store_tx *tx, struct str user_id,

@@ -49,6 +49,9 @@ struct engine;
 #define ACTION_MEMORY_IMPORT "memory.import"
 #define ACTION_MEMORY_RETRACT "memory.retract"
 #define ACTION_READ "turn.read"
+/* Belongs into every statement that asks by `subject`: readings, one a turn,
+ * are not in that index. Nor are tasks in that of `made`. */
+#define ACTION_BY_SUBJECT " AND kind <> '" ACTION_READ "'"
 #define ACTION_SESSION_END "session.end"
 #define ACTION_TASK "task"
 #define ACTION_THOUGHT "thought"

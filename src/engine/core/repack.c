@@ -17,6 +17,7 @@
 #define PLAIN_LINK "signals <> ''"
 #define PLAIN_ACTION "detail <> ''"
 #define PLAIN_EPISODE "citations IS NOT NULL"
+#define PLAIN_UPDATE "claim_ids <> ''"
 DB_SQL(SELECT_TRACES, "SELECT id, data, chat_id, created_at FROM traces WHERE"
                       " tenant = $1 AND " PLAIN_TRACE NEXT);
 DB_SQL(DROP_TRACE, "DELETE FROM traces WHERE tenant = $1 AND id = $2");
@@ -32,13 +33,20 @@ DB_SQL(SELECT_EPISODES, "SELECT id, citations FROM episodes WHERE tenant = $1"
                         " AND " PLAIN_EPISODE NEXT);
 DB_SQL(PACK_EPISODE,
        "UPDATE episodes SET packed = $3, citations = NULL" BY_ID PLAIN_EPISODE);
+DB_SQL(SELECT_UPDATES, "SELECT id, claim_ids FROM chain_updates WHERE"
+                       " tenant = $1 AND " PLAIN_UPDATE NEXT);
+DB_SQL(PACK_UPDATE, "UPDATE chain_updates SET packed = $3,"
+                    " claim_ids = ''" BY_ID PLAIN_UPDATE);
 /* Where rows are plain and no task will come for them. */
 #define HAS(table, plain)                                                      \
     "EXISTS (SELECT 1 FROM " table " WHERE tenant = t.tenant AND " plain ")"
 #define HAS_ANY                                                                \
     HAS("traces", PLAIN_TRACE)                                                 \
     " OR " HAS("link_decisions", PLAIN_LINK) " OR " HAS(                       \
-        "actions", PLAIN_ACTION) " OR " HAS("episodes", PLAIN_EPISODE)
+        "actions",                                                             \
+        PLAIN_ACTION) " OR " HAS("episodes",                                   \
+                                 PLAIN_EPISODE) " OR " HAS("chain_updates",    \
+                                                           PLAIN_UPDATE)
 DB_SQL_SYSTEM(SELECT_TENANTS,
               "SELECT t.tenant FROM tenants t WHERE (" HAS_ANY ") AND NOT"
               " EXISTS (SELECT 1 FROM tasks k WHERE k.tenant = t.tenant AND"
@@ -59,6 +67,7 @@ static const struct table {
     {&SELECT_ACTIONS, &PACK_ACTION},
     {&SELECT_EPISODES, &PACK_EPISODE},
     {&SELECT_LINKS, &PACK_LINK},
+    {&SELECT_UPDATES, &PACK_UPDATE},
 };
 
 struct plain {

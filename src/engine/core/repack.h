@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repack.h - texts of stores from before they were packed (migration 0024).
+ * repack.h - texts of stores from before they were packed (migration 0024,
+ * chain updates 0028).
  *
  * Plain rows are read like packed ones, so nothing waits for this: a task per
  * tenant packs them, a page a transaction, oldest ids first. Broken off at any

@@ -27,9 +27,11 @@
 /* An answer that makes no sense is asked for once more. */
 #define MAX_TRIES 2
 
+/* The plus keeps SQLite from walking all actions in their order. */
 DB_SQL(SELECT_READINGS,
        "SELECT packed, detail FROM actions WHERE tenant = $1 AND subject = $2"
-       " AND kind = '" ACTION_LLM_READ "' ORDER BY seq DESC LIMIT $3");
+       " AND kind = '" ACTION_LLM_READ "'" ACTION_BY_SUBJECT
+       " ORDER BY +seq DESC LIMIT $3");
 
 struct work {
     struct engine *engine;

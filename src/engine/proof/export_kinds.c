@@ -252,12 +252,10 @@ static const struct export_column chain_columns[] = {
     {"twin_of", EXPORT_ID, true, NULL},
 };
 static const struct export_column claim_columns[] = {
-    {"id", EXPORT_ID, false, NULL},
-    {"chain_id", EXPORT_ID, false, NULL},
-    {"turn_id", EXPORT_ID, false, NULL},
     {"chat_id", EXPORT_ID, false, NULL},
     {"seq", EXPORT_INT, false, NULL},
     {"position", EXPORT_INT, false, NULL},
+    {"chain_id", EXPORT_ID, false, NULL},
     {"first_byte", EXPORT_INT, false, NULL},
     {"end_byte", EXPORT_INT, false, NULL},
     {"type", EXPORT_TEXT, false, "claim_type"},
@@ -270,16 +268,16 @@ static const struct export_column claim_columns[] = {
     {"created_at", EXPORT_TIME, false, NULL},
 };
 static const struct export_column chain_update_columns[] = {
-    {"id", EXPORT_ID, false, NULL},
     {"chain_id", EXPORT_ID, false, NULL},
-    {"turn_id", EXPORT_ID, true, NULL},
+    {"created_at", EXPORT_TIME, false, NULL},
     {"position", EXPORT_INT, false, NULL},
+    {"id", EXPORT_ID, false, NULL},
+    {"turn_id", EXPORT_ID, true, NULL},
     {"type", EXPORT_TEXT, false, "chain_update_type"},
     {"parent_id", EXPORT_ID, true, NULL},
-    {"claim_ids", EXPORT_TEXT, false, NULL},
+    {"packed", EXPORT_PACKED, false, "claim_ids"},
     {"distance", EXPORT_REAL, true, NULL},
     {"reasoning", EXPORT_TEXT, false, NULL},
-    {"created_at", EXPORT_TIME, false, NULL},
 };
 static const struct export_column chain_term_columns[] = {
     {"user_id", EXPORT_TEXT, false, NULL},
@@ -447,8 +445,8 @@ const struct export_kind export_kinds[] = {
      NULL},
     {"correction", "corrections", COLUMNS(correction_columns), 1, false, NULL},
     {"chain", "chains", COLUMNS(chain_columns), 1, false, "last_seq"},
-    {"claim", "claims", COLUMNS(claim_columns), 1, false, NULL},
-    {"chain_update", "chain_updates", COLUMNS(chain_update_columns), 1, false,
+    {"claim", "claims", COLUMNS(claim_columns), 3, false, NULL},
+    {"chain_update", "chain_updates", COLUMNS(chain_update_columns), 4, false,
      NULL},
     {"chain_term", "chain_terms", COLUMNS(chain_term_columns), 3, false, NULL},
     {"session_talk", "session_talks", COLUMNS(session_talk_columns), 1, false,

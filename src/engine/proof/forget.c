@@ -154,8 +154,12 @@ DB_SQL(BLANK_LINKS, "UPDATE link_decisions SET signals = '{}',"
                     " OR other_chat_id" OF_TOUCHED ")");
 DB_SQL(DROP_PROFILES,
        "DELETE FROM chat_profiles WHERE tenant = $1 AND chat_id" OF_TOUCHED);
+/* They stand by whose they are. */
 DB_SQL(DROP_TERMS,
-       "DELETE FROM chat_terms WHERE tenant = $1 AND chat_id" OF_TOUCHED);
+       "DELETE FROM chat_terms WHERE tenant = $1 AND chat_id" OF_TOUCHED
+       " AND user_id IN (SELECT c.user_id FROM chats c WHERE c.tenant = $1 AND"
+       " c.id" OF_TOUCHED " UNION SELECT p.user_id FROM chat_profiles p WHERE"
+       " p.tenant = $1 AND p.chat_id" OF_TOUCHED ")");
 DB_SQL(DROP_ANSWERS,
        "DELETE FROM llm_answers WHERE tenant = $1 AND chat_id" OF_TOUCHED);
 DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
@@ -169,24 +173,26 @@ DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
     " AND f.kind = 'turn' WHERE p.tenant = $1)))"
 /* Claims go with their turns. A chain that loses one is named after a claim it
  * keeps; one that lost all goes, with its trace. */
+#define IN_PLACES                                                              \
+    " IN (SELECT f.chat_id, f.seq FROM forget_set f WHERE f.tenant = $1"       \
+    " AND f.kind = 'turn')"
+#define LOSING                                                                 \
+    " IN (SELECT chain_id FROM claims WHERE tenant = $1"                       \
+    " AND (chat_id, seq)" IN_PLACES ")"
+#define LEFT                                                                   \
+    " FROM claims m WHERE m.tenant = $1 AND m.chain_id = chains.id"            \
+    " AND (m.chat_id, m.seq) NOT" IN_PLACES
 DB_SQL(BLANK_CHAIN_UPDATES,
-       "DELETE FROM chain_updates WHERE tenant = $1 AND chain_id IN (SELECT"
-       " chain_id FROM claims WHERE tenant = $1 AND turn_id" OF("turn") ")");
+       "DELETE FROM chain_updates WHERE tenant = $1 AND chain_id" LOSING);
 DB_SQL(
     RENAME_CHAINS,
-    "UPDATE chains SET n_claims = (SELECT COUNT(*) FROM claims m WHERE"
-    " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id NOT" OF(
-        "turn") "), topic = COALESCE((SELECT m.subject FROM claims m WHERE"
-                " m.tenant = $1 AND m.chain_id = chains.id AND m.turn_id "
-                "NOT" OF("turn") " ORDER BY m.created_at, m.id LIMIT 1), ''),"
-                                 " memory = SUBSTR(memory, 1, 1)"
-                                 " WHERE tenant = $1 AND (id IN (SELECT "
-                                 "chain_id FROM claims WHERE"
-                                 " tenant = $1 AND turn_id" OF(
-                                     "turn") ")" OF_TWINS ")");
-
+    "UPDATE chains SET n_claims = (SELECT COUNT(*)" LEFT
+    "), topic = COALESCE((SELECT m.subject" LEFT
+    " ORDER BY m.created_at, m.seq, m.position LIMIT 1), ''),"
+    " memory = SUBSTR(memory, 1, 1) WHERE tenant = $1 AND (id" LOSING OF_TWINS
+    ")");
 DB_SQL(DROP_CLAIMS,
-       "DELETE FROM claims WHERE tenant = $1 AND turn_id" OF("turn"));
+       "DELETE FROM claims WHERE tenant = $1 AND (chat_id, seq)" IN_PLACES);
 DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
                     " AND merged_into IS NULL");
 DB_SQL(DROP_MERGED_CHAINS,
@@ -203,11 +209,13 @@ DB_SQL(DROP_SESSION_SUMMARIES,
            "chat") " OR chat_id IN (SELECT chat_id FROM forget_set WHERE"
                    " tenant = $1 AND kind = 'turn'))");
 /* A fork outlives its parent; what it was called is its own. */
-DB_SQL(
-    DROP_ACTIONS,
-    "DELETE FROM actions WHERE tenant = $1 AND (made" OF("chat") " OR made" OF(
-        "memory") " OR (kind <> '" ACTION_CHAT_FORK "' AND"
-                  " (subject" OF("chat") " OR subject" OF("memory") ")))");
+#define OF_GONE(column)                                                        \
+    " AND (" column OF("chat") " OR " column OF("memory") ")"
+/* As they are indexed (core/action.h). */
+DB_SQL(DROP_ACTIONS,
+       "DELETE FROM actions WHERE tenant = $1 AND ((kind <> '" ACTION_TASK
+       "'" OF_GONE("made") ") OR (kind <> '" ACTION_CHAT_FORK
+                           "'" ACTION_BY_SUBJECT OF_GONE("subject") "))");
 DB_SQL(DROP_TURNS, "DELETE FROM turns WHERE tenant = $1 AND id" OF("turn"));
 DB_SQL(DROP_PREFIXES,
        "DELETE FROM request_prefixes WHERE tenant = $1 AND chat_id" OF("chat"));
@@ -268,8 +276,8 @@ static const struct {
     {&WIPE_EPISODES, "episodes"},
     {&DROP_LINKS, "links"},
     {&BLANK_LINKS, NULL},
+    {&DROP_TERMS, NULL}, /* asks the profiles */
     {&DROP_PROFILES, NULL},
-    {&DROP_TERMS, NULL},
     {&DROP_ANSWERS, NULL},
     {&DROP_TRACES, NULL},
     {&BLANK_CHAIN_UPDATES, NULL},

@@ -179,11 +179,28 @@ static enum clew_status redact_line(const struct engine *engine,
     return status;
 }
 
+/* Fields of lines from before: what they say follows from the others. */
+static const struct {
+    const char *type;
+    const char *field;
+} former[] = {{"claim", "id"}, {"claim", "turn_id"}};
+
+static size_t count_former(const char *type, const json_t *json)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(former) / sizeof(former[0]); i++) {
+        count += strcmp(former[i].type, type) == 0 &&
+                 json_object_get(json, former[i].field) != NULL;
+    }
+    return count;
+}
+
 static enum clew_status read_columns(struct arena *arena, const json_t *json,
                                      struct line *line, struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
-    size_t n_fields = 1; /* "type" */
+    size_t n_fields = 1 + count_former(kind->type, json); /* 1: "type" */
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {

@@ -189,6 +189,12 @@ static size_t choose(const struct analysis *a, float *weights, size_t *chosen)
     return count;
 }
 
+struct uuid claim_id(int64_t created_at_ms, const struct uuid *turn_id,
+                     int64_t position)
+{
+    return uuid_derive(created_at_ms, turn_id, "claim", (uint64_t)position);
+}
+
 enum clew_status claim_read(struct arena *arena, const struct analysis *a,
                             const struct turn *turn, struct claim **out_claims,
                             size_t *out_count, struct clew_error *err)
@@ -204,8 +210,9 @@ enum clew_status claim_read(struct arena *arena, const struct analysis *a,
     }
     count = choose(a, weights, chosen);
     for (size_t i = 0; i < count; i++) {
-        claims[i].id = uuid_derive(turn->created_at_ms, &turn->id, "claim", i);
         claims[i].position = (int64_t)i;
+        claims[i].id =
+            claim_id(turn->created_at_ms, &turn->id, claims[i].position);
         if (!fill(arena, a, chosen[i], turn, &claims[i])) {
             return clew_no_memory(err);
         }

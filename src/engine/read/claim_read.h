@@ -42,6 +42,9 @@ struct claim {
     int64_t created_at_ms;
 };
 
+/* Its id, which follows from its turn and its place in it. */
+struct uuid claim_id(int64_t created_at_ms, const struct uuid *turn_id,
+                     int64_t position);
 /* The claims of a turn, in order; 0 to CLAIM_MAX_PER_TURN. Its place (chat and
  * seq) is not known yet. */
 enum clew_status claim_read(struct arena *arena,

@@ -5,6 +5,7 @@
 #include "engine/topic/chain.h"
 
 #include "base/clock.h"
+#include "base/pack.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
@@ -12,6 +13,8 @@
 
 #include <string.h>
 
+/* The ids of a turn's claims, packed. */
+#define EVENT_BYTES ((size_t)1 << 16)
 #define COLUMNS                                                                \
     "id, user_id, chat_id, session_id, topic, state, started_at,"              \
     " last_extended_at, last_seq, n_claims, branches_from, merged_into,"       \
@@ -42,11 +45,11 @@ DB_SQL(INSERT_TERM, "INSERT INTO chain_terms (tenant, user_id, term, chain_id)"
                     " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_EVENT,
        "INSERT INTO chain_updates (tenant, id, chain_id, turn_id, position,"
-       " type, parent_id, claim_ids, distance, reasoning, created_at)"
-       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+       " type, parent_id, packed, distance, reasoning, created_at, claim_ids)"
+       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '')");
 DB_SQL(SELECT_EVENTS,
-       "SELECT id, chain_id, turn_id, type, parent_id, claim_ids, distance,"
-       " reasoning, created_at FROM chain_updates WHERE tenant = $1"
+       "SELECT id, chain_id, turn_id, type, parent_id, packed, distance,"
+       " reasoning, created_at, claim_ids FROM chain_updates WHERE tenant = $1"
        " AND chain_id = $2 ORDER BY created_at, position, id LIMIT $3");
 /* The rows of a chat or session are few: they are found by its index (the plus
  * keeps SQLite from walking all chains by time) and sorted. */
@@ -119,7 +122,7 @@ static bool event_of(struct arena *arena, const struct db_rows *rows,
     out->distance = db_is_null(rows, 6) ? -1 : db_get_real(rows, 6);
     out->created_at_ms = db_get_int(rows, 8);
     return rows_text(arena, rows, 3, &out->type) &&
-           rows_text(arena, rows, 5, &out->claim_ids) &&
+           rows_packed(arena, rows, 5, 9, &out->claim_ids) &&
            rows_text(arena, rows, 7, &out->reasoning);
 }
 
@@ -252,15 +255,25 @@ enum clew_status chain_add_event(struct store_tx *tx,
                                  const struct chain_event *event,
                                  struct clew_error *err)
 {
-    return db_exec(
+    struct buf ids;
+    enum clew_status status;
+
+    buf_init(&ids, EVENT_BYTES);
+    if (event->claim_ids.len > 0 && pack(event->claim_ids, &ids) != CLEW_OK) {
+        buf_release(&ids);
+        return clew_no_memory(err);
+    }
+    status = db_exec(
         tx, &INSERT_EVENT,
         DB_ARGS(db_uuid(&event->id), db_uuid(&event->chain_id),
                 db_uuid(&event->turn_id), db_int(event->position),
                 db_text(event->type), db_uuid(&event->parent_id),
-                db_text(event->claim_ids),
+                ids.len > 0 ? db_bytes(ids.data, ids.len) : db_null(),
                 event->distance < 0 ? db_null() : db_real(event->distance),
                 db_text(event->reasoning), db_int(event->created_at_ms)),
         err);
+    buf_release(&ids);
+    return status;
 }
 
 enum clew_status chain_list_rows(struct store_tx *tx, struct arena *arena,

@@ -25,9 +25,10 @@
 #define REACH_SEQS 200
 
 DB_SQL(SELECT_CLAIMS,
-       "SELECT turn_id, chat_id, seq, created_at FROM claims WHERE tenant = $1"
-       " AND chain_id = $2 ORDER BY created_at DESC, seq DESC, position DESC"
-       " LIMIT $3");
+       "SELECT t.id, c.chat_id, c.seq, c.created_at FROM claims c JOIN turns t"
+       " ON t.tenant = c.tenant AND t.chat_id = c.chat_id AND t.seq = c.seq"
+       " WHERE c.tenant = $1 AND c.chain_id = $2 ORDER BY c.created_at DESC,"
+       " c.seq DESC, c.position DESC LIMIT $3");
 DB_SQL(SELECT_EVENTS,
        "SELECT u.type, t.chat_id, t.seq, u.created_at FROM chain_updates u"
        " LEFT JOIN turns t ON t.tenant = u.tenant AND t.id = u.turn_id"
