@@ -32,11 +32,12 @@ DB_SQL(SELECT_IDS,
 DB_SQL(SELECT_BEFORE, "SELECT (SELECT p.id FROM turns p WHERE p.tenant = $1"
                       " AND p.chat_id = t.chat_id AND p.seq = t.seq - 1)"
                       " FROM turns t WHERE t.tenant = $1 AND t.id = ANY($2)");
+/* CROSS and the plus: SQLite would walk the tenant's turns by time. */
 DB_SQL(SELECT_CITED,
        "SELECT DISTINCT t.id, t.created_at FROM memory_refs r"
-       " JOIN turns t ON t.tenant = r.tenant AND t.chat_id = r.chat_id"
+       " CROSS JOIN turns t WHERE t.tenant = $1 AND t.chat_id = r.chat_id"
        " AND t.seq BETWEEN r.first_seq AND r.last_seq"
-       " WHERE r.tenant = $1 AND r.memory_id = ANY($2)"
+       " AND r.tenant = $1 AND r.memory_id = ANY($2)"
        " ORDER BY t.created_at DESC, t.id LIMIT $3");
 DB_SQL(SELECT_STANDING, "SELECT COUNT(*), MAX(change_seq) FROM turns"
                         " WHERE tenant = $1 AND id = ANY($2)");

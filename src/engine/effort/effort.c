@@ -25,17 +25,26 @@ DB_SQL(SELECT_THREAD, "SELECT " EFFORTS " AND e.thread_id = $2"
                       " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ALL, "SELECT " EFFORTS " AND e.thread_id = $2"
                    " ORDER BY e.last_seq DESC, e.memory_id DESC LIMIT $3");
+/* Of every row last_seq is not less: asked so that SQLite does not take the
+ * key, which has all the rest, and walk it. */
 DB_SQL(SELECT_OWNERS,
        "SELECT " COLUMNS "memory_refs r CROSS JOIN efforts e CROSS JOIN"
        " memories m" JOINED " AND r.tenant = $1 AND r.chat_id = ANY($2)"
+       " AND r.last_seq >= r.first_seq"
        " AND e.memory_id = r.memory_id AND m.parent_id IS NULL"
        " AND e.is_spawned = 0"
        " ORDER BY r.first_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " MEMORIES " AND m.parent_id = $2"
                         " ORDER BY +m.created_at, m.id LIMIT $3");
-DB_SQL(SELECT_USER, "SELECT " EFFORTS " AND ($2 = '' OR m.user_id = $2)"
-                    " AND e.is_open = 1 AND m.parent_id IS NULL"
-                    " ORDER BY +m.created_at DESC, m.id DESC LIMIT $3");
+DB_SQL(SELECT_OPEN, "SELECT " EFFORTS " AND e.is_open = 1"
+                    " AND m.parent_id IS NULL"
+                    " ORDER BY +m.created_at DESC, m.id DESC LIMIT $2");
+/* As memories_unended has them: asked with every turn, and others' are many. */
+DB_SQL(SELECT_USER, "SELECT " MEMORIES " AND m.user_id = $2"
+                    " AND m.type = 'effort' AND m.parent_id IS NULL"
+                    " AND m.status <> 'resolved' AND m.status <> 'abandoned'"
+                    " AND e.is_open = 1"
+                    " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
 DB_SQL(SELECT_ENDED, "SELECT " MEMORIES " AND m.user_id = $2"
                      " AND m.created_at > $4 AND m.parent_id IS NULL"
                      " AND e.is_open = 0 AND e.is_spawned = 0"
@@ -189,8 +198,15 @@ enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
                                   struct effort **out_efforts,
                                   size_t *out_count, struct clew_error *err)
 {
-    return select_efforts(tx, arena, &SELECT_USER, db_text(user_id),
-                          EFFORT_MAX_ALL, out_efforts, out_count, err);
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct effort), .fn = row_of};
+
+    return user_id.len > 0
+               ? select_efforts(tx, arena, &SELECT_USER, db_text(user_id),
+                                EFFORT_MAX_ALL, out_efforts, out_count, err)
+               : rows_all(tx, &list, &SELECT_OPEN,
+                          DB_ARGS(db_int(EFFORT_MAX_ALL)), out_efforts,
+                          out_count, err);
 }
 
 enum clew_status effort_list_ended(struct store_tx *tx, struct arena *arena,

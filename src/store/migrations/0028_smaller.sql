@@ -145,3 +145,9 @@ ALTER TABLE chain_updates_next RENAME TO chain_updates;
 CREATE INDEX chain_updates_plain ON chain_updates (tenant, id)
     WHERE claim_ids <> '';
 --@ system chain_updates
+
+-- The efforts of one user that may go on: asked with every turn, and looked for
+-- among those of all users until now.
+CREATE INDEX memories_unended ON memories (tenant, user_id, created_at, id)
+    WHERE type = 'effort' AND parent_id IS NULL AND status <> 'resolved'
+    AND status <> 'abandoned';
