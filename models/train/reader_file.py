@@ -29,7 +29,7 @@ import struct
 import numpy
 
 ID = "clew-reader-1"
-HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6,
+HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1,
          "answer": 1, "note": 5, "ending": 5, "matter": 1}
 LANES = 16
 MAX_DIM = 1024

@@ -13,8 +13,10 @@ recipe in words.
    and on what the teachers say of texts that carry none, rounded to int8 in
    every step as it will be when it is shipped.
 
---tune trains an earlier file on: reading by the labels, short talks three
-times as often; comparing by what that file said itself, so that it stays.
+--tune trains an earlier file on: reading by the labels (short talks three
+times as often) and, with --teachers, by what they say of texts without; notes
+and endings by the labels and by what that file said itself; questions and
+matters by the latter alone, so that what was set by them stays.
 """
 import argparse
 import collections
@@ -33,16 +35,17 @@ import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from reader_examples import World, said, day, stretch
+from reader_examples import World, goes_on, said, day, stretch
 from pack import load_pack
 import reader_file
 
 dev = "cuda"
 CLS, SEP = 101, 102
 MAX_TOKENS, BEFORE, A_TOKENS, B_TOKENS = 256, 48, 64, 128
-HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "answer": 1, "note": 5,
-         "ending": 5, "matter": 1}
-READ = ("keep", "flag", "about", "act")
+HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1, "answer": 1,
+         "note": 5, "ending": 5, "matter": 1}
+READ = ("keep", "flag", "about", "act")  # of a sentence
+TURN = "goes"  # of a whole turn: it goes on with what was said before
 DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")
 
 
@@ -97,7 +100,8 @@ def open_file(path, vocab):
                 out[to + theirs + x] = get(at + ours + x)
         i += 1
     heads = {k: (torch.tensor(get("head." + k)),
-                 torch.tensor(get("head." + k + ".bias"))) for k in HEADS}
+                 torch.tensor(get("head." + k + ".bias"))) for k in HEADS
+             if "head." + k in head}
     return {k: torch.tensor(v.copy()) for k, v in out.items()}, heads
 
 
@@ -166,7 +170,8 @@ class Encoder(nn.Module):
         self.heads = nn.ModuleDict({k: nn.Linear(dim, c)
                                     for k, c in HEADS.items()})
         # reading after the last layer too: only to see what the depth is worth
-        self.deep = nn.ModuleDict({k: nn.Linear(dim, HEADS[k]) for k in READ})
+        self.deep = nn.ModuleDict({k: nn.Linear(dim, HEADS[k])
+                                   for k in (*READ, TURN)})
         with torch.no_grad():
             put = lambda m, name: (m.weight.copy_(w[name + ".weight"]),
                                    m.bias.copy_(w[name + ".bias"]))
@@ -316,11 +321,14 @@ class Trainer:
         ids, types, mask = stack(items)
         x, shallow = model.run(ids, types, mask)
         wheres = [i[2] for i in items]
-        out = {k: model.heads[k](pooled_sentences(shallow, wheres))
-               for k in READ}
-        if deep:
-            v = pooled_sentences(x, wheres)
-            out.update({"deep." + k: model.deep[k](v) for k in READ})
+        whole = [[(w[0][0], len(i[0]))] if w else [(0, len(i[0]))]
+                 for i, w in zip(items, wheres)]
+        out = {}
+        for prefix, y, heads in ([("", shallow, model.heads)] +
+                                 ([("deep.", x, model.deep)] if deep else [])):
+            v = pooled_sentences(y, wheres)
+            out.update({prefix + k: heads[k](v) for k in READ})
+            out[prefix + TURN] = heads[TURN](pooled_sentences(y, whole))[:, 0]
         return out, wheres
 
     def read(self, n):
@@ -334,8 +342,13 @@ class Trainer:
         flags = t(flat("flags"), torch.float)
         loss = 0
         listed = (keep > 0) | (act > 0) | (flags.sum(1) > 0)
+        goes = t([r["goes"] for r in rows], torch.float)
+        known = goes >= 0
         for p, w in (("", 1.0), ("deep.", .5)):
             g = lambda k: out[p + k].float()
+            if known.any():
+                loss += w * .6 * F.binary_cross_entropy_with_logits(
+                    g(TURN)[known], goes[known])
             loss += w * (F.cross_entropy(g("keep"), keep) +
                          F.cross_entropy(g("act"), act, weight=self.act_weight))
             # flags and whom it is about are labelled on listed sentences only
@@ -348,6 +361,7 @@ class Trainer:
         return loss
 
     act_weight = None
+    by_labels = ()  # tasks whose labelled texts are left to the labels
 
     def pairs(self, model, pairs):
         items = [self.tokens.pair(a, b) for a, b in pairs]
@@ -365,7 +379,8 @@ class Trainer:
             rest = r["neg"][r["hard"]:]
             neg = (hard + self.rng.sample(rest, min(len(rest), 7)))[:7]
             groups.append((len(pairs), len(pos), len(neg)))
-            pairs += [(self.undate(r["q"]), self.undate(p)) for p in pos + neg]
+            q = self.keywords(self.undate(r["q"]))
+            pairs += [(q, self.undate(p)) for p in pos + neg]
         v = self.pairs(self.model, pairs)
         logit = self.model.heads["answer"](v).float()[:, 0]
         loss, target = 0, torch.zeros(len(pairs), device=dev)
@@ -381,6 +396,17 @@ class Trainer:
     def undate(self, text):
         """Leave the date out now and then: not every talk has one."""
         return DATE.sub("", text) if self.rng.random() < .15 else text
+
+    def keywords(self, text):
+        """Leave now and then all words out that many questions have."""
+        if self.rng.random() >= .12:
+            return text
+        day = DATE.match(text)
+        few = [w for w in re.findall(r"[^\s?.,!]+", DATE.sub("", text))
+               if w.lower() not in self.common]
+        return (day[0] if day else "") + " ".join(few) if few else text
+
+    common = frozenset()
 
     def group(self, task, n):
         rows = self.draw(task, n)
@@ -421,8 +447,10 @@ class Trainer:
                 pairs += [(r["q"], p) for p in
                           self.rng.sample(both, min(4, len(both)))]
         else:
-            pairs = [(r["a"], r["b"]) for r in self.draw(key, n * 2 // 3) +
-                     self.draw(task, n // 3)]
+            rows = self.draw(key, n * 2 // 3)
+            if task not in self.by_labels:
+                rows += self.draw(task, n // 3)
+            pairs = [(r["a"], r["b"]) for r in rows]
         with torch.no_grad():
             t = [m.heads[head](self.pairs(m, pairs)).float() for m in teachers]
         s = self.model.heads[head](self.pairs(self.model, pairs)).float()
@@ -441,9 +469,9 @@ class Trainer:
                 t = [self.read_outputs(m, rows, True)[0] for m in teachers]
             s, _ = self.read_outputs(self.model, rows, False)
         loss = 0
-        for k in READ:
+        for k in (*READ, TURN):
             teach = [x["deep." + k].float() for x in t]
-            if k == "flag":
+            if k in ("flag", TURN):
                 target = torch.stack([torch.sigmoid(x) for x in teach]).mean(0)
                 loss += F.binary_cross_entropy_with_logits(s[k].float(), target)
             else:
@@ -454,6 +482,9 @@ class Trainer:
 
 MIX = (("read", 48, 3), ("answer", 24, 3), ("note", 96, 2), ("ending", 96, 2),
        ("matter", 96, 1))
+# while a file is trained on: how often a task goes by labels, else by teachers
+# (reading) or by what the file said itself
+BY_LABELS = {"read": .5, "answer": 0, "note": .85, "ending": .5, "matter": 0}
 
 
 def optimiser(model, lr):
@@ -467,13 +498,15 @@ def optimiser(model, lr):
 
 
 def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
-          teachers=None, public_steps=0, say="", tunes=False):
+          teachers=None, own=None, public_steps=0, say=""):
     model.train()
     trainer = Trainer(model, tokens, tasks, seed)
+    if own:
+        trainer.by_labels = [k for k, share in BY_LABELS.items() if share]
     Trainer.act_weight = torch.tensor([1., 2., .7, 3., 3., 4.], device=dev)
     opt = optimiser(model, lr)
     plan = [m for m in MIX
-            for _ in range(m[2] * (3 if tunes and m[0] == "read" else 1))]
+            for _ in range(m[2] * (3 if own and m[0] == "read" else 1))]
     start, done, shown = time.time(), 0, collections.defaultdict(list)
     base = [g["lr"] for g in opt.param_groups]
     while True:
@@ -487,10 +520,11 @@ def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
             task, loss = "public", trainer.answer(24, "public")
         else:
             task, n, _ = trainer.rng.choice(plan)
-            if (task != "read" if tunes else
-                    teachers and trainer.rng.random() < .65):
-                loss = (trainer.distil_read(teachers, n) if task == "read" else
-                        trainer.distil_pairs(teachers, task, n * 8
+            guides = own if own and task != "read" else teachers
+            share = BY_LABELS[task] if own else .35
+            if guides and trainer.rng.random() >= share:
+                loss = (trainer.distil_read(guides, n) if task == "read" else
+                        trainer.distil_pairs(guides, task, n * 8
                                              if task == "answer" else n * 2))
                 task = "soft." + task
             else:
@@ -561,6 +595,11 @@ def measure(model, tokens, worlds, splits, held, name):
             with torch.autocast("cuda", torch.bfloat16):
                 out, wheres = trainer.read_outputs(model, rows, True)
             for p in ("", "deep."):
+                goes = torch.sigmoid(out[p + TURN].float())
+                for t, before, g in zip(w.turns, w.before, goes):
+                    y = goes_on(t, before)
+                    if y >= 0 and t["role"] == "user":
+                        R[p + ("goes-" if y else "goes+")].append(-g.item())
                 keep = 1 - F.softmax(out[p + "keep"].float(), -1)[:, 0]
                 act = F.softmax(out[p + "act"].float(), -1)[:, 1]
                 at = 0
@@ -575,6 +614,13 @@ def measure(model, tokens, worlds, splits, held, name):
                     if t["role"] == "user":
                         R[p + ("open+" if t["id"] in opens else "open-")] \
                             .append(o)
+            asked = [i for i, t in enumerate(w.turns) if t["role"] == "user"
+                     and goes_on(t, w.before[i]) >= 0]
+            for i, m in zip(asked, score_pairs(
+                    model, tokens, "matter",
+                    [(said(w.turns[i]), stretch(w.before[i])) for i in asked])):
+                R["pair.goes-" if goes_on(w.turns[i], w.before[i]) else
+                  "pair.goes+"].append(-m)
             for e in w.gold["efforts"]:
                 i = w.index[e["open"]]
                 later = sorted(w.later(i), key=lambda k: w.turns[k]["at"])
@@ -627,6 +673,10 @@ def measure(model, tokens, worlds, splits, held, name):
             out[p + "keep_auc"] = f(auc(A[p + "keep+"], A[p + "keep-"]))
             out[p + "open_auc"] = f(auc(A[p + "open+"], A[p + "open-"]))
             out[p + "open_f1"] = f(best_f1(A[p + "open+"], A[p + "open-"])[0])
+            out[p + "turns_auc"] = f(auc(A[p + "goes+"], A[p + "goes-"]))
+            out[p + "turns_f1"] = f(best_f1(A[p + "goes+"], A[p + "goes-"])[0])
+        out["pair.turns_f1"] = f(best_f1(A["pair.goes+"],
+                                         A["pair.goes-"])[0])
         best = max((np.mean([(("open" if v < t else
                                "resolved" if r else "abandoned") == s)
                              for v, s, r in R["status"]]), t)
@@ -685,7 +735,7 @@ def export(model, vocab, path, read_layer):
             for x in ("weight", "bias"):
                 t[f"layer.{i}.{part}.{x}"] = state[f"layers.{i}.{part}.{x}"]
     for k in HEADS:
-        deep = k in READ and read_layer == len(model.layers)
+        deep = k in model.deep and read_layer == len(model.layers)
         name = ("deep." if deep else "heads.") + k
         t["head." + k] = state[name + ".weight"]
         t["head." + k + ".bias"] = state[name + ".bias"]
@@ -718,6 +768,14 @@ def hold_out(tasks):
     return held
 
 
+def common_words(questions):
+    """Words of more than one question in fifty: "when", "the", "wann"."""
+    df = collections.Counter(w for q in questions for w in
+                             set(re.findall(r"[^\s?.,!]+", DATE.sub("", q)
+                                            .lower())))
+    return frozenset(w for w, n in df.items() if n * 50 > len(questions))
+
+
 def hash_of(text):
     h = 0
     for c in text.encode():
@@ -732,7 +790,7 @@ def split_file(path, size=15 << 20):
     os.remove(path)
 
 
-def tune(path, vocab, tokens, tasks, A):
+def tune(path, vocab, tokens, tasks, teachers, A):
     """Train a file on; see the beginning."""
     def made():
         pack, heads = open_file(path, vocab)
@@ -746,7 +804,7 @@ def tune(path, vocab, tokens, tasks, A):
     tasks["read"] += [r for r in tasks["read"]
                       if re.match(r"s\d+-", r["id"])] * 2
     return train(made(), tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
-                 lr=3e-5, teachers=[made().eval()], say="tuned", tunes=True)
+                 lr=A.lr, teachers=teachers, own=[made().eval()], say="tuned")
 
 
 def main():
@@ -759,6 +817,8 @@ def main():
     ap.add_argument("--read-layer", type=int, default=3)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--tune")
+    ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
+    ap.add_argument("--lr", type=float, default=3e-5)
     A = ap.parse_args()
     torch.manual_seed(A.seed)
     start = time.time()
@@ -766,6 +826,8 @@ def main():
     tokens = Tokens(vocab)
     tasks = load(A.data)
     held = hold_out(tasks)
+    BY_LABELS["answer"] = A.answers
+    Trainer.common = common_words([r["q"] for r in tasks["answer"]])
     texts = []
     for rows in tasks.values():
         for r in rows:
@@ -779,15 +841,6 @@ def main():
               json.load(open(os.path.join(A.data, "worlds-dev.json")))["worlds"]]
     splits = json.load(open(os.path.join(A.data, "dev-splits.json")))
     gauge = lambda m, name: measure(m, tokens, worlds, splits, held, name)
-    if A.tune:
-        student = tune(A.tune, vocab, tokens, tasks, A)
-        path = os.path.join(A.out, f"reader-{A.read_layer}.bin")
-        export(student, vocab, path, A.read_layer)
-        split_file(path)
-        gauge(student, "tuned")
-        return
-    student = Encoder(os.path.join(A.data, "minilm.pack.xz"),
-                      A.read_layer).to(dev)
     teachers = []
     for k in range(A.teachers):
         torch.manual_seed(A.seed + 10 + k)
@@ -796,6 +849,15 @@ def main():
               lr=4e-5, public_steps=1000, say=f"teacher {k}")
         gauge(t, f"teacher {k}")
         teachers.append(t)
+    if A.tune:
+        student = tune(A.tune, vocab, tokens, tasks, teachers, A)
+        path = os.path.join(A.out, f"reader-{A.read_layer}.bin")
+        export(student, vocab, path, A.read_layer)
+        split_file(path)
+        gauge(student, "tuned")
+        return
+    student = Encoder(os.path.join(A.data, "minilm.pack.xz"),
+                      A.read_layer).to(dev)
     student.set_rounds(not teachers)
     train(student, tokens, tasks, A.seed, steps=A.label_steps, lr=5e-5,
           public_steps=1000, say="student")

@@ -52,6 +52,7 @@ static void write_nothing(struct reader_sentence *out)
     out->keep[READER_KEEP_NONE] = 1.0f;
     out->about[READER_ABOUT_THING] = 1.0f;
     out->act[READER_ACT_NONE] = 1.0f;
+    out->goes_on = 1.0f;
 }
 
 /* "speaker:", at most READER_SPEAKER_TOKENS of it. */
@@ -127,6 +128,7 @@ static void end_pass(struct reading *reading)
     const struct reader *reader = reading->reader;
     struct reader_batch *batch = reading->batch;
     float mean[READER_MAX_DIM];
+    float goes_on;
 
     if (reading->n_held == 0) {
         return;
@@ -136,9 +138,12 @@ static void end_pass(struct reading *reading)
     batch->n_texts = 1;
     batch->starts[1] = batch->n_rows;
     reader_run(reader, batch, reader->read_layer, reading->head);
+    reader_mean(reader, batch, reading->head, batch->n_rows, mean);
+    reader_ask(reader, READER_HEAD_GOES, mean, &goes_on);
     for (size_t i = 0; i < reading->n_held; i++) {
         struct reader_sentence *out = &reading->out[reading->held[i].sentence];
 
+        out->goes_on = goes_on;
         reader_mean(reader, batch, reading->held[i].from, reading->held[i].to,
                     mean);
         reader_ask(reader, READER_HEAD_KEEP, mean, out->keep);
@@ -357,4 +362,17 @@ void reader_close(struct reader *reader)
 const char *reader_id(const struct reader *reader)
 {
     return reader->id;
+}
+
+bool reader_knows(const struct reader *reader, struct str text)
+{
+    uint32_t ids[READER_A_TOKENS];
+    size_t n =
+        wordpiece_run(reader->wordpiece, start_of(text), ids, READER_A_TOKENS);
+    size_t n_unknown = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        n_unknown += ids[i] == reader->unknown_id;
+    }
+    return n_unknown * 2 <= n;
 }

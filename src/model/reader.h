@@ -66,15 +66,18 @@ enum reader_act {
 };
 
 /*
- * Probabilities of one sentence; each group but the flags sums to one. Of a
- * sentence that was not read (see reader_read()) NONE is 1 in keep and act,
- * THING is 1 in about, and no flag is set.
+ * Probabilities of one sentence; each group but the flags sums to one. That
+ * the talk goes on, and is not turned to another matter, is said of the stretch
+ * of its turn that the sentence was read in. Of a sentence that was not read
+ * (see reader_read()) NONE is 1 in keep and act, THING is 1 in about, no flag
+ * is set, and the talk goes on.
  */
 struct reader_sentence {
     float keep[READER_KEEPS];
     float flag[READER_FLAGS];
     float about[READER_ABOUTS];
     float act[READER_ACTS];
+    float goes_on;
 };
 
 /* Something said: by whom ("user", "assistant", a name), and its text. */
@@ -186,5 +189,9 @@ enum clew_status reader_compare(const struct reader *reader,
                                 const struct reader_pair *pairs, size_t n,
                                 struct reader_verdict *out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Has it a piece for at least half of the words, or CJK characters, at a
+ * text's start? What it says of others is chance. */
+bool reader_knows(const struct reader *reader, struct str text);
 
 #endif

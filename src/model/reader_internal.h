@@ -19,12 +19,14 @@
  * few enough to stay near the processor. */
 #define READER_BATCH_TOKENS 256
 
-/* Questions about a sentence, then those about a pair in their enum's order. */
+/* Questions about a sentence, about a turn, then those about a pair in their
+ * enum's order. */
 enum reader_head {
     READER_HEAD_KEEP,
     READER_HEAD_FLAG,
     READER_HEAD_ABOUT,
     READER_HEAD_ACT,
+    READER_HEAD_GOES,
     READER_HEAD_ANSWER,
     READER_HEAD_NOTE,
     READER_HEAD_ENDING,
@@ -71,8 +73,9 @@ struct reader {
     struct reader_question questions[READER_HEADS];
     struct str *tokens; /* heap, borrowed by wordpiece */
     struct wordpiece *wordpiece;
-    uint32_t first_id; /* [CLS] */
-    uint32_t last_id;  /* [SEP] */
+    uint32_t unknown_id; /* [UNK] */
+    uint32_t first_id;   /* [CLS] */
+    uint32_t last_id;    /* [SEP] */
 };
 
 /* Texts side by side, and the memory to compute them in. */

@@ -358,6 +358,7 @@ static enum clew_status find_questions(const struct load *load)
         [READER_HEAD_FLAG] = {"head.flag", READER_FLAGS, false},
         [READER_HEAD_ABOUT] = {"head.about", READER_ABOUTS, true},
         [READER_HEAD_ACT] = {"head.act", READER_ACTS, true},
+        [READER_HEAD_GOES] = {"head.goes", 1, false},
         [READER_HEAD_ANSWER] = {"head.answer", 1, false},
         [READER_HEAD_NOTE] = {"head.note", READER_NOTES, true},
         [READER_HEAD_ENDING] = {"head.ending", READER_ENDINGS, true},
@@ -410,6 +411,7 @@ static enum clew_status read_vocab(const struct load *load)
         return clew_no_memory(load->err);
     }
     if (status != CLEW_OK ||
+        !wordpiece_find(reader->wordpiece, STR("[UNK]"), &reader->unknown_id) ||
         !wordpiece_find(reader->wordpiece, STR("[CLS]"), &reader->first_id) ||
         !wordpiece_find(reader->wordpiece, STR("[SEP]"), &reader->last_id)) {
         return clew_fail(load->err, CLEW_CORRUPT,

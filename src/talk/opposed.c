@@ -5,6 +5,7 @@
 #include "talk/opposed.h"
 
 #include "talk/effort_words.h"
+#include "text/token.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -62,21 +63,65 @@ static bool narrows(struct str text)
     return has_any(text, limits, sizeof(limits) / sizeof(limits[0]));
 }
 
-bool opposed(struct arena *arena, struct str a, struct str b)
+/* How many telling words two statements share; `*out_fewer`: of how many. */
+static size_t shared_words(struct arena *arena, struct str a, struct str b,
+                           size_t *out_fewer)
 {
     struct effort_words left;
     struct effort_words right;
+
+    *out_fewer = 0;
+    if (effort_words_of(arena, a, &left) != CLEW_OK ||
+        effort_words_of(arena, b, &right) != CLEW_OK) {
+        return 0;
+    }
+    *out_fewer = left.count < right.count ? left.count : right.count;
+    return effort_words_shared(&left, &right);
+}
+
+/* "Room 4 is painted in shade 28", "room 28 is painted in shade 196": the same
+ * words with two numbers that differ are entries of one list. */
+static bool are_entries(struct arena *arena, struct str a, struct str b)
+{
+    struct tokens left;
+    struct tokens right;
+    size_t n_numbers = 0;
+
+    if (tokens_of(arena, a, &left) != CLEW_OK ||
+        tokens_of(arena, b, &right) != CLEW_OK || left.count != right.count) {
+        return false;
+    }
+    for (size_t i = 0; i < left.count; i++) {
+        const struct token *one = &left.items[i];
+        const struct token *other = &right.items[i];
+
+        if (str_eq(one->folded, other->folded)) {
+            continue;
+        }
+        if (one->kind != TOKEN_NUMBER || other->kind != TOKEN_NUMBER) {
+            return false;
+        }
+        n_numbers++;
+    }
+    return n_numbers >= 2;
+}
+
+bool opposed_is_one_matter(struct arena *arena, struct str a, struct str b)
+{
+    size_t fewer;
+
+    return shared_words(arena, a, b, &fewer) >= MIN_SHARED &&
+           !are_entries(arena, a, b);
+}
+
+bool opposed(struct arena *arena, struct str a, struct str b)
+{
     size_t shared;
     size_t fewer;
 
     if (denies(a) == denies(b) && narrows(a) == narrows(b)) {
         return false;
     }
-    if (effort_words_of(arena, a, &left) != CLEW_OK ||
-        effort_words_of(arena, b, &right) != CLEW_OK) {
-        return false;
-    }
-    shared = effort_words_shared(&left, &right);
-    fewer = left.count < right.count ? left.count : right.count;
+    shared = shared_words(arena, a, b, &fewer);
     return shared >= MIN_SHARED && 2 * shared > fewer;
 }

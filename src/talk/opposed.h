@@ -16,5 +16,8 @@
 
 /* False also without memory. */
 bool opposed(struct arena *arena, struct str a, struct str b);
+/* Do they share telling words enough to be about one matter, and are no two
+ * entries of one list? */
+bool opposed_is_one_matter(struct arena *arena, struct str a, struct str b);
 
 #endif

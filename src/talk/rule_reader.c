@@ -103,6 +103,7 @@ enum clew_status rule_read(struct arena *arena, const struct analysis *analysis,
         out[i].keep[keep] += LIKELY;
         out[i].about[READER_ABOUT_SELF] = 1.0f;
         out[i].flag[READER_HEDGED] = is_hedged ? LIKELY : 0;
+        out[i].goes_on = 1.0f; /* rules have no word on it */
         out[i].act[READER_ACT_NONE] = 1.0f - sure;
         /* what is asked for is told by the sentence that asks */
         out[i].act[i == 0 || act != READER_ACT_OPENS ? act : READER_ACT_ON] +=

@@ -16,7 +16,7 @@
 #define KEEP_USER 0.46f
 #define KEEP_ASSISTANT 0.58f
 /* ... and that it opens something. */
-#define OPEN_FLOOR 0.38f
+#define OPEN_FLOOR 0.39f
 /* What is only supposed is not so. */
 #define SUPPOSED 0.70f
 
@@ -411,6 +411,10 @@ static bool make_note(struct arena *arena, const struct select_input *input,
     out->confidence = kept(best);
     out->about = about_of(best);
     out->is_hedged = best->flag[READER_HEDGED] > 0.5f;
+    if (out->keep == READER_KEEP_DECISION &&
+        best->flag[READER_HEDGED] + best->flag[READER_SUPPOSED] > 0.5f) {
+        out->keep = READER_KEEP_FACT; /* who is not sure has not decided */
+    }
     out->cite = (struct select_cite){a->sentences[first].span.from,
                                      a->sentences[end - 1].span.to};
     buf_init(&text, 4096);

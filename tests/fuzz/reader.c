@@ -36,6 +36,7 @@ static void use(const struct reader *reader)
         CLEW_OK) {
         check(out[0].keep, READER_KEEPS);
         check(out[1].flag, READER_FLAGS);
+        check(&out[0].goes_on, 1);
     }
     if (reader_compare(reader, &arena, READER_NOTE, &pair, 1, &verdict, NULL) ==
         CLEW_OK) {

@@ -17,7 +17,7 @@ import { startServer } from "./lib/server.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const WANTED = 0.75; /* what it should be */
-const FLOOR = 0.74; /* measured: 40 of 51, .784 */
+const FLOOR = 0.88; /* measured: 48 of 51, .94 */
 
 /*
  * What follows from a talk ("u:…", "a:…"): `opens`, an effort of this name is
@@ -202,9 +202,9 @@ test("an end stays what it was, and a trace says what was seen", async (t) => {
   t.after(() => server.stop());
   const api = server.api();
   const said = [];
-  for (const [role, content] of [["user", "my laptop won't wake from sleep since the update"],
-    ["assistant", "Try disabling fast startup in the power settings, then reboot."],
-    ["user", "that did it, wakes up fine now"],
+  for (const [role, content] of [["user", "I can't get into the school portal since Monday"],
+    ["assistant", "Clear the cookies of that site and try once more."],
+    ["user", "I'm in, cheers"],
     ["user", "Storage unit went up to 81 a month"],
     ["user", "please always answer me in metric units"]]) {
     said.push(isOk(await api.post("/api/v1/turns", { user_id: "kim", role, content }), 201).turn);
@@ -212,13 +212,13 @@ test("an end stays what it was, and a trace says what was seen", async (t) => {
   const { items } = isOk(await api.get("/api/v1/memories?user_id=kim"));
   const efforts = items.filter((one) => one.type === "effort" && !one.parent_id);
   assert.deepEqual(efforts.map((one) => one.status), ["resolved"]);
-  assert.match(efforts[0].resolution, /that did it.*fast startup/);
+  assert.match(efforts[0].resolution, /cookies/);
   /* who goes on speaking of something else leans on nothing */
   assert.ok(items.some((one) => one.summary === said[4].text), items.map((one) => one.summary).join("\n"));
   const { decisions: { reading } } = isOk(await api.get(`/api/v1/traces/${said[2].id}`));
   assert.match(reading.by, /^clew-reader/);
   assert.equal(reading.sentences[0].act, "resolves");
-  assert.ok(reading.sentences[0].act_score > 0.5 && reading.sentences[0].text.startsWith("that did it"));
+  assert.ok(reading.sentences[0].act_score > 0.5 && reading.sentences[0].text.startsWith("I'm in"));
   assert.match((await server.clew("why", "--url", server.url, said[2].id)).stdout, /What the reader sees[\s\S]*resolves, \d+ %/);
 });
 

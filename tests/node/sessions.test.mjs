@@ -215,7 +215,7 @@ onEachBackend("row 7, chains", (open) => {
       const said = await goOn(api, `no${i}`, ["user", words]);
       assert.ok(!said.flat().some((one) => one.type === "conclude"), words);
     }
-    const done = await goOn(api, "done", ["user", "done with the slides then"],
+    const done = await goOn(api, "done", ["user", "that's the slides finished"],
       ["user", "The cover picture of the slides looks blurred after all."]);
     const [slides, hedge] = [done[0][0].chain_id, done[2][0].chain_id];
     assert.notEqual(slides, hedge);

@@ -124,8 +124,9 @@ static void add_heads(struct writer *w, size_t dim)
     static const struct {
         const char *name;
         size_t outcomes;
-    } heads[] = {{"keep", 7},   {"flag", 4}, {"about", 4},  {"act", 6},
-                 {"answer", 1}, {"note", 5}, {"ending", 5}, {"matter", 1}};
+    } heads[] = {{"keep", 7}, {"flag", 4},   {"about", 4},
+                 {"act", 6},  {"goes", 1},   {"answer", 1},
+                 {"note", 5}, {"ending", 5}, {"matter", 1}};
     char name[64];
 
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {

@@ -137,13 +137,15 @@ static double fused(const struct matter *matter, double own, double time)
            time * matter->time + (matter->n_named > 0 ? FUSE_NAMED : 0);
 }
 
-/* A word or two, or nothing but identifiers, asks for where they stand: that
- * is no question the reader knows. */
+/* A word or two, nothing but identifiers, or "http header parser crash" without
+ * one word that joins them, asks for where they stand: that is no question the
+ * reader knows. */
 static bool asks_by_words(struct arena *arena, struct str query)
 {
     struct tokens tokens;
     size_t n_words = 0;
     size_t n_codes = 0;
+    size_t n_joined = 0; /* by little words, or by no blanks */
 
     if (query.len > KEYWORD_BYTES || memchr(query.s, '?', query.len) ||
         tokens_of(arena, query, &tokens) != CLEW_OK) {
@@ -155,9 +157,12 @@ static bool asks_by_words(struct arena *arena, struct str query)
         if (token->kind != TOKEN_PUNCT && !(token->flags & TOKEN_PART)) {
             n_words++;
             n_codes += token->kind == TOKEN_CODE;
+            n_joined +=
+                token->kind == TOKEN_BIGRAM || (token->flags & TOKEN_STOP);
         }
     }
-    return n_words > 0 && (n_words <= KEYWORD_MAX || n_words == n_codes);
+    return n_words > 0 && (n_words <= KEYWORD_MAX || n_words == n_codes ||
+                           (n_words <= KEYWORD_LOOSE && n_joined == 0));
 }
 
 static double by_words(const struct matter *matter)
@@ -464,7 +469,9 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
 bool search_reads(const struct search_work *work)
 {
     return work->engine->reader && !work->query->is_fast &&
-           search_is_readable(work->query->query) && search_read_ms(work) > 0;
+           search_is_readable(work->query->query) &&
+           reader_knows(work->engine->reader, work->query->query) &&
+           search_read_ms(work) > 0;
 }
 
 int64_t search_read_ms(const struct search_work *work)

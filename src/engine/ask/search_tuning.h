@@ -47,7 +47,7 @@
 
 /* Beside the logit of the reader's word: its own match, and that of the best
  * memory drawn from it. */
-#define FUSE_OWN 0.4
+#define FUSE_OWN 0.8
 #define FUSE_OWN_FOREIGN 5.0 /* in Chinese, Japanese, Korean */
 #define FUSE_MEMORY 0.5
 /* What a whole unit of meeting the times asked about is worth: the reader
@@ -63,6 +63,7 @@
 /* Where words are looked for rather than a question asked: so many, in so many
  * bytes; and what holding all of them is worth beside the reader's word. */
 #define KEYWORD_MAX 3
+#define KEYWORD_LOOSE 6
 #define KEYWORD_BYTES 256
 #define KEYWORD_BASE (-3.0)
 #define KEYWORD_SLOPE 5.0
@@ -85,7 +86,7 @@
 
 /* --- the score: the probability that it answers --- */
 
-#define SCORE_BASE (-1.2)
+#define SCORE_BASE (-1.4)
 #define SCORE_SLOPE 0.5
 /* The same from what is known without reading. */
 #define UNREAD_BASE (-2.2)
@@ -96,7 +97,7 @@
 /* How the whole is answered, by the best score: "yes" from here on, "maybe"
  * from here on. */
 #define SCORE_YES 0.4
-#define SCORE_MAYBE 0.08
+#define SCORE_MAYBE 0.13
 /* Below this nothing is told to those who did not ask: context, start, MCP,
  * injection. */
 #define SCORE_FLOOR 0.02

@@ -518,8 +518,16 @@ static float failing(const struct observation *o, float verdict)
     return act > verdict ? (verdict + act) / 2 : verdict;
 }
 
-/* Do the sentences rather say that something failed? */
+/* Does it say in so many words that the trouble is still there? */
 static bool is_trouble(const struct observation *o)
+{
+    return o->intent.act == INTENT_REJECT || is_same_trouble(o);
+}
+
+/* An end, not a failure? The comparison and the sentences by themselves are
+ * two witnesses: their odds multiply ("that did it" after advice may compare
+ * like a failure, or read like one, seldom both). */
+static bool is_rather_end(const struct observation *o, float sure, float failed)
 {
     float ends = 0;
     float fails = 0;
@@ -529,25 +537,6 @@ static bool is_trouble(const struct observation *o)
 
         ends += act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
         fails += act[READER_ACT_FAILS];
-    }
-    return o->intent.act == INTENT_REJECT || is_same_trouble(o) ||
-           (fails > ends && !accepts(o));
-}
-
-/* An end, not a failure? The comparison and the sentences by themselves are
- * two witnesses: their odds multiply ("that did it" after advice compares like
- * a failure, and says by itself that it is none). */
-static bool is_rather_end(const struct observation *o, float sure, float failed)
-{
-    float ends = 0;
-    float fails = 0;
-
-    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
-        const float *act = o->read[i].act;
-        float p = act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
-
-        ends = p > ends ? p : ends;
-        fails = act[READER_ACT_FAILS] > fails ? act[READER_ACT_FAILS] : fails;
     }
     return sure > failed || sure * ends > failed * fails;
 }

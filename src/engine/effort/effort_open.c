@@ -12,6 +12,8 @@
 #include "engine/memory/note.h"
 #include "text/title.h"
 
+#include <string.h>
+
 /* So sure that it is about an open effort a turn must be to be a detail of it,
  * and so sure that it opens one to be none. Chosen on the dev worlds. */
 #define RELATED 0.38f
@@ -171,6 +173,14 @@ static enum clew_status goes_on_with(struct observation *o,
     return status;
 }
 
+/* "/resolve it was the token", where nothing is open: of all commands only
+ * "/start" sets out to do what stands behind it. */
+static bool is_other_command(const struct observation *o)
+{
+    return o->intent.level == INTENT_LEVEL_COMMAND &&
+           strcmp(o->intent.rule, "start") != 0;
+}
+
 enum clew_status effort_try_open(struct observation *o,
                                  struct effort_cache *cache, bool *out_done,
                                  struct clew_error *err)
@@ -180,7 +190,7 @@ enum clew_status effort_try_open(struct observation *o,
 
     *out_done = false;
     if (o->opening.confidence <= 0 || (o->intent.flags & INTENT_REMINDER) ||
-        (cache->active && cache->active->is_spawned)) {
+        is_other_command(o) || (cache->active && cache->active->is_spawned)) {
         return CLEW_OK;
     }
     status = same_effort(o, cache, o->opening.title, &known, err);

@@ -20,9 +20,13 @@
 /* Notes found by words, and those the reader looks at. */
 #define MAX_FOUND 48
 #define MAX_COMPARED 6
-/* So sure the reader must be that a note replaces another, that it says the
- * same, that somebody should look at the two. */
-#define UPDATES 0.90f
+/* So sure the reader must be that a note replaces another; the same where they
+ * share half of their words or more ("the server runs Debian 11", "... 12"):
+ * what it takes for a change and is none is mostly said in other words. */
+#define UPDATES 0.96f
+#define UPDATES_ALIKE 0.85f
+#define ALIKE 0.5f
+/* ... that it says the same, that somebody should look at the two. */
 #define SAME 0.93f
 #define SUSPECT 0.60f
 
@@ -218,7 +222,23 @@ static struct str said_then(struct observation *o, const struct memory *memory)
 struct held {
     struct memory other;
     bool is_later; /* the other was said after the new one */
+    bool is_alike; /* they share most words */
 };
+
+static bool is_update(const struct held *held, const float *p)
+{
+    return p[READER_NOTE_UPDATES] >= (held->is_alike ? UPDATES_ALIKE : UPDATES);
+}
+
+static float weight_of(const struct keep_note *note)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < note->n_stems; i++) {
+        sum += text_idf(note->stems[i]);
+    }
+    return sum;
+}
 
 static enum clew_status load_pairs(struct observation *o,
                                    const struct keep_note *note,
@@ -234,7 +254,8 @@ static enum clew_status load_pairs(struct observation *o,
 
     for (size_t i = 0; status == CLEW_OK && i < n_found; i++) {
         struct lineage_mark mark = {.id = found[i].id};
-        struct held held = {.is_later = false};
+        struct held held = {.is_alike =
+                                found[i].weight >= ALIKE * weight_of(note)};
         struct str then;
 
         status = memory_find(o->tx, o->arena, &found[i].id, &held.other, err);
@@ -279,10 +300,9 @@ static enum clew_status near_by_reader(struct observation *o,
 
         if (p[READER_NOTE_SAME] >= SAME) {
             out->same = held[i].other.id;
-        } else if (p[READER_NOTE_UPDATES] >= UPDATES && held[i].is_later) {
+        } else if (is_update(&held[i], p) && held[i].is_later) {
             out->successor = held[i].other.id;
-        } else if (p[READER_NOTE_UPDATES] >= UPDATES &&
-                   p[READER_NOTE_UPDATES] > best) {
+        } else if (is_update(&held[i], p) && p[READER_NOTE_UPDATES] > best) {
             best = p[READER_NOTE_UPDATES];
             out->refined = held[i].other.id;
         } else if (p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >=

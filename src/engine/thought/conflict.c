@@ -25,10 +25,10 @@
 #define MAX_BACK 50
 /* What the index is asked for near a statement. */
 #define N_NEAR 8
-/* … and how many of those the reader compares, so sure it must be: as where
- * people's statements are kept (keep_near.c). */
+/* … and how many of those the reader compares, so sure it must be. It is surer
+ * of entries of one list than of what people say in passing (keep_near.c). */
 #define N_READ 2
-#define SUSPECT 0.60f
+#define SUSPECT 0.80f
 
 /* Valid and current memories whose slot others set as well. */
 DB_SQL(SELECT_SHARED,
@@ -297,9 +297,17 @@ static bool is_thought(const struct memory *memory)
     return str_eq(memory->origin, STR("contributed"));
 }
 
-/* A thought and those nearest to it that hold: what the form says of them,
- * which the reader is blind to ("expires", "does not expire"), and its own
- * word. */
+/* Does one take back what the other says? By form, or by the reader's word
+ * where they share more than a word. */
+static bool takes_back(struct arena *arena, struct str older, struct str newer,
+                       const float *p)
+{
+    return opposed(arena, older, newer) ||
+           (p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >= SUSPECT &&
+            opposed_is_one_matter(arena, older, newer));
+}
+
+/* A thought and those nearest to it that hold. */
 static enum clew_status read_thoughts(struct engine *engine,
                                       struct listing *list,
                                       const struct memory *newer,
@@ -333,9 +341,8 @@ static enum clew_status read_thoughts(struct engine *engine,
         status = sense_compare(&batch, READER_NOTE, pairs, n, verdicts, err);
     }
     for (size_t i = 0; status == CLEW_OK && i < n; i++) {
-        const float *p = verdicts[i].p;
-        if (p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >= SUSPECT ||
-            opposed(list->arena, held[i]->summary, newer->summary)) {
+        if (takes_back(list->arena, held[i]->summary, newer->summary,
+                       verdicts[i].p)) {
             list->conflicts[list->count++] =
                 (struct conflict){.older = *held[i],
                                   .newer = *newer,

@@ -266,8 +266,7 @@ static enum clew_status look_beyond(const struct chain_group *group,
 
     n = pick(items, n);
     for (size_t i = 0; i < n; i++) {
-        meant[i] =
-            (struct chain_meant){.chain = items[i].chain, .by_beginning = true};
+        meant[i].chain = items[i].chain;
     }
     if (status == CLEW_OK) {
         status = chain_sense(group, meant, n, err);
@@ -290,21 +289,16 @@ static enum clew_status judge_by_reader(const struct chain_group *group,
 {
     struct chain_decision *decision = &out->decision;
     size_t n_open = group->session->n_open;
-    struct chain_meant current = {.same = -1};
-    enum clew_status status = CLEW_OK;
 
     if (n_open > 0) {
-        current.chain = &group->session->open[0]->chain;
-        status = chain_sense(group, &current, 1, err);
-        out->same = current.same;
-        decision->points[0] += chain_read_current(current.same);
+        out->same = chain_sense_goes_on(group);
+        decision->points[0] += chain_read_current(out->same);
         decision->distance[0] =
             chain_distance(decision->points[0], decision->points_new);
         chain_rank(decision, n_open);
     }
-    return status == CLEW_OK && current.same <= CHAIN_READ_GOES_ON
-               ? look_beyond(group, out, err)
-               : status;
+    return out->same > CHAIN_READ_GOES_ON ? CLEW_OK
+                                          : look_beyond(group, out, err);
 }
 
 enum clew_status chain_judge(const struct chain_group *group,

@@ -413,7 +413,9 @@ static double odds(double same)
 
 float chain_read_current(double same)
 {
-    return same < 0 ? 0 : (float)(CHAIN_READ_CURRENT * fmin(0, odds(same)));
+    double points = same < 0 ? 0 : odds(same);
+
+    return (float)((points < 0 ? CHAIN_READ_CURRENT : CHAIN_READ_YES) * points);
 }
 
 float chain_read_resting(double same)

@@ -192,21 +192,21 @@ double chain_distance(float points, float points_new);
 float chain_points_of(double distance);
 
 /*
- * Where the reader was asked, its word counts beside the points of words, as
- * log-odds that turn and chain are the same matter, up to CHAIN_READ_MOST. Of
- * the current chain only its "no" counts, at CHAIN_READ_CURRENT: to it all that
- * is booked for one trip is one matter. Of a chain that rests both do, and
- * CHAIN_READ_RESTING, for it is stricter than people are. Chosen on the dev
- * worlds, so that no other set falls (docs/quality/chains.md).
+ * Where there is a reader its word counts beside the points of words, as
+ * log-odds up to CHAIN_READ_MOST: for the current chain that the talk goes on,
+ * at CHAIN_READ_CURRENT; for a chain that rests that it is the turn's matter,
+ * and CHAIN_READ_RESTING, for it is stricter than people are. Chosen on the
+ * dev worlds, so that no other set falls (docs/quality/chains.md).
  */
-#define CHAIN_READ_CURRENT 0.75
+#define CHAIN_READ_CURRENT 0.5
+#define CHAIN_READ_YES 0.05
 #define CHAIN_READ_RESTING 0.5
 #define CHAIN_READ_MOST 4.0
 /* So likely the talk goes on: nobody asks what else may be meant. */
 #define CHAIN_READ_GOES_ON 0.7
 /* Chains that rest the reader is asked about. */
 #define CHAIN_READ_OTHERS 2
-/* Points to add for the reader's word; `same` < 0: it was not asked. */
+/* Points to add for the reader's word; `same` < 0: there is none. */
 float chain_read_current(double same);
 float chain_read_resting(double same);
 

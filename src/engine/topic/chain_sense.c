@@ -43,6 +43,13 @@ bool chain_sense_has(const struct chain_group *group)
            work->reading->chains.n_parts == 1 && !work->batch->chains->is_seed;
 }
 
+double chain_sense_goes_on(const struct chain_group *group)
+{
+    const struct observation *o = group->work->observation;
+
+    return o->analysis.n_sentences > 0 ? (double)o->read[0].goes_on : -1;
+}
+
 /* --- texts ------------------------------------------------------------------
  */
 
@@ -82,26 +89,10 @@ static bool spot_of(struct arena *arena, const struct db_rows *rows, void *item)
     return true;
 }
 
-/* Where the chain's stretch begins; CLEW_NOT_FOUND if it has none. */
-static enum clew_status find_spot(const struct batch_work *batch,
-                                  const struct chain_meant *item,
-                                  struct spot *out, struct clew_error *err)
-{
-    const struct chain *chain = item->chain;
-
-    if (item->by_beginning) {
-        return rows_one(batch->tx, batch->arena, &SELECT_FIRST,
-                        DB_ARGS(db_uuid(&chain->id)), spot_of, out,
-                        sizeof(*out), "claim", err);
-    }
-    *out = (struct spot){chain->chat_id, chain->last_seq - STRETCH_TURNS + 1};
-    return CLEW_OK;
-}
-
-/* Two turns of the chain; s == NULL: they are gone. */
+/* The chain's first two turns; s == NULL: they are gone. */
 static enum clew_status stretch_of(const struct batch_work *batch,
-                                   const struct chain_meant *item,
-                                   struct str *out, struct clew_error *err)
+                                   const struct chain *chain, struct str *out,
+                                   struct clew_error *err)
 {
     struct arena *arena = batch->arena;
     struct turn *turns = NULL;
@@ -109,7 +100,9 @@ static enum clew_status stretch_of(const struct batch_work *batch,
     struct spot spot;
     struct str texts[STRETCH_TURNS] = {{0}};
     size_t n = 0;
-    enum clew_status status = find_spot(batch, item, &spot, err);
+    enum clew_status status =
+        rows_one(batch->tx, arena, &SELECT_FIRST, DB_ARGS(db_uuid(&chain->id)),
+                 spot_of, &spot, sizeof(spot), "claim", err);
 
     *out = (struct str){0};
     if (status != CLEW_OK) {
@@ -157,7 +150,7 @@ enum clew_status chain_sense(const struct chain_group *group,
         struct reader_pair pair = {.a = turn};
 
         items[i].same = -1;
-        status = stretch_of(batch, &items[i], &pair.b, err);
+        status = stretch_of(batch, items[i].chain, &pair.b, err);
         if (status == CLEW_OK && pair.b.s) {
             places[n_pairs] = i;
             pairs[n_pairs++] = pair;

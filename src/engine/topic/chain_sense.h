@@ -2,9 +2,10 @@
 /*
  * chain_sense.h - what the reader says of a turn and the chains it may be of.
  *
- * Is what the user says the same matter as a chain's? The turn is compared
- * with two turns of the chain, its last or its first ones, each by its
- * beginning: longer texts cost more and say no more (docs/quality/chains.md).
+ * Does what the user says go on with the talk? The reading of the turn says so.
+ * Is it the matter of a chain that rests? The turn is compared with the chain's
+ * first two turns, each by its beginning: longer texts cost more and say no
+ * more (docs/quality/chains.md).
  * Thread-safety: none; inside one transaction function.
  */
 #ifndef ENGINE_CHAIN_SENSE_H
@@ -15,8 +16,7 @@
 /* A chain that may be meant. */
 struct chain_meant {
     const struct chain *chain;
-    bool by_beginning; /* by its first turns instead of its last */
-    double same;       /* how likely it is the same matter; < 0: not known */
+    double same; /* how likely it is the same matter; < 0: not known */
 };
 
 /* The most chains of one question. */
@@ -25,6 +25,9 @@ struct chain_meant {
 /* Does the reader decide about this group? It is asked for what a user says
  * in one piece; where there is none, words decide. */
 bool chain_sense_has(const struct chain_group *group);
+/* How likely the turn goes on with what was said just before it, as it was
+ * read; -1: it has no sentence. */
+double chain_sense_goes_on(const struct chain_group *group);
 /* Ask about all of them; sets `same`. */
 enum clew_status chain_sense(const struct chain_group *group,
                              struct chain_meant *items, size_t n,

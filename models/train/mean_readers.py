@@ -1,0 +1,53 @@
+"""The mean of two readers of one start: what two trainings agree on.
+
+    python3 mean_readers.py A.bin B.bin SHARE_OF_A OUT.bin
+"""
+import json
+import struct
+import sys
+
+import numpy as np
+
+import reader_file
+
+KINDS = {"I8": np.int8, "F32": np.float32, "U8": np.uint8}
+
+
+def load(path):
+    """Its metadata, tokens and weights as floats."""
+    blob = open(path, "rb").read()
+    n = struct.unpack("<Q", blob[:8])[0]
+    head = json.loads(blob[8:8 + n])
+    about = head.pop("__metadata__")
+    raw = {name: np.frombuffer(blob, KINDS[e["dtype"]],
+                               int(np.prod(e["shape"])),
+                               8 + n + e["data_offsets"][0])
+           .reshape(e["shape"]) for name, e in head.items()}
+    vocab = bytes(raw.pop("vocab")).decode().split("\n")[:-1]
+    weights = {name: a.astype(np.float32) *
+               (raw[name + ".scale"][:, None] if a.dtype == np.int8 else 1)
+               for name, a in raw.items() if not name.endswith(".scale")}
+    rounded = {name for name, a in raw.items() if a.dtype == np.int8}
+    return about, vocab, weights, rounded
+
+
+def main():
+    a, b, share, out = sys.argv[1:5]
+    share = float(share)
+    about, vocab, first, rounded = load(a)
+    other, tokens, second, _ = load(b)
+    if tokens != vocab or other["read_layer"] != about["read_layer"]:
+        sys.exit("they are not of one start")
+    arrays = {}
+    for name, w in first.items():
+        w = share * w + (1 - share) * second[name]
+        if name in rounded:
+            arrays[name], arrays[name + ".scale"] = reader_file.quantise_rows(w)
+        else:
+            arrays[name] = w.astype(np.float32)
+    reader_file.write(out, arrays, vocab, int(about["heads"]),
+                      int(about["read_layer"]), float(about["epsilon"]))
+
+
+if __name__ == "__main__":
+    main()
