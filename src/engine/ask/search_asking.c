@@ -158,7 +158,7 @@ enum clew_status search_find_asking(struct search_work *work,
     bool asks = false;
     enum clew_status status = is_asked(work->arena, query, &asks, err);
 
-    if (status != CLEW_OK || !asks || !search_reads(work)) {
+    if (status != CLEW_OK || !asks || !search_may_read(work)) {
         return status;
     }
     if (tokens_of(work->arena, query, &question) != CLEW_OK) {

@@ -119,6 +119,8 @@ bool search_belongs(const struct search_hit *hit, const struct matter *matter);
 size_t search_find(const struct search_work *work, const struct uuid *id);
 /* Is a text in a script that the reader has seen? */
 bool search_is_readable(struct str text);
+/* Is there a reader, and time for it? */
+bool search_may_read(const struct search_work *work);
 /* Is this question read with its candidates? */
 bool search_reads(const struct search_work *work);
 /* … and how long, about. */

@@ -466,12 +466,16 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
     return status;
 }
 
-bool search_reads(const struct search_work *work)
+bool search_may_read(const struct search_work *work)
 {
     return work->engine->reader && !work->query->is_fast &&
-           search_is_readable(work->query->query) &&
-           reader_knows(work->engine->reader, work->query->query) &&
            search_read_ms(work) > 0;
+}
+
+bool search_reads(const struct search_work *work)
+{
+    return search_may_read(work) && search_is_readable(work->query->query) &&
+           reader_knows(work->engine->reader, work->query->query);
 }
 
 int64_t search_read_ms(const struct search_work *work)
