@@ -171,6 +171,24 @@ static double by_words(const struct matter *matter)
            KEYWORD_SLOPE * (double)matter->hit.item.parts.lexical;
 }
 
+/* Where words are looked for and something has most of them, what has none of
+ * them stands behind it, whatever the reader says. */
+static void put_strangers_behind(struct search_work *work)
+{
+    double best = 0;
+
+    for (size_t i = 0; i < work->count; i++) {
+        best = fmax(best, by_words(&work->matters[i]));
+    }
+    for (size_t i = 0; i < work->count && best > 0; i++) {
+        struct matter *matter = &work->matters[i];
+
+        if (matter->hit.item.parts.lexical <= 0) {
+            matter->sum = fmin(matter->sum, best - KEYWORD_STRANGER);
+        }
+    }
+}
+
 /* What meets the times asked about is not outdated by what does not. */
 static bool is_outside(const struct matter *later, const struct matter *earlier)
 {
@@ -450,6 +468,9 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
         if (matter->hit.is_asking) {
             matter->sum = fmin(matter->sum, ASKING_MOST);
         }
+    }
+    if (is_read && is_by_words) {
+        put_strangers_behind(work);
     }
     qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
     if (is_read) {

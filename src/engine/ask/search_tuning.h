@@ -67,6 +67,7 @@
 #define KEYWORD_BYTES 256
 #define KEYWORD_BASE (-3.0)
 #define KEYWORD_SLOPE 5.0
+#define KEYWORD_STRANGER 2.0
 
 /* What so few passages hold to the letter puts them first; where more do, it is
  * worth this. */
@@ -81,7 +82,7 @@
 #define UPDATE_MIN_READ 0.05
 /* The reader's word that the later updates the earlier: it goes first; the
  * earlier is marked as superseded. */
-#define UPDATE_LIKELY 0.22
+#define UPDATE_LIKELY 0.35
 #define UPDATE_SURE 0.8
 
 /* --- the score: the probability that it answers --- */
