@@ -548,10 +548,10 @@ onEachBackend("lineage", (open) => {
   test("lineage: a word in common is no answer", async () => {
     const t = await tenant();
     const { result } = await t.say("Staging is deployed on Tuesdays after the stand-up, by whoever is on call.");
-    await t.say("The kitchen of the Hamburg office is cleaned by an outside firm every second evening.");
+    await t.say("Our choir rehearses in the chapel on Wednesdays, sopranos half an hour earlier.");
     const { weight } = await t.memory(result.thought_id);
     assert.deepEqual((await t.say("how do we deploy quantum computers?")).result.sources, []);
-    assert.deepEqual((await t.say("which colour is the kitchen?")).result.sources, []);
+    assert.deepEqual((await t.say("how many sopranos are there?")).result.sources, []);
     assert.ok((await t.memory(result.thought_id)).weight <= weight);
     const asked = await t.say("when do we deploy to staging?");
     assert.equal(asked.result.sources[0].thought_id, result.thought_id);
@@ -560,10 +560,10 @@ onEachBackend("lineage", (open) => {
   test("lineage: thoughts that deny or narrow each other conflict", async () => {
     const t = await tenant();
     const pairs = [
-      ["Visitor badges expire after one day and must be handed in at the desk.",
-        "Visitor badges do not expire and need not be handed in at the desk."],
-      ["The gate controller reads the number plate and the badge before it opens.",
-        "The gate controller reads the badge only before it opens, it seems to me."],
+      ["The night ferry takes bicycles and charges for them at the ramp.",
+        "The night ferry does not take bicycles and charges nothing at the ramp."],
+      ["The kiln logs the temperature and the humidity while it cools.",
+        "The kiln logs the humidity only while it cools, as far as I can tell."],
     ];
     for (const pair of pairs) for (const said of pair) await t.say(said);
     await t.say("Forklift batteries are swapped at noon in hall three by the early shift.");
