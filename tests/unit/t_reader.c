@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "model/reader.h"
 #include "model/safetensors.h"
-#include "support/reader_model.h"
+#include "support/reader_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,37 +33,18 @@ static const struct reader_model small = {.dim = DIM,
                                           .read_layer = READ_LAYER,
                                           .n_tokens = TOKENS,
                                           .seed = 11};
-static char folder[64];
-static char path[128];
-static struct buf model;
-
-static void write_file(const char *bytes, size_t len)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, len, file), len);
-    assert_int_equal(fclose(file), 0);
-}
 
 static int make_model(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof(folder), "/tmp/clew-reader-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/reader.bin", folder);
-    buf_init(&model, 1 << 24);
-    assert_true(reader_model_write(&small, &model));
-    write_file(model.data, model.len);
+    reader_file_make(&small);
     return 0;
 }
 
 static int drop_model(void **state)
 {
     (void)state;
-    buf_release(&model);
-    (void)unlink(path);
-    return rmdir(folder);
+    return reader_file_drop();
 }
 
 static struct reader *open_model(void)
@@ -71,7 +52,7 @@ static struct reader *open_model(void)
     struct reader *reader = NULL;
     struct clew_error err = {0};
 
-    if (reader_open(path, &reader, &err) != CLEW_OK) {
+    if (reader_open(reader_file_path, &reader, &err) != CLEW_OK) {
         print_error("%s\n", err.message);
     }
     assert_non_null(reader);
@@ -308,7 +289,8 @@ static void a_turn_is_read_as_the_contract_says(void **state)
 
     (void)state;
     arena_init(&arena, ARENA_BYTES);
-    assert_int_equal(safetensors_new(buf_str(&model), &plain, NULL), CLEW_OK);
+    assert_int_equal(safetensors_new(buf_str(&reader_file_bytes), &plain, NULL),
+                     CLEW_OK);
     assert_int_equal(
         reader_read(reader, &arena, &turn, before, 2, spans, 2, out, NULL),
         CLEW_OK);
@@ -348,7 +330,8 @@ static void pairs_are_compared_as_the_contract_says(void **state)
 
     (void)state;
     arena_init(&arena, ARENA_BYTES);
-    assert_int_equal(safetensors_new(buf_str(&model), &plain, NULL), CLEW_OK);
+    assert_int_equal(safetensors_new(buf_str(&reader_file_bytes), &plain, NULL),
+                     CLEW_OK);
     n = ref_run("[CLS] the cat ? [SEP] we ship it on monday . [SEP]", LAYERS,
                 x);
     for (size_t k = 0; k < READER_PAIR_KINDS; k++) {
@@ -717,7 +700,7 @@ static void wild_weights_give_chances(void **state)
     struct reader_said turn = {STR("user"), STR("we ship it. aab")};
     struct reader_pair pair = {STR("the cat?"), STR("not on monday")};
     struct reader_span span = {0, 15};
-    char *copy = alloc_copy(model.data, model.len);
+    char *copy = alloc_copy(reader_file_bytes.data, reader_file_bytes.len);
     struct safetensors *tensors = NULL;
     static const char *const names[] = {
         "layer.0.qkv.scale",     "layer.0.inner.scale", "layer.0.outer.scale",
@@ -727,9 +710,9 @@ static void wild_weights_give_chances(void **state)
 
     (void)state;
     assert_non_null(copy);
-    assert_int_equal(
-        safetensors_new((struct str){copy, model.len}, &tensors, NULL),
-        CLEW_OK);
+    assert_int_equal(safetensors_new((struct str){copy, reader_file_bytes.len},
+                                     &tensors, NULL),
+                     CLEW_OK);
     for (size_t b = 0; b < sizeof(wild) / sizeof(wild[0]); b++) {
         struct reader_sentence out;
         struct reader_verdict verdict;
@@ -745,7 +728,7 @@ static void wild_weights_give_chances(void **state)
                 memcpy(copy + (tensor.bytes - copy) + k * 4, &wild[b], 4);
             }
         }
-        write_file(copy, model.len);
+        reader_file_write(copy, reader_file_bytes.len);
         reader = open_model();
         arena_init(&arena, ARENA_BYTES);
         assert_int_equal(
@@ -761,7 +744,7 @@ static void wild_weights_give_chances(void **state)
     }
     safetensors_free(tensors);
     alloc_free(copy);
-    write_file(model.data, model.len);
+    reader_file_write(reader_file_bytes.data, reader_file_bytes.len);
 }
 
 /* --- memory -------------------------------------------------------------- */
@@ -775,7 +758,7 @@ static enum clew_status use_once(size_t limit_bytes)
     struct reader_verdict verdict;
     struct reader *reader = NULL;
     struct arena arena;
-    enum clew_status status = reader_open(path, &reader, NULL);
+    enum clew_status status = reader_open(reader_file_path, &reader, NULL);
 
     if (status != CLEW_OK) {
         assert_null(reader);

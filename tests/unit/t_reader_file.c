@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "model/reader.h"
 #include "model/safetensors.h"
-#include "support/reader_model.h"
+#include "support/reader_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,37 +21,18 @@ static const struct reader_model small = {.dim = 32,
                                           .read_layer = 1,
                                           .n_tokens = 64,
                                           .seed = 11};
-static char folder[64];
-static char path[128];
-static struct buf model;
-
-static void write_file(const char *bytes, size_t len)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, len, file), len);
-    assert_int_equal(fclose(file), 0);
-}
 
 static int make_model(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof(folder), "/tmp/clew-reader-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof(path), "%s/reader.bin", folder);
-    buf_init(&model, 1 << 24);
-    assert_true(reader_model_write(&small, &model));
-    write_file(model.data, model.len);
+    reader_file_make(&small);
     return 0;
 }
 
 static int drop_model(void **state)
 {
     (void)state;
-    buf_release(&model);
-    (void)unlink(path);
-    return rmdir(folder);
+    return reader_file_drop();
 }
 
 static void expect_corrupt(const char *bytes, size_t len)
@@ -59,8 +40,9 @@ static void expect_corrupt(const char *bytes, size_t len)
     struct reader *reader = NULL;
     struct clew_error err = {0};
 
-    write_file(bytes, len);
-    assert_int_equal(reader_open(path, &reader, &err), CLEW_CORRUPT);
+    reader_file_write(bytes, len);
+    assert_int_equal(reader_open(reader_file_path, &reader, &err),
+                     CLEW_CORRUPT);
     assert_true(err.message[0] != '\0');
     assert_null(reader);
 }
@@ -68,26 +50,27 @@ static void expect_corrupt(const char *bytes, size_t len)
 static void truncated_files_are_corrupt(void **state)
 {
     (void)state;
-    for (size_t len = 0; len < model.len; len += len < 64 ? 1 : 911) {
-        expect_corrupt(model.data, len);
+    for (size_t len = 0; len < reader_file_bytes.len;
+         len += len < 64 ? 1 : 911) {
+        expect_corrupt(reader_file_bytes.data, len);
     }
-    expect_corrupt(model.data, model.len - 1);
-    write_file(model.data, model.len);
+    expect_corrupt(reader_file_bytes.data, reader_file_bytes.len - 1);
+    reader_file_write(reader_file_bytes.data, reader_file_bytes.len);
 }
 
 /* The file with the first `from` of its header made `to`, which is no longer;
  * blanks fill up. */
 static void expect_bad_header(const char *from, const char *to)
 {
-    struct str file = buf_str(&model);
+    struct str file = buf_str(&reader_file_bytes);
     size_t at = str_find(file, str_of(from), 0);
-    char *copy = alloc_copy(model.data, model.len);
+    char *copy = alloc_copy(reader_file_bytes.data, reader_file_bytes.len);
 
     assert_non_null(copy);
-    assert_true(at < model.len && strlen(to) <= strlen(from));
+    assert_true(at < reader_file_bytes.len && strlen(to) <= strlen(from));
     memset(copy + at, ' ', strlen(from));
     memcpy(copy + at, to, strlen(to));
-    expect_corrupt(copy, model.len);
+    expect_corrupt(copy, reader_file_bytes.len);
     alloc_free(copy);
 }
 
@@ -135,7 +118,7 @@ static void lying_headers_are_corrupt(void **state)
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         expect_bad_header(lies[i][0], lies[i][1]);
     }
-    write_file(model.data, model.len);
+    reader_file_write(reader_file_bytes.data, reader_file_bytes.len);
 }
 
 static void values_out_of_range_are_corrupt(void **state)
@@ -145,14 +128,14 @@ static void values_out_of_range_are_corrupt(void **state)
         "layer.1.outer.bias",     "head.note",       "head.keep.bias",
         "layer.1.outer_norm.bias"};
     static const float bad[] = {NAN, INFINITY, -INFINITY, 1e5f, -1e5f};
-    char *copy = alloc_copy(model.data, model.len);
+    char *copy = alloc_copy(reader_file_bytes.data, reader_file_bytes.len);
     struct safetensors *tensors = NULL;
 
     (void)state;
     assert_non_null(copy);
-    assert_int_equal(
-        safetensors_new((struct str){copy, model.len}, &tensors, NULL),
-        CLEW_OK);
+    assert_int_equal(safetensors_new((struct str){copy, reader_file_bytes.len},
+                                     &tensors, NULL),
+                     CLEW_OK);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (size_t b = 0; b < sizeof(bad) / sizeof(bad[0]); b++) {
             struct safetensors_tensor tensor;
@@ -164,34 +147,36 @@ static void values_out_of_range_are_corrupt(void **state)
             at = copy + (tensor.bytes - copy) + (tensor.count - 1) * 4;
             memcpy(&kept, at, sizeof(kept));
             memcpy(at, &bad[b], sizeof(bad[b]));
-            expect_corrupt(copy, model.len);
+            expect_corrupt(copy, reader_file_bytes.len);
             memcpy(at, &kept, sizeof(kept));
         }
     }
     safetensors_free(tensors);
     alloc_free(copy);
-    write_file(model.data, model.len);
+    reader_file_write(reader_file_bytes.data, reader_file_bytes.len);
 }
 
 static void vocabularies_must_fit(void **state)
 {
     static const char *const words[] = {"[UNK]", "[CLS]", "[SEP]"};
-    char *copy = alloc_copy(model.data, model.len);
-    size_t vocab = str_find(buf_str(&model), STR("[PAD]\n[UNK]\n"), 0);
+    char *copy = alloc_copy(reader_file_bytes.data, reader_file_bytes.len);
+    size_t vocab =
+        str_find(buf_str(&reader_file_bytes), STR("[PAD]\n[UNK]\n"), 0);
 
     (void)state;
     assert_non_null(copy);
     for (size_t i = 0; i < 3; i++) {
-        size_t at = str_find(buf_str(&model), str_of(words[i]), vocab);
+        size_t at =
+            str_find(buf_str(&reader_file_bytes), str_of(words[i]), vocab);
 
         copy[at + 1] = 'X';
-        expect_corrupt(copy, model.len);
-        memcpy(copy, model.data, model.len);
+        expect_corrupt(copy, reader_file_bytes.len);
+        memcpy(copy, reader_file_bytes.data, reader_file_bytes.len);
     }
     copy[vocab] = '\n'; /* a line too many */
-    expect_corrupt(copy, model.len);
+    expect_corrupt(copy, reader_file_bytes.len);
     alloc_free(copy);
-    write_file(model.data, model.len);
+    reader_file_write(reader_file_bytes.data, reader_file_bytes.len);
 }
 
 static void what_is_no_file_is_not_opened(void **state)
@@ -202,15 +187,16 @@ static void what_is_no_file_is_not_opened(void **state)
     static char longest[8192];
 
     (void)state;
-    (void)snprintf(other, sizeof(other), "%s/none.bin", folder);
+    (void)snprintf(other, sizeof(other), "%s/none.bin", reader_file_folder);
     assert_int_equal(reader_open(other, &reader, &err), CLEW_NOT_FOUND);
     assert_int_equal(reader_open("", &reader, &err), CLEW_CORRUPT);
-    assert_int_equal(reader_open(folder, &reader, &err), CLEW_CORRUPT);
+    assert_int_equal(reader_open(reader_file_folder, &reader, &err),
+                     CLEW_CORRUPT);
     memset(longest, 'a', sizeof(longest) - 1);
     longest[5000] = '/';
     assert_int_equal(reader_open(longest, &reader, &err), CLEW_NOT_FOUND);
-    (void)snprintf(other, sizeof(other), "%s/link.bin", folder);
-    assert_int_equal(symlink(path, other), 0);
+    (void)snprintf(other, sizeof(other), "%s/link.bin", reader_file_folder);
+    assert_int_equal(symlink(reader_file_path, other), 0);
     assert_int_equal(reader_open(other, &reader, &err), CLEW_CORRUPT);
     assert_int_equal(unlink(other), 0);
     assert_null(reader);
