@@ -323,6 +323,26 @@ onEachBackend("recall", (open, backend) => {
     }
   });
 
+  test("pages show everything once, though a deeper ranking has another order", async () => {
+    const user_id = "pager";
+    const said = (n) => ({ user_id, role: "user", content: `quarry ${"\u0001".repeat(600)} ${n}` });
+    const { items: turns } = isOk(await api.post("/api/v1/turns",
+      { turns: Array.from({ length: 150 }, (_, n) => said(n)) }), 201);
+    await isRead(api);
+    for (const more of [{ limit: 50 }, { limit: 20, kinds: ["turn"] }]) {
+      const ids = [];
+      for (let cursor; cursor !== null && ids.length < 400;) {
+        const page = isOk(await api.post("/api/v1/recall", { query: "quarry", user_id, cursor, ...more }));
+        ids.push(...page.items.map(({ id }) => id));
+        cursor = page.next_cursor;
+        /* what comes in between moves nothing */
+        if (ids.length === more.limit) isOk(await api.post("/api/v1/turns", said(ids.length + 1000)), 201);
+      }
+      assert.equal(new Set(ids).size, ids.length);
+      assert.deepEqual(turns.filter(({ turn }) => !ids.includes(turn.id)), []);
+    }
+  });
+
   test("what is forgotten is found by no kind", async () => {
     const user_id = "leaver";
     const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);

@@ -47,7 +47,7 @@ static void seal(const struct cursor_scope *scope, struct str payload,
 struct str cursor_format(const struct cursor_scope *scope, struct arena *arena,
                          struct str payload)
 {
-    unsigned char raw[SEAL_SIZE + CURSOR_MAX_PAYLOAD];
+    unsigned char expected[SEAL_SIZE];
     size_t len = KEPT_SIZE + payload.len;
     char *text;
 
@@ -58,11 +58,12 @@ struct str cursor_format(const struct cursor_scope *scope, struct arena *arena,
     if (!text) {
         return (struct str){0};
     }
-    seal(scope, payload, raw);
+    seal(scope, payload, expected);
+    hex_format(expected, KEPT_SIZE, text);
     if (payload.len > 0) {
-        memcpy(raw + KEPT_SIZE, payload.s, payload.len);
+        hex_format((const unsigned char *)payload.s, payload.len,
+                   text + 2 * KEPT_SIZE);
     }
-    hex_format(raw, len, text);
     return (struct str){text, 2 * len};
 }
 
@@ -75,13 +76,20 @@ enum clew_status cursor_parse(const struct cursor_scope *scope,
                               struct arena *arena, struct str text,
                               struct str *out_payload, struct clew_error *err)
 {
-    unsigned char raw[MAX_RAW];
     unsigned char expected[SEAL_SIZE];
     unsigned char given[SEAL_SIZE];
+    unsigned char *raw;
     size_t len = text.len / 2;
     struct str payload;
 
-    if (len < KEPT_SIZE || len > MAX_RAW || !hex_parse(text, raw, len)) {
+    if (len < KEPT_SIZE || len > MAX_RAW) {
+        return refuse(err);
+    }
+    raw = arena_alloc(arena, len + 1);
+    if (!raw) {
+        return clew_no_memory(err);
+    }
+    if (!hex_parse(text, raw, len)) {
         return refuse(err);
     }
     payload = (struct str){(const char *)raw + KEPT_SIZE, len - KEPT_SIZE};
@@ -92,10 +100,7 @@ enum clew_status cursor_parse(const struct cursor_scope *scope,
     if (!sha256_equal(given, expected)) {
         return refuse(err);
     }
-    payload = arena_str(arena, payload);
-    if (!payload.s) {
-        return clew_no_memory(err);
-    }
+    raw[len] = '\0';
     *out_payload = payload;
     return CLEW_OK;
 }

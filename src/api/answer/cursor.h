@@ -18,8 +18,9 @@
 #include <stdint.h>
 
 #define CURSOR_KEY_SIZE 32
-/* Largest payload; lists need a number and an id, or a name. */
-#define CURSOR_MAX_PAYLOAD 512
+/* Largest payload. Lists need a number and an id, or a name; recall names all
+ * that it has shown. */
+#define CURSOR_MAX_PAYLOAD 12500
 
 struct cursor_scope {
     const unsigned char *key; /* CURSOR_KEY_SIZE bytes */

@@ -13,6 +13,8 @@
 #include "engine/episode/episode.h"
 #include "engine/memory/memory.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     uint32_t kind;
@@ -28,14 +30,16 @@ static const struct {
 #define NAME_BYTES 512u
 #define CURSOR_BYTES 512u
 
-/* What part of the ranking is answered with. */
+/* Bytes of a cursor for each hit that was shown. */
+#define SHOWN_BYTES 5u
+#define MAX_SHOWN (LIMIT_RECALL_DEPTH + LIMIT_PAGE_MAX)
+
+/* What is answered with: so many of the best that were not shown yet. The next
+ * page ranks deeper, and a deeper ranking may have another order; so a cursor
+ * names what was shown instead of counting it. */
 struct window {
-    size_t skip;
-    size_t to;
-    /* Hits that are ranked: one more than are shown. Where a page ended early
-     * the next goes on in the same ranking, which a deeper one might order
-     * otherwise. */
-    size_t depth;
+    size_t limit;
+    struct str shown; /* SHOWN_BYTES of the hash of each */
 };
 
 static const char *kind_name(uint32_t kind)
@@ -114,45 +118,25 @@ static enum clew_status read_times(const json_t *body, struct search_query *out,
     return status;
 }
 
-/* How many were seen already, and how deep was ranked for them: from the cursor
- * of the page before. */
+/* What the pages before have shown: from the cursor of the last. */
 static enum clew_status read_cursor(struct api_call *call,
                                     struct window *window,
                                     struct clew_error *err)
 {
     struct api_page page = {0};
-    int64_t skip = 0;
-    int64_t depth = 0;
     enum clew_status status = api_cursor_of(call, &page, err);
 
-    if (status == CLEW_OK && page.cursor.s) {
-        size_t colon = str_find(page.cursor, STR(":"), 0);
-
-        if (colon == SIZE_MAX ||
-            !str_parse_int(str_sub(page.cursor, 0, colon), &skip) ||
-            !str_parse_int(str_sub(page.cursor, colon + 1, page.cursor.len),
-                           &depth) ||
-            skip < 0 || skip > LIMIT_RECALL_DEPTH || depth < 0 ||
-            depth > LIMIT_RECALL_DEPTH + LIMIT_PAGE_MAX + 1) {
-            return clew_fail_field(err, "cursor",
-                                   "this cursor does not belong here");
-        }
+    if (status == CLEW_OK && page.cursor.len % SHOWN_BYTES != 0) {
+        return clew_fail_field(err, "cursor",
+                               "this cursor does not belong here");
     }
-    window->skip = (size_t)skip;
-    window->depth = (size_t)depth;
+    window->shown = page.cursor;
     return status;
 }
 
-/* The rest of the ranking that the page before ended in, or one that reaches
- * deeper. */
-static void set_window(struct window *window, size_t limit)
+static size_t n_shown(const struct window *window)
 {
-    window->to = window->skip + limit;
-    if (window->depth <= window->skip + 1) {
-        window->depth = window->to + 1; /* is there more? */
-    } else if (window->to > window->depth - 1) {
-        window->to = window->depth - 1;
-    }
+    return window->shown.len / SHOWN_BYTES;
 }
 
 static enum clew_status read_query(struct api_call *call,
@@ -206,8 +190,8 @@ static enum clew_status read_query(struct api_call *call,
     if (status == CLEW_OK) {
         status = read_cursor(call, window, err);
     }
-    set_window(window, (size_t)limit);
-    out->limit = window->depth;
+    window->limit = (size_t)limit;
+    out->limit = n_shown(window) + window->limit + 1; /* is there more? */
     return status;
 }
 
@@ -332,47 +316,63 @@ static void write_rest(struct buf *rest, const struct search_result *result)
     json_out_end_object(&out);
 }
 
-/* Hits while they fit into `max_bytes`; where they end. One always does. */
-static size_t write_hits(struct json_out *out,
-                         const struct search_result *result,
-                         const struct window *window, bool has_why,
-                         size_t max_bytes)
+/* What a cursor remembers of a hit. A chat is the same whichever of its turns
+ * speaks for it. */
+static void shown_mark(const struct search_hit *hit, char out[SHOWN_BYTES])
+{
+    const struct uuid *id =
+        hit->item.kind == RECALL_CHAT ? &hit->item.chat : &hit->item.id;
+    uint64_t hash = str_hash((struct str){(const char *)id, sizeof(*id)});
+
+    for (size_t i = 0; i < SHOWN_BYTES; i++) {
+        out[i] = (char)(unsigned char)(hash >> (8 * i));
+    }
+}
+
+static bool was_shown(const struct window *window, const char mark[SHOWN_BYTES])
+{
+    for (size_t i = 0; i < window->shown.len; i += SHOWN_BYTES) {
+        if (memcmp(window->shown.s + i, mark, SHOWN_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Hits that were not shown yet, while they fit into `max_bytes`; one always
+ * does. `shown` grows by them; true if there are more. */
+static bool write_hits(struct json_out *out, const struct search_result *result,
+                       const struct window *window, bool has_why,
+                       size_t max_bytes, struct buf *shown)
 {
     struct json_out one;
     struct buf hit;
-    size_t i = window->skip;
+    size_t n = 0;
+    bool is_more = false;
 
     buf_init(&hit, LIMIT_ANSWER_BYTES);
-    for (; i < result->count && i < window->to; i++) {
+    for (size_t i = 0; i < result->count && !is_more; i++) {
+        char mark[SHOWN_BYTES];
+
+        shown_mark(&result->hits[i], mark);
+        if (was_shown(window, mark)) {
+            continue;
+        }
         buf_clear(&hit);
         json_out_init(&one, &hit);
         write_hit(&one, &result->hits[i], has_why);
-        if (out->buf->len + hit.len + 1 > max_bytes) {
-            break;
+        is_more = n == window->limit || out->buf->len + hit.len + 1 > max_bytes;
+        if (!is_more) {
+            json_out_raw(out, NULL, buf_str(&hit));
+            (void)buf_append(shown, mark, SHOWN_BYTES);
+            n++;
         }
-        json_out_raw(out, NULL, buf_str(&hit));
     }
     if (buf_status(&hit) != CLEW_OK) {
         (void)buf_fail(out->buf, buf_status(&hit));
     }
     buf_release(&hit);
-    return i;
-}
-
-/* Where to ask on, if there is more: after hit `end`. */
-static enum clew_status next_of(struct api_call *call,
-                                const struct search_result *result,
-                                const struct window *window, size_t end,
-                                struct str *out, struct clew_error *err)
-{
-    const char *mark;
-
-    if (end >= result->count || end > LIMIT_RECALL_DEPTH) {
-        return CLEW_OK;
-    }
-    mark = arena_printf(call->arena, "%zu:%zu", end, window->depth);
-    return mark ? api_cursor_make(call, str_of(mark), out, err)
-                : clew_no_memory(err);
+    return is_more;
 }
 
 /* Written at once: the answer is long and asked for often. */
@@ -382,27 +382,35 @@ static enum clew_status write_answer(struct api_call *call,
                                      struct clew_error *err)
 {
     struct buf *body = &call->response->body;
+    size_t cursor_bytes =
+        CURSOR_BYTES + 2 * (window->shown.len + SHOWN_BYTES * window->limit);
     struct str next = {0};
     struct json_out out;
+    struct buf shown;
     struct buf rest;
-    enum clew_status status;
-    size_t end;
+    enum clew_status status = CLEW_OK;
 
+    buf_init(&shown, (size_t)SHOWN_BYTES * MAX_SHOWN);
     buf_init(&rest, LIMIT_ANSWER_BYTES);
+    (void)buf_append_str(&shown, window->shown);
     write_rest(&rest, result);
     json_out_init(&out, body);
     json_out_object(&out, NULL);
     json_out_array(&out, "items");
-    end = write_hits(&out, result, window, has_why,
-                     LIMIT_ANSWER_BYTES - CURSOR_BYTES - rest.len);
+    if (write_hits(&out, result, window, has_why,
+                   LIMIT_ANSWER_BYTES - cursor_bytes - rest.len, &shown) &&
+        shown.len <= (size_t)SHOWN_BYTES * LIMIT_RECALL_DEPTH) {
+        status = api_cursor_make(call, buf_str(&shown), &next, err);
+    }
     json_out_end_array(&out);
-    status = next_of(call, result, window, end, &next, err);
     json_out_str(&out, "next_cursor", next);
     (void)buf_append_str(body, buf_str(&rest));
     json_out_end_object(&out);
-    if (status == CLEW_OK && buf_status(&rest) != CLEW_OK) {
+    if (status == CLEW_OK &&
+        (buf_status(&rest) != CLEW_OK || buf_status(&shown) != CLEW_OK)) {
         status = clew_no_memory(err);
     }
+    buf_release(&shown);
     buf_release(&rest);
     return status; /* a full body is found by whoever sends it */
 }
