@@ -9,6 +9,7 @@
 #include "engine/capture/observers.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
+#include "engine/chatlink/chatlink_read.h"
 #include "engine/core/action.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
@@ -383,6 +384,11 @@ void read_turn_now(struct engine *engine, const struct scope *scope,
     for (size_t i = 0; i < list.count && status == CLEW_OK && !is_left; i++) {
         status = read_wanted(engine, scope, arena, wanted, &list.ids[i],
                              &is_left, &err);
+    }
+    for (size_t i = 0; i < wanted->count; i++) {
+        /* if it fails they are told as words made them */
+        clew_ignore(
+            chatlink_read_told(engine, scope, arena, wanted->updates[i], &err));
     }
     if (status != CLEW_OK || is_left) {
         /* if this fails too, the user's next turn or the next start does it */

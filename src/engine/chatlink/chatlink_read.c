@@ -23,17 +23,19 @@
 #include "engine/core/work.h"
 #include "engine/read/sense.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A link is made, is certain, outlives the reader's doubt: chosen on the dev
  * worlds (docs/quality/reading.md). */
-#define LINK_AT 0.88
+#define LINK_AT 0.90
 #define LINK_AT_FIRST 0.92 /* by one turn alone */
-#define SURE_AT 0.90
-#define KEEP_AT 0.88
+#define SURE_AT 0.92
 /* Where words are so sure, the reader need not be. */
-#define WORDS_SURE 0.85
-#define LINK_AT_SURE 0.60
+#define WORDS_SURE 0.93
+#define LINK_AT_SURE 0.65
+/* Below this a link that words have just made is not even told. */
+#define TELL_AT 0.70
 
 /* The beginning of a chat: turns of people among its first. */
 #define FIRST_TURNS 8
@@ -81,6 +83,7 @@ struct work {
     struct uuid chat_id;
     struct batch_work batch;
     struct sense_memo memo;
+    bool is_of_joined; /* only what words have joined is read */
     /* what was looked up */
     struct chat chat;
     struct chatlink_tuning tuning;
@@ -304,7 +307,7 @@ static enum clew_status read_pairs(struct work *work, struct clew_error *err)
     while (n < READ_IN_ALL) {
         struct stretch *best = next_best(work, is_taken, per_chat);
 
-        if (!best) {
+        if (!best || (work->is_of_joined && best->shared < JOINED_WEIGHT)) {
             break;
         }
         is_taken[best - work->stretches] = true;
@@ -398,10 +401,7 @@ static double least_for(const struct work *work,
     if (candidate->score >= WORDS_SURE) {
         return LINK_AT_SURE;
     }
-    if (was_link) {
-        return KEEP_AT;
-    }
-    return work->n_said == 1 ? LINK_AT_FIRST : LINK_AT;
+    return work->n_said == 1 && !was_link ? LINK_AT_FIRST : LINK_AT;
 }
 
 /*
@@ -500,6 +500,78 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     return status == CLEW_OK
                ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
                : status;
+}
+
+/* What was told as made by words, if the reader does not see it at all. */
+static void doubt(const struct work *work, struct chatlink_update *told)
+{
+    for (size_t i = 0; i < work->n_candidates; i++) {
+        const struct candidate *candidate = &work->candidates[i];
+
+        double least = fmin(TELL_AT, least_for(work, candidate, true));
+
+        if (uuid_eq(&candidate->profile->chat_id, &told->other_chat_id) &&
+            candidate->matter >= 0 && candidate->matter < least) {
+            told->decision = "no_link";
+            told->confidence = "uncertain";
+        }
+    }
+}
+
+static bool is_told(const struct chatlink_update *told)
+{
+    return strcmp(told->decision, "link") == 0;
+}
+
+/* Episodes over several chats come of links alone. */
+static void drop_joined(struct updates *updates)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < updates->n_links; i++) {
+        if (is_told(&updates->links[i])) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < updates->n_episodes; i++) {
+        if (strcmp(updates->episodes[i].type, "cross_chat") != 0) {
+            updates->episodes[n++] = updates->episodes[i];
+        }
+    }
+    updates->n_episodes = n;
+}
+
+enum clew_status chatlink_read_told(struct engine *engine,
+                                    const struct scope *scope,
+                                    struct arena *arena,
+                                    struct updates *updates,
+                                    struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < updates->n_links && status == CLEW_OK; i++) {
+        struct chatlink_update *told = &updates->links[i];
+        struct work *work;
+
+        if (!engine->reader || !is_told(told)) {
+            continue;
+        }
+        work = arena_zero(arena, 1, sizeof(*work));
+        if (!work) {
+            return clew_no_memory(err);
+        }
+        work->engine = engine;
+        work->arena = arena;
+        work->now_ms = clock_now_ms(engine->clock);
+        work->chat_id = told->chat_id;
+        work->is_of_joined = true;
+        status = store_read(engine->store, scope, do_look, work, err);
+        if (status == CLEW_OK) {
+            doubt(work, told);
+            drop_joined(updates);
+        }
+    }
+    return status;
 }
 
 enum clew_status chatlink_read_task(struct engine *engine,

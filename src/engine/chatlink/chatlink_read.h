@@ -16,7 +16,9 @@
 #include "clew/status.h"
 
 struct engine;
+struct scope;
 struct task;
+struct updates;
 
 #define CHATLINK_READ_TASK "link.read"
 
@@ -24,6 +26,14 @@ struct task;
 enum clew_status chatlink_read_task(struct engine *engine,
                                     const struct task *task,
                                     struct arena *arena,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Before a call returns: links that words have just made and that the reader
+ * does not see at all are told as none; the task undoes them in the store. */
+enum clew_status chatlink_read_told(struct engine *engine,
+                                    const struct scope *scope,
+                                    struct arena *arena,
+                                    struct updates *updates,
                                     struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
