@@ -6,7 +6,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all build run test flaky asan tsan races tsan-races bench eval fuzz fuzz-smoke fuzzers cov format tidy check-style \
+.PHONY: all build run test flaky asan tsan races tsan-races bench bench-keep eval fuzz fuzz-smoke fuzzers cov format tidy check-style \
 	install deb deb-fresh tarball image site fresh train crash crash-tasks kills cluster disk endurance memory soak import-large clean help
 
 all: build
@@ -54,11 +54,14 @@ tsan-races:
 	@cmake --preset tsan >/dev/null
 	@cmake --build build-tsan --target races
 
-bench:                 ## measure; prints ratios taken in one run
+bench:                 ## measure, an hour at most; BENCHES="cost recall": a part
 	@tools/setup build test
 	@cmake --preset release >/dev/null
 	@cmake --build build --target all benches
-	@tools/run-benches build
+	@tools/run-benches build $(BENCHES)
+
+bench-keep:            ## keep the figures of the last run as bench/last.tsv
+	@tools/run-benches --keep build
 
 eval:                  ## score it on the public sets in SETS (../shared/bench)
 	@tools/setup build

@@ -4,9 +4,12 @@
  */
 #include "support/child.h"
 
+#include "base/clock.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ANSWER_BYTES (64u << 20)
@@ -117,7 +121,8 @@ int64_t child_cpu_us(const struct child *child)
     return (int64_t)(user + sys) * 1000000 / sysconf(_SC_CLK_TCK);
 }
 
-int64_t child_rss_kb(const struct child *child)
+/* A line of /proc/PID/status, in kilobytes. */
+static int64_t status_kb(const struct child *child, const char *form)
 {
     char path[64];
     char line[256];
@@ -127,7 +132,10 @@ int64_t child_rss_kb(const struct child *child)
     (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)child->pid);
     file = fopen(path, "r");
     while (file && fgets(line, sizeof(line), file)) {
-        if (sscanf(line, "VmRSS: %lld kB", &kb) == 1) {
+        size_t len = strlen(form);
+
+        if (strncmp(line, form, len) == 0) {
+            kb = strtoll(line + len, NULL, 10);
             break;
         }
     }
@@ -136,6 +144,76 @@ int64_t child_rss_kb(const struct child *child)
     }
     (void)fclose(file);
     return kb;
+}
+
+int64_t child_rss_kb(const struct child *child)
+{
+    return status_kb(child, "VmRSS:");
+}
+
+int64_t child_private_kb(const struct child *child)
+{
+    return status_kb(child, "RssAnon:");
+}
+
+void child_wait_read(const struct child *child)
+{
+    struct timespec pause = {.tv_nsec = 200000000};
+    struct link link;
+
+    link_open(&link, child->port);
+    for (;;) {
+        link_call(&link, "GET", "/healthz", (struct str){"", 0});
+        if (memmem(link.body.s, link.body.len, "\"waiting\":0", 11)) {
+            break;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    link_close(&link);
+}
+
+double child_run(const char *const *args)
+{
+    const char *bin = getenv("CLEW_BIN");
+    int64_t start = clock_mono_ns();
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        char *copies[32] = {strdup("clew")};
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+        for (size_t i = 0; args[i] && i < 30; i++) {
+            copies[i + 1] = strdup(args[i]);
+        }
+        (void)dup2(null, 1);
+        execv(bin ? bin : "build/clew", copies);
+        _exit(127);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0) {
+        bench_die("the program did not end well");
+    }
+    return (double)(clock_mono_ns() - start) / 1e6;
+}
+
+static int drop_file(const char *path, const struct stat *info, int kind,
+                     struct FTW *at)
+{
+    int fd = kind == FTW_F ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+    (void)info;
+    (void)at;
+    if (fd >= 0) {
+        (void)fdatasync(fd);
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+        (void)close(fd);
+    }
+    return 0;
+}
+
+void bench_drop_pages(const char *folder)
+{
+    (void)nftw(folder, drop_file, 16, FTW_PHYS);
 }
 
 /* --- the client --- */

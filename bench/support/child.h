@@ -32,6 +32,18 @@ void child_stop(struct child *child);
 int64_t child_cpu_us(const struct child *child);
 /* VmRSS in kilobytes. */
 int64_t child_rss_kb(const struct child *child);
+/* Memory of its own, in kilobytes: no file is mapped there. */
+int64_t child_private_kb(const struct child *child);
+/* Wait until the turns that were posted are read, and what is due is done. */
+void child_wait_read(const struct child *child);
+
+/*
+ * Run CLEW_BIN with these arguments (NULL ends them) to its end, its output
+ * dropped; milliseconds it took. It ends the bench unless it ends well.
+ */
+double child_run(const char *const *args);
+/* Let no page of a file in the folder be in memory, as after a start. */
+void bench_drop_pages(const char *folder);
 
 /* A connection that is kept open. */
 struct link {

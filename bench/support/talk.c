@@ -4,11 +4,14 @@
  */
 #include "support/talk.h"
 
+#include "model/embed.h"
 #include "model/embed_static.h"
 #include "model/wordpiece.h"
 #include "support/child.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N_WORDS = 60000, SUBJECT_WORDS = 40, MIN_WORDS = 8, MORE_WORDS = 13 };
@@ -135,4 +138,51 @@ void talk_question(struct buf *out, uint64_t n, uint64_t n_turns,
         buf_append_cstr(out, k ? between : "");
         add_word(out, word_of(turn, k));
     }
+}
+
+static void dump(const char *folder, const char *name, uint64_t count,
+                 uint64_t n_turns)
+{
+    size_t dim = embed_static()->dim;
+    float *vector = calloc(dim, sizeof(*vector));
+    bool is_question = count != n_turns;
+    char path[512];
+    FILE *texts;
+    FILE *vectors;
+
+    (void)snprintf(path, sizeof(path), "%s/%s.txt", folder, name);
+    texts = fopen(path, "w");
+    (void)snprintf(path, sizeof(path), "%s/%s.f32", folder, name);
+    vectors = fopen(path, "w");
+    if (!vector || !texts || !vectors) {
+        bench_die("could not write there");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        struct str text;
+        struct buf buf;
+
+        buf_init(&buf, 4096);
+        if (is_question) {
+            talk_question(&buf, i, n_turns, " ");
+        } else {
+            talk_turn(&buf, i);
+        }
+        text = buf_str(&buf);
+        if (embed_run(embed_static(), &text, 1, vector, NULL) != CLEW_OK ||
+            fprintf(texts, "%.*s\n", (int)text.len, text.s) < 0 ||
+            fwrite(vector, sizeof(*vector), dim, vectors) != dim) {
+            bench_die("could not write there");
+        }
+        buf_release(&buf);
+    }
+    if (fclose(texts) != 0 || fclose(vectors) != 0) {
+        bench_die("could not write there");
+    }
+    free(vector);
+}
+
+void talk_dump(const char *folder, uint64_t n_turns, uint64_t n_questions)
+{
+    dump(folder, "turns", n_turns, n_turns);
+    dump(folder, "questions", n_questions, n_turns);
 }

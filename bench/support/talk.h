@@ -26,5 +26,8 @@ void talk_turn(struct buf *out, uint64_t n);
  * `between`. */
 void talk_question(struct buf *out, uint64_t n, uint64_t n_turns,
                    const char *between);
+/* Write turns and questions (which are fewer) to FOLDER/turns.txt and
+ * questions.txt, a line each, and their vectors to .f32 beside them. */
+void talk_dump(const char *folder, uint64_t n_turns, uint64_t n_questions);
 
 #endif
