@@ -65,13 +65,16 @@ async function run(name, aim, postgres) {
   await restart();
   const empty = sizes[name](server, postgres);
   postgres?.sql("CREATE EXTENSION pg_stat_statements", store);
-  const calls = () => Number(postgres?.sql("SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements s"
-    + " JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname = 'clew'", store) ?? 0);
+  const spent = () => (postgres?.sql("SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(total_exec_time), 0) FROM pg_stat_statements s"
+    + " JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname = 'clew'", store) ?? "").split("|").map(Number);
   const counted = async (what, turns, work) => {
-    const before = calls();
+    const before = spent();
     await work(server.api());
     await isDone(server.api());
-    if (postgres) figure(`statements a turn, ${what}, PostgreSQL`, (calls() - before) / turns.length, "");
+    if (!postgres) return;
+    const [calls, ms] = spent().map((value, i) => (value - before[i]) / turns.length);
+    figure(`statements a turn, ${what}, PostgreSQL`, calls, "");
+    figure(`  their time, ${what}`, ms, "ms");
   };
   const turns = talks();
   const times = [];

@@ -5,6 +5,9 @@
  * One SQL text serves both backends. It is written in the common subset, with
  * $1, $2 … as parameters; the drivers translate the little that differs:
  *   = ANY($n), <> ALL($n)   a list (db_uuids, db_ints, db_texts)
+ *   SELECT value FROM UNNEST($n) AS value WHERE TRUE   a row for each of a
+ *                    list, to insert many rows by one statement (WHERE: else
+ *                    SQLite takes ON CONFLICT for a join)
  *   FOR UPDATE [SKIP LOCKED]   row locks; SQLite has one writer and drops it
  * In a tenant's transaction $1 is ALWAYS the tenant: the wrapper binds it, the
  * caller's first argument is $2. A statement whose text does not use $1 is

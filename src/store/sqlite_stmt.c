@@ -2,9 +2,10 @@
 /*
  * sqlite_stmt.c - statements on SQLite: translate, prepare, bind, step.
  *
- * The common SQL differs from SQLite's in three places, all rewritten when a
+ * The common SQL differs from SQLite's in a few places, all rewritten when a
  * statement is first prepared: $n is ?n, "= ANY($n)" and "<> ALL($n)" are
- * lookups in db_list, and row locks are dropped, since there is one writer.
+ * lookups in db_list, "UNNEST($n)" is db_list itself, and row locks are
+ * dropped, since there is one writer.
  */
 #include "store/sqlite_internal.h"
 
@@ -19,13 +20,14 @@
 static const struct {
     const char *from;
     const char *to;
-    bool is_list; /* followed by "$n)" */
+    const char *end; /* of what is followed by "$n)", a list; else NULL */
 } rewrites[] = {
-    {"= ANY(", "IN (SELECT value FROM db_list(", true},
-    {"<> ALL(", "NOT IN (SELECT value FROM db_list(", true},
-    {"FOR UPDATE SKIP LOCKED", "", false},
-    {"FOR NO KEY UPDATE", "", false},
-    {"FOR UPDATE", "", false},
+    {"= ANY(", "IN (SELECT value FROM db_list(", "))"},
+    {"<> ALL(", "NOT IN (SELECT value FROM db_list(", "))"},
+    {"UNNEST(", "db_list(", ")"},
+    {"FOR UPDATE SKIP LOCKED", "", NULL},
+    {"FOR NO KEY UPDATE", "", NULL},
+    {"FOR UPDATE", "", NULL},
 };
 
 #define N_REWRITES (sizeof(rewrites) / sizeof(rewrites[0]))
@@ -41,7 +43,7 @@ static size_t rewrite(struct str text, struct buf *out)
             continue;
         }
         buf_append_cstr(out, rewrites[i].to);
-        if (!rewrites[i].is_list) {
+        if (!rewrites[i].end) {
             return from.len;
         }
         end = str_find(text, STR(")"), from.len);
@@ -50,7 +52,7 @@ static size_t rewrite(struct str text, struct buf *out)
         }
         buf_append_char(out, '?');
         buf_append_str(out, str_sub(text, from.len + 1, end));
-        buf_append_cstr(out, "))");
+        buf_append_cstr(out, rewrites[i].end);
         return end + 1;
     }
     return 0;

@@ -9,7 +9,7 @@
  * (`chat_id = $2`) must be looked up by more than the tenant.
  *
  * And none crosses tenants, nor does any key, so that tenants can be spread over
- * servers (packaging/citus).
+ * servers (packaging/citus). Nor does a turn ask the same twice.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -18,6 +18,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { isOk } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { startServer } from "./lib/server.mjs";
 import { crossings, explain, ofTables, readBy, spread, tablesOf } from "./lib/shards.mjs";
@@ -127,4 +128,38 @@ test("no key, sequence or statement crosses tenants", async (t) => {
     .map((table) => table.name).join("|")}) `);
   assert.deepEqual(list.filter((text) => own.test(text) &&
     !/^INSERT INTO \w+ \(tenant\b.*?\) (VALUES \(\$1|SELECT (DISTINCT )?(\$1|(\w\.)?tenant)),/.test(text)), []);
+});
+
+/* Each is posted alone and read at once, by rules. */
+const said = ["My boiler in Leeds is broken, please help me repair the pump before Friday.",
+  "I live in Hamburg and my sister Ines moved to Lisbon in March.",
+  "Remember that the garage code of the cabin is kept by Tobias.",
+  "We decided to use the copper pipes, not the plastic ones.",
+  "The pump works again, thank you!", "My dentist is Dr. Osei and the next visit is on 4 June."];
+
+test("a turn asks PostgreSQL for each thing once", async (t) => {
+  const postgres = await startPostgres({ settings: ["shared_preload_libraries = 'pg_stat_statements'"] });
+  t.after(() => postgres.stop());
+  const store = postgres.database();
+  const server = await startServer({ store });
+  t.after(() => server.stop());
+  postgres.sql("CREATE EXTENSION pg_stat_statements", store);
+  const { id } = isOk(await server.api().post("/api/v1/chats", { user_id: "ada" }), 201);
+  postgres.sql("SELECT pg_stat_statements_reset()", store);
+  for (const content of said) {
+    isOk(await server.api().post("/api/v1/turns", { user_id: "ada", chat_id: id, role: "user", content }), 201);
+  }
+  /* calls of what is done in the course of a turn, a turn */
+  const counts = JSON.parse(postgres.sql("SELECT json_object_agg(query, calls) FROM pg_stat_statements s"
+    + " JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname = 'clew' AND query ~ '[$]1'", store));
+  const callsOf = (part) => Object.entries(counts).filter(([query]) => part.test(query))
+    .reduce((sum, [, calls]) => sum + calls, 0) / said.length;
+  assert.ok(callsOf(/INSERT INTO turns /) === 1, "the turns were not counted");
+  for (const part of [/FROM unread w /, /FROM session_talks /, /^SELECT seq, role, name, SUBSTR/,
+    /INSERT INTO chat_terms /, /INSERT INTO chain_terms /, /FROM turns WHERE tenant = \$1 AND id = ANY/]) {
+    const calls = callsOf(part);
+    assert.ok(calls > 0 && calls <= 1, `${part}: ${calls} a turn`);
+  }
+  const memories = callsOf(/^INSERT INTO memories /);
+  assert.ok(memories > 0 && callsOf(/INSERT INTO memory_keys /) <= 4 * memories, "keys one by one");
 });

@@ -26,6 +26,8 @@ DB_SQL(sums, "SELECT SUM(i), COUNT(*), AVG(i), MAX(r), SUM(r), "
              "FROM probe WHERE tenant = $1");
 DB_SQL(by_text, "SELECT id FROM probe WHERE tenant = $1 ORDER BY t, id");
 DB_SQL(like, "SELECT COUNT(*) FROM probe WHERE tenant = $1 AND t LIKE $2");
+DB_SQL(add_each, "INSERT INTO probe (tenant, id, t) SELECT $1, value, $3 "
+                 "FROM UNNEST($2) AS value WHERE TRUE ON CONFLICT DO NOTHING");
 DB_SQL(quoted, "SELECT '$2 = ANY($3) FOR UPDATE' FROM tenants "
                "WHERE tenant = $1");
 
@@ -479,6 +481,31 @@ static void text_sorts_by_bytes_and_like_minds_case(struct env *env)
     assert_int_equal(alike.last, 1);
 }
 
+static enum clew_status put_each(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    const struct db_value *ids = arg;
+
+    return db_exec(tx, &add_each, DB_ARGS(*ids, db_cstr("each")), err);
+}
+
+static void one_statement_inserts_a_row_for_each_of_a_list(struct env *env)
+{
+    static const int64_t twice[] = {5, 7, 7, 9};
+    struct db_value few = db_ints(twice, 2);
+    struct db_value all = db_ints(twice, 4);
+    struct db_value none = db_ints(twice, 0);
+    struct list_look known = {.sql = &by_ids, .args = {all}, .n_args = 1};
+
+    assert_ok(store_write(env->store, &tenant_1, put_each, &few, ERR));
+    assert_ok(store_write(env->store, &tenant_1, put_each, &all, ERR));
+    assert_ok(store_write(env->store, &tenant_1, put_each, &none, ERR));
+    assert_ok(store_read(env->store, &tenant_1, look_up, &known, ERR));
+    assert_int_equal(known.n_rows, 3);
+    assert_int_equal(known.first, 5);
+    assert_int_equal(known.last, 9);
+}
+
 static enum clew_status check_quoted(struct store_tx *tx, void *arg,
                                      struct clew_error *err)
 {
@@ -513,6 +540,7 @@ const struct store_case value_cases[] = {
     STORE_CASE(bytes_of_32_mib_come_back, ON_ALL),
     STORE_CASE(a_value_over_the_limit_is_refused, ON_ALL),
     STORE_CASE(lists_hold_none_one_or_thousands, ON_ALL),
+    STORE_CASE(one_statement_inserts_a_row_for_each_of_a_list, ON_ALL),
     STORE_CASE(sums_and_truth_values_are_numbers, ON_ALL),
     STORE_CASE(text_sorts_by_bytes_and_like_minds_case, ON_ALL),
     STORE_CASE(quoted_text_in_sql_is_left_alone, ON_ALL),

@@ -19,6 +19,7 @@
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
 #include "engine/read/sense.h"
+#include "model/embed.h"
 #include "model/reader.h"
 #include "store/db.h"
 
@@ -33,14 +34,15 @@ DB_SQL(SELECT_ALL, "SELECT turn_id FROM unread WHERE tenant = $1"
 DB_SQL(SELECT_USER, "SELECT turn_id FROM unread WHERE tenant = $1"
                     " AND user_id = $2 AND given_up_at IS NULL"
                     " ORDER BY created_at, turn_id LIMIT $3");
-/* Does another of the same user wait before it? The chat is asked for so that
- * SQLite finds `w` by its turn: no index that walks the tenant has it. */
-DB_SQL(SELECT_EARLIER,
-       "SELECT w.chat_id FROM unread w JOIN unread u ON u.tenant = w.tenant"
+/* A row if it waits; does another of the same user wait before it? The chat is
+ * asked for so that SQLite finds `w` by its turn: no index that walks the
+ * tenant has it. */
+DB_SQL(SELECT_PLACE,
+       "SELECT EXISTS (SELECT 1 FROM unread u WHERE u.tenant = $1"
        " AND u.user_id = w.user_id AND u.given_up_at IS NULL"
-       " WHERE w.tenant = $1 AND w.turn_id = $2"
        " AND u.created_at <= w.created_at" /* for the index */
-       " AND (u.created_at < w.created_at OR u.turn_id < w.turn_id) LIMIT 1");
+       " AND (u.created_at < w.created_at OR u.turn_id < w.turn_id)),"
+       " w.chat_id FROM unread w WHERE w.tenant = $1 AND w.turn_id = $2");
 
 /* A call stays for so many turns of its user that wait before its own. */
 #define STAY_FOR 8
@@ -90,18 +92,21 @@ struct doing {
     bool is_early; /* another of the same user comes first */
 };
 
-static enum clew_status has_row(struct store_tx *tx, const struct db_sql *sql,
-                                const struct uuid *turn_id, bool *out,
+/* Whether it is gone, or early. */
+static enum clew_status look_up(struct store_tx *tx, struct doing *d,
+                                const struct db_sql *sql,
                                 struct clew_error *err)
 {
     struct db_rows rows;
     enum clew_status status =
-        db_query(tx, sql, DB_ARGS(db_uuid(turn_id)), &rows, err);
+        db_query(tx, sql, DB_ARGS(db_uuid(d->turn_id)), &rows, err);
 
     if (status != CLEW_OK) {
         return status;
     }
-    *out = db_next(&rows);
+    d->is_gone = !db_next(&rows);
+    d->is_early = !d->is_gone && sql == &SELECT_PLACE && !d->engine->replay &&
+                  db_get_int(&rows, 0) != 0;
     return db_end(&rows, err);
 }
 
@@ -154,10 +159,8 @@ static enum clew_status do_foresee(struct store_tx *tx, void *arg,
                                    struct clew_error *err)
 {
     struct doing *d = arg;
-    bool waits = false;
-    enum clew_status status = has_row(tx, &SELECT_ONE, d->turn_id, &waits, err);
+    enum clew_status status = look_up(tx, d, &SELECT_ONE, err);
 
-    d->is_gone = status == CLEW_OK && !waits;
     if (status != CLEW_OK || d->is_gone) {
         return status;
     }
@@ -190,14 +193,9 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
                                 .subject = d->turn_id,
                                 .at_ms = d->now_ms,
                                 .detail = NULL};
-    bool waits = false;
-    enum clew_status status = has_row(tx, &SELECT_ONE, d->turn_id, &waits, err);
+    enum clew_status status = look_up(tx, d, &SELECT_PLACE, err);
 
     *d->updates = (struct updates){0};
-    d->is_gone = status == CLEW_OK && !waits;
-    if (status == CLEW_OK && waits && !d->engine->replay) {
-        status = has_row(tx, &SELECT_EARLIER, d->turn_id, &d->is_early, err);
-    }
     if (status != CLEW_OK || d->is_gone || d->is_early) {
         return status;
     }
@@ -216,6 +214,15 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
     return status;
 }
 
+/* What is slow is done before the writer is taken: the reader is asked, or a
+ * model elsewhere for a vector. Rules and the shipped vectors are as quick
+ * there as anywhere, and a look ahead would only ask the store everything
+ * twice. */
+static bool must_foresee(const struct engine *engine)
+{
+    return engine->reader || engine->embedder != embed_static();
+}
+
 /* `out->is_early`: it still waits, for another of its user comes first. */
 static enum clew_status read_one(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
@@ -223,14 +230,16 @@ static enum clew_status read_one(struct engine *engine,
                                  struct updates *updates, struct doing *out,
                                  struct clew_error *err)
 {
-    enum clew_status status;
+    enum clew_status status = CLEW_OK;
 
     *out = (struct doing){.engine = engine,
                           .arena = arena,
                           .turn_id = turn_id,
                           .updates = updates,
                           .now_ms = clock_now_ms(engine->clock)};
-    status = store_read(engine->store, scope, do_foresee, out, err);
+    if (must_foresee(engine)) {
+        status = store_read(engine->store, scope, do_foresee, out, err);
+    }
     return status == CLEW_OK && !out->is_gone
                ? commit_write(engine, scope, do_read, out, &out->batch, err)
                : status;

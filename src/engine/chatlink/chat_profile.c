@@ -44,9 +44,10 @@ DB_SQL(UPSERT, "INSERT INTO chat_profiles (tenant, chat_id, user_id,"
                " created_at, last_at, data) VALUES ($1, $2, $3, $4, $5, $6)"
                " ON CONFLICT (tenant, chat_id) DO UPDATE SET"
                " last_at = excluded.last_at, data = excluded.data");
-DB_SQL(INSERT_TERM, "INSERT INTO chat_terms (tenant, user_id, term, started_at,"
-                    " chat_id) VALUES ($1, $2, $3, $4, $5)"
-                    " ON CONFLICT DO NOTHING");
+DB_SQL(INSERT_TERMS,
+       "INSERT INTO chat_terms (tenant, user_id, term, started_at, chat_id)"
+       " SELECT $1, $2, value, $4, $5 FROM UNNEST($3) AS value WHERE TRUE"
+       " ON CONFLICT DO NOTHING");
 
 /* --- growing ---------------------------------------------------------------
  */
@@ -327,24 +328,24 @@ static enum clew_status save_keys(struct store_tx *tx,
                                   struct chat_profile *profile,
                                   struct clew_error *err)
 {
-    enum clew_status status = CLEW_OK;
+    int64_t fresh[CHAT_PROFILE_KEYS];
+    size_t n_fresh = 0;
     uint32_t n = 0;
 
-    for (size_t i = 0;
-         i < profile->n_terms && status == CLEW_OK && n < CHAT_PROFILE_KEYS;
-         i++) {
+    for (size_t i = 0; i < profile->n_terms && n < CHAT_PROFILE_KEYS; i++) {
         if (profile->terms[i].idf < MIN_KEY_IDF || n++ < profile->n_keys) {
             continue;
         }
         profile->n_keys = n;
-        status = db_exec(tx, &INSERT_TERM,
-                         DB_ARGS(db_text(profile->user_id),
-                                 db_int((int64_t)profile->terms[i].hash),
-                                 db_int(profile->created_at_ms),
-                                 db_uuid(&profile->chat_id)),
-                         err);
+        fresh[n_fresh++] = (int64_t)profile->terms[i].hash;
     }
-    return status;
+    return n_fresh == 0 ? CLEW_OK
+                        : db_exec(tx, &INSERT_TERMS,
+                                  DB_ARGS(db_text(profile->user_id),
+                                          db_ints(fresh, n_fresh),
+                                          db_int(profile->created_at_ms),
+                                          db_uuid(&profile->chat_id)),
+                                  err);
 }
 
 enum clew_status chat_profile_save(struct store_tx *tx, struct arena *arena,

@@ -73,6 +73,10 @@ DB_SQL_SYSTEM(SETTLE, "UPDATE tasks SET status = $4, execute_at = $5,"
                       " finished_at = $6, last_error = $7, lease_until = NULL"
                       " WHERE tenant = $1 AND id = $2 AND attempts = $3"
                       " AND finished_at IS NULL");
+DB_SQL_SYSTEM(SETTLE_DONE,
+              "UPDATE tasks SET status = 'done', finished_at = $4,"
+              " last_error = NULL, lease_until = NULL WHERE tenant = $1"
+              " AND id = ANY($2) AND attempts = $3 AND finished_at IS NULL");
 DB_SQL_SYSTEM(HOLD, "UPDATE tasks SET lease_until = $4 WHERE tenant = $1"
                     " AND id = $2 AND attempts = $3 AND finished_at IS NULL"
                     " AND lease_until < $4");
@@ -425,17 +429,25 @@ static enum clew_status do_settle_done(struct store_tx *tx, void *arg,
                                        struct clew_error *err)
 {
     const struct each_work *work = arg;
+    struct uuid ids[TASK_MAX_CLAIM];
+    size_t n = 0;
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         const struct task *task = &work->tasks[i];
+        const struct task *next =
+            i + 1 < work->count && n + 1 < TASK_MAX_CLAIM ? task + 1 : NULL;
 
-        status = db_exec(tx, &SETTLE,
-                         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
-                                 db_int(task->attempts), db_cstr("done"),
-                                 db_int(task->execute_at_ms),
-                                 db_int(work->time_ms), db_null()),
+        ids[n++] = task->id;
+        if (next && next->scope.tenant == task->scope.tenant &&
+            next->attempts == task->attempts) {
+            continue; /* by the same statement */
+        }
+        status = db_exec(tx, &SETTLE_DONE,
+                         DB_ARGS(db_int(task->scope.tenant), db_uuids(ids, n),
+                                 db_int(task->attempts), db_int(work->time_ms)),
                          err);
+        n = 0;
     }
     return status;
 }

@@ -100,24 +100,25 @@ add_keys(struct observation *o, const struct keep_note *kept,
          const struct keep_near *near, const struct uuid *statement,
          const struct memory *memory, struct clew_error *err)
 {
+    struct uuid words[KEEP_WORDS];
     enum clew_status status =
-        keep_key_add(o, KEEP_KEY_STATEMENT, statement, &memory->id, err);
+        keep_key_add(o, KEEP_KEY_STATEMENT, statement, 1, &memory->id, err);
 
     if (status == CLEW_OK && kept->has_slot) {
         struct uuid digest = keep_key_slot(memory->user_id, &kept->slot);
 
-        status = keep_key_add(o, KEEP_KEY_SLOT, &digest, &memory->id, err);
+        status = keep_key_add(o, KEEP_KEY_SLOT, &digest, 1, &memory->id, err);
     }
-    for (size_t i = 0; i < kept->n_stems && status == CLEW_OK; i++) {
-        struct uuid digest = keep_key_word(memory->user_id, kept->stems[i]);
-
-        status = keep_key_add(o, KEEP_KEY_WORD, &digest, &memory->id, err);
+    for (size_t i = 0; i < kept->n_stems; i++) {
+        words[i] = keep_key_word(memory->user_id, kept->stems[i]);
     }
-    for (size_t i = 0; i < near->n_suspects && status == CLEW_OK; i++) {
-        status = keep_key_add(o, KEEP_KEY_SUSPECT, &near->suspects[i],
+    if (status == CLEW_OK) {
+        status = keep_key_add(o, KEEP_KEY_WORD, words, kept->n_stems,
                               &memory->id, err);
     }
-    return status;
+    return status == CLEW_OK ? keep_key_add(o, KEEP_KEY_SUSPECT, near->suspects,
+                                            near->n_suspects, &memory->id, err)
+                             : status;
 }
 
 enum clew_status keep_insert(struct observation *o,

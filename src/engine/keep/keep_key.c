@@ -18,8 +18,10 @@
 /* Branches that may have said the same before what is looked for. */
 #define BRANCHES 4
 
-DB_SQL(INSERT_KEY, "INSERT INTO memory_keys (tenant, kind, digest, memory_id)"
-                   " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
+DB_SQL(INSERT_KEYS,
+       "INSERT INTO memory_keys (tenant, kind, digest, memory_id)"
+       " SELECT $1, $2, value, $4 FROM UNNEST($3) AS value WHERE TRUE"
+       " ON CONFLICT DO NOTHING");
 /* The plus keeps SQLite from walking all memories by time instead. */
 DB_SQL(SELECT_KEY, "SELECT k.memory_id FROM memory_keys k JOIN memories m"
                    " ON m.tenant = k.tenant AND m.id = k.memory_id"
@@ -141,11 +143,13 @@ enum clew_status keep_key_find(struct observation *o, const char *kind,
 }
 
 enum clew_status keep_key_add(struct observation *o, const char *kind,
-                              const struct uuid *digest,
+                              const struct uuid *digests, size_t count,
                               const struct uuid *memory_id,
                               struct clew_error *err)
 {
-    return db_exec(o->tx, &INSERT_KEY,
-                   DB_ARGS(db_cstr(kind), db_uuid(digest), db_uuid(memory_id)),
-                   err);
+    return count == 0 ? CLEW_OK
+                      : db_exec(o->tx, &INSERT_KEYS,
+                                DB_ARGS(db_cstr(kind), db_uuids(digests, count),
+                                        db_uuid(memory_id)),
+                                err);
 }

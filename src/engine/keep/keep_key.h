@@ -38,7 +38,7 @@ enum clew_status keep_key_find(struct observation *o, const char *kind,
                                struct uuid **out_ids, size_t *out_count,
                                struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status keep_key_add(struct observation *o, const char *kind,
-                              const struct uuid *digest,
+                              const struct uuid *digests, size_t count,
                               const struct uuid *memory_id,
                               struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -41,8 +41,10 @@ DB_SQL(SELECT_BY_TERM,
        " chain_id FROM chain_terms WHERE tenant = $1 AND user_id = $2 AND term"
        " = $3 ORDER BY chain_id DESC LIMIT 6) AND merged_into IS NULL"
        " ORDER BY id DESC");
-DB_SQL(INSERT_TERM, "INSERT INTO chain_terms (tenant, user_id, term, chain_id)"
-                    " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING");
+DB_SQL(INSERT_TERMS,
+       "INSERT INTO chain_terms (tenant, user_id, term, chain_id)"
+       " SELECT $1, $2, value, $4 FROM UNNEST($3) AS value WHERE TRUE"
+       " ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_EVENT,
        "INSERT INTO chain_updates (tenant, id, chain_id, turn_id, position,"
        " type, parent_id, packed, distance, reasoning, created_at, claim_ids)"
@@ -232,23 +234,20 @@ enum clew_status chain_add_terms(struct store_tx *tx, const struct chain *chain,
                                  struct clew_error *err)
 {
     const struct chain_state *state = &chain->state;
-    enum clew_status status = CLEW_OK;
+    int64_t terms[2 * CHAIN_TOPS];
+    size_t n = 0;
 
-    for (size_t i = 0; i < state->n_tops && status == CLEW_OK; i++) {
-        status = db_exec(tx, &INSERT_TERM,
-                         DB_ARGS(db_text(chain->user_id),
-                                 db_int(state->tops[i]), db_uuid(&chain->id)),
-                         err);
+    for (size_t i = 0; i < state->n_tops && i < CHAIN_TOPS; i++) {
+        terms[n++] = state->tops[i];
     }
-    for (size_t i = 0;
-         i < state->n_names && i < CHAIN_TOPS && status == CLEW_OK; i++) {
-        status =
-            db_exec(tx, &INSERT_TERM,
-                    DB_ARGS(db_text(chain->user_id),
-                            db_int(state->names[i].hash), db_uuid(&chain->id)),
-                    err);
+    for (size_t i = 0; i < state->n_names && i < CHAIN_TOPS; i++) {
+        terms[n++] = state->names[i].hash;
     }
-    return status;
+    return n == 0 ? CLEW_OK
+                  : db_exec(tx, &INSERT_TERMS,
+                            DB_ARGS(db_text(chain->user_id), db_ints(terms, n),
+                                    db_uuid(&chain->id)),
+                            err);
 }
 
 enum clew_status chain_add_event(struct store_tx *tx,

@@ -59,10 +59,16 @@ export function ofTables(list, tables) {
   return list.filter((sql) => names.test(sql) && !once.includes(sql));
 }
 
-/* A script that plans each for tenant 1, whatever its other values are. */
+/* A script that plans each for tenant 1, whatever its other values are. The program
+ * names the types of lists; here they follow from the column that takes `value`. */
 export function explain(list) {
+  const listed = (sql) => {
+    const [, columns, values] = /^INSERT INTO \w+ \((.*?)\) SELECT (.*?) FROM UNNEST\(/.exec(sql) ?? [];
+    const column = columns?.split(", ")[values.split(", ").indexOf("value")];
+    return sql.replace(/UNNEST\((\$\d+)\)/g, `UNNEST($1::${/digest|_id$/.test(column) ? "bytea" : "bigint"}[])`);
+  };
   const one = (sql, i) => [`\\echo @${i}`,
-    `PREPARE s AS ${sql.replace(/\$1\b/g, "'1'").replace(/\$(\d+)/g, (all, n) => `$${n - 1}`)};`,
+    `PREPARE s AS ${listed(sql).replace(/\$1\b/g, "'1'").replace(/\$(\d+)/g, (all, n) => `$${n - 1}`)};`,
     "SELECT 'EXPLAIN (COSTS OFF) EXECUTE s' || CASE WHEN cardinality(parameter_types) > 0 THEN"
     + " '(' || array_to_string(array_fill('NULL'::text, ARRAY[cardinality(parameter_types)]), ',') || ')'"
     + " ELSE '' END FROM pg_prepared_statements WHERE name = 's' \\gexec",
