@@ -15,14 +15,20 @@
 /* Words that name any trouble or work, so no effort in particular. */
 static bool is_vague(struct str stem)
 {
-    static const char *const vague[] = {
+    static const char vague[][8] = {
         "bug",  "issu",   "problem", "error", "thing", "fix",   "debug", "help",
         "work", "tri",    "task",    "back",  "one",   "thank", "stuff", "let",
         "get",  "solv",   "happen",  "still", "now",   "look",  "want",  "need",
-        "use",  "effort", "topic",   "go",    "make",  "do",    "ok",    "yes"};
+        "use",  "effort", "topic",   "go",    "make",  "do",    "ok",    "yes",
+    };
 
-    for (size_t i = 0; i < sizeof(vague) / sizeof(vague[0]); i++) {
-        if (str_eq(stem, str_of(vague[i]))) {
+    for (size_t i = 0;
+         i < sizeof(vague) / sizeof(vague[0]) && stem.len < sizeof(vague[0]);
+         i++) {
+        /* a zero after as many bytes: it is no longer than the stem */
+        if (stem.len > 0 && vague[i][0] == stem.s[0] &&
+            vague[i][stem.len] == '\0' &&
+            memcmp(vague[i], stem.s, stem.len) == 0) {
             return true;
         }
     }

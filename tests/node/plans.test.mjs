@@ -162,4 +162,16 @@ test("a turn asks PostgreSQL for each thing once", async (t) => {
   }
   const memories = callsOf(/^INSERT INTO memories /);
   assert.ok(memories > 0 && callsOf(/INSERT INTO memory_keys /) <= 4 * memories, "keys one by one");
+
+  /* of many open efforts only those are read that share a word with the turn */
+  const things = ["printer", "bicycle", "fence", "gutter", "laptop", "radiator", "door", "chimney", "fridge", "lamp",
+    "socket", "heater", "piano", "kayak", "tent", "saddle", "clock", "mirror", "shelf", "carpet", "curtain"];
+  const say = async (n, content) => isOk(await server.api().post("/api/v1/turns", { user_id: "bob", role: "user", channel: "sms",
+    created_at: new Date(Date.UTC(2026, 0, 1) + n * 7_200_000).toISOString(), content }), 201);
+  for (const [i, thing] of things.entries()) await say(i, `I need to repair the ${thing}.`);
+  postgres.sql("SELECT pg_stat_statements_reset()", store);
+  const { notices } = await say(things.length, "The kayak is fixed now, it works again!");
+  assert.match(notices.join(), /resolved.*kayak/);
+  const read = Number(postgres.sql("SELECT SUM(rows) FROM pg_stat_statements WHERE query LIKE 'SELECT e.memory_id, e.thread_id%'", store));
+  assert.ok(read > 0 && read <= 4, `${read} efforts were read`);
 });

@@ -36,15 +36,24 @@ DB_SQL(SELECT_OWNERS,
        " ORDER BY r.first_seq DESC, e.memory_id DESC LIMIT $3");
 DB_SQL(SELECT_ATTEMPTS, "SELECT " MEMORIES " AND m.parent_id = $2"
                         " ORDER BY +m.created_at, m.id LIMIT $3");
-DB_SQL(SELECT_OPEN, "SELECT " EFFORTS " AND e.is_open = 1"
-                    " AND m.parent_id IS NULL"
-                    " ORDER BY +m.created_at DESC, m.id DESC LIMIT $2");
+#define OF_ALL                                                                 \
+    " AND e.is_open = 1 AND m.parent_id IS NULL"                               \
+    " ORDER BY +m.created_at DESC, m.id DESC LIMIT $2"
 /* As memories_unended has them: asked with every turn, and others' are many. */
-DB_SQL(SELECT_USER, "SELECT " MEMORIES " AND m.user_id = $2"
-                    " AND m.type = 'effort' AND m.parent_id IS NULL"
-                    " AND m.status <> 'resolved' AND m.status <> 'abandoned'"
-                    " AND e.is_open = 1"
-                    " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
+#define OF_USER                                                                \
+    " AND m.user_id = $2 AND m.type = 'effort' AND m.parent_id IS NULL"        \
+    " AND m.status <> 'resolved' AND m.status <> 'abandoned'"                  \
+    " AND e.is_open = 1 ORDER BY m.created_at DESC, m.id DESC LIMIT $3"
+DB_SQL(SELECT_OPEN, "SELECT " EFFORTS OF_ALL);
+DB_SQL(SELECT_USER, "SELECT " MEMORIES OF_USER);
+/* The same, only what tells whether a turn may be about them. */
+#define TITLES "SELECT m.id, m.summary FROM "
+DB_SQL(SELECT_OPEN_TITLES,
+       TITLES "efforts e CROSS JOIN memories m" JOINED OF_ALL);
+DB_SQL(SELECT_USER_TITLES,
+       TITLES "memories m CROSS JOIN efforts e" JOINED OF_USER);
+DB_SQL(SELECT_THESE, "SELECT " EFFORTS " AND e.memory_id = ANY($2)"
+                     " ORDER BY e.memory_id LIMIT $3");
 DB_SQL(SELECT_ENDED, "SELECT " MEMORIES " AND m.user_id = $2"
                      " AND m.created_at > $4 AND m.parent_id IS NULL"
                      " AND e.is_open = 0 AND e.is_spawned = 0"
@@ -207,6 +216,41 @@ enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
                : rows_all(tx, &list, &SELECT_OPEN,
                           DB_ARGS(db_int(EFFORT_MAX_ALL)), out_efforts,
                           out_count, err);
+}
+
+static bool title_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct effort_title *out = item;
+
+    out->memory_id = db_get_uuid(rows, 0);
+    return rows_text(arena, rows, 1, &out->summary);
+}
+
+enum clew_status effort_list_titles(struct store_tx *tx, struct arena *arena,
+                                    struct str user_id,
+                                    struct effort_title **out_titles,
+                                    size_t *out_count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct effort_title), .fn = title_of};
+
+    return user_id.len > 0
+               ? rows_all(tx, &list, &SELECT_USER_TITLES,
+                          DB_ARGS(db_text(user_id), db_int(EFFORT_MAX_ALL)),
+                          out_titles, out_count, err)
+               : rows_all(tx, &list, &SELECT_OPEN_TITLES,
+                          DB_ARGS(db_int(EFFORT_MAX_ALL)), out_titles,
+                          out_count, err);
+}
+
+enum clew_status effort_list_these(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *ids, size_t n_ids,
+                                   struct effort **out_efforts,
+                                   size_t *out_count, struct clew_error *err)
+{
+    return select_efforts(tx, arena, &SELECT_THESE, db_uuids(ids, n_ids),
+                          (int64_t)n_ids, out_efforts, out_count, err);
 }
 
 enum clew_status effort_list_ended(struct store_tx *tx, struct arena *arena,

@@ -92,6 +92,23 @@ enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
                                   struct effort **out_efforts,
                                   size_t *out_count,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* The same, by what they are called: a user may have EFFORT_MAX_ALL of them,
+ * and few concern a turn. */
+struct effort_title {
+    struct uuid memory_id;
+    struct str summary;
+};
+enum clew_status effort_list_titles(struct store_tx *tx, struct arena *arena,
+                                    struct str user_id,
+                                    struct effort_title **out_titles,
+                                    size_t *out_count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Those with these ids, by id. */
+enum clew_status effort_list_these(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *ids, size_t n_ids,
+                                   struct effort **out_efforts,
+                                   size_t *out_count,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* Ended efforts of a user that were opened after `since_ms`, newest first. */
 enum clew_status effort_list_ended(struct store_tx *tx, struct arena *arena,
                                    struct str user_id, int64_t since_ms,

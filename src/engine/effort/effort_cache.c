@@ -5,6 +5,7 @@
  */
 #include "engine/effort/effort_cache.h"
 
+#include "base/limits.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/effort/effort_fork.h"
@@ -120,6 +121,31 @@ enum clew_status effort_shared_with(struct observation *o, struct str text,
         *out = effort_words_shared(&words, &o->words);
     }
     return status;
+}
+
+enum clew_status effort_near_titles(struct observation *o,
+                                    const struct effort_title *titles,
+                                    size_t count, size_t *at, struct uuid *out,
+                                    size_t max, size_t *out_count,
+                                    struct clew_error *err)
+{
+    struct arena scratch; /* for the words of one title at a time */
+    enum clew_status status = own_words(o);
+    size_t n = 0;
+
+    arena_init(&scratch, LIMIT_REQUEST_ARENA_BYTES);
+    for (; status == CLEW_OK && *at < count && n < max; (*at)++) {
+        struct effort_words words;
+
+        arena_clear(&scratch);
+        status = effort_words_of(&scratch, titles[*at].summary, &words);
+        if (status == CLEW_OK && effort_words_shared(&words, &o->words) > 0) {
+            out[n++] = titles[*at].memory_id;
+        }
+    }
+    arena_release(&scratch);
+    *out_count = n;
+    return status == CLEW_OK ? CLEW_OK : clew_no_memory(err);
 }
 
 size_t effort_turns_since(const struct observation *o, int64_t seq)

@@ -47,6 +47,16 @@ enum clew_status effort_cache_words(struct observation *o, struct str text,
 enum clew_status effort_shared_with(struct observation *o, struct str text,
                                     size_t *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * The next of `titles` from `*at` on that share a telling word with this turn,
+ * at most `max`, in their order; `*at` is then the first that was not looked
+ * at.
+ */
+enum clew_status effort_near_titles(struct observation *o,
+                                    const struct effort_title *titles,
+                                    size_t count, size_t *at, struct uuid *out,
+                                    size_t max, size_t *out_count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The user's turns after `seq` and before this one. */
 size_t effort_turns_since(const struct observation *o, int64_t seq);
 /* Did the turn before this one belong to the effort? */
@@ -103,8 +113,8 @@ enum clew_status effort_try_open(struct observation *o,
 /* --- opening --- */
 
 /* The effort's title names the chat, unless a person or an effort did. */
-enum clew_status effort_title_chat(struct observation *o,
-                                   const struct uuid *id, struct str title,
+enum clew_status effort_title_chat(struct observation *o, const struct uuid *id,
+                                   struct str title,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* Do both titles name the same work? */
 bool effort_is_same(const struct effort_words *wanted,

@@ -43,6 +43,8 @@
 /* Efforts a turn is held against: of its chat, of the user's other chats. */
 #define MAX_NEAR 6
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
+/* Of the latter so many are read together; some may turn out to be others. */
+#define FAR_AT_ONCE 16
 /* An ending shorter than this says little by itself, in bytes. */
 #define THIN_ENDING 48
 /* Tokens of the turn before that an ending takes. */
@@ -242,6 +244,67 @@ static bool is_other_side(const struct observation *o,
            !uuid_eq(&effort->thread_id, &chat->id);
 }
 
+/* May it be held against the turn beside those that are there? */
+static bool is_further(const struct observation *o, const struct effort *effort,
+                       struct effort *const *there, size_t n)
+{
+    bool is_known = !uuid_is_nil(&effort->parent_id) || effort->is_spawned ||
+                    is_other_side(o, effort);
+
+    for (size_t k = 0; k < n && !is_known; k++) {
+        is_known = uuid_eq(&there[k]->memory_id, &effort->memory_id);
+    }
+    return !is_known;
+}
+
+static struct effort *find_effort(struct effort *efforts, size_t count,
+                                  const struct uuid *id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (uuid_eq(&efforts[i].memory_id, id)) {
+            return &efforts[i];
+        }
+    }
+    return NULL;
+}
+
+/* Open efforts of the user's other chats that share words with the turn. Only
+ * those are read: most of a user's efforts are about something else. */
+static enum clew_status add_far(struct observation *o, struct effort **out,
+                                size_t *n, struct clew_error *err)
+{
+    struct effort_title *titles = NULL;
+    size_t n_titles = 0;
+    size_t n_far = 0;
+    size_t at = 0;
+    enum clew_status status = effort_list_titles(
+        o->tx, o->arena, o->work->turn->user_id, &titles, &n_titles, err);
+
+    while (status == CLEW_OK && at < n_titles && n_far < MAX_FAR) {
+        struct uuid ids[FAR_AT_ONCE];
+        struct effort *efforts = NULL;
+        size_t n_ids = 0;
+        size_t count = 0;
+
+        status = effort_near_titles(o, titles, n_titles, &at, ids, FAR_AT_ONCE,
+                                    &n_ids, err);
+        if (status == CLEW_OK && n_ids > 0) {
+            status = effort_list_these(o->tx, o->arena, ids, n_ids, &efforts,
+                                       &count, err);
+        }
+        for (size_t i = 0; status == CLEW_OK && i < n_ids && n_far < MAX_FAR;
+             i++) {
+            struct effort *effort = find_effort(efforts, count, &ids[i]);
+
+            if (effort && is_further(o, effort, out, *n)) {
+                out[(*n)++] = effort;
+                n_far++;
+            }
+        }
+    }
+    return status;
+}
+
 /* What the turn may be about: open efforts of its chat, and of its user's other
  * chats where words are shared. */
 static enum clew_status candidates(struct observation *o,
@@ -249,12 +312,8 @@ static enum clew_status candidates(struct observation *o,
                                    struct effort **out, size_t *out_count,
                                    struct clew_error *err)
 {
-    struct effort *others = NULL;
-    size_t n_others = 0;
     size_t n = 0;
-    size_t n_far = 0;
-    enum clew_status status = effort_list_user(
-        o->tx, o->arena, o->work->turn->user_id, &others, &n_others, err);
+    enum clew_status status;
 
     for (size_t i = 0; i < cache->count && n < MAX_NEAR; i++) {
         if (cache->items[i].is_open && !cache->items[i].is_spawned &&
@@ -262,24 +321,7 @@ static enum clew_status candidates(struct observation *o,
             out[n++] = &cache->items[i];
         }
     }
-    for (size_t i = 0; status == CLEW_OK && i < n_others && n_far < MAX_FAR;
-         i++) {
-        size_t shared = 0;
-        bool is_known = !uuid_is_nil(&others[i].parent_id) ||
-                        others[i].is_spawned || is_other_side(o, &others[i]);
-
-        for (size_t k = 0; k < n && !is_known; k++) {
-            is_known = uuid_eq(&out[k]->memory_id, &others[i].memory_id);
-        }
-        if (is_known) {
-            continue;
-        }
-        status = effort_shared_with(o, others[i].summary, &shared, err);
-        if (status == CLEW_OK && shared > 0) {
-            out[n++] = &others[i];
-            n_far++;
-        }
-    }
+    status = add_far(o, out, &n, err);
     *out_count = n;
     return status;
 }
