@@ -549,14 +549,17 @@ static void run_on(const char *name, uint64_t n_turns, bool observes)
         pg_new_database(bench.url, sizeof(bench.url));
     }
     rest(&bench);
-    ingest(&bench);
-    if (!observes) {
-        fork_large(&bench); /* while there is no other turn */
-    }
     sync_time(&bench);
-    posts(&bench);
-    slow_posts(&bench);
-    if (!observes) {
+    if (observes) { /* before there is a batch that is read beside them */
+        posts(&bench);
+        slow_posts(&bench);
+        child_wait_read(&bench.child);
+        ingest(&bench);
+    } else {
+        ingest(&bench);
+        fork_large(&bench); /* while there is no other turn */
+        posts(&bench);
+        slow_posts(&bench);
         starts(&bench);
     }
     child_stop(&bench.child);
