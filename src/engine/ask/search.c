@@ -207,9 +207,13 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         status = search_read(&work, err);
     }
     if (status == CLEW_OK) {
-        status = search_score(&work, err);
+        status = search_order(&work, err);
     }
     if (status == CLEW_OK) {
+        status = search_settle_told(&work, err);
+    }
+    if (status == CLEW_OK) {
+        search_set_scores(&work);
         status = take_answers(&work, out, err);
         out->ranking = work.rows.ranking;
         out->did_you_mean = work.asked.mended.query;

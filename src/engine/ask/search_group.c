@@ -100,6 +100,21 @@ static bool speak(struct search_work *work, const struct search_hit *hit)
     return has_turn;
 }
 
+/* What is looked at of a turn, and who said it. */
+static enum clew_status dress(struct search_work *work, struct matter *matter,
+                              struct clew_error *err)
+{
+    struct search_hit *hit = &matter->hit;
+
+    if (!hit->turn) {
+        return CLEW_OK;
+    }
+    hit->speaker =
+        sense_speaker(hit->turn->role == TURN_ASSISTANT, hit->turn->name);
+    return doc_searched(work->engine, work->arena, hit->turn, &matter->searched,
+                        err);
+}
+
 static enum clew_status add_hit(struct search_work *work,
                                 const struct search_hit *hit,
                                 struct clew_error *err)
@@ -118,7 +133,7 @@ static enum clew_status add_hit(struct search_work *work,
     } else {
         matter->turn = hit->match;
     }
-    return CLEW_OK;
+    return dress(work, matter, err);
 }
 
 /* May the answer hold a turn that was not ranked itself? */
@@ -139,9 +154,9 @@ static bool is_in_reach(const struct search_work *work, const struct turn *turn)
            (query->user_id.len == 0 || str_eq(query->user_id, turn->user_id));
 }
 
-static enum clew_status add_cited(struct search_work *work,
-                                  const struct turn *turn,
-                                  struct clew_error *err)
+enum clew_status search_add_turn(struct search_work *work,
+                                 const struct turn *turn,
+                                 struct clew_error *err)
 {
     struct memory_ref ref = {turn->chat_id, turn->seq, turn->seq};
     struct matter *matter;
@@ -168,7 +183,8 @@ static enum clew_status add_cited(struct search_work *work,
     matter->hit.turn = turn;
     matter->hit.text = turn->text;
     matter->hit.source_ref = search_ref(work->arena, &ref);
-    return matter->hit.source_ref.s ? CLEW_OK : clew_no_memory(err);
+    return matter->hit.source_ref.s ? dress(work, matter, err)
+                                    : clew_no_memory(err);
 }
 
 /* Is a memory's thread long, so that citing a turn says little of it? */
@@ -230,7 +246,7 @@ static enum clew_status add_turns(struct search_work *work,
             store_read(work->engine->store, work->scope, do_cited, work, err);
     }
     for (size_t i = 0; status == CLEW_OK && i < work->n_cited; i++) {
-        status = add_cited(work, &work->cited[i], err);
+        status = search_add_turn(work, &work->cited[i], err);
     }
     return status;
 }
@@ -257,16 +273,6 @@ enum clew_status search_group(struct search_work *work, struct clew_error *err)
 
         if (has_turns ? !is_turn && !speak(work, hit) : true) {
             status = add_hit(work, hit, err);
-        }
-    }
-    for (size_t i = 0; status == CLEW_OK && i < work->count; i++) {
-        struct search_hit *hit = &work->matters[i].hit;
-
-        if (hit->turn) {
-            status = doc_searched(work->engine, work->arena, hit->turn,
-                                  &work->matters[i].searched, err);
-            hit->speaker = sense_speaker(hit->turn->role == TURN_ASSISTANT,
-                                         hit->turn->name);
         }
     }
     return status;

@@ -11,6 +11,7 @@
  * search_asking.c  what only asks the same
  * search_read.c    the first of them read with the question
  * search_score.c   one score, and the order
+ * search_told.c    what a model read that replaces what was found
  * search.c         the steps in order
  * Thread-safety: none; everything belongs to one search.
  */
@@ -21,6 +22,7 @@
 #include "engine/ask/search_tuning.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/sight.h"
+#include "model/reader.h"
 #include "text/token.h"
 
 /* The question as it is looked for. */
@@ -115,6 +117,11 @@ enum clew_status search_passage(const struct search_work *work, struct str text,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Does a memory or an episode that was found belong to this matter? */
 bool search_belongs(const struct search_hit *hit, const struct matter *matter);
+/* Make a matter of a turn that was not ranked, at the end of the list, unless
+ * it has one or the question may not see it. */
+enum clew_status search_add_turn(struct search_work *work,
+                                 const struct turn *turn,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Where the matter that shows `id` stands. */
 size_t search_find(const struct search_work *work, const struct uuid *id);
 /* Is a text in a script that the reader has seen? */
@@ -145,8 +152,24 @@ enum clew_status search_find_asking(struct search_work *work,
 /* Choose passages, and read the first with the question. */
 enum clew_status search_read(struct search_work *work,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* Score and order; what is superseded after what holds. */
-enum clew_status search_score(struct search_work *work,
+/* The question and a note of that time, as the reader is asked whether the one
+ * answers the other; b.s == NULL without memory. */
+struct reader_pair search_note_pair(struct search_work *work, struct str note,
+                                    int64_t at_ms);
+/* Put matter `later`, which holds, right before `earlier`, which held. */
+void search_overtake(struct search_work *work, size_t earlier, size_t later,
+                     bool is_sure);
+/* What meets the times asked about is not outdated by what does not. */
+bool search_is_outside(const struct matter *later,
+                       const struct matter *earlier);
+/* Where the note of a turn that answers was replaced by one that a language
+ * model read, what holds before it; brought in if it was not found. */
+enum clew_status search_settle_told(struct search_work *work,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Order; what is superseded after what holds. */
+enum clew_status search_order(struct search_work *work,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* … and give each its score, in that order. */
+void search_set_scores(struct search_work *work);
 
 #endif

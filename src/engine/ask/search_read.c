@@ -247,9 +247,8 @@ static struct str with_talk(struct arena *arena, struct str bare,
     return text ? str_of(text) : (struct str){0};
 }
 
-static enum clew_status begin(struct search_work *work,
-                              struct reading_work *reading,
-                              struct clew_error *err)
+/* The question with its day; s == NULL without memory. */
+static struct str question_of(const struct search_work *work)
 {
     struct str query = str_sub(work->asked.text, 0,
                                utf8_cut(work->asked.text, QUESTION_BYTES));
@@ -258,14 +257,34 @@ static enum clew_status begin(struct search_work *work,
                                           (int)query.len, query.s)
                            : NULL;
 
+    return bare ? str_of(bare) : (struct str){0};
+}
+
+struct reader_pair search_note_pair(struct search_work *work, struct str note,
+                                    int64_t at_ms)
+{
+    struct matter matter = {
+        .hit = {.item = {.created_at_ms = at_ms}, .text = note}};
+    struct reader_pair pair = {.a = question_of(work)};
+
+    if (pair.a.s) {
+        pair.b = passage_text(work->arena, &matter);
+    }
+    return pair;
+}
+
+static enum clew_status begin(struct search_work *work,
+                              struct reading_work *reading,
+                              struct clew_error *err)
+{
     reading->pairs =
         arena_zero(work->arena, SEARCH_MAX_READ, sizeof(*reading->pairs));
     reading->verdicts =
         arena_zero(work->arena, SEARCH_MAX_READ, sizeof(*reading->verdicts));
-    if (!bare || !reading->pairs || !reading->verdicts) {
+    reading->bare = question_of(work);
+    if (!reading->bare.s || !reading->pairs || !reading->verdicts) {
         return clew_no_memory(err);
     }
-    reading->bare = str_of(bare);
     reading->question =
         work->asked.lent.len > 0
             ? with_talk(work->arena, reading->bare, work->asked.lent)

@@ -189,8 +189,7 @@ static void put_strangers_behind(struct search_work *work)
     }
 }
 
-/* What meets the times asked about is not outdated by what does not. */
-static bool is_outside(const struct matter *later, const struct matter *earlier)
+bool search_is_outside(const struct matter *later, const struct matter *earlier)
 {
     return later->time < earlier->time;
 }
@@ -198,7 +197,7 @@ static bool is_outside(const struct matter *later, const struct matter *earlier)
 static bool is_newer(const struct matter *later, const struct matter *earlier)
 {
     return later->hit.item.created_at_ms > earlier->hit.item.created_at_ms &&
-           !is_outside(later, earlier);
+           !search_is_outside(later, earlier);
 }
 
 /* Of those that promise an answer the newer ones, by steps. */
@@ -223,8 +222,7 @@ static void prefer_new(struct search_work *work)
 
 /* --- what holds before what held --- */
 
-/* Put matter `later`, which holds, right before `earlier`, which held. */
-static void overtake(struct search_work *work, size_t earlier, size_t later,
+void search_overtake(struct search_work *work, size_t earlier, size_t later,
                      bool is_sure)
 {
     struct matter *list = work->matters;
@@ -293,13 +291,13 @@ static void settle_lineage(struct search_work *work)
         }
         later = place_of(work, &memory->refined_by);
         if (later == SIZE_MAX || later == i ||
-            is_outside(&work->matters[later], &work->matters[i]) ||
+            search_is_outside(&work->matters[later], &work->matters[i]) ||
             work->matters[later].hit.item.created_at_ms <
                 work->matters[i].hit.item.created_at_ms) {
             continue; /* said again later, or in the same breath */
         }
         work->matters[i].hit.refined_by = memory->refined_by;
-        overtake(work, i, later, true);
+        search_overtake(work, i, later, true);
     }
 }
 
@@ -401,8 +399,9 @@ static enum clew_status settle_updates(struct search_work *work,
             (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
 
         if (sure >= UPDATE_LIKELY) {
-            overtake(work, search_find(work, &held[i][0]),
-                     search_find(work, &held[i][1]), sure >= UPDATE_SURE);
+            search_overtake(work, search_find(work, &held[i][0]),
+                            search_find(work, &held[i][1]),
+                            sure >= UPDATE_SURE);
         }
     }
     return CLEW_OK;
@@ -423,7 +422,7 @@ static double time_aside(const struct search_work *work,
                : 0;
 }
 
-static void set_scores(struct search_work *work)
+void search_set_scores(struct search_work *work)
 {
     double at_most = 1;
     double trust = work->asked.mended.count > 0 ? SCORE_MENDED : 1;
@@ -445,7 +444,7 @@ static void set_scores(struct search_work *work)
     }
 }
 
-enum clew_status search_score(struct search_work *work, struct clew_error *err)
+enum clew_status search_order(struct search_work *work, struct clew_error *err)
 {
     bool is_read = search_reads(work);
     enum clew_status status = CLEW_OK;
@@ -482,7 +481,6 @@ enum clew_status search_score(struct search_work *work, struct clew_error *err)
     if (status == CLEW_OK) {
         search_put_named_first(work);
         settle_lineage(work);
-        set_scores(work);
     }
     return status;
 }

@@ -85,6 +85,12 @@
 #define UPDATE_LIKELY 0.35
 #define UPDATE_SURE 0.8
 
+/* Turns among the first whose notes a model may have replaced, notes of them
+ * that are read with the question, and how likely one must answer it. */
+#define TOLD_AMONG 10
+#define TOLD_MAX_NOTES 24
+#define TOLD_MIN_READ 0.05
+
 /* --- the score: the probability that it answers --- */
 
 #define SCORE_BASE (-1.4)

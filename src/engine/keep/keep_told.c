@@ -33,10 +33,11 @@ DB_SQL(SELECT_HERE,
 struct covered {
     struct uuid ids[KEEP_TOLD_MOST];
     size_t count;
-    size_t bytes;        /* of the longest of them */
-    bool is_guess;       /* all of them are the reader's, nobody's else */
-    size_t n_gone;       /* that do not count: they are taken back */
-    struct memory first; /* the first of those that count */
+    size_t bytes;             /* of the longest of them */
+    struct select_cite place; /* … and where it stands */
+    bool is_guess;            /* all of them are the reader's, nobody's else */
+    size_t n_gone;            /* that do not count: they are taken back */
+    struct memory first;      /* the first of those that count */
 };
 
 /* Where a stored note's words stand in this turn; false: they do not. */
@@ -117,9 +118,10 @@ static enum clew_status find_covered(struct observation *o,
             out->is_guess = out->is_guess && memory.pinned_at_ms == 0 &&
                             str_eq(memory.origin, STR("extracted"));
             out->ids[out->count++] = ids[i];
-            out->bytes = place.to - place.from > out->bytes
-                             ? place.to - place.from
-                             : out->bytes;
+            if (place.to - place.from > out->bytes) {
+                out->bytes = place.to - place.from;
+                out->place = place;
+            }
         }
     }
     return status;
@@ -157,6 +159,53 @@ static enum clew_status may_update(struct observation *o, const struct uuid *id,
     return status;
 }
 
+/* Those that it may take the place of, of those named. */
+static enum clew_status find_replaced(struct observation *o,
+                                      const struct keep_told *told,
+                                      struct uuid *out, size_t *out_count,
+                                      struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    *out_count = 0;
+    for (size_t i = 0;
+         i < told->n_updates && i < KEEP_TOLD_UPDATES && status == CLEW_OK;
+         i++) {
+        bool is_ok = false;
+
+        status = may_update(o, &told->updates[i], &is_ok, err);
+        if (is_ok) {
+            out[(*out_count)++] = told->updates[i];
+        }
+    }
+    return status;
+}
+
+static bool holds(const struct select_cite *a, const struct select_cite *b)
+{
+    return a->from <= b->from && b->to <= a->to;
+}
+
+/* Did one guess hold these words together with others that are a note of their
+ * own? */
+static bool is_split(const struct keep_told *told,
+                     const struct covered *covered)
+{
+    if (!covered->is_guess || covered->count != 1 ||
+        !holds(&covered->place, &told->cite)) {
+        return false;
+    }
+    for (size_t i = 0; i < told->n_others; i++) {
+        const struct select_cite *other = &told->others[i];
+
+        if (holds(&covered->place, other) &&
+            (other->to <= told->cite.from || told->cite.to <= other->from)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Was the note of just these words guessed wrongly? */
 static bool is_corrected(const struct keep_told *told,
                          const struct select_note *words,
@@ -174,14 +223,14 @@ static bool is_corrected(const struct keep_told *told,
 static enum clew_status
 keep_over(struct observation *o, const struct keep_told *told,
           const struct keep_note *note, const struct covered *covered,
-          struct keep_told_row *out, struct clew_error *err)
+          bool is_better, struct keep_told_row *out, struct clew_error *err)
 {
     struct keep_near none = {0};
     bool is_more = (told->cite.to - told->cite.from) * MORE_OF >
                    covered->bytes * MORE_TIMES;
 
     if (covered->is_guess &&
-        (is_more || is_corrected(told, note->note, covered))) {
+        (is_more || is_better || is_corrected(told, note->note, covered))) {
         out->fate = KEEP_INSTEAD;
         out->n_instead = covered->count;
         memcpy(out->instead, covered->ids, sizeof(out->instead));
@@ -196,55 +245,82 @@ keep_over(struct observation *o, const struct keep_told *told,
     return CLEW_OK;
 }
 
-/* A note of the turn, whoever read it, takes the place of an earlier one. */
-static enum clew_status update(struct observation *o, const struct uuid *id,
-                               const struct uuid *earlier,
-                               struct clew_error *err)
+/* A note of the turn, whoever read it, takes the place of earlier ones. */
+static enum clew_status replace(struct observation *o, const struct uuid *id,
+                                const struct uuid *earlier, size_t count,
+                                struct clew_error *err)
 {
-    return uuid_eq(id, earlier) ? CLEW_OK
-                                : memory_add_source(o->tx, id, earlier, err);
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        if (!uuid_eq(id, &earlier[i])) {
+            status = memory_add_source(o->tx, id, &earlier[i], err);
+        }
+    }
+    return status;
+}
+
+/* The note of these words of the turn. */
+static enum clew_status make_note(struct observation *o,
+                                  const struct keep_told *told,
+                                  const struct select_cite *cite,
+                                  struct select_note *words,
+                                  struct keep_note *out, struct clew_error *err)
+{
+    if (select_words(o->arena, &o->select, cite, told->aside, words) !=
+        CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    words->keep = told->keep;
+    words->confidence = told->confidence;
+    words->is_hedged = told->is_hedged;
+    *out = keep_note_of(o, words);
+    return CLEW_OK;
 }
 
 enum clew_status keep_told(struct observation *o, const struct keep_told *told,
                            struct keep_told_row *out, struct clew_error *err)
 {
+    struct uuid replaced[KEEP_TOLD_UPDATES];
+    struct select_cite cite = told->cite;
     struct select_note words;
     struct keep_note note;
     struct covered covered;
-    bool can_update = false;
+    size_t n_replaced = 0;
+    bool is_part = false;
     bool is_new = false;
     enum clew_status status = find_covered(o, told, &covered, err);
 
     *out = (struct keep_told_row){.fate = KEEP_REFINED};
-    if (status == CLEW_OK && !uuid_is_nil(&told->updates)) {
-        status = may_update(o, &told->updates, &can_update, err);
+    if (status == CLEW_OK) {
+        status = find_replaced(o, told, replaced, &n_replaced, err);
+    }
+    if (status == CLEW_OK) {
+        is_part = is_split(told, &covered);
+        /* a guess that replaces something keeps all of its words */
+        if (n_replaced > 0 && covered.count == 1 && covered.is_guess &&
+            !is_part && holds(&covered.place, &cite)) {
+            cite = covered.place;
+        }
+        status = make_note(o, told, &cite, &words, &note, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
-    if (select_words(o->arena, &o->select, &told->cite, told->aside, &words) !=
-        CLEW_OK) {
-        return clew_no_memory(err);
-    }
-    words.keep = told->keep;
-    words.confidence = told->confidence;
-    words.is_hedged = told->is_hedged;
-    note = keep_note_of(o, &words);
     if (covered.count > 0) {
-        status = keep_over(o, told, &note, &covered, out, err);
-        return status == CLEW_OK && can_update
-                   ? update(o, &out->id, &told->updates, err)
-                   : status;
-    }
-    if (can_update || covered.n_gone > 0) {
+        status = keep_over(o, told, &note, &covered, is_part || n_replaced > 0,
+                           out, err);
+    } else if (n_replaced > 0 || covered.n_gone > 0) {
         struct keep_near near = {0};
 
-        if (can_update) {
-            near.refined = told->updates;
+        if (n_replaced > 0) {
+            near.refined = replaced[--n_replaced];
         }
-        return keep_insert(o, &note, &near, &out->id, err);
+        status = keep_insert(o, &note, &near, &out->id, err);
+    } else {
+        status = keep_note(o, &words, &out->id, &is_new, err);
+        out->fate = is_new ? KEEP_NEW : KEEP_KNOWN;
     }
-    status = keep_note(o, &words, &out->id, &is_new, err);
-    out->fate = is_new ? KEEP_NEW : KEEP_KNOWN;
-    return status;
+    return status == CLEW_OK ? replace(o, &out->id, replaced, n_replaced, err)
+                             : status;
 }

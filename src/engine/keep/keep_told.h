@@ -4,8 +4,9 @@
  *
  * A language model that was asked later (llmread/) chose the words; the note
  * is made of them as the reader's own are. What the reader kept of the same
- * words stays, or gives way where the model knows better: there is one note of
- * one thing, whoever read it.
+ * words stays, or gives way where the model knows better (what it is about,
+ * that it holds two things, that it replaces an earlier one): there is one note
+ * of one thing, whoever read it.
  * Thread-safety: none; inside one transaction function.
  */
 #ifndef ENGINE_KEEP_TOLD_H
@@ -28,7 +29,11 @@ struct keep_told {
     struct str aside; /* what the words alone do not say; or empty */
     bool is_hedged;
     float confidence;
-    struct uuid updates; /* the note it takes the place of; nil: none */
+    const struct uuid *updates; /* the notes it takes the place of */
+    size_t n_updates;
+    /* words of the same turn that are notes of their own */
+    const struct select_cite *others;
+    size_t n_others;
     /* notes that are taken back: they hold nothing */
     const struct uuid *gone;
     size_t n_gone;
@@ -36,9 +41,12 @@ struct keep_told {
 
 /* Notes of one turn that are looked at. */
 #define KEEP_TOLD_MOST 32
+/* Notes that one takes the place of. */
+#define KEEP_TOLD_UPDATES 8
 
-/* KEEP_INSTEAD: the reader's own notes said less of it, as another type or with
- * other words beside it; the caller takes those back. */
+/* KEEP_INSTEAD: the reader's own notes said less of it, as another type, with
+ * other words beside it, together with something else, or without what it
+ * replaces; the caller takes those back. */
 enum keep_fate { KEEP_KNOWN, KEEP_NEW, KEEP_REFINED, KEEP_INSTEAD };
 
 struct keep_told_row {

@@ -31,6 +31,8 @@ struct apply_counts {
     size_t removed; /* notes and efforts that are none */
     size_t linked;  /* earlier chats that this one goes on with */
     size_t parted;  /* links that are none */
+    /* notes that the reader finds worthless, and nothing rests on: dropped */
+    size_t worthless;
 };
 
 /* `key` names the answer (hex), `model` who gave it; `now_ms` is when it is

@@ -25,13 +25,14 @@ struct check {
     const struct stretch *stretch;
     struct found *out;
     struct str said; /* all that was said or is known */
+    size_t n_items;  /* of the list at hand, so far */
 };
 
 const char *found_fault_name(enum found_fault fault)
 {
-    static const char *const names[] = {"turn",    "quote",  "words",
-                                        "machine", "type",   "label",
-                                        "about",   "update", "trust"};
+    static const char *const names[] = {"turn",  "quote", "words", "machine",
+                                        "type",  "label", "about", "update",
+                                        "trust", "worth"};
 
     _Static_assert(sizeof(names) / sizeof(names[0]) == FOUND_FAULTS,
                    "every fault has a name");
@@ -136,37 +137,91 @@ static bool keep_of(struct str type, enum reader_keep *out)
     return false;
 }
 
-/* What it replaces, if it may. */
-static enum clew_status find_update(struct check *r, const json_t *item,
+/* The note of the same answer that a label names: "#2" is the second. Its place
+ * among those that are believed, from 1 on; 0: it is none of them. */
+static size_t own_of(const struct check *r, struct str label)
+{
+    int64_t number = 0;
+
+    if (label.len < 2 || label.s[0] != '#' ||
+        !str_parse_int(str_sub(label, 1, label.len), &number)) {
+        return 0;
+    }
+    for (size_t i = 0; i < r->out->n_notes; i++) {
+        if (r->out->notes[i].item == (size_t)number) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Does the note speak of what the other says, and after it? */
+static enum clew_status may_replace(struct check *r, struct str words,
+                                    const struct found_note *note,
+                                    const struct stretch_known *known,
+                                    bool *out)
+{
+    const char *all = arena_printf(r->arena, "%.*s %.*s", (int)note->about.len,
+                                   note->about.s, (int)words.len, words.s);
+    enum clew_status status =
+        all ? effort_words_meet(r->arena, str_of(all), known->memory.summary,
+                                out)
+            : CLEW_NO_MEMORY;
+
+    *out =
+        *out && known->memory.created_at_ms <= note->turn->turn.created_at_ms;
+    return status;
+}
+
+/* One that it replaces, if it may. */
+static enum clew_status find_update(struct check *r, struct str label,
                                     struct str words, struct found_note *note)
 {
-    struct str label = text_of(item, "updates", LABEL_BYTES);
     const struct stretch_known *known =
         stretch_find(r->stretch->notes, r->stretch->n_notes, label);
-    const char *all;
-    bool is_shared = false;
+    bool is_ok = false;
     enum clew_status status;
 
     if (label.len == 0) {
         return CLEW_OK;
     }
     if (!known) {
-        blame(r, FOUND_NO_LABEL);
+        note->updates_own = own_of(r, label);
+        if (note->updates_own == 0) {
+            blame(r, FOUND_NO_LABEL);
+        }
         return CLEW_OK;
     }
-    all = arena_printf(r->arena, "%.*s %.*s", (int)note->about.len,
-                       note->about.s, (int)words.len, words.s);
-    if (!all) {
-        return CLEW_NO_MEMORY;
-    }
-    status = effort_words_meet(r->arena, str_of(all), known->memory.summary,
-                               &is_shared);
-    if (status == CLEW_OK &&
-        (!is_shared ||
-         known->memory.created_at_ms > note->turn->turn.created_at_ms)) {
+    status = may_replace(r, words, note, known, &is_ok);
+    if (status == CLEW_OK && !is_ok) {
         blame(r, FOUND_NO_UPDATE);
-    } else {
-        note->updates = known;
+    } else if (note->n_updates < FOUND_UPDATES) {
+        note->updates[note->n_updates++] = known;
+    }
+    return status;
+}
+
+/* All of them: a label, or a list of such. */
+static enum clew_status find_updates(struct check *r, const json_t *item,
+                                     struct str words, struct found_note *note)
+{
+    const json_t *list = json_object_get(item, "updates");
+    enum clew_status status = CLEW_OK;
+
+    if (!json_is_array(list)) {
+        return find_update(r, text_of(item, "updates", LABEL_BYTES), words,
+                           note);
+    }
+    for (size_t i = 0;
+         i < json_array_size(list) && i < FOUND_UPDATES && status == CLEW_OK;
+         i++) {
+        const json_t *value = json_array_get(list, i);
+        struct str label = {json_string_value(value),
+                            json_string_length(value)};
+
+        status = find_update(
+            r, label.s && label.len <= LABEL_BYTES ? str_trim(label) : STR(""),
+            words, note);
     }
     return status;
 }
@@ -182,7 +237,8 @@ static enum clew_status read_note(struct check *r, const json_t *item)
     if (status != CLEW_OK || !is_ok) {
         return status;
     }
-    *note = (struct found_note){.turn = cited.turn, .cite = cited.cite};
+    *note = (struct found_note){
+        .turn = cited.turn, .cite = cited.cite, .item = r->n_items};
     words = str_sub(cited.turn->said, cited.cite.from, cited.cite.to);
     note->about = text_of(item, "about", ABOUT_BYTES);
     if (quote_is_said(words, note->about)) {
@@ -201,7 +257,7 @@ static enum clew_status read_note(struct check *r, const json_t *item)
         return CLEW_OK;
     }
     note->is_hedged = json_is_true(json_object_get(item, "hedged"));
-    status = find_update(r, item, words, note);
+    status = find_updates(r, item, words, note);
     r->out->n_notes += status == CLEW_OK;
     return status;
 }
@@ -461,6 +517,7 @@ read_items(struct check *r, const json_t *list, size_t most,
     for (size_t i = 0; i < json_array_size(list) && status == CLEW_OK; i++) {
         const json_t *item = json_array_get(list, i);
 
+        r->n_items = i + 1;
         if (i >= most || !json_is_object(item)) {
             blame(r, FOUND_NO_TYPE);
         } else {

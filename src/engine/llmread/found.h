@@ -31,6 +31,8 @@ struct stretch_turn;
 #define FOUND_NOTES 120
 #define FOUND_EFFORTS 40
 #define FOUND_CHATS 16
+/* Notes that one takes the place of. */
+#define FOUND_UPDATES 4
 /* The longest quote of a note. */
 #define FOUND_QUOTE_BYTES 700u
 
@@ -45,16 +47,22 @@ enum found_fault {
     FOUND_NOT_SAID,  /* `about` has words nobody said: it is left out */
     FOUND_NO_UPDATE, /* shares nothing with what it replaces: it adds */
     FOUND_NO_TRUST,  /* would take away, and the rest was mostly wrong */
+    FOUND_NO_WORTH,  /* worthless to the reader, and nothing rests on it */
     FOUND_FAULTS
 };
 
 struct found_note {
+    size_t item; /* its place in the answer's list, from 1 on */
     const struct stretch_turn *turn;
     struct select_cite cite;
     enum reader_keep keep;
     struct str about;
     bool is_hedged;
-    const struct stretch_known *updates; /* NULL: nothing */
+    /* what it replaces: notes that were shown, or an earlier one of the same
+     * answer (from 1 on; 0: none) */
+    const struct stretch_known *updates[FOUND_UPDATES];
+    size_t n_updates;
+    size_t updates_own;
 };
 
 struct found_effort {

@@ -344,6 +344,7 @@ static enum clew_status do_apply(struct store_tx *tx, void *arg,
         status =
             apply_found(&work->batch, &work->stretch, &work->found, work->key,
                         work->model, work->now_ms, &report->counts, err);
+        report->faults[FOUND_NO_WORTH] = report->counts.worthless;
     }
     if (status == CLEW_OK && report->outcome != LLMREAD_SKIPPED) {
         status = note_trace(work, tx, err);

@@ -43,6 +43,7 @@ struct lineage_mark {
     size_t match;    /* the mark whose match it stands for; its own if none */
     bool is_outrun;  /* a newer memory refined the same source */
     bool is_current; /* took the place of another mark */
+    struct uuid end; /* what holds in its place, past all refiners; or nil */
 };
 
 /*

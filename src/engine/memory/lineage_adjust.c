@@ -249,6 +249,7 @@ static void hand_over(struct adjustment *a)
         if (!id) {
             continue;
         }
+        a->marks[i].end = *id;
         if (k == SIZE_MAX) {
             k = a->count++;
             a->marks[k] = (struct lineage_mark){.id = *id, .match = i};
