@@ -18,11 +18,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is found for the question; for each question of the model's. */
+/* What is found for the question, and for a model, which can tell what answers;
+ * for each question of the model's. */
 #define FIRST_SOURCES 10
+#define MODEL_SOURCES 16
 #define MORE_SOURCES 2
-/* Of one passage. */
-#define SOURCE_BYTES 1500
 /* Passages that are an answer by themselves. */
 #define PASSAGES 3
 /* … unless the first is so much likelier to be one. */
@@ -77,7 +77,7 @@ static bool is_there(const struct answer *answer, const struct search_hit *hit)
 
 static struct str cut(struct str text)
 {
-    return str_sub(text, 0, utf8_cut(text, SOURCE_BYTES));
+    return str_sub(text, 0, utf8_cut(text, ANSWER_SOURCE_BYTES));
 }
 
 /* Find, and add what is new; at most `limit`. The question asked before is no
@@ -357,12 +357,16 @@ static enum clew_status run(struct engine *engine, const struct scope *scope,
                             const struct answer_query *query, bool has_room,
                             struct answer *out, struct clew_error *err)
 {
+    bool is_shown = engine->llm && has_room;
     enum clew_status status =
-        find(engine, scope, arena, query, query->search.query, FIRST_SOURCES,
-             out, err);
+        find(engine, scope, arena, query, query->search.query,
+             is_shown ? MODEL_SOURCES : FIRST_SOURCES, out, err);
 
-    if (status == CLEW_OK && query->is_deep && engine->llm && has_room) {
+    if (status == CLEW_OK && query->is_deep && is_shown) {
         status = find_more(engine, scope, arena, query, out, err);
+    }
+    if (status == CLEW_OK && out->n_sources > 0 && is_shown) {
+        status = answer_look_around(engine, scope, arena, query, out, err);
     }
     if (status != CLEW_OK || out->n_sources == 0) {
         return status;

@@ -27,7 +27,7 @@ struct engine;
 /* What the ledger calls it. */
 #define ANSWER_PURPOSE "ask"
 /* Passages shown; sentences of an answer; questions of its own. */
-#define ANSWER_SOURCES 16
+#define ANSWER_SOURCES 26
 #define ANSWER_SENTENCES 12
 #define ANSWER_QUESTIONS 3
 #define ANSWER_CITES 8
@@ -42,10 +42,18 @@ enum answer_fault {
     ANSWER_NOT_SAID   /* a number, date or name is not in what it cites */
 };
 
-/* A passage, as it is shown. */
+/* A turn beside a passage; an empty text: there is none to show. */
+struct answer_beside {
+    struct str by;
+    struct str text;
+};
+
+/* A passage, as it is shown; to a model with what was said around it. */
 struct answer_source {
     const struct search_hit *hit;
     struct str text;
+    struct answer_beside before;
+    struct answer_beside after;
     bool is_spoken_of; /* it has a word of the question */
 };
 

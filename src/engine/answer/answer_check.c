@@ -342,6 +342,27 @@ static bool has_names(const struct said *said, const struct analysis *sentence)
 /* --- all of it -------------------------------------------------------------
  */
 
+/* What a passage was shown with. */
+static void add_around(struct buf *text, const struct answer_source *source)
+{
+    const struct answer_beside *beside[] = {&source->before, &source->after};
+    struct str notes[ANSWER_NOTES];
+    size_t n = answer_notes(source, notes);
+
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        if (beside[i]->text.len > 0) {
+            (void)buf_append_str(text, beside[i]->by);
+            (void)buf_append_char(text, '\n');
+            (void)buf_append_str(text, beside[i]->text);
+            (void)buf_append_char(text, '\n');
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_append_str(text, notes[i]);
+        (void)buf_append_char(text, '\n');
+    }
+}
+
 static enum clew_status gather(struct arena *arena, struct str question,
                                struct said *said, struct clew_error *err)
 {
@@ -358,6 +379,7 @@ static enum clew_status gather(struct arena *arena, struct str question,
         (void)buf_append_char(&text, '\n');
         (void)buf_append_str(&text, source->hit->speaker);
         (void)buf_append_char(&text, '\n');
+        add_around(&text, source);
     }
     own = text.len;
     (void)buf_append_str(&text, question);

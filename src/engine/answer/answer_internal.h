@@ -32,6 +32,24 @@ struct str answer_prompt(struct arena *arena, const struct answer_query *query,
 /* That nothing is known, in the question's language. */
 struct str answer_nothing(struct arena *arena, struct str question);
 
+/* The notes drawn from a passage that say more than its words: at most so many,
+ * in their order. */
+#define ANSWER_NOTES 2
+size_t answer_notes(const struct answer_source *source,
+                    struct str out[ANSWER_NOTES]);
+
+/* --- answer_around.c --- */
+
+/* Bytes of one passage. */
+#define ANSWER_SOURCE_BYTES 1500
+/* What was said beside each, and how the efforts that were found ended. */
+enum clew_status answer_look_around(struct engine *engine,
+                                    const struct scope *scope,
+                                    struct arena *arena,
+                                    const struct answer_query *query,
+                                    struct answer *answer,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+
 /* --- answer_read.c: lines into sentences --- */
 
 /* The next piece; false when enough came. */
