@@ -159,6 +159,26 @@ onEachBackend("asking", (open) => {
     }
   });
 
+  test("what stands beside a passage is shown and cited with it", async () => {
+    const chat_id = isOk(await api.post("/api/v1/chats", { user_id: "kim" }), 201).id;
+    isOk(await api.post("/api/v1/turns", { turns: [
+      "The orchid house is watered by Ludmila from 3 to 7 May.", "Then Barnabas, up to the 12th.",
+    ].map((content, i) => ({ user_id: "kim", chat_id, role: "user", content,
+      created_at: `2026-03-16T10:0${i}:00.000Z` })) }), 201);
+    for (const [line, supported] of [["Ludmila waters it from 3 to 7 May, then Barnabas.", true],
+      ["Ludmila waters it from 3 to 7 May, then Cornelius.", false]]) {
+      model.script = [(prompt) => {
+        const found = prompt.passages.find((p) => /Ludmila/.test(p.text));
+        assert.match(found.after.text, /Barnabas/);
+        assert.equal(found.day, "Monday");
+        return `${line} [${found.number}]`;
+      }];
+      const { sentences } = await ask("Who waters the orchid house from 3 to 7 May?",
+        { user_id: "kim" });
+      assert.deepEqual(sentences.map((s) => s.supported), [supported], line);
+    }
+  });
+
   test("what is not known is said without a call", async () => {
     model.script = [];
     const before = model.asked.length;
