@@ -155,6 +155,32 @@ static void a_guess_of_two_values_is_parted(void **state)
     assert_sound();
 }
 
+/* What the reader saw of changes holds for the notes in its guesses' place, on
+ * either side; and the model is shown what only a guess replaced. */
+static void lineage_of_a_guess_is_inherited(void **state)
+{
+    (void)state;
+    talk_say(&talk, 'u', "I live in Bremen.");
+    talk_say(&talk, 'u', "I live in Hamburg now.");
+    assert_true(find("extracted", "Bremen")->is_superseded);
+    answer(NOTE("T2", "live in Hamburg now", "decision"), "", "", "");
+    pause_talk();
+    assert_non_null(strstr(fake_http_seen(fake), "live in Bremen"));
+    assert_non_null(find("llm", "Hamburg"));
+    assert_null(find("extracted", "Hamburg"));
+    assert_true(find("extracted", "Bremen")->is_superseded);
+    assert_sound();
+    close_all(state);
+    open_all(state);
+    talk_say(&talk, 'u', "I live in Bremen.");
+    talk_say(&talk, 'u', "I live in Hamburg now.");
+    answer(NOTE("T1", "live in Bremen", "decision"), "", "", "");
+    pause_talk();
+    assert_null(find("extracted", "Bremen"));
+    assert_true(find("llm", "Bremen")->is_superseded);
+    assert_sound();
+}
+
 /* --- recall ---------------------------------------------------------------
  */
 
@@ -287,6 +313,7 @@ int main(void)
         CASE(a_note_may_replace_one_of_its_own_answer),
         CASE(a_number_that_is_none_replaces_nothing),
         CASE(a_guess_of_two_values_is_parted),
+        CASE(lineage_of_a_guess_is_inherited),
         CASE(what_holds_comes_first_in_whatever_words),
         CASE(the_other_value_of_a_turn_still_holds),
         READ(what_holds_comes_first_in_whatever_words),

@@ -10,6 +10,7 @@
 #include "engine/keep/keep_internal.h"
 #include "engine/memory/lineage.h"
 #include "engine/understand/observation.h"
+#include "talk/effort_words.h"
 #include "store/db.h"
 
 #include <string.h>
@@ -28,6 +29,18 @@ DB_SQL(SELECT_HERE,
        " AND m.type <> 'effort' AND m.retracted_at IS NULL"
        " AND m.origin IN ('extracted', 'llm')"
        " ORDER BY +m.created_at, m.id LIMIT $4");
+
+/* What guesses replaced, and what replaced them since, as far as it holds. */
+DB_SQL(SELECT_OLDER,
+       "SELECT DISTINCT s.source_id FROM memory_sources s WHERE s.tenant = $1"
+       " AND s.memory_id = ANY($2) AND (SELECT 1 FROM memories m"
+       " WHERE m.tenant = $1 AND m.id = s.source_id"
+       " AND m.retracted_at IS NULL) = 1 ORDER BY s.source_id LIMIT $3");
+DB_SQL(SELECT_NEWER,
+       "SELECT DISTINCT s.memory_id FROM memory_sources s WHERE s.tenant = $1"
+       " AND s.source_id = ANY($2) AND (SELECT 1 FROM memories m"
+       " WHERE m.tenant = $1 AND m.id = s.memory_id"
+       " AND m.retracted_at IS NULL) = 1 ORDER BY s.memory_id LIMIT $3");
 
 /* What lies over the words told. */
 struct covered {
@@ -142,20 +155,20 @@ static enum clew_status say_more(struct observation *o,
     return status;
 }
 
-/* May it take the place of `id`? Only if that was said before, and is not
- * replaced: nothing can stand before itself. */
+/* May it take the place of `id`? Only if that was said before, and was not
+ * replaced before: nothing can stand before itself. */
 static enum clew_status may_update(struct observation *o, const struct uuid *id,
                                    bool *out, struct clew_error *err)
 {
-    struct lineage_mark mark = {.id = *id};
+    int64_t at_ms = o->work->turn->created_at_ms;
+    bool was_replaced = false;
     int64_t said_ms = 0;
     enum clew_status status = memory_last_said(o->tx, id, &said_ms, err);
 
     if (status == CLEW_OK) {
-        status =
-            lineage_find_refiners(o->tx, o->arena, &mark, 1, INT64_MAX, err);
+        status = lineage_was_replaced(o->tx, id, at_ms - 1, &was_replaced, err);
     }
-    *out = said_ms < o->work->turn->created_at_ms && !mark.is_superseded;
+    *out = said_ms < at_ms && !was_replaced;
     return status;
 }
 
@@ -219,22 +232,81 @@ static bool is_corrected(const struct keep_told *told,
              str_find(m->summary, told->aside, 0) == SIZE_MAX));
 }
 
+/* One side of a guess's lineage becomes the note's. Where the guess held more
+ * than its words, what speaks of them. */
+static enum clew_status inherit_side(struct observation *o,
+                                     const struct covered *covered,
+                                     struct str words, bool is_part,
+                                     bool is_newer, const struct uuid *id,
+                                     struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = o->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    const struct uuid *others;
+    enum clew_status status =
+        rows_add(o->tx, &list, is_newer ? &SELECT_NEWER : &SELECT_OLDER,
+                 DB_ARGS(db_uuids(covered->ids, covered->count),
+                         db_int(KEEP_TOLD_UPDATES)),
+                 err);
+
+    others = list.items;
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        struct memory other;
+        bool is_ok = true;
+
+        if (is_part) {
+            status = memory_find(o->tx, o->arena, &others[i], &other, err);
+        }
+        if (is_part && status == CLEW_OK &&
+            effort_words_meet(o->arena, words, other.summary, &is_ok) !=
+                CLEW_OK) {
+            return clew_no_memory(err);
+        }
+        if (status == CLEW_OK && is_ok) {
+            status = is_newer ? memory_add_source(o->tx, &others[i], id, err)
+                              : memory_add_source(o->tx, id, &others[i], err);
+        }
+    }
+    return status;
+}
+
+/* The note stands in the place of guesses, so in their lineage too. */
+static enum clew_status inherit(struct observation *o,
+                                const struct covered *covered,
+                                const struct keep_note *note, bool is_part,
+                                const struct uuid *id, struct clew_error *err)
+{
+    struct str words = note->note->summary;
+    enum clew_status status =
+        inherit_side(o, covered, words, is_part, false, id, err);
+
+    return status == CLEW_OK
+               ? inherit_side(o, covered, words, is_part, true, id, err)
+               : status;
+}
+
 /* The words are held by notes of this turn. */
-static enum clew_status
-keep_over(struct observation *o, const struct keep_told *told,
-          const struct keep_note *note, const struct covered *covered,
-          bool is_better, struct keep_told_row *out, struct clew_error *err)
+static enum clew_status keep_over(struct observation *o,
+                                  const struct keep_told *told,
+                                  const struct keep_note *note,
+                                  const struct covered *covered, bool is_part,
+                                  bool is_better, struct keep_told_row *out,
+                                  struct clew_error *err)
 {
     struct keep_near none = {0};
+    enum clew_status status;
     bool is_more = (told->cite.to - told->cite.from) * MORE_OF >
                    covered->bytes * MORE_TIMES;
 
-    if (covered->is_guess &&
-        (is_more || is_better || is_corrected(told, note->note, covered))) {
+    if (covered->is_guess && (is_more || is_part || is_better ||
+                              is_corrected(told, note->note, covered))) {
         out->fate = KEEP_INSTEAD;
         out->n_instead = covered->count;
         memcpy(out->instead, covered->ids, sizeof(out->instead));
-        return keep_insert(o, note, &none, &out->id, err);
+        status = keep_insert(o, note, &none, &out->id, err);
+        return status == CLEW_OK
+                   ? inherit(o, covered, note, is_part, &out->id, err)
+                   : status;
     }
     if (is_more) {
         out->fate = KEEP_REFINED;
@@ -308,7 +380,7 @@ enum clew_status keep_told(struct observation *o, const struct keep_told *told,
         return status;
     }
     if (covered.count > 0) {
-        status = keep_over(o, told, &note, &covered, is_part || n_replaced > 0,
+        status = keep_over(o, told, &note, &covered, is_part, n_replaced > 0,
                            out, err);
     } else if (n_replaced > 0 || covered.n_gone > 0) {
         struct keep_near near = {0};

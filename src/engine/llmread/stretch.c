@@ -370,7 +370,7 @@ static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
                                  struct stretch *s, struct clew_error *err)
 {
     struct stretch_known *out = &s->notes[s->n_notes];
-    struct lineage_mark mark = {.id = *id};
+    bool was_replaced = false;
     enum clew_status status;
 
     for (size_t i = 0; i < s->n_notes; i++) {
@@ -378,8 +378,9 @@ static enum clew_status add_note(struct store_tx *tx, struct arena *arena,
             return CLEW_OK;
         }
     }
-    status = lineage_find_refiners(tx, arena, &mark, 1, INT64_MAX, err);
-    if (status != CLEW_OK || mark.is_superseded) {
+    /* what only a guess of these turns replaced the model may judge itself */
+    status = lineage_was_replaced(tx, id, s->from_ms - 1, &was_replaced, err);
+    if (status != CLEW_OK || was_replaced) {
         return status;
     }
     status = memory_find(tx, arena, id, &out->memory, err);

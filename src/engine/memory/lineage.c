@@ -18,6 +18,12 @@
 DB_SQL(SELECT_NEWEST, "SELECT m.id, (SELECT s.memory_id" SEEN_REFINERS("m.id")
                           NEWEST_FIRST "1) FROM memories m WHERE m.tenant = $1"
                                        " AND m.id = ANY($2)");
+/* By the time of the memory: an edge may have been carried over later. */
+DB_SQL(COUNT_REPLACED,
+       "SELECT COUNT(*) FROM memory_sources s WHERE s.tenant = $1"
+       " AND s.source_id = $2 AND (SELECT 1 FROM memories r WHERE r.tenant = $1"
+       " AND r.id = s.memory_id AND r.created_at <= $3"
+       " AND r.retracted_at IS NULL) = 1");
 /* Edges from a level of nodes upwards and downwards. */
 DB_SQL(SELECT_UP, "SELECT memory_id, source_id FROM memory_sources"
                   " WHERE tenant = $1 AND memory_id = ANY($2)"
@@ -135,6 +141,18 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        int64_t at_ms, struct clew_error *err)
 {
     return lineage_find_seen(tx, arena, NULL, marks, count, at_ms, err);
+}
+
+enum clew_status lineage_was_replaced(struct store_tx *tx,
+                                      const struct uuid *id, int64_t at_ms,
+                                      bool *out, struct clew_error *err)
+{
+    int64_t count = 0;
+    enum clew_status status = rows_number(
+        tx, &COUNT_REPLACED, DB_ARGS(db_uuid(id), db_int(at_ms)), &count, err);
+
+    *out = count > 0;
+    return status;
 }
 
 enum clew_status lineage_find_seen(struct store_tx *tx, struct arena *arena,

@@ -54,6 +54,12 @@ enum clew_status lineage_find_refiners(struct store_tx *tx, struct arena *arena,
                                        struct lineage_mark *marks, size_t count,
                                        int64_t at_ms,
                                        struct clew_error *err) CLEW_MUST_CHECK;
+/* Was the memory replaced by one that was made by then, as it is known now? A
+ * history that is read once more has refiners of later turns already. */
+enum clew_status lineage_was_replaced(struct store_tx *tx,
+                                      const struct uuid *id, int64_t at_ms,
+                                      bool *out,
+                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* The same as seen from a chat: what only other branches of its conversation
  * say replaces nothing there. NULL sight: as above. */
 enum clew_status lineage_find_seen(struct store_tx *tx, struct arena *arena,
