@@ -30,17 +30,20 @@ DB_SQL(SELECT_HERE,
        " AND m.origin IN ('extracted', 'llm')"
        " ORDER BY +m.created_at, m.id LIMIT $4");
 
-/* What guesses replaced, and what replaced them since, as far as it holds. */
+/* What guesses replaced, and what replaced them since, as far as it holds. The
+ * plus keeps SQLite from walking all edges in their order. */
 DB_SQL(SELECT_OLDER,
-       "SELECT DISTINCT s.source_id FROM memory_sources s WHERE s.tenant = $1"
+       "SELECT s.source_id FROM memory_sources s WHERE s.tenant = $1"
        " AND s.memory_id = ANY($2) AND (SELECT 1 FROM memories m"
        " WHERE m.tenant = $1 AND m.id = s.source_id"
-       " AND m.retracted_at IS NULL) = 1 ORDER BY s.source_id LIMIT $3");
+       " AND m.retracted_at IS NULL) = 1 ORDER BY +s.created_at, s.source_id"
+       " LIMIT $3");
 DB_SQL(SELECT_NEWER,
-       "SELECT DISTINCT s.memory_id FROM memory_sources s WHERE s.tenant = $1"
+       "SELECT s.memory_id FROM memory_sources s WHERE s.tenant = $1"
        " AND s.source_id = ANY($2) AND (SELECT 1 FROM memories m"
        " WHERE m.tenant = $1 AND m.id = s.memory_id"
-       " AND m.retracted_at IS NULL) = 1 ORDER BY s.memory_id LIMIT $3");
+       " AND m.retracted_at IS NULL) = 1 ORDER BY +s.created_at, s.memory_id"
+       " LIMIT $3");
 
 /* What lies over the words told. */
 struct covered {
