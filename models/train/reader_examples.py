@@ -122,6 +122,16 @@ class World:
                 if k != i and self.turns[k]["at"] > self.turns[i]["at"]]
 
 
+def linked_talks(folder):
+    """Chats of people without gold but for topics and links."""
+    out = {}
+    for file in sorted(glob.glob(os.path.join(folder, "links/*.jsonl"))):
+        for line in open(file):
+            row = json.loads(line)
+            out[row["id"]] = World({**row, "gold": {"links": row["links"]}})
+    return out
+
+
 def goes_on(turn, before):
     """Does a turn go on with what was said just before it? -1: unknown."""
     pair = [t.get("topic", "-") for t in before[-1:] + [turn]]
@@ -569,10 +579,11 @@ def main():
     for file in sorted(glob.glob(os.path.join(folder, "worlds/*.json"))):
         world = World(json.load(open(file)))
         worlds[world.id] = world
+    talks = linked_talks(folder)
     reads, moves, ends = readings(worlds, folder)
     rows = (reads + ends + answers(worlds, folder) + talk_questions(folder, corpora) +
             public_questions(corpora) + notes(worlds, folder) +
-            endings(worlds, folder, moves) + matters(worlds) +
+            endings(worlds, folder, moves) + matters({**worlds, **talks}) +
             unlabelled(worlds, corpora))
     rows = [r for r in rows if "soft" not in r or
             r["task"] not in ("note", "ending") or rng.random() < SOFT_PAIRS]

@@ -16,7 +16,8 @@ recipe in words.
 --tune trains an earlier file on: reading by the labels (short talks three
 times as often) and, with --teachers, by what they say of texts without; notes
 and endings by the labels and by what that file said itself; questions and
-matters by the latter alone, so that what was set by them stays.
+matters by the latter alone, so that what was set by them stays, but for the
+share that --answers and --matters name.
 """
 import argparse
 import collections
@@ -818,6 +819,7 @@ def main():
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--tune")
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
+    ap.add_argument("--matters", type=float, default=BY_LABELS["matter"])
     ap.add_argument("--lr", type=float, default=3e-5)
     A = ap.parse_args()
     torch.manual_seed(A.seed)
@@ -827,6 +829,7 @@ def main():
     tasks = load(A.data)
     held = hold_out(tasks)
     BY_LABELS["answer"] = A.answers
+    BY_LABELS["matter"] = A.matters
     Trainer.common = common_words([r["q"] for r in tasks["answer"]])
     texts = []
     for rows in tasks.values():

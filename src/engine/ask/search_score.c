@@ -305,6 +305,7 @@ static void settle_lineage(struct search_work *work)
 struct update {
     size_t earlier;
     size_t later;
+    double least; /* so sure the reader must be */
 };
 
 struct updates {
@@ -335,6 +336,17 @@ static bool is_answer(const struct matter *matter)
            (double)matter->read >= UPDATE_MIN_READ;
 }
 
+/* What the question has neither a word nor a sense in common with must be an
+ * update for sure: the reader takes some strangers for one. */
+static double least_for(const struct matter *later)
+{
+    const struct recall_parts *parts = &later->hit.item.parts;
+
+    return parts->lexical <= 0 && parts->vector < UPDATE_STRANGER
+               ? UPDATE_SURE
+               : UPDATE_LIKELY;
+}
+
 /* Pairs among the first whose order an update would turn round. */
 static void find_updates(const struct search_work *work,
                          struct updates *updates)
@@ -350,7 +362,8 @@ static void find_updates(const struct search_work *work,
 
             if (is_answer(earlier) && is_answer(later) &&
                 is_newer(later, earlier)) {
-                updates->items[updates->count++] = (struct update){i, k};
+                updates->items[updates->count++] =
+                    (struct update){i, k, least_for(later)};
             }
         }
     }
@@ -398,7 +411,7 @@ static enum clew_status settle_updates(struct search_work *work,
         double sure =
             (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
 
-        if (sure >= UPDATE_LIKELY) {
+        if (sure >= updates->items[i].least) {
             search_overtake(work, search_find(work, &held[i][0]),
                             search_find(work, &held[i][1]),
                             sure >= UPDATE_SURE);

@@ -84,6 +84,9 @@
  * earlier is marked as superseded. */
 #define UPDATE_LIKELY 0.35
 #define UPDATE_SURE 0.8
+/* … which what is less like the question than this must have, without a word
+ * of it, to go first. */
+#define UPDATE_STRANGER 0.1f
 
 /* Turns among the first whose notes a model may have replaced, notes of them
  * that are read with the question, and how likely one must answer it. */
