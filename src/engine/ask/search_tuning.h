@@ -107,7 +107,7 @@
 /* How the whole is answered, by the best score: "yes" from here on, "maybe"
  * from here on. */
 #define SCORE_YES 0.4
-#define SCORE_MAYBE 0.13
+#define SCORE_MAYBE 0.11
 /* Below this nothing is told to those who did not ask: context, start, MCP,
  * injection. */
 #define SCORE_FLOOR 0.02

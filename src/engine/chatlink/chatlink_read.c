@@ -34,6 +34,9 @@
 /* Where words are so sure, the reader need not be. */
 #define WORDS_SURE 0.93
 #define LINK_AT_SURE 0.65
+/* Of a beginning with fewer telling words ("and on Thursday?") it says nothing:
+ * what words made of how it leans on the talk before stays. */
+#define LEAST_WORDS 3
 /* Below this a link that words have just made is not even told. */
 #define TELL_AT 0.70
 
@@ -398,6 +401,9 @@ static enum clew_status write_decision(struct work *work,
 static double least_for(const struct work *work,
                         const struct candidate *candidate, bool was_link)
 {
+    if (was_link && work->n_words < LEAST_WORDS) {
+        return 0;
+    }
     if (candidate->score >= WORDS_SURE) {
         return LINK_AT_SURE;
     }
