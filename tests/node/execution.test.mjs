@@ -113,7 +113,7 @@ onEachBackend("row 3, attempts by what people say", (open) => {
     for (const [role, content] of [
       ["user", "the dashcam keeps rebooting itself in the middle of a drive"],
       ["assistant", "Often that's the card. Format it in the camera menu, not on the computer."],
-      ["user", "formatted it, rebooted twice on the way home"],
+      ["user", "did that, it went off again before I reached the motorway"],
       ["assistant", "Maybe the cable can't deliver enough. Use the thick one that came in the box."],
       ["user", "didn't do a thing"],
       ["assistant", "You could also switch off the parking mode, it draws from the same supply."],

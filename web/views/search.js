@@ -9,9 +9,9 @@ import { frayed, lay, state, sure } from "../draw.js";
 import { button, chatLink, failed, forget, refOf, words } from "../parts.js";
 
 const kinds = [["", "Everything"], ["turn", "Turns"], ["memory", "Memories"], ["episode", "Episodes"], ["chat", "Chats"]];
-/* Below this a hit is not called an answer, where the server does not say so
- * itself (`answered`: yes, maybe, no). */
-const floor = 0.35;
+/* Below this a hit is not called an answer: where the server begins to say
+ * "maybe" (SCORE_MAYBE in search_tuning.h). */
+const floor = 0.11;
 const parts = [["lexical", "words"], ["neighbour", "neighbours"], ["vector", "meaning"], ["window", "around it"], ["time", "time"], ["prior", "kind"], ["chat", "chat"],
   ["read", "read together"]];
 
