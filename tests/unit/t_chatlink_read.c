@@ -156,6 +156,36 @@ static void a_short_opener_stays_with_what_it_leans_on(void **state)
     assert_false(is_linked(&next, &python, &signals));
 }
 
+/* Words join the labels with the sluice when they are said, and would not any
+ * more when the reader comes to look. */
+static void a_link_that_words_would_not_make_again_is_judged(void **state)
+{
+    struct str signals = {NULL, 0};
+    struct uuid sluice, labels;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    sluice = sms(0, "The sluice gate at the mill is jammed again, the pond is "
+                    "rising")
+                 ->turn.chat_id;
+    reply(MINUTE, "Clear the rack first, then try the hand wheel. If it will "
+                  "not turn, call Ferreira.");
+    sms(30 * MINUTE, "Wheel won't budge. Ferreira comes Wednesday at 8, costs "
+                     "95 for the call-out");
+    (void)talk_by(&talk, "web", DAY, TURN_USER,
+                  "Ferreira rang, it's Friday now, and his son does it, "
+                  "Duarte");
+    (void)talk_by(&talk, "whatsapp", 4 * DAY, TURN_USER,
+                  "gate opens like butter since this morning, it was a stone "
+                  "in the groove");
+    labels = talk_by(&talk, "email", 5 * DAY, TURN_USER,
+                     "For the flour labels: always grams first, ounces in "
+                     "brackets.")
+                 ->turn.chat_id;
+    work_off();
+    assert_false(is_linked(&labels, &sluice, &signals));
+}
+
 static void what_a_person_said_of_a_link_stands(void **state)
 {
     struct uuid weather, python, next;
@@ -184,6 +214,7 @@ int main(void)
         CASE(a_matter_is_taken_up_where_it_stands),
         CASE(a_chat_kept_apart_is_linked_by_the_reader),
         CASE(a_short_opener_stays_with_what_it_leans_on),
+        CASE(a_link_that_words_would_not_make_again_is_judged),
         CASE(what_a_person_said_of_a_link_stands),
     };
 

@@ -69,6 +69,7 @@ struct candidate {
     const struct chat_profile *profile;
     double score;    /* by words */
     double matter;   /* by the reader; < 0 if it was not asked */
+    bool is_joined;  /* by words, now or when the chat began */
     bool is_through; /* its talk went on in another that is joined now */
 };
 
@@ -247,10 +248,31 @@ static enum clew_status read_earlier(struct work *work, struct arena *own,
             status = add_said(work, &stretch->text, &turns[k], err);
         }
         /* what words join already is read before anything else */
-        stretch->shared = weight_of(work, mask) +
-                          (work->candidates[chat].score > work->tuning.threshold
-                               ? JOINED_WEIGHT
-                               : 0);
+        stretch->shared =
+            weight_of(work, mask) +
+            (work->candidates[chat].is_joined ? JOINED_WEIGHT : 0);
+    }
+    return status;
+}
+
+/* What words have joined stays to be judged, though with all that came since
+ * they would not join it any more. */
+static enum clew_status mark_joined(struct work *work, struct clew_error *err)
+{
+    struct chatlink_decision *decisions = NULL;
+    size_t count = 0;
+    enum clew_status status = chatlink_decision_of_chat(
+        work->batch.tx, work->arena, &work->chat_id, &decisions, &count, err);
+
+    for (size_t i = 0; i < work->n_candidates; i++) {
+        struct candidate *candidate = &work->candidates[i];
+
+        candidate->is_joined = candidate->score > work->tuning.threshold;
+        for (size_t k = 0; k < count; k++) {
+            candidate->is_joined |= chatlink_decision_is_link(&decisions[k]) &&
+                                    uuid_eq(&decisions[k].other_chat_id,
+                                            &candidate->profile->chat_id);
+        }
     }
     return status;
 }
@@ -273,7 +295,7 @@ static enum clew_status find_candidates(struct work *work,
                                .score = near.scores.items[i].score,
                                .matter = -1};
     }
-    return CLEW_OK;
+    return mark_joined(work, err);
 }
 
 /* --- reading --- */
