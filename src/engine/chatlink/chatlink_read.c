@@ -26,8 +26,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A link is made, is certain, outlives the reader's doubt: chosen on the dev
- * worlds (docs/quality/reading.md). */
+/* A link is made or stays, is certain: chosen on the dev worlds
+ * (docs/quality/reading.md). */
 #define LINK_AT 0.90
 #define LINK_AT_FIRST 0.92 /* by one turn alone */
 #define SURE_AT 0.92
@@ -535,7 +535,6 @@ static void doubt(const struct work *work, struct chatlink_update *told)
 {
     for (size_t i = 0; i < work->n_candidates; i++) {
         const struct candidate *candidate = &work->candidates[i];
-
         double least = fmin(TELL_AT, least_for(work, candidate, true));
 
         if (uuid_eq(&candidate->profile->chat_id, &told->other_chat_id) &&

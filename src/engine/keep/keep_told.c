@@ -10,8 +10,8 @@
 #include "engine/keep/keep_internal.h"
 #include "engine/memory/lineage.h"
 #include "engine/understand/observation.h"
-#include "talk/effort_words.h"
 #include "store/db.h"
+#include "talk/effort_words.h"
 
 #include <string.h>
 
