@@ -48,7 +48,9 @@ static bool month_is_sure(const struct date_parser *p, size_t at)
             return true;
         }
         if (item->is_capital) {
-            return date_is_preposition(before) || has_day_after;
+            /* "January to March" */
+            return date_is_preposition(before) || has_day_after ||
+                   (before == DC_TO && at > 1 && date_is(p, at - 2, DC_MONTH));
         }
         return (before == DC_IN || before == DC_LAST || before == DC_NEXT ||
                 before == DC_SINCE || before == DC_UNTIL || before == DC_MID ||
@@ -396,7 +398,8 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
     int64_t day;
     bool is_near;
 
-    if (!take_day(p, &next, &number, &weekday) || next == *at + 1 ||
+    if (!take_day(p, &next, &number, &weekday) ||
+        (next == *at + 1 && before != DC_ON) ||
         !date_is(p, next - 1, DC_ORDINAL) ||
         date_item_at(p, next - 1)->extra != 1) {
         return false;
@@ -411,7 +414,8 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
         /* "on the 5th floor", "the 5th time" */
         if ((before != DC_ON && before != DC_BY && before != DC_UNTIL &&
              before != DC_SINCE) ||
-            (after->class == DC_OTHER && after->value == 0 && !after->breaks) ||
+            (after->class == DC_OTHER && after->value == 0 && !after->breaks &&
+             (after->language != TEXT_GERMAN || after->is_capital)) ||
             !nth_day(&p->ref, number, &day)) {
             return false;
         }

@@ -166,6 +166,35 @@ static bool parse_third(const struct date_parser *p, size_t *at,
     return true;
 }
 
+/* `n` of `item` away from a day, `side` of it. */
+static bool beside_day(const struct date_item *item, int64_t day, int64_t n,
+                       enum date_class side, struct when *out)
+{
+    bool is_before = side == DC_BEFORE;
+    int64_t ahead = (item->value - day_weekday(day) + 7) % 7;
+
+    if (item->class == DC_WEEKDAY) {
+        day += is_before ? (ahead == 0 ? -7 : ahead - 7)
+                         : (ahead == 0 ? 7 : ahead);
+        *out = when_days(day, day + 1, DATE_DAY);
+    } else if (item->value <= DU_HOUR) {
+        return false;
+    } else if (item->value == DU_WEEKEND) {
+        day = is_before ? day - (day_weekday(day) >= 5 ? 7 : 0) : day + 7;
+        *out = when_unit(day, DU_WEEKEND, is_before ? -1 : 0);
+    } else {
+        *out = when_unit(day, (enum date_unit)item->value, is_before ? -n : n);
+    }
+    return true;
+}
+
+/* "a week on Friday", "two weeks from Monday": to the day */
+static bool is_week_on(const struct date_item *item, enum date_class side)
+{
+    return (side == DC_ON || side == DC_FROM) && item->class == DC_UNIT &&
+           (item->value == DU_WEEK || item->value == DU_FORTNIGHT);
+}
+
 /* the day after Christmas, two weeks before May 5, the Friday before ... */
 static bool parse_beside(const struct date_parser *p, size_t *at,
                          struct when *out)
@@ -174,8 +203,10 @@ static bool parse_beside(const struct date_parser *p, size_t *at,
     int64_t n = 1;
     const struct date_item *item;
     enum date_class side;
+    struct date_parser coming = *p;
     struct when anchor;
     int64_t day;
+    bool is_exact;
 
     date_skip(p, &next, DC_THE);
     if (!date_take_count(p, &next, &n) && next == *at) {
@@ -183,32 +214,27 @@ static bool parse_beside(const struct date_parser *p, size_t *at,
     }
     item = date_item_at(p, next);
     side = date_class_at(p, next + 1);
+    is_exact = is_week_on(item, side);
     if ((item->class != DC_UNIT && item->class != DC_WEEKDAY) ||
-        (side != DC_BEFORE && side != DC_AFTER && side != DC_FROM)) {
+        (side != DC_BEFORE && side != DC_AFTER && side != DC_FROM &&
+         !is_exact)) {
         return false;
     }
     next += 2;
     date_skip(p, &next, DC_THE);
-    if (n > 10000 || !date_base(p, &next, &anchor) ||
-        anchor.grain != DATE_DAY) {
+    if (is_exact) {
+        coming.ref.seen.bound = TENSE_FUTURE;
+    }
+    if (n > 10000 || !date_base(&coming, &next, &anchor) ||
+        anchor.grain != DATE_DAY || (side == DC_ON && !anchor.is_relative)) {
         return false;
     }
     day = anchor.from / DAY;
-    n = side == DC_BEFORE ? -n : n;
-    if (item->class == DC_WEEKDAY) {
-        int64_t ahead = (item->value - day_weekday(day) + 7) % 7;
-
-        day += side == DC_BEFORE ? (ahead == 0 ? -7 : ahead - 7)
-                                 : (ahead == 0 ? 7 : ahead);
+    if (is_exact) {
+        day = day_move(day, (enum date_unit)item->value, n);
         *out = when_days(day, day + 1, DATE_DAY);
-    } else if (item->value <= DU_HOUR) {
+    } else if (!beside_day(item, day, n, side, out)) {
         return false;
-    } else if (item->value == DU_WEEKEND) {
-        day =
-            side == DC_BEFORE ? day - (day_weekday(day) >= 5 ? 7 : 0) : day + 7;
-        *out = when_unit(day, DU_WEEKEND, side == DC_BEFORE ? -1 : 0);
-    } else {
-        *out = when_unit(day, (enum date_unit)item->value, n);
     }
     out->is_relative = anchor.is_relative;
     *at = next;
@@ -329,10 +355,16 @@ static struct when open_range(int64_t from, int64_t to)
  * The side that the preposition says: since is past; until and by are to come
  * unless a verb looks back ("stayed until Sunday").
  */
-static void bind_side(struct date_ref *ref, enum date_class lead)
+static void bind_side(struct date_ref *ref, const struct date_item *item)
 {
+    enum date_class lead = item->class;
+
     if (lead == DC_SINCE) {
-        ref->seen.bound = TENSE_PAST;
+        /* "da lunedì" is from then on if what follows is to come */
+        ref->seen.bound = item->is_risky && ref->seen.is_strong &&
+                                  ref->seen.tense == TENSE_FUTURE
+                              ? TENSE_FUTURE
+                              : TENSE_PAST;
     } else if (lead == DC_BY ||
                (lead == DC_UNTIL && ref->seen.tense != TENSE_PAST)) {
         ref->seen.bound = ref->seen.tense == TENSE_PAST && ref->seen.is_strong
@@ -355,7 +387,7 @@ static bool parse_open(const struct date_parser *p, size_t *at,
         lead != DC_BEFORE && lead != DC_AFTER) {
         return false;
     }
-    bind_side(&bound.ref, lead);
+    bind_side(&bound.ref, date_item_at(p, *at));
     date_skip(p, &next, DC_FROM); /* "antes del 3 de mayo" */
     date_skip(p, &next, DC_ON);   /* "desde el domingo" */
     if (!parse_point(&bound, &next, &when)) {

@@ -130,6 +130,9 @@ static bool is_rota(const struct date_parser *p, size_t at,
         at++;
         return date_is(p, at, DC_TIME) || date_take_count(p, &at, &n);
     }
+    if (date_is(p, at, DC_NUMBER) && date_is(p, at + 1, DC_TO)) {
+        return true; /* "9 to 5" */
+    }
     return date_take_time(p, &at, true, &minute, &length);
 }
 

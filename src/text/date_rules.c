@@ -12,16 +12,33 @@ typedef bool rule_fn(const struct date_parser *p, size_t *at, struct when *out);
 
 /* ---- names of days, months, seasons ---- */
 
+/* Behind a weekday: "lundi prochain", "el lunes pasado". */
+static enum date_class which_behind(const struct date_parser *p, size_t at)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    return (item->class == DC_NEXT || item->class == DC_LAST) && item->is_short
+               ? item->class
+               : DC_ON;
+}
+
 static bool weekday_is_sure(const struct date_parser *p, size_t at)
 {
     const struct date_item *item = date_item_at(p, at);
     enum date_class before = date_class_before(p, at);
 
-    if (before == DC_EVERY) {
+    /* "every Friday", "a Friday", "that Friday", "le vendredi" */
+    if (before == DC_EVERY ||
+        ((before == DC_NUMBER || before == DC_THE || before == DC_ON) &&
+         date_item_at(p, at - 1)->is_risky &&
+         which_behind(p, at + 1) == DC_ON)) {
         return false;
     }
     if (!item->is_short) {
         return true;
+    }
+    if (item->is_risky && before == DC_ON) {
+        return true; /* "na sexta", "on sat" */
     }
     /* "Sat down", "the sun": only with a word that asks for a day */
     return item->is_capital || !item->is_risky
@@ -54,6 +71,38 @@ static bool rule_today(const struct date_parser *p, size_t *at,
     }
     out->is_relative = true;
     *at += 1;
+    return true;
+}
+
+/* the week before last, the Friday after next */
+static bool rule_last_but_one(const struct date_parser *p, size_t *at,
+                              struct when *out)
+{
+    size_t next = *at;
+    const struct date_item *item;
+    bool is_back;
+
+    date_skip(p, &next, DC_THE);
+    item = date_item_at(p, next);
+    is_back = date_is(p, next + 1, DC_BEFORE) && date_is(p, next + 2, DC_LAST);
+    if (!is_back &&
+        !(date_is(p, next + 1, DC_AFTER) && date_is(p, next + 2, DC_NEXT))) {
+        return false;
+    }
+    if (item->class == DC_WEEKDAY) {
+        int64_t day = date_weekday_from(&p->ref, item->value,
+                                        is_back ? DC_LAST : DC_COMING);
+
+        day += is_back ? -7 : 7;
+        *out = when_days(day, day + 1, DATE_DAY);
+    } else if (item->class == DC_UNIT && item->value >= DU_WEEK) {
+        *out = when_unit(p->ref.today, (enum date_unit)item->value,
+                         is_back ? -2 : 2);
+    } else {
+        return false;
+    }
+    out->is_relative = true;
+    *at = next + 3;
     return true;
 }
 
@@ -91,22 +140,34 @@ static bool rule_day_beside(const struct date_parser *p, size_t *at,
     return true;
 }
 
-/* Behind a weekday: "lundi prochain", "el lunes pasado". */
-static enum date_class which_behind(const struct date_parser *p, size_t at)
+/* Weeks behind a weekday: "Friday week", "Freitag in zwei Wochen"; 0: none */
+static int64_t take_weeks(const struct date_parser *p, size_t *at)
 {
-    const struct date_item *item = date_item_at(p, at);
+    size_t next = *at;
+    bool has_in = date_is(p, next, DC_IN);
+    const struct date_item *unit;
+    int64_t n = 1;
 
-    return (item->class == DC_NEXT || item->class == DC_LAST) && item->is_short
-               ? item->class
-               : DC_ON;
+    next += has_in;
+    if (has_in && !date_take_count(p, &next, &n)) {
+        return 0;
+    }
+    unit = date_item_at(p, next);
+    if (date_item_at(p, *at)->breaks || unit->class != DC_UNIT ||
+        (unit->value != DU_WEEK && unit->value != DU_FORTNIGHT) || n > 100) {
+        return 0;
+    }
+    *at = next + 1;
+    return n * (unit->value == DU_FORTNIGHT ? 2 : 1);
 }
 
-/* Thursday; Thursday, May 5 */
+/* Thursday; Thursday, May 5; Thursday week */
 static bool rule_weekday(const struct date_parser *p, size_t *at,
                          struct when *out)
 {
     size_t next = *at + 1;
     enum date_class which;
+    int64_t weeks;
     int64_t day;
 
     if (!date_is(p, *at, DC_WEEKDAY) || !weekday_is_sure(p, *at)) {
@@ -117,17 +178,26 @@ static bool rule_weekday(const struct date_parser *p, size_t *at,
         *at = next;
         return true;
     }
-    which = which_behind(p, *at + 1);
+    next = *at + 1;
+    weeks = take_weeks(p, &next);
+    which = weeks > 0 ? DC_NEXT : which_behind(p, *at + 1);
     day = date_weekday_from(&p->ref, date_item_at(p, *at)->value,
                             which == DC_NEXT ? DC_COMING : which);
-    *out = when_days(day, day + 1, DATE_DAY);
+    *out = when_days(day + weeks * 7, day + weeks * 7 + 1, DATE_DAY);
     out->is_relative = true;
+    if (weeks > 0) {
+        *at = next;
+        return true;
+    }
     out->is_weekly = which == DC_ON;
-    /* "the mail from Tuesday", "closed from Tuesday" */
+    /* "the mail from Tuesday", "closed from Tuesday", "the Monday rush" */
     out->is_unsure =
-        which == DC_ON && p->ref.seen.tense == TENSE_NONE &&
-        p->ref.seen.bound == TENSE_NONE &&
-        (p->ref.seen.is_mixed || date_class_before(p, *at) == DC_FROM);
+        which == DC_ON &&
+        (p->ref.seen.is_habit ||
+         (!p->ref.seen.is_strong && p->ref.seen.bound == TENSE_NONE &&
+          (date_item_at(p, *at)->is_vague ||
+           (p->ref.seen.tense == TENSE_NONE &&
+            (p->ref.seen.is_mixed || date_class_before(p, *at) == DC_FROM)))));
     *at += which == DC_ON ? 1 : 2;
     return true;
 }
@@ -155,8 +225,8 @@ static bool rule_weekend(const struct date_parser *p, size_t *at,
 {
     const struct date_item *item = date_item_at(p, *at + 1);
 
-    if (!date_is(p, *at, DC_THE) || item->class != DC_UNIT ||
-        item->value != DU_WEEKEND || item->is_risky) {
+    if ((!date_is(p, *at, DC_THE) && !date_is(p, *at, DC_ON)) ||
+        item->class != DC_UNIT || item->value != DU_WEEKEND || item->is_risky) {
         return false;
     }
     *out = date_weekend_by(&p->ref, DC_THE);
@@ -310,10 +380,11 @@ static bool rule_numeric(const struct date_parser *p, size_t *at,
 bool date_base(const struct date_parser *p, size_t *at, struct when *out)
 {
     static rule_fn *const rules[] = {
-        rule_today,     rule_day_beside, date_rule_count, date_rule_which,
-        date_rule_days, date_rule_month, date_rule_nth,   rule_weekday,
-        rule_weekend,   rule_season,     rule_unit_which, rule_holiday,
-        rule_quarter,   rule_decade,     rule_numeric,    rule_year,
+        rule_today,      rule_last_but_one, rule_day_beside, date_rule_count,
+        date_rule_which, date_rule_days,    date_rule_month, date_rule_nth,
+        rule_weekday,    rule_weekend,      rule_season,     rule_unit_which,
+        rule_holiday,    rule_quarter,      rule_decade,     rule_numeric,
+        rule_year,
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -5,8 +5,8 @@
  * These are read from the characters: without spaces there are no words to
  * classify. A word of models/lexicon/cjk, a number with what it counts, or
  * both: "昨天", "三天前", "2026年6月3日", "上周二", "先月の15日", "지난주
- * 화요일". No verb says whether a bare weekday is past: it is the one to come,
- * and marked unsure.
+ * 화요일". Which side a bare weekday lies on says date_marks.c; where nothing
+ * does it is the one to come, and marked unsure.
  */
 #include "text/dates_internal.h"
 
@@ -371,6 +371,21 @@ static bool is_tail(const struct spaceless *s, size_t at)
            is_behind(s, at, "早晚以之然目最日空马馬网網手地路");
 }
 
+/* 每周二, 毎週火曜日, 매주 화요일, 三周一次: no one day. */
+static bool is_one_of_many(const struct spaceless *s, size_t at)
+{
+    static const char *const leads[] = {"每个", "每個", "毎週", "毎週の",
+                                        "隔週", "매주", "매주 "};
+    struct str before = str_sub(s->text, 0, at);
+
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+        if (str_ends(before, str_of(leads[i]))) {
+            return true;
+        }
+    }
+    return is_behind(s, at, "一二三四五六七八九十每毎两兩几幾매");
+}
+
 static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
 {
     size_t next = *at;
@@ -385,14 +400,13 @@ static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
             return false;
         }
         out->is_relative = true;
-    } else if (word->class == SD_WEEKDAY &&
-               !is_behind(s, *at, "一二三四五六七八九十每毎两兩几幾매")) {
+    } else if (word->class == SD_WEEKDAY && !is_one_of_many(s, *at)) {
         int64_t day = date_weekday_from(s->ref, word->value, DC_ON);
 
         *out = when_days(day, day + 1, DATE_DAY);
         out->is_relative = true;
         out->is_weekly = true;
-        out->is_unsure = true;
+        out->is_unsure = s->ref->seen.tense == TENSE_NONE;
     } else {
         return false;
     }
@@ -405,23 +419,35 @@ static bool is_digit_at(struct str text, size_t at)
     return at < text.len && text.s[at] >= '0' && text.s[at] <= '9';
 }
 
+/* A day by its characters, before its verb is known. */
+static bool read_any(const struct spaceless *s, size_t *at, struct when *out)
+{
+    return read_word(s, at, out) ||
+           (!is_behind(s, *at, "第") &&
+            (read_count(s, at, out) || read_year(s, at, out) ||
+             read_month(s, at, out)));
+}
+
 bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
                     size_t *out_from, struct when *out)
 {
-    const struct spaceless s = {text, ref};
+    struct date_ref now = *ref;
+    const struct spaceless s = {text, &now};
 
     while (*at < text.len) {
         size_t from = *at;
 
-        if (is_digit_at(text, from) ||
-            (unsigned char)text.s[from] >= LEAST_LEAD) {
-            if (read_word(&s, at, out) ||
-                (!is_behind(&s, from, "第") &&
-                 (read_count(&s, at, out) || read_year(&s, at, out) ||
-                  read_month(&s, at, out)))) {
-                *out_from = from;
-                return true;
+        now.seen = (struct date_tense_seen){0};
+        if ((is_digit_at(text, from) ||
+             (unsigned char)text.s[from] >= LEAST_LEAD) &&
+            read_any(&s, at, out)) {
+            if (out->is_weekly || out->is_yearly) {
+                now.seen = date_tense_spaceless(text, *at);
+                *at = from;
+                (void)read_any(&s, at, out); /* it was read before */
             }
+            *out_from = from;
+            return true;
         }
         if (is_digit_at(text, from)) {
             while (is_digit_at(text, *at)) {

@@ -6,9 +6,16 @@
  * The verb nearest before the date decides, else the first one behind it in
  * its clause. "was" and "will" are strong; a participle ("shipped Tuesday") or
  * a present ("the release is Tuesday") is weak, because it may belong to
- * something else. The words are data: models/lexicon/LANGUAGE/tense.def.
+ * something else. An auxiliary waits for its participle, also behind the date
+ * ("Mardi le plombier est venu"). The words are data:
+ * models/lexicon/LANGUAGE/tense.def, the ends of verbs models/lexicon/
+ * endings.def.
  */
 #include "text/dates_internal.h"
+
+#include "text/lexicon.h"
+
+#include <string.h>
 
 /* Tokens of a sentence that are looked at for its tense. */
 #define TENSE_TOKENS 40
@@ -30,8 +37,13 @@ enum tense_class {
     TW_PRONOUN = 1 << 8,    /* "what we ordered" */
     TW_CLAUSE = 1 << 9,     /* a clause of its own begins */
     TW_REACH = 1 << 10,     /* "goes back to October" */
+    TW_YEARLY = 1 << 11,    /* a birthday is every year */
     TW_MOVE = 1 << 12,      /* from one day to another */
-    TW_YEARLY = 1 << 11     /* a birthday is every year */
+    TW_SAY = 1 << 13,       /* "she said Friday": what was said, not when */
+    TW_HABIT = 1 << 14,     /* "we always eat fish on Friday" */
+    TW_TIMES = 1 << 15,     /* "twice a week" */
+    TW_DAY = 1 << 16,       /* "bin day is Friday" */
+    TW_TO = 1 << 17         /* "moved to Friday" */
 };
 
 struct tense_word {
@@ -39,51 +51,97 @@ struct tense_word {
     int class;
 };
 
+/* Sorted by bytes: looked up by halving. */
 static const struct tense_word english[] = {
 #include "lexicon/en/tense.def"
-    {NULL, 0}};
+};
 static const struct tense_word german[] = {
 #include "lexicon/de/tense.def"
-    {NULL, 0}};
+};
 static const struct tense_word spanish[] = {
 #include "lexicon/es/tense.def"
-    {NULL, 0}};
+};
 static const struct tense_word french[] = {
 #include "lexicon/fr/tense.def"
-    {NULL, 0}};
+};
+static const struct tense_word italian[] = {
+#include "lexicon/it/tense.def"
+};
+static const struct tense_word portuguese[] = {
+#include "lexicon/pt/tense.def"
+};
+static const struct tense_word dutch[] = {
+#include "lexicon/nl/tense.def"
+};
+
+struct tense_table {
+    enum text_language language;
+    const struct tense_word *words;
+    size_t count;
+};
+
+#define TABLE(language, words)                                                 \
+    {                                                                          \
+        language, words, sizeof(words) / sizeof((words)[0])                    \
+    }
+static const struct tense_table tables[] = {
+    TABLE(TEXT_ENGLISH, english),       TABLE(TEXT_GERMAN, german),
+    TABLE(TEXT_SPANISH, spanish),       TABLE(TEXT_FRENCH, french),
+    TABLE(TEXT_ITALIAN, italian),       TABLE(TEXT_DUTCH, dutch),
+    TABLE(TEXT_PORTUGUESE, portuguese),
+};
+
+/* How verbs end. */
+static const struct {
+    enum text_language language;
+    const char *end;
+    int class;
+    size_t least;    /* bytes of the word */
+    bool wants_have; /* only behind its auxiliary */
+} endings[] = {
+#include "lexicon/endings.def"
+};
 
 /* What is known on the way to the date. */
 struct tense_scan {
-    const struct tense_word *words;
+    const struct tense_table *table;
     struct date_tense_seen seen;
     bool is_english;
     bool is_arranged;
     bool has_have;
+    bool has_habit;    /* unless it is told of the past */
     int before;        /* class of the word before */
     size_t be_at;      /* token after the last "be", "is"; 0: none */
+    size_t day_at;     /* token after the last "day"; 0: none */
     size_t heading_at; /* token after the last colon; 0: none */
 };
 
-static int class_of(const struct tense_word *words, struct str word)
+static int class_of(const struct tense_table *table, struct str word)
 {
-    int class = TW_NONE;
-    char second = word.len > 1 ? word.s[1] : '\0';
+    size_t low = 0;
+    size_t high = table->count;
 
-    for (size_t i = 0; word.len > 0 && words[i].word; i++) {
-        if (words[i].word[0] == word.s[0] && words[i].word[1] == second &&
-            str_eq(word, str_of(words[i].word))) {
-            class |= words[i].class;
+    while (low < high && word.len > 0) {
+        size_t mid = low + (high - low) / 2;
+        int order = strncmp(word.s, table->words[mid].word, word.len);
+
+        if (order == 0 && !table->words[mid].word[word.len]) {
+            return table->words[mid].class;
+        }
+        if (order <= 0) {
+            high = mid;
+        } else {
+            low = mid + 1;
         }
     }
-    return class;
+    return TW_NONE;
 }
 
 /* "gemacht"; behind its auxiliary also "gekommen", "angerufen", "verkauft" */
-static bool is_german_participle(const struct tense_scan *scan,
-                                 const struct token *token)
+static bool is_ge_form(const struct tense_scan *scan, const struct token *token)
 {
     struct str word = token->folded;
-    bool has_end = str_ends(word, STR("t")) ||
+    bool has_end = str_ends(word, STR("t")) || str_ends(word, STR("d")) ||
                    (scan->has_have && str_ends(word, STR("en")));
 
     if (word.len <= 5 || token->flags & TOKEN_CAPITAL || !has_end) {
@@ -96,28 +154,43 @@ static bool is_german_participle(const struct tense_scan *scan,
              str_ifind(word, STR("ge"), 1) != SIZE_MAX));
 }
 
-/* shipped, ordered; gemacht, besprochen; llegó; livrée */
-static bool is_participle(const struct tense_scan *scan,
-                          const struct token *token, int class)
+/* A verb by its end: shipped, llegó, livrée, gemacht. */
+static int class_by_end(const struct tense_scan *scan,
+                        const struct token *token)
+{
+    enum text_language language = scan->table->language;
+
+    if ((language == TEXT_GERMAN || language == TEXT_DUTCH) &&
+        is_ge_form(scan, token)) {
+        return TW_PARTICIPLE;
+    }
+    if (language == TEXT_GERMAN && token->flags & TOKEN_CAPITAL) {
+        return TW_NONE; /* a noun */
+    }
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (endings[i].language == language &&
+            token->folded.len >= endings[i].least &&
+            (!endings[i].wants_have || scan->has_have) &&
+            str_ends(token->folded, str_of(endings[i].end))) {
+            return endings[i].class;
+        }
+    }
+    return TW_NONE;
+}
+
+/* "the shop shuts", "we move": a present that no list has. */
+static bool is_present(const struct tense_scan *scan, const struct token *token)
 {
     struct str word = token->folded;
+    bool has_s =
+        word.len > 3 && str_ends(word, STR("s")) && !str_ends(word, STR("ss"));
+    struct lex_word known;
 
-    if (class & TW_PARTICIPLE) {
-        return true;
-    }
-    if (scan->is_english) {
-        return word.len > 4 && str_ends(word, STR("ed")) &&
-               !str_ends(word, STR("eed"));
-    }
-    if (scan->words == spanish || scan->words == french) {
-        /* llamó, pagué, llegaron; envoyé, livrée */
-        return word.len > 4 &&
-               (str_ends(word, STR("é")) || str_ends(word, STR("ée")) ||
-                (scan->words == spanish &&
-                 (str_ends(word, STR("ó")) || str_ends(word, STR("aron")) ||
-                  str_ends(word, STR("ieron")))));
-    }
-    return scan->words == german && is_german_participle(scan, token);
+    return scan->is_english && !(token->flags & TOKEN_STOP) &&
+           !(scan->before & TW_DETERMINER) &&
+           (has_s || scan->before & TW_PRONOUN) &&
+           lexicon_find(word, str_hash(word), &known) &&
+           known.flags & LEX_TAGGED && known.verb > known.noun;
 }
 
 static void see(struct tense_scan *scan, enum date_tense tense, bool is_strong)
@@ -132,7 +205,7 @@ static void see_participle(struct tense_scan *scan, const struct tokens *tokens,
 {
     bool is_taken = scan->be_at > 0 && i < scan->be_at + NEAR_TOKENS;
 
-    if (scan->words == german && scan->has_have) {
+    if (!scan->is_english && scan->has_have) {
         see(scan, TENSE_PAST, false); /* "hat am Freitag angerufen" */
         return;
     }
@@ -149,43 +222,32 @@ static void see_participle(struct tense_scan *scan, const struct tokens *tokens,
         !(i > 0 && tokens->items[i - 1].flags & TOKEN_CAPITAL)) {
         return; /* "will send signed forms" */
     }
-    see(scan, TENSE_PAST, false);
+    /* "were supposed to" is as strong as "were" */
+    see(scan, TENSE_PAST,
+        scan->seen.tense == TENSE_PAST && scan->seen.is_strong);
+}
+
+static bool is_word_at(const struct tokens *tokens, size_t i, const char *word)
+{
+    return i < tokens->count && str_eq(tokens->items[i].folded, str_of(word));
 }
 
 /* "have to", "going to": the verb that follows is to come. */
 static bool leads_on(const struct tokens *tokens, size_t i, int class)
 {
-    struct str word = tokens->items[i].folded;
-
-    return i + 1 < tokens->count &&
-           str_eq(tokens->items[i + 1].folded, STR("to")) &&
-           (class & TW_HAVE || str_eq(word, STR("going")));
+    return is_word_at(tokens, i + 1, "to") &&
+           (class & TW_HAVE || is_word_at(tokens, i, "going"));
 }
 
-static void see_word(struct tense_scan *scan, const struct tokens *tokens,
-                     size_t i)
+/* Words that say more than a tense. */
+static void note_class(struct tense_scan *scan, const struct tokens *tokens,
+                       size_t i, int class)
 {
-    const struct token *token = &tokens->items[i];
-    int class = class_of(scan->words, token->folded);
-    int before = scan->before;
-    bool is_bound = scan->is_arranged && (str_eq(token->folded, STR("for")) ||
-                                          str_eq(token->folded, STR("until")));
-
-    if (is_bound || leads_on(tokens, i, class)) {
-        see(scan, TENSE_FUTURE, true);
-    } else if (class & TW_FUTURE && !(before & (TW_DETERMINER | TW_PAST))) {
-        see(scan, TENSE_FUTURE, true);
-    } else if (class & TW_PAST &&
-               !(scan->has_have && str_eq(token->folded, STR("got")))) {
-        see(scan, TENSE_PAST, true);
-    } else if (class & TW_PRESENT) {
-        see(scan, TENSE_FUTURE, false);
-        scan->be_at = i + 1;
-    } else if (is_participle(scan, token, class)) {
-        see_participle(scan, tokens, i, before);
-    }
     if (class & TW_BE) {
         scan->be_at = i + 1;
+    }
+    if (class & TW_DAY) {
+        scan->day_at = i + 1;
     }
     scan->before = class;
     scan->seen.is_yearly |= (class & TW_YEARLY) != 0;
@@ -193,14 +255,68 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
     scan->is_arranged |= (class & TW_ARRANGED) != 0;
     scan->seen.is_arranged = scan->is_arranged;
     scan->has_have |= (class & TW_HAVE) != 0;
+    scan->has_habit |= (class & TW_HABIT) != 0;
+    scan->seen.is_habit |=
+        (class & TW_TIMES && is_word_at(tokens, i + 1, "a")) ||
+        (is_word_at(tokens, i, "used") && is_word_at(tokens, i + 1, "to"));
+}
+
+static void see_word(struct tense_scan *scan, const struct tokens *tokens,
+                     size_t i)
+{
+    const struct token *token = &tokens->items[i];
+    int class = class_of(scan->table, token->folded);
+    int before = scan->before;
+    bool is_bound = scan->is_arranged && (is_word_at(tokens, i, "for") ||
+                                          is_word_at(tokens, i, "until"));
+
+    if (!(class &
+          (TW_PAST | TW_PARTICIPLE | TW_FUTURE | TW_PRESENT | TW_DETERMINER))) {
+        class |= class_by_end(scan, token);
+    }
+    if (is_bound || leads_on(tokens, i, class)) {
+        see(scan, TENSE_FUTURE, true);
+    } else if (class & TW_FUTURE && !(before & (TW_DETERMINER | TW_PAST))) {
+        see(scan, TENSE_FUTURE, true);
+    } else if (class & TW_PAST &&
+               !(scan->has_have && is_word_at(tokens, i, "got"))) {
+        see(scan, TENSE_PAST, true);
+    } else if (class & TW_PRESENT) {
+        see(scan, TENSE_FUTURE, false);
+        scan->be_at = i + 1;
+    } else if (class & TW_PARTICIPLE) {
+        see_participle(scan, tokens, i, before);
+    } else if (class == TW_NONE && is_present(scan, token)) {
+        see(scan, TENSE_FUTURE, false);
+    }
+    note_class(scan, tokens, i, class);
 }
 
 /* ---- what stands right before the date ---- */
 
-static bool is_at(const struct tokens *tokens, size_t at, size_t back,
-                  const char *word)
+static int class_back(const struct tense_scan *scan,
+                      const struct tokens *tokens, size_t from, size_t at,
+                      size_t back)
 {
-    return at >= back && str_eq(tokens->items[at - back].folded, str_of(word));
+    return at >= from + back
+               ? class_of(scan->table, tokens->items[at - back].folded)
+               : TW_NONE;
+}
+
+/* "she said Monday", "told me Monday is fine": the day is what was said */
+static bool is_said(const struct tense_scan *scan, const struct tokens *tokens,
+                    const struct date_place *place)
+{
+    size_t at = place->at;
+    size_t from = place->sentence;
+    int behind = place->to < tokens->count
+                     ? class_of(scan->table, tokens->items[place->to].folded)
+                     : TW_NONE;
+
+    return class_back(scan, tokens, from, at, 1) & TW_SAY ||
+           (class_back(scan, tokens, from, at, 2) & TW_SAY &&
+            (is_word_at(tokens, at - 1, "that") ||
+             behind & (TW_PRESENT | TW_FUTURE)));
 }
 
 /* "back in October", "goes back to October", "moved to Thursday", "for Monday"
@@ -208,34 +324,33 @@ static bool is_at(const struct tokens *tokens, size_t at, size_t back,
 static bool see_lead(struct tense_scan *scan, const struct tokens *tokens,
                      size_t from, size_t at)
 {
-    size_t room = at - from;
+    int last = class_back(scan, tokens, from, at, 1);
 
-    if (!scan->is_english) {
+    if (at < from + 2 || !scan->is_english) {
         return false;
     }
-    if (room >= 2 && is_at(tokens, at, 2, "back") &&
-        (is_at(tokens, at, 1, "in") ||
-         (is_at(tokens, at, 1, "to") && room >= 3 &&
-          class_of(scan->words, tokens->items[at - 3].folded) & TW_REACH))) {
+    if (is_word_at(tokens, at - 2, "back") &&
+        (is_word_at(tokens, at - 1, "in") ||
+         (last & TW_TO && class_back(scan, tokens, from, at, 3) & TW_REACH))) {
         scan->seen.bound = TENSE_PAST;
         return true;
     }
-    if (room >= 2 && is_at(tokens, at, 1, "to") && scan->is_arranged) {
-        see(scan, TENSE_FUTURE, true);
+    if (last & TW_TO && scan->seen.tense == TENSE_PAST) {
+        see(scan, TENSE_FUTURE, true); /* "slipped to Thursday" */
         return true;
     }
-    if (room >= 2 && is_at(tokens, at, 1, "for")) {
-        scan->seen.is_for = true;
-    }
+    scan->seen.is_for |= is_word_at(tokens, at - 1, "for");
     return false;
 }
 
-static const struct tense_word *words_of(enum text_language language)
+static const struct tense_table *table_of(enum text_language language)
 {
-    return language == TEXT_GERMAN    ? german
-           : language == TEXT_SPANISH ? spanish
-           : language == TEXT_FRENCH  ? french
-                                      : english;
+    for (size_t i = 1; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        if (tables[i].language == language) {
+            return &tables[i];
+        }
+    }
+    return &tables[0];
 }
 
 /* A colon or "and" before the date begins anew; what was seen is kept only if
@@ -248,7 +363,7 @@ static void begin_clause(struct tense_scan *scan, const struct token *token,
     if (c == ':' || c == ';') {
         scan->heading_at = i + 1;
     }
-    if (c == ',' && scan->words == german) {
+    if (c == ',' && scan->table->language == TEXT_GERMAN) {
         scan->seen.tense = TENSE_NONE; /* each clause has its own verb */
         scan->has_have = false;
     }
@@ -257,19 +372,20 @@ static void begin_clause(struct tense_scan *scan, const struct token *token,
 }
 
 /*
- * The first verb behind the date in its clause, where none stood before.
- * German puts the participle last: "haben wir am Montag besprochen".
+ * The first verb behind the date in its clause, where none stood before. An
+ * auxiliary has its participle further on: "haben wir am Montag besprochen".
  */
 static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
-                       size_t at)
+                       size_t to)
 {
-    for (size_t i = at; i < tokens->count && i < at + TENSE_TOKENS; i++) {
+    scan->before = TW_NONE;
+    for (size_t i = to; i < tokens->count && i < to + TENSE_TOKENS; i++) {
         const struct token *token = &tokens->items[i];
-        bool may_come = scan->words == german && scan->has_have &&
+        bool may_come = !scan->is_english && scan->has_have &&
                         !scan->seen.is_strong && scan->seen.tense != TENSE_PAST;
 
-        if ((i > at && (token->flags & TOKEN_BREAK ||
-                        class_of(scan->words, token->folded) & TW_CLAUSE)) ||
+        if (token->flags & TOKEN_BREAK ||
+            (i > to && class_of(scan->table, token->folded) & TW_CLAUSE) ||
             (may_come && str_eq(token->folded, STR(","))) ||
             (scan->seen.tense != TENSE_NONE && !may_come)) {
             break;
@@ -280,14 +396,31 @@ static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
     }
 }
 
-struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
-                                     size_t at)
+/* What is clear once all was seen. */
+static void conclude(struct tense_scan *scan, const struct tokens *tokens,
+                     size_t from, size_t at)
 {
-    struct tense_scan scan = {.words = words_of(tokens->language)};
-    struct date_tense_seen heading = {0};
+    if (!scan->is_english && scan->seen.is_move &&
+        class_back(scan, tokens, from, at, 1) & TW_TO) {
+        see(scan, TENSE_FUTURE, true); /* "auf Montag verlegt" */
+    }
+    scan->seen.is_habit |=
+        (scan->has_habit && scan->seen.tense != TENSE_PAST) ||
+        (scan->day_at > 0 && scan->be_at == at &&
+         at <= scan->day_at + NEAR_TOKENS);
+}
 
-    scan.is_english = scan.words == english;
-    from = at > from + TENSE_TOKENS ? at - TENSE_TOKENS : from;
+struct date_tense_seen date_tense_at(const struct tokens *tokens,
+                                     enum text_language language,
+                                     const struct date_place *place)
+{
+    struct tense_scan scan = {.table = table_of(language)};
+    struct date_tense_seen heading = {0};
+    size_t at = place->at;
+    size_t from = at > place->sentence + TENSE_TOKENS ? at - TENSE_TOKENS
+                                                      : place->sentence;
+
+    scan.is_english = scan.table == &tables[0];
     for (size_t i = from; i < at; i++) {
         const struct token *token = &tokens->items[i];
 
@@ -310,9 +443,12 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
     }
     scan.seen.is_mixed =
         scan.seen.tense == TENSE_NONE && heading.tense == TENSE_PAST;
-    if (see_lead(&scan, tokens, from, at)) {
-        return scan.seen;
+    if (is_said(&scan, tokens, place)) {
+        scan.seen.tense = TENSE_NONE;
     }
-    see_behind(&scan, tokens, at);
+    if (!see_lead(&scan, tokens, from, at)) {
+        see_behind(&scan, tokens, place->to);
+    }
+    conclude(&scan, tokens, from, at);
     return scan.seen;
 }

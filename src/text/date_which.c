@@ -40,7 +40,7 @@ int64_t date_year_for(const struct date_ref *ref, struct when this_year,
     bool is_month = this_year.to - this_year.from > 7 * DAY;
     enum date_tense tense = ref->seen.tense;
 
-    *out_unsure = ref->seen.is_yearly;
+    *out_unsure = ref->seen.is_yearly || ref->seen.is_habit;
     if (!is_ahead && this_year.to > now) {
         return ref->year; /* it is now */
     }
@@ -121,50 +121,87 @@ bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out)
     return true;
 }
 
-bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
+/* `n` units from the day that was told of: days and weeks to the day. */
+static bool from_anchor(const struct date_ref *ref, enum date_unit unit,
+                        int64_t n, struct when *out)
 {
-    size_t next = *at;
-    bool has_in = date_is(p, next, DC_IN);
-    int64_t n;
-    const struct date_item *unit;
-    bool is_ago;
-    bool is_before;
-    bool is_ahead;
+    if (!ref->has_anchor || unit <= DU_HOUR || n > 10000 || n < -10000) {
+        return false;
+    }
+    if (unit == DU_DAY || unit == DU_WEEK || unit == DU_FORTNIGHT) {
+        int64_t day = day_move(ref->anchor, unit, n);
 
-    /* "vor drei Tagen", "hace tres días", "il y a trois jours" */
-    is_before = date_is(p, next, DC_BEFORE) && date_item_at(p, next)->is_short;
-    next += has_in || is_before;
-    if (is_before) {
-        date_skip(p, &next, DC_THE);
+        *out = when_days(day, day + 1, DATE_DAY);
+    } else {
+        *out = when_unit(ref->anchor, unit, n);
     }
-    if (!date_take_count(p, &next, &n)) {
+    out->is_relative = true;
+    return true;
+}
+
+/* "later", "after that", "davor": the side, 0 if it is none; moves past it. */
+static int64_t take_told(const struct date_parser *p, size_t *at)
+{
+    enum date_class class = date_class_at(p, *at);
+    const struct date_item *that = date_item_at(p, *at + 1);
+
+    if (class == DC_LATER) {
+        *at += 1;
+        return date_item_at(p, *at - 1)->value;
+    }
+    if ((class == DC_AFTER || class == DC_BEFORE) && that->class == DC_THE &&
+        that->is_risky) {
+        *at += 2;
+        return class == DC_AFTER ? 1 : -1;
+    }
+    return 0;
+}
+
+/* "two Fridays ago", "a week ago Monday": weeks before the last one */
+static bool weekday_ago(const struct date_parser *p, size_t *at,
+                        int64_t weekday, int64_t weeks, struct when *out)
+{
+    int64_t day = date_weekday_from(&p->ref, weekday, DC_LAST) - weeks * 7;
+
+    if (weeks < 0 || weeks > 10000) {
         return false;
     }
-    unit = date_item_at(p, next);
-    if (unit->class != DC_UNIT && unit->class != DC_WEEKDAYS &&
-        !(unit->class == DC_ORDINAL && unit->value == 2 && unit->is_risky)) {
-        return false;
-    }
-    next++;
-    is_ago = date_is(p, next, DC_AGO);
-    is_ahead =
-        date_is(p, next, DC_FROM) && (date_is(p, next + 1, DC_NOW) ||
-                                      (date_is(p, next + 1, DC_TODAY) &&
-                                       date_item_at(p, next + 1)->value == 0));
-    if (unit->class == DC_WEEKDAYS) {
-        if (!is_ago || is_before || n < 1) {
-            return false;
-        }
-        n = date_weekday_from(&p->ref, unit->value, DC_LAST) - (n - 1) * 7;
-        *out = when_days(n, n + 1, DATE_DAY);
-        out->is_relative = true;
+    *out = when_days(day, day + 1, DATE_DAY);
+    out->is_relative = true;
+    *at += 1;
+    return true;
+}
+
+/* Behind a count and its unit at `next - 1`: which side of what? */
+static bool count_by(const struct date_parser *p, size_t *at, size_t next,
+                     int64_t n, struct when *out)
+{
+    const struct date_item *unit = date_item_at(p, next - 1);
+    bool has_in = date_is(p, *at, DC_IN);
+    bool is_before = date_is(p, *at, DC_BEFORE);
+    bool is_ago = date_is(p, next, DC_AGO);
+    const struct date_item *after = date_item_at(p, next + 1);
+    int64_t side;
+
+    if (is_ago && unit->class == DC_UNIT && unit->value == DU_WEEK &&
+        after->class == DC_WEEKDAY && !after->breaks) {
         *at = next + 1;
-        return true;
+        return weekday_ago(p, at, after->value, n, out);
+    }
+    if (!is_ago && !is_before && !has_in && unit->class == DC_UNIT) {
+        side = take_told(p, &next);
+        if (side != 0) {
+            *at = next;
+            return from_anchor(&p->ref, (enum date_unit)unit->value, n * side,
+                               out);
+        }
     }
     if (is_ago || is_before) {
         next += is_ago;
         n = -n;
-    } else if (is_ahead) {
+    } else if (date_is(p, next, DC_FROM) &&
+               (after->class == DC_NOW ||
+                (after->class == DC_TODAY && after->value == 0))) {
         next += 2;
     } else if (!has_in || p->ref.seen.tense == TENSE_PAST ||
                unit->class == DC_ORDINAL) {
@@ -175,6 +212,39 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
         unit->class == DC_ORDINAL ? DU_SECOND : (enum date_unit)unit->value, n);
     *at = next;
     return true;
+}
+
+bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    int64_t n;
+    const struct date_item *unit;
+    size_t first = *at;
+    bool is_counted;
+
+    if (date_is(p, next, DC_IN)) {
+        next++;
+        date_skip(p, &next, DC_OF); /* "dentro de dos semanas" */
+    } else if (date_is(p, next, DC_BEFORE) && date_item_at(p, next)->is_short) {
+        /* "vor drei Tagen", "hace tres días", "il y a trois jours" */
+        next++;
+        date_skip(p, &next, DC_THE);
+    }
+    if (!date_take_count(p, &next, &n)) {
+        return false;
+    }
+    unit = date_item_at(p, next);
+    if (unit->class == DC_WEEKDAYS && date_is(p, next + 1, DC_AGO) &&
+        date_class_at(p, *at) != DC_BEFORE) {
+        *at = next + 1;
+        return weekday_ago(p, at, unit->value, n - 1, out);
+    }
+    is_counted =
+        (unit->class == DC_UNIT ||
+         (unit->class == DC_ORDINAL && unit->value == 2 && unit->is_risky)) &&
+        count_by(p, at, next + 1, n, out);
+    *at = is_counted ? *at : first;
+    return is_counted;
 }
 
 struct when date_weekend_by(const struct date_ref *ref, enum date_class which)
@@ -287,6 +357,16 @@ static bool which_named(const struct date_parser *p, enum date_class which,
     return true;
 }
 
+/* "the next day the car was gone": next to what was told of, not to today */
+static bool is_told(const struct date_parser *p, size_t at, bool has_the)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    return p->ref.seen.tense == TENSE_PAST &&
+           (item->class == DC_UNIT || item->class == DC_WEEKDAY) &&
+           (has_the || (item->class == DC_UNIT && item->value == DU_DAY));
+}
+
 bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at;
@@ -305,6 +385,13 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
         (date_is(p, next + 1, DC_PAST) || date_is(p, next + 1, DC_NEXT))) {
         next++; /* "this past Sunday", "this coming Friday" */
         which = date_is(p, next, DC_PAST) ? DC_LAST : DC_THIS;
+    }
+    if (which == DC_NEXT && is_told(p, next + 1, next > *at)) {
+        const struct date_item *unit = date_item_at(p, next + 1);
+
+        *at = next + 2; /* left alone if there is no day it follows */
+        return unit->class == DC_UNIT &&
+               from_anchor(&p->ref, (enum date_unit)unit->value, 1, out);
     }
     is_coming = which == DC_NEXT && date_item_at(p, next)->is_risky &&
                 date_is(p, next + 1, DC_WEEKDAY);

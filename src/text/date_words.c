@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* SURE: a word of another language that no English one can be taken for. */
-enum word_flags { RISKY = 1, SHORT = 2, SURE = 4 };
+enum word_flags { RISKY = 1, SHORT = 2, SURE = 4, NAME = 8 };
 
 struct date_word {
     const char *word;
@@ -29,6 +29,15 @@ static const struct date_word spanish[] = {
 static const struct date_word french[] = {
 #include "lexicon/fr/dates.def"
 };
+static const struct date_word italian[] = {
+#include "lexicon/it/dates.def"
+};
+static const struct date_word portuguese[] = {
+#include "lexicon/pt/dates.def"
+};
+static const struct date_word dutch[] = {
+#include "lexicon/nl/dates.def"
+};
 
 struct word_table {
     const struct date_word *words;
@@ -41,10 +50,10 @@ struct word_table {
         words, sizeof(words) / sizeof((words)[0]), language                    \
     }
 static const struct word_table tables[] = {
-    TABLE(english, TEXT_ENGLISH),
-    TABLE(german, TEXT_GERMAN),
-    TABLE(spanish, TEXT_SPANISH),
-    TABLE(french, TEXT_FRENCH),
+    TABLE(english, TEXT_ENGLISH), TABLE(german, TEXT_GERMAN),
+    TABLE(spanish, TEXT_SPANISH), TABLE(french, TEXT_FRENCH),
+    TABLE(italian, TEXT_ITALIAN), TABLE(portuguese, TEXT_PORTUGUESE),
+    TABLE(dutch, TEXT_DUTCH),
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -70,7 +79,7 @@ static const struct {
     {"fathers", "day", 8, true},        {"valentine's", "day", 214, false},
     {"valentines", "day", 214, false},  {"patrick's", "day", 317, false},
     {"independence", "day", 704, true}, {"thanksgiving", "day", 3, false},
-    {"easter", "sunday", 1, false},
+    {"easter", "sunday", 1, false},     {"mardi", "gras", 0, false},
 };
 
 static const struct date_word *find_in(const struct word_table *table,
@@ -103,8 +112,8 @@ static const struct date_word *find_in(const struct word_table *table,
  * The word in the text's own language; else in English, where it is not also
  * something else; else a name of any language ("Donnerstag").
  */
-static const struct date_word *find_word(struct str word,
-                                         enum text_language language)
+static const struct date_word *
+find_word(struct str word, enum text_language language, uint8_t *out_language)
 {
     const struct date_word *found = NULL;
     bool is_own = false;
@@ -112,12 +121,13 @@ static const struct date_word *find_word(struct str word,
     if (word.len > MAX_WORD || word.len == 0) {
         return NULL;
     }
-    for (size_t i = 1; i < N_TABLES && !found; i++) {
+    for (size_t i = 1; i < N_TABLES && !is_own; i++) {
         if (tables[i].language == language) {
             is_own = true;
             found = find_in(&tables[i], word);
         }
     }
+    *out_language = (uint8_t)language;
     if (!found) {
         found = find_in(&tables[0], word);
         if (found && is_own && found->flags & (RISKY | SHORT)) {
@@ -129,6 +139,7 @@ static const struct date_word *find_word(struct str word,
         if (found && !(found->flags & SURE)) {
             found = NULL;
         }
+        *out_language = (uint8_t)(found ? tables[i].language : language);
     }
     return found;
 }
@@ -388,7 +399,7 @@ static bool read_pair(const struct tokens *tokens, size_t index,
             str_eq(token->folded, str_of(pairs[i].first)) &&
             (!pairs[i].wants_capital || token->flags & TOKEN_CAPITAL) &&
             goes_on(tokens, index, str_of(pairs[i].second))) {
-            set(item, DC_HOLIDAY, pairs[i].value,
+            set(item, pairs[i].value ? DC_HOLIDAY : DC_OTHER, pairs[i].value,
                 1 + (strchr(pairs[i].second, ' ') != NULL));
             return true;
         }
@@ -409,7 +420,7 @@ static void read_word(const struct tokens *tokens, size_t index,
     if (str_ends(word, STR("'s")) && !str_eq(word, STR("valentine's"))) {
         word.len -= 2;
     }
-    entry = find_word(word, tokens->language);
+    entry = find_word(word, tokens->language, &item->language);
     if (!entry) {
         return;
     }
@@ -417,6 +428,7 @@ static void read_word(const struct tokens *tokens, size_t index,
     item->value = entry->value;
     item->is_risky = entry->flags & RISKY;
     item->is_short = entry->flags & SHORT;
+    item->is_name = entry->flags & NAME;
 }
 
 static void read_punct(struct str text, const struct token *token,
@@ -443,6 +455,7 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
         .is_capital = token->flags & TOKEN_CAPITAL,
         .starts = token->flags & TOKEN_SENTENCE_START,
         .breaks = token->flags & TOKEN_BREAK,
+        .language = (uint8_t)tokens->language,
     };
 
     switch ((enum token_kind)token->kind) {
@@ -465,6 +478,23 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
         break;
     }
     return item;
+}
+
+enum text_language date_language(const struct tokens *tokens)
+{
+    size_t hits[N_TABLES] = {0};
+    size_t best = 0;
+
+    for (size_t i = 0; i < tokens->count; i++) {
+        const struct token *token = &tokens->items[i];
+
+        for (size_t t = 1; token->kind == TOKEN_WORD && t < N_TABLES; t++) {
+            hits[t] += token->folded.len > 0 &&
+                       find_in(&tables[t], token->folded) != NULL;
+            best = hits[t] > hits[best] ? t : best;
+        }
+    }
+    return tables[best].language;
 }
 
 bool date_is_month(struct str word)

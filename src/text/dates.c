@@ -88,7 +88,8 @@ static void soften(const struct tokens *tokens, struct date_item *item)
 
 /* Is the dot at `index` that of "14." before more of a date? */
 static bool is_ordinal_dot(struct str text, const struct tokens *tokens,
-                           const struct date_item *last, size_t index)
+                           const struct date_item *last, size_t index,
+                           bool is_on)
 {
     const struct token *dot = &tokens->items[index];
     enum date_class next;
@@ -101,8 +102,8 @@ static bool is_ordinal_dot(struct str text, const struct tokens *tokens,
         return false;
     }
     next = date_item_of(text, tokens, index + 1).class;
-    return next == DC_MONTH || next == DC_TO || next == DC_UNTIL ||
-           next == DC_AND;
+    return (is_on && next == DC_OTHER) || next == DC_MONTH || next == DC_TO ||
+           next == DC_UNTIL || next == DC_AND;
 }
 
 /* Items of all tokens that are not parts; returns how many can be dates. */
@@ -128,8 +129,10 @@ static size_t read_items(struct str text, const struct tokens *tokens,
             str_eq(token->folded, STR("."))) {
             continue; /* "Sept. 3" */
         }
-        if (n > 0 && is_ordinal_dot(text, tokens, &items[n - 1], i)) {
+        if (n > 0 && is_ordinal_dot(text, tokens, &items[n - 1], i,
+                                    n > 1 && items[n - 2].class == DC_ON)) {
             items[n - 1].class = DC_ORDINAL; /* "14. Februar", "1.-3. Mai" */
+            n_triggers++;
             continue;
         }
         /* "$2023", "#42" and "p. 5" are no dates */
@@ -143,6 +146,9 @@ static size_t read_items(struct str text, const struct tokens *tokens,
         n++;
     }
     items[n] = (struct date_item){.class = DC_END, .breaks = true};
+    if (n_triggers > 0) {
+        date_unname(tokens, items, n);
+    }
     *out_n = n;
     return n_triggers;
 }
@@ -209,16 +215,30 @@ static bool to_date(struct str text, const struct tokens *tokens,
     return true;
 }
 
-/* The month that was said holds for "the 17th" a sentence later. */
-static void keep_month(struct date_parser *parser, size_t from, size_t to,
-                       const struct when *when, size_t sentence)
+/* What was said holds for "the 17th" and "two weeks after that" a sentence
+ * later. */
+static void keep_said(struct date_parser *parser, size_t from, size_t to,
+                      const struct when *when, size_t sentence)
 {
+    struct date_ref *ref = &parser->ref;
+    int64_t day = floor_div(when->from, CLOCK_DAY_MS);
+
+    if (when->is_utc) {
+        return;
+    }
     for (size_t i = from; i < to; i++) {
-        if (parser->items[i].class == DC_MONTH && !when->is_utc) {
-            parser->ref.said_day = floor_div(when->from, CLOCK_DAY_MS);
-            parser->ref.said_reach = sentence + MONTH_REACH;
-            parser->ref.has_said = true;
+        if (parser->items[i].class == DC_MONTH) {
+            ref->said_day = day;
+            ref->said_reach = sentence + MONTH_REACH;
+            ref->has_said = true;
         }
+    }
+    if (when->grain <= DATE_DAY) {
+        ref->has_day = true;
+        ref->that_day = day;
+        ref->has_anchor = !when->is_unsure;
+        ref->anchor = day;
+        ref->anchor_reach = sentence + MONTH_REACH;
     }
 }
 
@@ -245,6 +265,46 @@ static void walk_to(struct date_walk *walk, struct date_parser *parser,
         }
     }
     parser->ref.has_said &= walk->n_sentences < parser->ref.said_reach;
+    parser->ref.has_anchor &= walk->n_sentences < parser->ref.anchor_reach;
+}
+
+/* The language whose day or month was said, else the text's. */
+static enum text_language language_of(const struct date_parser *parser,
+                                      size_t from, size_t to)
+{
+    for (size_t i = to; i > from; i--) {
+        enum date_class class = parser->items[i - 1].class;
+
+        if (class == DC_WEEKDAY || class == DC_MONTH || class == DC_TODAY) {
+            return (enum text_language)parser->items[i - 1].language;
+        }
+    }
+    return (enum text_language)parser->items[from].language;
+}
+
+/*
+ * The date at `*at`, if there is one. Words that make no date without a tense
+ * make none with one, so verbs are looked for only beside dates.
+ */
+static bool date_at(struct date_parser *parser, const struct tokens *tokens,
+                    struct date_walk *walk, size_t *at, struct when *out)
+{
+    size_t to = *at;
+    struct date_place place = {.sentence = walk->first_token,
+                               .at = parser->items[*at].token};
+
+    parser->ref.seen = (struct date_tense_seen){0};
+    if (!date_parse(parser, &to, out)) {
+        return false;
+    }
+    if (walk->n_tenses++ >= MAX_TENSES) {
+        *at = to;
+        return true;
+    }
+    place.to = to < parser->n ? parser->items[to].token : tokens->count;
+    parser->ref.seen =
+        date_tense_at(tokens, language_of(parser, *at, to), &place);
+    return date_parse(parser, at, out);
 }
 
 /* The next date at or behind `*at`, none if the items end. */
@@ -260,23 +320,14 @@ static bool next_date(struct date_parser *parser, const struct tokens *tokens,
             *at += *at == from;
             continue;
         }
-        parser->ref.seen = (struct date_tense_seen){0};
-        if (walk->n_tenses++ < MAX_TENSES) {
-            parser->ref.seen = date_tense_at(tokens, walk->first_token,
-                                             parser->items[from].token);
-        }
-        if (!date_parse(parser, at, out)) {
+        if (!date_at(parser, tokens, walk, at, out)) {
             *at = from + 1;
             continue;
         }
         if (date_recurs_behind(parser, at, out)) {
             continue;
         }
-        keep_month(parser, from, *at, out, walk->n_sentences);
-        if (out->grain <= DATE_DAY && !out->is_utc) {
-            parser->ref.has_day = true;
-            parser->ref.that_day = floor_div(out->from, CLOCK_DAY_MS);
-        }
+        keep_said(parser, from, *at, out, walk->n_sentences);
         *out_from = from;
         return true;
     }
@@ -298,6 +349,32 @@ static struct date *list_next(struct date_list *list)
     return list->items ? &list->items[list->count] : NULL;
 }
 
+/*
+ * A text too short to tell its language by function words may tell it by its
+ * days: "Il martedì vado in piscina".
+ */
+static enum text_language language_by_days(const struct tokens *tokens,
+                                           const struct date_item *items,
+                                           size_t n)
+{
+    bool is_foreign = false;
+    size_t n_words = 0;
+    size_t n_stops = 0;
+
+    if (tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN) {
+        return tokens->language;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct token *token = &tokens->items[items[i].token];
+
+        n_words += token->kind == TOKEN_WORD;
+        n_stops += token->kind == TOKEN_WORD && token->flags & TOKEN_STOP;
+        is_foreign |= items[i].language != tokens->language;
+    }
+    return is_foreign && n_stops * 2 < n_words ? date_language(tokens)
+                                               : tokens->language;
+}
+
 /* The dates of words. */
 static bool add_worded(struct date_list *list, struct str text,
                        const struct tokens *tokens,
@@ -305,6 +382,7 @@ static bool add_worded(struct date_list *list, struct str text,
 {
     struct date_parser parser = {0};
     struct date_walk walk = {0};
+    struct tokens own = *tokens;
     struct when when;
     size_t at = 0;
     size_t from;
@@ -316,6 +394,10 @@ static bool add_worded(struct date_list *list, struct str text,
     }
     if (read_items(text, tokens, items, &parser.n) == 0) {
         return true;
+    }
+    own.language = language_by_days(tokens, items, parser.n);
+    if (own.language != tokens->language) {
+        (void)read_items(text, &own, items, &parser.n); /* it has days */
     }
     parser.items = items;
     parser.ref = ref_of(options);

@@ -2,10 +2,10 @@
 /*
  * dates.h - find date expressions and resolve them to ranges of time.
  *
- * Words of English, German, Spanish and French (models/lexicon), ISO 8601 and
- * the common numeric forms; the usual ones of Chinese, Japanese and Korean
- * (date_spaceless.c). All ranges are half-open. Weeks begin on Monday.
- * Conventions, where usage differs:
+ * Words of English, German, Spanish, French, Italian, Portuguese and Dutch
+ * (models/lexicon), ISO 8601 and the common numeric forms; the usual ones of
+ * Chinese, Japanese and Korean (date_spaceless.c). All ranges are half-open.
+ * Weeks begin on Monday. Conventions, where usage differs:
  *   - 3/14/2024 is month first (day first if it cannot be a month);
  *     14.03.2024 is day first.
  *   - morning is 5-12 h, afternoon 12-18 h, evening 18-24 h, night 18-6 h.
@@ -19,8 +19,13 @@
  *     the verb. Where nothing decides, the nearer, marked `is_unsure`.
  *   - Both ends of "14-15 Feb" are of that month; "the 17th" is of a month said
  *     just before, a time alone of a day said just before.
- *   - What recurs ("Sundays at 6 PM", "every morning") is no date; a birthday
- *     without a year is unsure.
+ *   - What recurs ("Sundays at 6 PM", "every morning", "le mardi", "a Friday")
+ *     is no date; a birthday without a year is unsure, and so is a weekday of
+ *     a habit ("we always eat fish on Friday").
+ *   - "two weeks after that" and, told of the past, "the next day" count from a
+ *     day said just before; where there is none they are no date.
+ *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
+ *   - "the Sunday Times", "Easter Road" and "May is here" are names.
  *   - "two weeks ago" is that calendar week, months and years alike.
  *   - early, mid, late: thirds (days 1-10, 11-20, 21- of a month; four months
  *     each of a year). Seasons are the northern ones, by whole months.

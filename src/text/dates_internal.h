@@ -3,10 +3,12 @@
  * dates_internal.h - what the files of the date reader share.
  *
  * date_words.c says what a token can mean, date_calc.c does the calendar,
- * date_tense.c says whether a sentence looks back or ahead, date_which.c,
+ * date_name.c tells a day from a name, date_tense.c says whether a sentence
+ * looks back or ahead, date_which.c,
  * date_days.c and date_rules.c read single dates, date_recur.c what comes
  * again and again, date_parse.c puts them together, dates.c walks the text.
- * date_spaceless.c reads Chinese, Japanese and Korean by themselves.
+ * date_spaceless.c and date_marks.c read Chinese, Japanese and Korean by
+ * themselves.
  */
 #ifndef TEXT_DATES_INTERNAL_H
 #define TEXT_DATES_INTERNAL_H
@@ -64,9 +66,10 @@ enum date_class {
     DC_OCLOCK,
     DC_EVERY,
     DC_DAILY, /* daily, mornings, weekdays: again and again */
-    DC_LATER, /* later, earlier */
+    DC_LATER, /* later: 1, earlier: -1 */
     DC_EVE,
     DC_DAY_WORD, /* "day" of "Christmas Day" is DC_UNIT */
+    DC_NAMED,    /* a name follows: named, Mrs, Frau */
     DC_END
 };
 
@@ -100,10 +103,13 @@ struct date_item {
     int64_t extra;
     uint32_t token;
     bool is_capital;
-    bool is_short; /* an abbreviation like Sat or Mar */
-    bool is_risky; /* also a common word: may, march, sun, fall, second */
-    bool starts;   /* first word of its sentence */
-    bool breaks;   /* a sentence begins here */
+    bool is_short;    /* an abbreviation like Sat or Mar */
+    bool is_risky;    /* also a common word: may, march, sun, fall, second */
+    bool is_name;     /* also a person: April, June */
+    bool is_vague;    /* one of many: "the Monday meeting" */
+    bool starts;      /* first word of its sentence */
+    bool breaks;      /* a sentence begins here */
+    uint8_t language; /* enum text_language of the word */
 };
 
 enum date_tense { TENSE_NONE, TENSE_PAST, TENSE_FUTURE };
@@ -134,6 +140,7 @@ struct date_tense_seen {
     bool is_yearly;        /* of a birthday and the like: no year is meant */
     bool is_move;          /* "moved from Monday to Friday" is no range */
     bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
+    bool is_habit;         /* "we always eat fish on Friday" */
 };
 
 struct date_ref {
@@ -145,11 +152,14 @@ struct date_ref {
     int day;
     int weekday; /* 0 = Monday */
     struct date_tense_seen seen;
-    bool has_said;     /* a month was said shortly before: */
-    int64_t said_day;  /* the day it was part of */
-    size_t said_reach; /* the first sentence it no longer holds for */
-    bool has_day;      /* the sentence named a day: */
-    int64_t that_day;  /* which a time alone belongs to */
+    bool has_said;       /* a month was said shortly before: */
+    int64_t said_day;    /* the day it was part of */
+    size_t said_reach;   /* the first sentence it no longer holds for */
+    bool has_day;        /* the sentence named a day: */
+    int64_t that_day;    /* which a time alone belongs to */
+    bool has_anchor;     /* a day was told of shortly before: */
+    int64_t anchor;      /* "two weeks after that", "the next day" */
+    size_t anchor_reach; /* as said_reach */
 };
 
 struct date_parser {
@@ -166,6 +176,10 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
  * it; false if there is none. */
 bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
                     size_t *out_from, struct when *out);
+
+/* The language, not English, that has most of a text's words as words of dates.
+ */
+enum text_language date_language(const struct tokens *tokens);
 
 /* Is it the name of a month in a language that writes "14. Februar"? */
 bool date_is_month(struct str word);
@@ -237,9 +251,25 @@ static inline enum date_class date_class_before(const struct date_parser *p,
                                                   : date_class_at(p, at - 1);
 }
 
-/* Past or to come: the words around token `at` of the sentence from `from`. */
-struct date_tense_seen date_tense_at(const struct tokens *tokens, size_t from,
-                                     size_t at);
+/* The tokens of a date: its sentence's first, its own, the first behind. */
+struct date_place {
+    size_t sentence;
+    size_t at;
+    size_t to;
+};
+
+/* Past or to come: the words around a date. */
+struct date_tense_seen date_tense_at(const struct tokens *tokens,
+                                     enum text_language language,
+                                     const struct date_place *place);
+
+/* The same of scripts without spaces, by what stands behind the date's end. */
+struct date_tense_seen date_tense_spaceless(struct str text, size_t at);
+
+/* Take away the days and months that are names: "the Sunday Times", "May is
+ * here", "Easter Road". */
+void date_unname(const struct tokens *tokens, struct date_item *items,
+                 size_t n);
 
 /* ---- rules: match at `*at`, which moves past the words ---- */
 /* Of a yearly range, the year that is meant when none is said. */

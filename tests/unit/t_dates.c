@@ -332,7 +332,7 @@ static void months_and_days_of_months(void **state)
         {"the troops march on", NULL, NULL},
         {"a second opinion", NULL, NULL},
         {"an august company", NULL, NULL},
-        {"June is my sister", "2023-06-01", "2023-07-01"},
+        {"June is my sister", NULL, NULL},
     };
 
     (void)state;
