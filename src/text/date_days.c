@@ -413,7 +413,7 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
     } else {
         /* "on the 5th floor", "the 5th time" */
         if ((before != DC_ON && before != DC_BY && before != DC_UNTIL &&
-             before != DC_SINCE) ||
+             before != DC_SINCE && before != DC_FROM && before != DC_TO) ||
             (after->class == DC_OTHER && after->value == 0 && !after->breaks &&
              (after->language != TEXT_GERMAN || after->is_capital)) ||
             !nth_day(&p->ref, number, &day)) {

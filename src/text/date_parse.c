@@ -291,9 +291,13 @@ static bool join_points(const struct date_parser *p, struct when first,
         }
     }
     if (second.from < first.from && first.is_relative && second.is_relative) {
-        /* "Tuesday to Thursday", said between them */
+        /* "Tuesday to Thursday", "the 9th to the 12th", said between them */
+        bool is_nth = second.grain == DATE_DAY && !second.is_yearly;
         int64_t day = day_move(second.from / DAY,
-                               second.is_weekly ? DU_WEEK : DU_YEAR, 1);
+                               second.is_weekly ? DU_WEEK
+                               : is_nth         ? DU_MONTH
+                                                : DU_YEAR,
+                               1);
 
         second.to += day * DAY - second.from;
         second.from = day * DAY;

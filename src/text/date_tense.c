@@ -43,7 +43,8 @@ enum tense_class {
     TW_HABIT = 1 << 14,     /* "we always eat fish on Friday" */
     TW_TIMES = 1 << 15,     /* "twice a week" */
     TW_DAY = 1 << 16,       /* "bin day is Friday" */
-    TW_TO = 1 << 17         /* "moved to Friday" */
+    TW_TO = 1 << 17,        /* "moved to Friday" */
+    TW_WOULD = 1 << 18      /* "should have called" is past */
 };
 
 struct tense_word {
@@ -109,6 +110,7 @@ struct tense_scan {
     bool is_english;
     bool is_arranged;
     bool has_have;
+    bool has_would;
     bool has_habit;    /* unless it is told of the past */
     int before;        /* class of the word before */
     size_t be_at;      /* token after the last "be", "is"; 0: none */
@@ -212,6 +214,10 @@ static void see_participle(struct tense_scan *scan, const struct tokens *tokens,
     if (before & TW_DETERMINER) {
         return; /* "the signed form" */
     }
+    if (before & TW_HAVE && scan->has_would) {
+        see(scan, TENSE_PAST, true); /* "should have called" */
+        return;
+    }
     if (is_taken) {
         if (scan->seen.tense == TENSE_NONE) {
             see(scan, TENSE_FUTURE, false);
@@ -255,6 +261,7 @@ static void note_class(struct tense_scan *scan, const struct tokens *tokens,
     scan->is_arranged |= (class & TW_ARRANGED) != 0;
     scan->seen.is_arranged = scan->is_arranged;
     scan->has_have |= (class & TW_HAVE) != 0;
+    scan->has_would |= (class & TW_WOULD) != 0;
     scan->has_habit |= (class & TW_HABIT) != 0;
     scan->seen.is_habit |=
         (class & TW_TIMES && is_word_at(tokens, i + 1, "a")) ||
@@ -339,7 +346,8 @@ static bool see_lead(struct tense_scan *scan, const struct tokens *tokens,
         see(scan, TENSE_FUTURE, true); /* "slipped to Thursday" */
         return true;
     }
-    scan->seen.is_for |= is_word_at(tokens, at - 1, "for");
+    scan->seen.is_for |=
+        is_word_at(tokens, last & TW_DETERMINER ? at - 2 : at - 1, "for");
     return false;
 }
 
@@ -443,7 +451,7 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
     }
     scan.seen.is_mixed =
         scan.seen.tense == TENSE_NONE && heading.tense == TENSE_PAST;
-    if (is_said(&scan, tokens, place)) {
+    if (place->is_bare && is_said(&scan, tokens, place)) {
         scan.seen.tense = TENSE_NONE;
     }
     if (!see_lead(&scan, tokens, from, at)) {

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+/* Words and signs of a text that may be too short to tell its language. */
+#define SHORT_ITEMS 60
 /* Sentences in which "the 17th" still is of the month said before. */
 #define MONTH_REACH 2
 
@@ -290,8 +292,10 @@ static bool date_at(struct date_parser *parser, const struct tokens *tokens,
                     struct date_walk *walk, size_t *at, struct when *out)
 {
     size_t to = *at;
-    struct date_place place = {.sentence = walk->first_token,
-                               .at = parser->items[*at].token};
+    struct date_place place = {
+        .sentence = walk->first_token,
+        .at = parser->items[*at].token,
+        .is_bare = !date_is_preposition(parser->items[*at].class)};
 
     parser->ref.seen = (struct date_tense_seen){0};
     if (!date_parse(parser, &to, out)) {
@@ -361,7 +365,9 @@ static enum text_language language_by_days(const struct tokens *tokens,
     size_t n_words = 0;
     size_t n_stops = 0;
 
-    if (tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN) {
+    if ((tokens->language != TEXT_ENGLISH &&
+         tokens->language != TEXT_UNKNOWN) ||
+        n > SHORT_ITEMS) {
         return tokens->language;
     }
     for (size_t i = 0; i < n; i++) {

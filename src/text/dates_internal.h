@@ -256,6 +256,7 @@ struct date_place {
     size_t sentence;
     size_t at;
     size_t to;
+    bool is_bare; /* it begins with no "by", "since", "until" */
 };
 
 /* Past or to come: the words around a date. */
