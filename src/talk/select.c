@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "talk/aside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +26,11 @@
 #define SENTENCE_BYTES 480u
 #define TITLE_BYTES 160u
 #define ENDING_BYTES 320u
-#define ASIDE_BYTES 120u
-/* Words at the beginning of a note that may lean on what came before. */
-#define LEANING_WORDS 9
-/* What is shorter ("ok", "Nice.") explains nothing. */
-#define ASIDE_LEAST 12u
+#define ASIDE_BYTES 160u
+/* Sentences back from a note that may say what it is about. */
+#define LEAD_BACK 6u
+/* … if a reader finds that much in them: not a greeting. */
+#define LEAD_KEPT 0.01f
 /* Days told in one note: more is a list, and its words say which. */
 #define MAX_DATES 8
 /* With fewer telling words a sentence does not say what it is about. */
@@ -236,141 +237,70 @@ static void set_time(struct select_note *note, const struct analysis *a)
 /* --- notes -----------------------------------------------------------------
  */
 
-static bool shares_word(const struct analysis *a, struct str text)
+static bool is_wanted(const struct select_turn *turn, size_t i)
 {
-    for (size_t i = 0; i < a->n_keywords; i++) {
-        if (str_ifind(text, a->keywords[i].word, 0) != SIZE_MAX) {
-            return true;
-        }
-    }
-    return false;
+    const struct sentence *s = &turn->analysis->sentences[i];
+    const struct reader_sentence *read = &turn->read[i];
+
+    return !s->is_code && read->flag[READER_SUPPOSED] < SUPPOSED &&
+           kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) &&
+           telling_words(turn->analysis, i, i + 1) > 0;
 }
 
-/* The question just before, if that is what the words answer. */
-static struct str asked(struct str before)
+/* The sentence that says what is told from sentence `first` on: that which
+ * opens something, or the last one that says something; or SIZE_MAX. */
+static size_t lead_of(const struct select_turn *turn, size_t first)
 {
-    size_t end;
-    size_t from;
-
-    before = str_trim(before);
-    end = before.len;
-    while (end > 0 && strchr("? \n", before.s[end - 1]) == NULL) {
-        end--;
-    }
-    if (end == 0 || before.len - end > ASIDE_BYTES) {
-        return (struct str){NULL, 0};
-    }
-    from = str_trim(str_sub(before, 0, end)).len;
-    if (from == 0 || before.s[from - 1] != '?') {
-        return (struct str){NULL, 0};
-    }
-    end = from;
-    from--;
-    while (from > 0 && !strchr(".!?\n", before.s[from - 1])) {
-        from--;
-    }
-    return str_trim(str_sub(before, from, end));
-}
-
-/* Words that point at something named before. An aside too many does less harm
- * than a note nobody understands. */
-static const char *const pointers[] = {
-#include "lexicon/de/pointers.def"
-#include "lexicon/en/pointers.def"
-#include "lexicon/es/pointers.def"
-#include "lexicon/fr/pointers.def"
-};
-
-/* "they", "they've" */
-static bool is_pointer(struct str word)
-{
-    for (size_t k = 0; k < sizeof(pointers) / sizeof(pointers[0]); k++) {
-        struct str pointer = str_of(pointers[k]);
-
-        if (str_starts(word, pointer) &&
-            (word.len == pointer.len || word.s[pointer.len] == '\'')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Do the first words of sentence `i` point at something outside? */
-static bool is_leaning(const struct analysis *a, size_t i)
-{
-    const struct span *span = &a->sentences[i].span;
-    size_t n_words = 0;
-
-    for (size_t t = span->first_token;
-         t < span->end_token && n_words < LEANING_WORDS; t++) {
-        const struct token *token = &a->tokens.items[t];
-
-        if (token->kind == TOKEN_PUNCT || (token->flags & TOKEN_PART)) {
-            continue;
-        }
-        n_words++;
-        if (is_pointer(token->folded)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What was said before the note that it leans on. */
-struct aside {
-    struct str text; /* s == NULL: nothing */
-    struct str by;   /* somebody else's words; or empty */
-};
-
-static struct aside leaned_on(const struct select_input *input, size_t first,
-                              size_t end)
-{
-    const struct select_turn *turn = input->turn;
     const struct analysis *a = turn->analysis;
-    size_t n_telling = telling_words(a, first, end);
-    bool is_thin = n_telling < THIN_WORDS;
-    bool leans = is_leaning(a, first);
-    /* who goes on speaking may have begun something else */
-    bool is_reply = !input->is_before_own || leans || n_telling < BARE_WORDS;
-    struct str question =
-        input->is_before_own ? (struct str){NULL, 0} : asked(input->before);
+    size_t least = first > LEAD_BACK ? first - LEAD_BACK : 0;
+    size_t best = SIZE_MAX;
+    float opens = OPEN_FLOOR;
+    size_t at = first;
 
-    if (first > 0 && leans && telling_words(a, first - 1, first) > 0) {
-        const struct span *span = &a->sentences[first - 1].span;
-
-        return (struct aside){.text =
-                                  str_sub(turn->text, span->from, span->to)};
+    for (size_t i = least; i < first; i++) {
+        if (turn->read[i].act[READER_ACT_OPENS] >= opens &&
+            !a->sentences[i].is_code) {
+            opens = turn->read[i].act[READER_ACT_OPENS];
+            best = i;
+        }
     }
-    if (!is_thin && !leans) {
-        return (struct aside){.text = {NULL, 0}}; /* speaks for itself */
+    while (at > least && telling_words(a, at - 1, at) < BARE_WORDS) {
+        at--;
     }
-    if (question.len > 0) {
-        return (struct aside){.text = question};
+    if (best == SIZE_MAX && at > least && !a->sentences[at - 1].is_question &&
+        !a->sentences[at - 1].is_code && !is_wanted(turn, at - 1) &&
+        kept(&turn->read[at - 1]) >= LEAD_KEPT) {
+        best = at - 1;
     }
-    if (input->matter.len > 0 && !shares_word(a, input->matter)) {
-        return (struct aside){.text = input->matter};
-    }
-    if (is_thin && is_reply && input->before.len >= ASIDE_LEAST) {
-        return (struct aside){input->before, input->before_by};
-    }
-    return (struct aside){.text = {NULL, 0}};
+    return best;
 }
 
 /* "[boiler] ": what the words alone do not say; "[ada: shall I call him] ". */
-static void add_aside(struct buf *out, const struct select_input *input,
-                      size_t first, size_t end)
+static bool add_asides(struct arena *arena, struct buf *out,
+                       const struct select_input *input, size_t first,
+                       size_t end)
 {
-    struct aside aside = leaned_on(input, first, end);
+    struct asides asides;
 
-    if (aside.text.len > 0) {
+    if (aside_find(arena, input, first, end, lead_of(input->turn, first),
+                   &asides) != CLEW_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < asides.count; i++) {
+        const struct aside *aside = &asides.items[i];
+
         (void)buf_append_char(out, '['); /* checked at the end */
-        if (aside.by.len > 0) {
-            (void)buf_append(out, aside.by.s, aside.by.len);
+        if (aside->by.len > 0) {
+            (void)buf_append(out, aside->by.s, aside->by.len);
             (void)buf_append_cstr(out, ": ");
         }
-        (void)add_line(out, aside.text, ASIDE_BYTES);
+        (void)add_line(out, aside->text, ASIDE_BYTES);
         (void)buf_append_cstr(out, "] ");
     }
+    if (asides.to.len > 0) {
+        (void)buf_printf(out, "[to %.*s] ", (int)asides.to.len, asides.to.s);
+    }
+    return true;
 }
 
 static void add_tags(struct select_note *note, const struct analysis *a)
@@ -418,7 +348,10 @@ static bool make_note(struct arena *arena, const struct select_input *input,
     out->cite = (struct select_cite){a->sentences[first].span.from,
                                      a->sentences[end - 1].span.to};
     buf_init(&text, 4096);
-    add_aside(&text, input, first, end);
+    if (!add_asides(arena, &text, input, first, end)) {
+        buf_release(&text);
+        return false;
+    }
     (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
                    end - first > 1 ? NOTE_BYTES + SENTENCE_BYTES
                                    : SENTENCE_BYTES); /* checked by take() */
@@ -427,16 +360,6 @@ static bool make_note(struct arena *arena, const struct select_input *input,
     set_time(out, a);
     add_tags(out, a);
     return out->summary.s != NULL;
-}
-
-static bool is_wanted(const struct select_turn *turn, size_t i)
-{
-    const struct sentence *s = &turn->analysis->sentences[i];
-    const struct reader_sentence *read = &turn->read[i];
-
-    return !s->is_code && read->flag[READER_SUPPOSED] < SUPPOSED &&
-           kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) &&
-           telling_words(turn->analysis, i, i + 1) > 0;
 }
 
 /* Does sentence `i` go on with the note that began at `first`? */

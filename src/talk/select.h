@@ -61,7 +61,10 @@ struct select_input {
     const struct select_turn *turn;
     struct str before;    /* what was said just before it, or empty */
     struct str before_by; /* … by whom */
-    bool is_before_own;   /* … by the speaker of the turn: no question to it */
+    bool is_before_own; /* … by the speaker of the turn: no question to it */
+    bool is_before_named; /* … who has a name, the only other one */
+    struct str earlier;   /* what was said before that, or empty */
+    bool is_earlier_own;  /* … by the speaker of the turn */
     struct str matter;    /* title of the effort it belongs to; or empty */
 };
 

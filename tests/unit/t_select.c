@@ -253,6 +253,123 @@ static void what_is_in_brackets_is_short(void **state)
     assert_non_null(strstr(note->summary.s, "…] In Bremen."));
 }
 
+/* Sentence `i` is a note, the others are not. */
+static const char *note_of(size_t i)
+{
+    keep_as(i, READER_KEEP_FACT, 0.9f);
+    return notes(1)->summary.s;
+}
+
+static void a_pointer_brings_the_sentence_that_names_it(void **state)
+{
+    (void)state;
+    say("The loom in the attic has a cracked beam. Honestly. Orla will mend "
+        "it on Friday 6 March 2026.");
+    assert_string_equal(note_of(2),
+                        "[The loom in the attic has a cracked beam.] Orla "
+                        "will mend it on Friday 6 March 2026.");
+    /* it has named what it means */
+    say("The loom in the attic has a cracked beam. The kiln door jams but "
+        "Orla can mend it.");
+    assert_string_equal(note_of(1), "The kiln door jams but Orla can mend it.");
+    /* far from the beginning, and a plural that stands for a noun */
+    say("My daughter collects enamel thimbles. Yesterday at the flea market "
+        "in Lund we picked up eleven new ones.");
+    assert_memory_equal(note_of(1), "[My daughter collects enamel thimbles.] ",
+                        40);
+}
+
+static void a_person_is_not_a_thing(void **state)
+{
+    (void)state;
+    say("My aunt turns eighty this spring. The bakery has a long queue. I "
+        "ordered a plum cake because she is fond of plums.");
+    assert_memory_equal(note_of(2), "[My aunt turns eighty this spring.] ", 36);
+    say("My aunt turns eighty this spring. I told Ingrid that she gets the "
+        "plum cake.");
+    assert_true(note_of(1)[0] == 'I'); /* may well be Ingrid */
+}
+
+static void what_names_it_may_lean_itself(void **state)
+{
+    (void)state;
+    say("We adopted a greyhound from the shelter. It sleeps on the porch. "
+        "That surprised the neighbours a lot.");
+    assert_string_equal(note_of(2),
+                        "[We adopted a greyhound from the shelter.] [It "
+                        "sleeps on the porch.] That surprised the neighbours "
+                        "a lot.");
+}
+
+static void a_part_brings_what_its_turn_is_about(void **state)
+{
+    static const char about[] = "I need advice on sails for my dinghy. ";
+    char text[200];
+
+    (void)state;
+    (void)snprintf(text, sizeof(text), "%sI measured four metres of mast.",
+                   about);
+    say(text);
+    does(0, READER_ACT_OPENS, 0.9f);
+    assert_string_equal(note_of(1), "[I need advice on sails for my dinghy.] "
+                                    "I measured four metres of mast.");
+    /* it names nothing that the note does not */
+    say("I need a mast. I measured four metres of mast.");
+    does(0, READER_ACT_OPENS, 0.9f);
+    assert_true(note_of(1)[0] == 'I');
+    /* and not where the speaker says it is something else */
+    (void)snprintf(text, sizeof(text),
+                   "%sBy the way, Ottilie won the chess cup.", about);
+    say(text);
+    does(0, READER_ACT_OPENS, 0.9f);
+    assert_true(note_of(1)[0] == 'B');
+    /* a greeting is about nothing */
+    say("Good evening dear neighbours. I measured four metres of mast.");
+    assert_true(note_of(1)[0] == 'I');
+    /* what says a little is */
+    say("The regatta rehearsal was wild. I measured four metres of mast.");
+    keep_as(0, READER_KEEP_FACT, 0.2f);
+    assert_memory_equal(note_of(1), "[The regatta rehearsal was wild.] ", 34);
+}
+
+static void a_question_that_points_brings_what_it_is_about(void **state)
+{
+    (void)state;
+    say("Just under a fortnight.");
+    input.before = STR("The scaffolding looks solid. How long will it stay?");
+    input.before_by = STR("Noor");
+    assert_string_equal(note_of(0),
+                        "[Noor: The scaffolding looks solid.] [How long will "
+                        "it stay?] Just under a fortnight.");
+    input.before = STR("How long will it stay?");
+    input.earlier = STR("They put up a scaffolding in our yard.");
+    input.is_earlier_own = true;
+    assert_string_equal(note_of(0),
+                        "[They put up a scaffolding in our yard.] [How long "
+                        "will it stay?] Just under a fortnight.");
+    input.is_earlier_own = false; /* a third person may mean anything */
+    assert_string_equal(note_of(0),
+                        "[How long will it stay?] Just under a fortnight.");
+}
+
+static void you_is_the_only_other_person(void **state)
+{
+    (void)state;
+    say("I left the spare key of the cellar under your doormat.");
+    input.before = STR("The parcel from the tailor has arrived at last.");
+    input.before_by = STR("Noor");
+    assert_true(note_of(0)[0] == 'I'); /* "assistant" is nobody's name */
+    input.is_before_named = true;
+    assert_string_equal(note_of(0),
+                        "[to Noor] I left the spare key of the cellar under "
+                        "your doormat.");
+    say("I left the spare key of the cellar under the doormat.");
+    input.before = STR("The parcel from the tailor has arrived at last.");
+    input.before_by = STR("Noor");
+    input.is_before_named = true;
+    assert_true(note_of(0)[0] == 'I');
+}
+
 static void relative_dates_are_told_and_others_are_not(void **state)
 {
     const struct select_note *note;
@@ -530,6 +647,12 @@ int main(void)
         cmocka_unit_test(the_matter_stands_before_words_that_do_not_name_it),
         cmocka_unit_test(a_thin_answer_brings_its_question),
         cmocka_unit_test(what_is_in_brackets_is_short),
+        cmocka_unit_test(a_pointer_brings_the_sentence_that_names_it),
+        cmocka_unit_test(a_person_is_not_a_thing),
+        cmocka_unit_test(what_names_it_may_lean_itself),
+        cmocka_unit_test(a_part_brings_what_its_turn_is_about),
+        cmocka_unit_test(a_question_that_points_brings_what_it_is_about),
+        cmocka_unit_test(you_is_the_only_other_person),
         cmocka_unit_test(relative_dates_are_told_and_others_are_not),
         cmocka_unit_test(the_day_said_is_told_and_an_unsure_one_is_not),
         cmocka_unit_test(a_date_is_that_of_the_speakers_zone),

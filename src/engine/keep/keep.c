@@ -44,7 +44,7 @@ static struct str fields_of(struct observation *o, const struct keep_note *kept)
     bool is_ok =
         fields &&
         json_set_real(fields, "confidence", (double)note->confidence) &&
-        json_set_str(fields, "source", o->said.speaker) &&
+        json_set_str(fields, "source", sense_name(&o->turn)) &&
         json_set_str(fields, "statement", kept->words);
 
     if (is_ok && note->has_time) {
@@ -212,18 +212,33 @@ enum clew_status keep_note(struct observation *o,
     return keep_insert(o, &kept, &near, out_id, err);
 }
 
+static bool is_same_speaker(const struct talk_line *a,
+                            const struct talk_line *b)
+{
+    return str_eq(sense_name(a), sense_name(b));
+}
+
 static enum clew_status notes_of(struct observation *o,
                                  struct select_note **out, size_t *out_count,
                                  struct clew_error *err)
 {
     struct select_input input = {.turn = &o->select, .matter = o->matter};
 
-    if (o->n_before > 0) {
-        const struct reader_said *before = &o->before[o->n_before - 1];
+    if (o->n_previous > 0) {
+        const struct talk_line *before = &o->previous[0];
 
         input.before = before->text;
-        input.before_by = before->speaker;
-        input.is_before_own = str_eq(before->speaker, o->said.speaker);
+        input.before_by = sense_name(before);
+        input.is_before_own = is_same_speaker(before, &o->turn);
+        input.is_before_named = before->speaker.len > 0;
+    }
+    if (o->n_previous > 1) {
+        const struct talk_line *earlier = &o->previous[1];
+
+        input.earlier = earlier->text;
+        input.is_earlier_own = is_same_speaker(earlier, &o->turn);
+        input.is_before_named &=
+            input.is_earlier_own || is_same_speaker(earlier, &o->previous[0]);
     }
     return select_notes(o->arena, &input, out, out_count) == CLEW_OK
                ? CLEW_OK

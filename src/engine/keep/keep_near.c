@@ -246,7 +246,7 @@ static enum clew_status load_pairs(struct observation *o,
                                    size_t *out_count, struct clew_error *err)
 {
     struct found found[MAX_FOUND];
-    struct reader_said said = {o->said.speaker, note->words};
+    struct reader_said said = {sense_name(&o->turn), note->words};
     struct str now = sense_said(o->arena, &said);
     size_t n_found = 0;
     size_t n = 0;

@@ -27,6 +27,12 @@ struct str sense_speaker(bool is_assistant, struct str name)
     return name.len > 0 ? name : STR("user");
 }
 
+struct str sense_name(const struct talk_line *line)
+{
+    return sense_speaker(line->role == TALK_ASSISTANT && line->speaker.len == 0,
+                         line->speaker);
+}
+
 /* --- what is known already --- */
 
 struct sense_answer {

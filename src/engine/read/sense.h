@@ -15,6 +15,7 @@
 #include "clew/status.h"
 #include "model/intent.h"
 #include "model/reader.h"
+#include "talk/line.h"
 #include "text/analysis.h"
 
 #include <stdbool.h>
@@ -38,6 +39,9 @@ struct sense_memo {
 
 /* "assistant", the speaker's name, or "user". */
 struct str sense_speaker(bool is_assistant, struct str name);
+/* As it is shown to people: the name, also where the role is an assistant's;
+ * else "assistant" or "user". */
+struct str sense_name(const struct talk_line *line);
 
 /*
  * What each sentence of a turn says; in the arena, one for each of
