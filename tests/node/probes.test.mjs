@@ -223,6 +223,22 @@ test("an end stays what it was, and a trace says what was seen", async (t) => {
   assert.match((await server.clew("why", "--url", server.url, said[2].id)).stdout, /What the reader sees[\s\S]*resolves, \d+ %/);
 });
 
+test("people are called by their names, whatever their role", async (t) => {
+  const server = await startServer();
+  t.after(() => server.stop());
+  const api = server.api();
+  for (const [role, name, content] of [
+    ["user", "Ines", "Our choir sings in the old brewery now. Where did you put the music stands?"],
+    ["assistant", "Tomas", "I put your twelve music stands into my garage in Elm Street."]]) {
+    isOk(await api.post("/api/v1/turns", { user_id: "choir", role, name, content }), 201);
+  }
+  const { items } = isOk(await api.get("/api/v1/memories?user_id=choir"));
+  const stands = items.find((one) => /Elm Street/.test(one.summary));
+  assert.ok(stands, items.map((one) => one.summary).join("\n"));
+  assert.equal(stands.fields.source, "Tomas");
+  assert.match(stands.summary, /^\[to Ines\] I put your twelve/);
+});
+
 test("the demo", async (t) => {
   const server = await startServer();
   t.after(() => server.stop());
