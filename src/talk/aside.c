@@ -32,6 +32,13 @@
  * whose nouns are not known. */
 #define LEANING_WORDS 9
 
+/* No sentence of a person has more; a text without full stops does. */
+#define MAX_TOKENS 400u
+/* Tokens of a turn that may name its matter: what is longer is a document. */
+#define MAX_TURN 4096u
+/* Names that are looked at: a list of more is no talk about somebody. */
+#define MAX_NAMES 64u
+
 static const char *const pointers[] = {
 #include "lexicon/en/pointers.def"
 };
@@ -79,8 +86,11 @@ struct stretch {
 static struct stretch sentences(const struct analysis *a, size_t first,
                                 size_t end)
 {
-    return (struct stretch){a, a->sentences[first].span.first_token,
-                            a->sentences[end - 1].span.end_token};
+    size_t from = a->sentences[first].span.first_token;
+    size_t to = a->sentences[end - 1].span.end_token;
+
+    return (struct stretch){a, from,
+                            to - from > MAX_TOKENS ? from + MAX_TOKENS : to};
 }
 
 static bool is_telling(const struct token *token)
@@ -128,13 +138,24 @@ static bool in_date(const struct analysis *a, const struct token *token)
     return false;
 }
 
+/* Is `word` one of the words of `name`? */
+static bool is_word_of(struct str name, struct str word)
+{
+    size_t at = str_ifind(name, word, 0);
+
+    return at != SIZE_MAX && (at == 0 || name.s[at - 1] == ' ') &&
+           (at + word.len == name.len || name.s[at + word.len] == ' ' ||
+            name.s[at + word.len] == '\'');
+}
+
+/* Entities have the place of their first mention only. */
 static bool is_name(const struct analysis *a, const struct token *token)
 {
-    for (size_t i = 0; i < a->n_entities; i++) {
+    for (size_t i = 0; i < a->n_entities && i < MAX_NAMES; i++) {
         const struct entity *e = &a->entities[i];
 
         if ((e->kind == ENTITY_PERSON || e->kind == ENTITY_NAME) &&
-            token->from >= e->span.from && token->to <= e->span.to) {
+            is_word_of(e->key, token->folded)) {
             return true;
         }
     }
@@ -408,7 +429,8 @@ static enum clew_status add_question(struct arena *arena, struct asides *out,
 
 static bool shares_word(const struct analysis *a, const struct analysis *matter)
 {
-    struct stretch turn = {a, 0, a->tokens.count};
+    struct stretch turn = {
+        a, 0, a->tokens.count > MAX_TURN ? MAX_TURN : a->tokens.count};
 
     for (size_t i = 0; i < matter->tokens.count; i++) {
         const struct token *token = &matter->tokens.items[i];
