@@ -558,7 +558,9 @@ static enum clew_status own_words(struct arena *arena, const struct leaning *l,
             }
         }
     } else if (lead < first &&
-               supplies(sentences(a, lead, lead + 1), l->note, l->needs)) {
+               supplies(sentences(a, lead, lead + 1), l->note, l->needs) &&
+               /* "he" there may be taken for somebody here */
+               !needs_of(sentences(a, lead, lead + 1)).person) {
         status = is_switch(arena, a, lead + 1, first, &is_other);
         *out = is_other ? SIZE_MAX : lead;
     }

@@ -326,6 +326,10 @@ static void a_part_brings_what_its_turn_is_about(void **state)
     /* a greeting is about nothing */
     say("Good evening dear neighbours. I measured four metres of mast.");
     assert_true(note_of(1)[0] == 'I');
+    /* nor may "he" be taken for somebody in the note */
+    say("He painted the regatta posters. Birgit measured four metres of mast.");
+    keep_as(0, READER_KEEP_FACT, 0.2f);
+    assert_true(note_of(1)[0] == 'B');
     /* what says a little is */
     say("The regatta rehearsal was wild. I measured four metres of mast.");
     keep_as(0, READER_KEEP_FACT, 0.2f);
