@@ -82,6 +82,53 @@ static void what_was_said_later_is_not_beside_it(void **state)
     assert_null(strstr(fake_http_seen(fake), "Wanda"));
 }
 
+#define COURSE "The pottery course starts on 4 May and costs 90 euros."
+
+/* One value of a passage changed: the passage says which, and the rest of it
+ * holds. */
+static void a_changed_value_is_told_with_its_passage(void **state)
+{
+    const struct answer_source *source;
+    const char *notes =
+        "{'turn':'T1','quote':'The pottery course starts on 4 May','about':'',"
+        "'type':'event','hedged':false,'updates':[]},"
+        "{'turn':'T1','quote':'costs 90 euros','about':'pottery course',"
+        "'type':'fact','hedged':false,'updates':[]}";
+    int64_t before_ms;
+
+    (void)state;
+    talk_say(&talk, 'u', COURSE);
+    answer(notes, "", "", "");
+    pause_talk();
+    answer("", "", "", "");
+    talk_say(&talk, 'u', "About the pottery course once more.");
+    pause_talk(); /* shows the label */
+    before_ms = talk.last.turn.created_at_ms;
+    talk_say(&talk, 'u', "They made it the 11th.");
+    answer(arena_printf(&talk.world.arena,
+                        "{'turn':'T1','quote':'They made it the 11th','about':"
+                        "'pottery course starts','type':'event','hedged':"
+                        "false,'updates':['%s']}",
+                        label_of("note\\\":", "starts on 4 May")),
+           "", "", "");
+    pause_talk();
+    source = source_of(ask("What does the pottery course cost, and when does "
+                           "it start?",
+                           INT64_MAX / 4),
+                       "costs 90 euros");
+    assert_int_equal(source->n_replaced, 1);
+    assert_true(has(source->replaced[0].was, "starts on 4 May"));
+    assert_false(has(source->replaced[0].was, "90 euros"));
+    assert_true(has(source->replaced[0].now, "They made it the 11th"));
+    assert_non_null(strstr(fake_http_seen(fake), "\\\"was\\\":"));
+    assert_null(strstr(fake_http_seen(fake), "\\\"replaced\\\":true"));
+    /* before it changed, nobody knew */
+    source = source_of(ask("What does the pottery course cost?", before_ms),
+                       "costs 90 euros");
+    assert_true(source->text.len > 0);
+    assert_int_equal(source->n_replaced, 0);
+}
+
 #define MOWER "the mower at the allotment stalls uphill"
 
 /* An effort that is found brings the words that ended it. */
@@ -149,6 +196,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         CASE(a_passage_is_shown_with_what_was_said_beside_it),
         CASE(what_was_said_later_is_not_beside_it),
+        CASE(a_changed_value_is_told_with_its_passage),
         CASE(how_an_effort_ended_is_a_passage),
         CASE(without_a_model_it_is_as_it_was),
     };

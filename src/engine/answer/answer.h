@@ -31,6 +31,8 @@ struct engine;
 #define ANSWER_SENTENCES 12
 #define ANSWER_QUESTIONS 3
 #define ANSWER_CITES 8
+/* Values of one passage that are said to have changed. */
+#define ANSWER_REPLACED 3
 
 enum answer_by { ANSWER_BY_NOTHING, ANSWER_BY_PASSAGES, ANSWER_BY_MODEL };
 
@@ -48,12 +50,21 @@ struct answer_beside {
     struct str text;
 };
 
+/* A note drawn from a passage that does not hold any more, and the one that
+ * took its place: the rest of the passage still holds. */
+struct answer_replaced {
+    struct str was;
+    struct str now;
+};
+
 /* A passage, as it is shown; to a model with what was said around it. */
 struct answer_source {
     const struct search_hit *hit;
     struct str text;
     struct answer_beside before;
     struct answer_beside after;
+    struct answer_replaced replaced[ANSWER_REPLACED];
+    size_t n_replaced;
     bool is_spoken_of; /* it has a word of the question */
 };
 

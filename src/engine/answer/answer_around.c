@@ -5,15 +5,18 @@
  * "8 to 12 me then" answers only beside what was said before it, and how
  * something ended is often said in words that the question does not have. So
  * each turn is shown with its neighbours, and the end of an effort that was
- * found is a passage of its own. All of it can be cited, and is what a sentence
- * is held against.
+ * found is a passage of its own. Where a value of it changed since, what was
+ * and what holds now stand beside it: not all of a passage is old because one
+ * value is. All of it can be cited, and is what a sentence is held against.
  */
 #include "base/utf8.h"
 #include "engine/answer/answer_internal.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"
+#include "store/db.h"
 
 #include <string.h>
 
@@ -22,6 +25,29 @@
 /* Efforts whose end is looked for, and turns of one. */
 #define MAX_ENDS 4
 #define END_TURNS 24
+
+/* Of a note, and how many of them are read for one passage. */
+#define NOTE_BYTES 300
+#define MAX_EDGES 24
+
+/* Notes of one turn, or one note, and what took their place by then. CROSS:
+ * SQLite reads the first table first, and one turn has few lines. */
+#define REPLACED_NOTES                                                         \
+    " CROSS JOIN memory_sources s CROSS JOIN memories n WHERE m.tenant = $1"   \
+    " AND s.tenant = $1 AND n.tenant = $1 AND s.source_id = m.id"              \
+    " AND n.id = s.memory_id AND n.created_at <= $2"                           \
+    " AND n.retracted_at IS NULL AND n.user_id = m.user_id"                    \
+    " AND m.retracted_at IS NULL AND m.type <> 'effort'"
+#define NEWEST_FIRST " ORDER BY +n.created_at DESC, n.id LIMIT "
+
+DB_SQL(SELECT_OF_TURN,
+       "SELECT m.id, m.summary, n.id, n.summary FROM memory_refs r"
+       " CROSS JOIN memories m" REPLACED_NOTES
+       " AND r.tenant = $1 AND r.chat_id = $3 AND r.first_seq = $4"
+       " AND r.last_seq = $4 AND m.id = r.memory_id" NEWEST_FIRST "$5");
+DB_SQL(SELECT_OF_NOTE,
+       "SELECT m.id, m.summary, n.id, n.summary FROM memories m" REPLACED_NOTES
+       " AND m.id = $3" NEWEST_FIRST "$4");
 
 struct around {
     struct arena *arena;
@@ -83,6 +109,83 @@ static enum clew_status add_neighbours(struct around *a, struct store_tx *tx,
         } else if (turns[i].seq == turn->seq + 1 && !is_of_line(a)) {
             source->after = beside(&turns[i]);
         }
+    }
+    return status;
+}
+
+/* --- what of it does not hold any more --- */
+
+struct edge {
+    struct uuid was_id;
+    struct uuid now_id;
+    struct answer_replaced words;
+};
+
+static bool edge_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct edge *out = item;
+
+    out->was_id = db_get_uuid(rows, 0);
+    out->now_id = db_get_uuid(rows, 2);
+    return rows_text(arena, rows, 1, &out->words.was) &&
+           rows_text(arena, rows, 3, &out->words.now);
+}
+
+/* One line of a conversation knows of a change what its search found. */
+static bool is_known(const struct around *a, const struct search_hit *hit,
+                     const struct edge *edge)
+{
+    return !is_of_line(a) ||
+           (hit->is_superseded && uuid_eq(&hit->refined_by, &edge->now_id));
+}
+
+/* Each note once, with the newest that took its place. */
+static void take_replaced(const struct around *a, const struct rows_list *list,
+                          struct answer_source *source)
+{
+    const struct edge *edges = list->items;
+
+    for (size_t i = 0; i < list->count && source->n_replaced < ANSWER_REPLACED;
+         i++) {
+        struct answer_replaced *out = &source->replaced[source->n_replaced];
+        bool is_new = is_known(a, source->hit, &edges[i]);
+
+        for (size_t k = 0; k < i && is_new; k++) {
+            is_new = !uuid_eq(&edges[k].was_id, &edges[i].was_id);
+        }
+        if (is_new) {
+            *out = edges[i].words;
+            out->was.len = utf8_cut(out->was, NOTE_BYTES);
+            out->now.len = utf8_cut(out->now, NOTE_BYTES);
+            source->n_replaced++;
+        }
+    }
+}
+
+static enum clew_status add_replaced(struct around *a, struct store_tx *tx,
+                                     struct answer_source *source,
+                                     struct clew_error *err)
+{
+    const struct search_query *q = &a->query->search;
+    const struct search_hit *hit = source->hit;
+    int64_t by_ms = q->until_ms <= q->at_ms ? q->until_ms - 1 : q->at_ms;
+    struct rows_list list = {
+        .arena = a->arena, .size = sizeof(struct edge), .fn = edge_of};
+    enum clew_status status = CLEW_OK;
+
+    if (hit->memory) {
+        status = rows_add(tx, &list, &SELECT_OF_NOTE,
+                          DB_ARGS(db_int(by_ms), db_uuid(&hit->memory->id),
+                                  db_int(MAX_EDGES)),
+                          err);
+    } else if (hit->turn) {
+        status = rows_add(tx, &list, &SELECT_OF_TURN,
+                          DB_ARGS(db_int(by_ms), db_uuid(&hit->turn->chat_id),
+                                  db_int(hit->turn->seq), db_int(MAX_EDGES)),
+                          err);
+    }
+    if (status == CLEW_OK) {
+        take_replaced(a, &list, source);
     }
     return status;
 }
@@ -221,6 +324,9 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
     }
     for (size_t i = 0; i < a->answer->n_sources && status == CLEW_OK; i++) {
         status = add_neighbours(a, tx, &a->answer->sources[i], err);
+        if (status == CLEW_OK) {
+            status = add_replaced(a, tx, &a->answer->sources[i], err);
+        }
     }
     return status;
 }

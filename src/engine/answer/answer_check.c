@@ -361,6 +361,10 @@ static void add_around(struct buf *text, const struct answer_source *source)
         (void)buf_append_str(text, notes[i]);
         (void)buf_append_char(text, '\n');
     }
+    for (size_t i = 0; i < source->n_replaced; i++) {
+        (void)buf_append_str(text, source->replaced[i].now);
+        (void)buf_append_char(text, '\n');
+    }
 }
 
 static enum clew_status gather(struct arena *arena, struct str question,

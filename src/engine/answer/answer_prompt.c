@@ -20,8 +20,9 @@ const char answer_manual[] =
     "- Write at most five short sentences, each on a line of its own, each "
     "ending with the numbers of the passages it rests on in square brackets: "
     "[2] or [1][4]. Every name, number and date of a sentence must stand in a "
-    "passage it cites, or follow from when that was said; `before`, `after` "
-    "and `notes` are cited by the number of their passage.\n"
+    "passage it cites, or follow from when that was said; `before`, `after`, "
+    "`notes` and `now` are cited by the number of their passage; for what "
+    "changed cite the passage that says so itself, where there is one.\n"
     "- Answer in the language of the question, and say what the answer is in "
     "the very words of the passages: keep names, numbers, dates and codes as "
     "they have them, numbers in digits where they have digits.\n"
@@ -32,9 +33,10 @@ const char answer_manual[] =
     "time, for all or for who did what, look through every passage and name "
     "each. Where it asks how long, how many or how much, name what you count "
     "from and to.\n"
-    "- Where passages disagree the later one holds; one with \"replaced\": "
-    "true holds no more, and is only told when the question is about the "
-    "past. What was planned and not told as done is told as planned.\n"
+    "- Where passages disagree the later one holds. `replaced` names what of a "
+    "passage changed later: what `was`, and what is so `now`; all else in the "
+    "passage still holds. What was is only told when the question is about "
+    "the past. What was planned and not told as done is told as planned.\n"
     "- No heading, no list, no greeting.\n"
     "If the passages do not answer the question, write only: NONE";
 
@@ -95,6 +97,31 @@ static bool set_notes(json_t *out, const struct answer_source *source)
     return (n == 0 || json_set(out, "notes", list)) && is_ok;
 }
 
+static json_t *replaced_of(const struct answer_replaced *replaced)
+{
+    json_t *out = json_object();
+
+    if (out && json_set_str(out, "was", replaced->was) &&
+        json_set_str(out, "now", replaced->now)) {
+        return out;
+    }
+    json_decref(out);
+    return NULL;
+}
+
+static bool set_replaced(json_t *out, const struct answer_source *source)
+{
+    json_t *list = source->n_replaced > 0 ? json_array() : NULL;
+    bool is_ok = source->n_replaced == 0 || list;
+
+    for (size_t i = 0; i < source->n_replaced && is_ok; i++) {
+        is_ok =
+            json_array_append_new(list, replaced_of(&source->replaced[i])) == 0;
+    }
+    return (source->n_replaced == 0 || json_set(out, "replaced", list)) &&
+           is_ok;
+}
+
 /* The chats of the passages are numbered as they come. */
 static int64_t chat_number(const struct answer *answer, size_t at)
 {
@@ -137,10 +164,10 @@ static json_t *passage_of(const struct answer *answer, size_t at)
         json_set_time(out, "at", &hit->item.created_at_ms) &&
         json_set_cstr(out, "day", day_name(hit->item.created_at_ms)) &&
         (hit->speaker.len == 0 || json_set_str(out, "who", hit->speaker)) &&
-        (!hit->is_superseded || json_set_bool(out, "replaced", true)) &&
         set_beside(out, "before", &source->before) &&
         json_set_str(out, "text", source->text) &&
-        set_beside(out, "after", &source->after) && set_notes(out, source)) {
+        set_beside(out, "after", &source->after) && set_notes(out, source) &&
+        set_replaced(out, source)) {
         return out;
     }
     json_decref(out);
