@@ -56,6 +56,13 @@ const char *select_type_name(enum reader_keep keep)
     return names[keep];
 }
 
+const char *select_note_type(const struct select_note *note)
+{
+    return note->is_told && note->keep == READER_KEEP_REPORT
+               ? "report"
+               : select_type_name(note->keep);
+}
+
 int64_t select_expiry_ms(int64_t from_ms, int64_t to_ms)
 {
     int64_t length = to_ms - from_ms;

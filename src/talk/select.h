@@ -49,6 +49,7 @@ struct select_note {
     float confidence;
     bool is_hedged;
     bool is_negated;
+    bool is_told; /* a language model says so, not the shipped reader */
     enum reader_about about;
     struct str tags[SELECT_MAX_TAGS];
     size_t n_tags;
@@ -113,5 +114,8 @@ enum clew_status select_ending(struct arena *arena,
 int64_t select_expiry_ms(int64_t from_ms, int64_t to_ms);
 /* "fact", "preference", … as a memory's type. */
 const char *select_type_name(enum reader_keep keep);
+/* The same of a note; what a language model calls a report is a "report", the
+ * shipped reader's are facts. */
+const char *select_note_type(const struct select_note *note);
 
 #endif

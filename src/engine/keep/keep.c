@@ -127,10 +127,10 @@ enum clew_status keep_insert(struct observation *o,
                              struct clew_error *err)
 {
     const struct select_note *note = kept->note;
-    struct memory memory = note_memory(o->work, select_type_name(note->keep),
-                                       "active", note->summary);
+    struct memory memory =
+        note_memory(o->work, select_note_type(note), "active", note->summary);
     struct uuid statement = keep_key_statement(
-        memory.user_id, select_type_name(note->keep), note->summary);
+        memory.user_id, select_note_type(note), note->summary);
     enum clew_status status;
 
     *out_id = memory.id;
@@ -182,7 +182,7 @@ enum clew_status keep_note(struct observation *o,
                            bool *out_new, struct clew_error *err)
 {
     struct uuid digest = keep_key_statement(
-        o->work->turn->user_id, select_type_name(note->keep), note->summary);
+        o->work->turn->user_id, select_note_type(note), note->summary);
     struct keep_note kept = keep_note_of(o, note);
     struct keep_near near;
     struct uuid *known = NULL;

@@ -230,7 +230,7 @@ static bool is_corrected(const struct keep_told *told,
     const struct memory *m = &covered->first;
 
     return covered->count == 1 &&
-           (!str_eq(m->type, str_of(select_type_name(words->keep))) ||
+           (!str_eq(m->type, str_of(select_note_type(words))) ||
             (told->aside.len > 0 &&
              str_find(m->summary, told->aside, 0) == SIZE_MAX));
 }
@@ -347,6 +347,7 @@ static enum clew_status make_note(struct observation *o,
         return clew_no_memory(err);
     }
     words->keep = told->keep;
+    words->is_told = true;
     words->confidence = told->confidence;
     words->is_hedged = told->is_hedged;
     *out = keep_note_of(o, words);
