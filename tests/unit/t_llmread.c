@@ -10,7 +10,6 @@
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/llmread/llmread.h"
-#include "engine/llmread/quote.h"
 #include "engine/llmread/stretch.h"
 #include "engine/proof/forget.h"
 #include "model/llm.h"
@@ -164,57 +163,6 @@ static void a_label_holds_when_its_note_is_replaced(void **state)
            "", "", "");
     pause_talk();
     assert_true(find("llm", "colour is green")->is_superseded);
-    assert_sound();
-}
-
-/* The newest notes are not the ones a new word is about. */
-static void notes_are_shown_by_meaning(void **state)
-{
-    static const char *const others[] = {
-        "My dentist is Dr Okafor.",
-        "My rent is 900 euros.",
-        "My sister lives in Oslo.",
-        "My passport ends in May.",
-        "My favourite soup is tomato.",
-        "My bank is in Leeds.",
-        "My locker is number 77.",
-        "My yoga class is on Monday.",
-        "My guitar needs new strings.",
-        "My garden has two apple trees.",
-        "My shoes are size 42.",
-        "My boss is called Helena.",
-        "My mother was born in Porto.",
-        "My gate code is 4711.",
-        "My library card is in the drawer.",
-        "My tent sleeps three people.",
-        "My kettle is broken.",
-        "My meeting is on Friday.",
-    };
-    const char *notes = NOTE("T1", "My car is a red Volvo", "fact");
-    size_t n = sizeof(others) / sizeof(others[0]);
-    size_t n_shown = 0;
-
-    (void)state;
-    talk_say(&talk, 'u', "My car is a red Volvo.");
-    for (size_t i = 0; i < n; i++) {
-        talk_say(&talk, 'u', others[i]);
-        notes = arena_printf(&talk.world.arena,
-                             "%s,{'turn':'T%zu','quote':'%s','about':'',"
-                             "'type':'fact','hedged':false,'updates':''}",
-                             notes, i + 2, others[i]);
-    }
-    answer(notes, "", "", "");
-    pause_talk();
-    assert_true(count_origin("extracted") + count_origin("llm") > n);
-    answer("", "", "", "");
-    talk_say(&talk, 'u', "We sold it and drive a Saab now.");
-    pause_talk();
-    assert_non_null(strstr(fake_http_seen(fake), "drive a Saab"));
-    assert_non_null(strstr(fake_http_seen(fake), "red Volvo"));
-    for (size_t i = 0; i < n; i++) {
-        n_shown += strstr(fake_http_seen(fake), others[i]) != NULL;
-    }
-    assert_in_range(n_shown, 1, n - 4); /* some, and by no means all */
     assert_sound();
 }
 
@@ -599,51 +547,6 @@ static void a_long_chat_is_read_in_stretches(void **state)
     assert_sound();
 }
 
-/* --- quotes ---------------------------------------------------------------
- */
-
-static void words_are_found_as_they_were_said(void **state)
-{
-    static const struct {
-        const char *text;
-        const char *quote;
-        const char *found; /* NULL: not */
-    } cases[] = {
-        {"He said: the pump, 280 euros.", "the pump, 280 euros",
-         "the pump, 280 euros."},
-        {"It\xe2\x80\x99s done", "it's done", "It\xe2\x80\x99s done"},
-        {"one  two\nthree", "\"one two three\"", "one  two\nthree"},
-        {"the boiler", "oil", NULL},
-        {"oil, the boiler", "boiler", "boiler"},
-        {"port 8080", "port 808", NULL},
-        {"a b", "", NULL},
-        {"明日は会議です", "会議です", "会議です"},
-    };
-    struct arena *arena = &talk.world.arena;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct str text = str_of(cases[i].text);
-        struct select_cite cite;
-        bool is_found;
-
-        assert_int_equal(
-            quote_find(arena, text, str_of(cases[i].quote), &is_found, &cite),
-            CLEW_OK);
-        assert_int_equal(is_found, cases[i].found != NULL);
-        if (is_found && !str_eq(str_sub(text, cite.from, cite.to),
-                                str_of(cases[i].found))) {
-            fail_msg("%s", cases[i].quote);
-        }
-    }
-    assert_true(quote_is_said(STR("Helena runs the boilers"), STR("boiler")));
-    assert_true(quote_is_said(STR("the year 2019"), STR("2019")));
-    assert_false(quote_is_said(STR("the year 20191"), STR("2019")));
-    assert_false(quote_is_said(STR("Helena"), STR("Oslo")));
-    assert_false(quote_is_code(STR("a ```b``` c"), 12));
-    assert_true(quote_is_code(STR("a ```bcd"), 6));
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
@@ -654,7 +557,6 @@ int main(void)
         CASE(what_replaces_a_note_refines_it),
         CASE(a_known_note_may_replace_another),
         CASE(a_label_holds_when_its_note_is_replaced),
-        CASE(notes_are_shown_by_meaning),
         CASE(efforts_open_and_end),
         CASE(one_turn_may_open_two),
         CASE(an_end_needs_no_word_of_its_beginning),
@@ -670,7 +572,6 @@ int main(void)
         CASE(what_the_reader_is_sure_of_is_not_asked_about),
         CASE(what_waits_is_dropped_where_it_is_forbidden),
         CASE(a_long_chat_is_read_in_stretches),
-        CASE(words_are_found_as_they_were_said),
     };
 
     return WORLD_EACH(tests);

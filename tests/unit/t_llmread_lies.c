@@ -72,6 +72,26 @@ static void invented_words_beside_a_quote_are_left_out(void **state)
     assert_sound();
 }
 
+/* … and those that were said stay. */
+static void said_words_beside_a_quote_are_kept(void **state)
+{
+    const struct memory_view *kept;
+
+    (void)state;
+    talk_say(&talk, 'u', "Our flat is on the market since Tuesday.");
+    talk_say(&talk, 'u', "Well, they took it for 258 then.");
+    answer("{'turn':'T2','quote':'they took it for 258','about':"
+           "'flat on the market, price','type':'fact','hedged':false,"
+           "'updates':[]}",
+           "", "", "");
+    pause_talk();
+    kept = find("llm", "they took it for 258");
+    assert_non_null(kept);
+    assert_non_null(strstr(kept->memory.summary.s, "[flat on the market]"));
+    assert_non_null(strstr(trace(), "\"about\":1"));
+    assert_sound();
+}
+
 static void lies_about_efforts_change_none(void **state)
 {
     /* one nobody showed, an assistant's, words not said, no such standing */
@@ -250,6 +270,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         CASE(nothing_false_is_stored),
         CASE(invented_words_beside_a_quote_are_left_out),
+        CASE(said_words_beside_a_quote_are_kept),
         CASE(lies_about_efforts_change_none),
         CASE(an_invented_end_ends_nothing),
         CASE(answers_that_are_none_are_asked_for_once_more),

@@ -8,6 +8,7 @@
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
+#include "engine/core/work.h"
 #include "engine/effort/effort_cache.h"
 #include "engine/effort/effort_skill.h"
 #include "engine/memory/note.h"
@@ -63,9 +64,9 @@ static enum clew_status find_known(struct observation *o, struct str title,
     return status;
 }
 
-static enum clew_status insert(struct observation *o, struct str title,
-                               float confidence, struct uuid *out_id,
-                               struct clew_error *err)
+static enum clew_status insert(struct observation *o, struct str words,
+                               struct str title, float confidence,
+                               struct uuid *out_id, struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     const struct chat *chat = &o->work->placement->slot->chat;
@@ -85,7 +86,7 @@ static enum clew_status insert(struct observation *o, struct str title,
                        ? EFFORT_ACTIVE
                        : EFFORT_COLLAPSED;
     *out_id = memory.id;
-    if (!fields || !json_set_str(fields, "goal", title) ||
+    if (!fields || !json_set_str(fields, "goal", words) ||
         !json_set_real(fields, "confidence", (double)confidence)) {
         json_decref(fields);
         return clew_no_memory(err);
@@ -105,12 +106,13 @@ static enum clew_status insert(struct observation *o, struct str title,
                              : status;
 }
 
-enum clew_status effort_told_open(struct observation *o, struct str title,
-                                  float confidence, struct uuid *out_id,
-                                  bool *out_new, struct clew_error *err)
+enum clew_status effort_told_open(struct observation *o, struct str words,
+                                  struct str name, float confidence,
+                                  struct uuid *out_id, bool *out_new,
+                                  struct clew_error *err)
 {
     const struct effort *known = NULL;
-    enum clew_status status = find_known(o, title, &known, err);
+    enum clew_status status = find_known(o, words, &known, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -120,7 +122,28 @@ enum clew_status effort_told_open(struct observation *o, struct str title,
         *out_id = known->memory_id;
         return CLEW_OK;
     }
-    return insert(o, title, confidence, out_id, err);
+    return insert(o, words, name.len > 0 ? name : words, confidence, out_id,
+                  err);
+}
+
+enum clew_status effort_told_name(struct batch_work *batch,
+                                  const struct uuid *id, struct str name,
+                                  bool *out_changed, struct clew_error *err)
+{
+    struct memory memory;
+    enum clew_status status =
+        memory_find(batch->tx, batch->arena, id, &memory, err);
+
+    *out_changed = false;
+    if (status != CLEW_OK || memory.pinned_at_ms != 0 ||
+        memory.retracted_at_ms != 0 || str_eq(memory.summary, name) ||
+        (!str_eq(memory.origin, STR("extracted")) &&
+         !str_eq(memory.origin, STR("llm")))) {
+        return status;
+    }
+    memory.summary = name;
+    *out_changed = true;
+    return memory_update(batch, &memory, err);
 }
 
 bool effort_told_is_guess(const struct memory *memory)

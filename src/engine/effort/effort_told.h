@@ -21,13 +21,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct batch_work;
 struct memory;
 struct observation;
 
-/* The turn opens an effort of this name; `*out_new`: none was known. */
-enum clew_status effort_told_open(struct observation *o, struct str title,
-                                  float confidence, struct uuid *out_id,
-                                  bool *out_new,
+/* The turn opens an effort with these words; `*out_new`: none was known. A new
+ * one is called by `name`, unless that is empty. */
+enum clew_status effort_told_open(struct observation *o, struct str words,
+                                  struct str name, float confidence,
+                                  struct uuid *out_id, bool *out_new,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Call it so from now on, if a reader named it and nobody pinned it; the words
+ * that opened it stay its goal. */
+enum clew_status effort_told_name(struct batch_work *batch,
+                                  const struct uuid *id, struct str name,
+                                  bool *out_changed,
                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 struct effort_told {

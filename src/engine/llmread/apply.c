@@ -145,17 +145,40 @@ static enum clew_status open_effort(struct applying *a, size_t i,
                                     struct clew_error *err)
 {
     const struct found_effort *found = &a->found->efforts[i];
-    struct str title = line_of(
+    struct str words = line_of(
         a->batch->arena, words_of(found->turn, &found->cite), TITLE_BYTES);
     bool is_new = false;
     enum clew_status status;
 
-    if (!title.s) {
+    if (!words.s) {
         return clew_no_memory(err);
     }
-    status = effort_told_open(a->work.observation, title, SURE, &a->efforts[i],
-                              &is_new, err);
+    status = effort_told_open(a->work.observation, words, found->title, SURE,
+                              &a->efforts[i], &is_new, err);
     a->counts->opened += is_new;
+    return status;
+}
+
+/* Those that were known, by the reader too, get the names the model has for
+ * them: the last word, since an end may change them. */
+static enum clew_status name_efforts(struct applying *a, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < a->found->n_efforts && status == CLEW_OK; i++) {
+        struct str title = a->found->efforts[i].title;
+        bool has_changed = false;
+
+        if (title.len == 0 || uuid_is_nil(&a->efforts[i])) {
+            continue;
+        }
+        status = effort_told_name(a->batch, &a->efforts[i], title, &has_changed,
+                                  err);
+        a->counts->named += has_changed;
+        if (status == CLEW_NOT_FOUND) {
+            status = CLEW_OK; /* forgotten since */
+        }
+    }
     return status;
 }
 
@@ -537,6 +560,9 @@ enum clew_status apply_found(struct batch_work *batch,
             status = take_back(&a, &a.gone[i], err);
             out->removed += status == CLEW_OK;
         }
+    }
+    if (status == CLEW_OK) {
+        status = name_efforts(&a, err);
     }
     if (status == CLEW_OK) {
         status = place_end(&a.place, err);

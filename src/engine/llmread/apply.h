@@ -28,6 +28,7 @@ struct apply_counts {
     size_t refined; /* that took another's place */
     size_t opened;  /* efforts */
     size_t ended;   /* efforts whose standing changed */
+    size_t named;   /* efforts that have a better name now */
     size_t removed; /* notes and efforts that are none */
     size_t linked;  /* earlier chats that this one goes on with */
     size_t parted;  /* links that are none */

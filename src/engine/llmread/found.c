@@ -14,6 +14,7 @@
 /* Text of a label or of `about` that is looked at. */
 #define LABEL_BYTES 64u
 #define ABOUT_BYTES 160u
+#define TITLE_BYTES 160u
 #define FIELD_BYTES (64u * 1024)
 /* All that was said and shown, for words beside quotes. */
 #define SAID_BYTES (256u * 1024)
@@ -168,6 +169,9 @@ static enum clew_status may_replace(struct check *r, struct str words,
                                 out)
             : CLEW_NO_MEMORY;
 
+    if (status == CLEW_OK && !*out) { /* stems of two languages do not meet */
+        status = quote_meet(r->arena, str_of(all), known->memory.summary, out);
+    }
     *out =
         *out && known->memory.created_at_ms <= note->turn->turn.created_at_ms;
     return status;
@@ -226,6 +230,23 @@ static enum clew_status find_updates(struct check *r, const json_t *item,
     return status;
 }
 
+/* What the words are about, as far as somebody said so. */
+static enum clew_status read_about(struct check *r, const json_t *item,
+                                   struct str words, struct str *out)
+{
+    enum clew_status status = CLEW_OK;
+
+    *out = text_of(item, "about", ABOUT_BYTES);
+    if (!quote_is_said(r->said, *out)) {
+        blame(r, FOUND_NOT_SAID);
+        status = quote_keep_said(r->arena, r->said, *out, out);
+    }
+    if (status == CLEW_OK && quote_is_said(words, *out)) {
+        *out = STR(""); /* the words say it themselves */
+    }
+    return status;
+}
+
 static enum clew_status read_note(struct check *r, const json_t *item)
 {
     struct found_note *note = &r->out->notes[r->out->n_notes];
@@ -240,14 +261,10 @@ static enum clew_status read_note(struct check *r, const json_t *item)
     *note = (struct found_note){
         .turn = cited.turn, .cite = cited.cite, .item = r->n_items};
     words = str_sub(cited.turn->said, cited.cite.from, cited.cite.to);
-    note->about = text_of(item, "about", ABOUT_BYTES);
-    if (quote_is_said(words, note->about)) {
-        note->about = STR(""); /* the words say it themselves */
-    } else if (!quote_is_said(r->said, note->about)) {
-        blame(r, FOUND_NOT_SAID);
-        note->about = STR("");
+    status = read_about(r, item, words, &note->about);
+    if (status == CLEW_OK) {
+        status = tells(r->arena, words, note->about, &is_ok);
     }
-    status = tells(r->arena, words, note->about, &is_ok);
     if (status != CLEW_OK || !is_ok) {
         blame(r, FOUND_NO_WORDS);
         return status;
@@ -326,6 +343,28 @@ static enum clew_status read_ending(struct check *r, const json_t *item,
     return status;
 }
 
+/* A name of the model's own, if somebody said every word of it and it names
+ * something; of those that are known only what a reader named here. */
+static enum clew_status read_title(struct check *r, const json_t *item,
+                                   struct found_effort *effort)
+{
+    struct str title = text_of(item, "title", TITLE_BYTES);
+    bool is_ok = false;
+    enum clew_status status = tells(r->arena, title, STR(""), &is_ok);
+
+    if (status != CLEW_OK || title.len == 0 ||
+        (effort->known && !effort->known->is_here)) {
+        return status;
+    }
+    if (is_ok && quote_is_said(r->said, title) &&
+        str_find(title, STR(MASKED), 0) == SIZE_MAX) {
+        effort->title = title;
+    } else {
+        blame(r, FOUND_NOT_SAID);
+    }
+    return CLEW_OK;
+}
+
 static enum clew_status read_effort(struct check *r, const json_t *item)
 {
     struct found_effort *effort = &r->out->efforts[r->out->n_efforts];
@@ -353,6 +392,9 @@ static enum clew_status read_effort(struct check *r, const json_t *item)
             effort->end = NULL;
             is_ok = true;
         }
+    }
+    if (status == CLEW_OK && is_ok) {
+        status = read_title(r, item, effort);
     }
     r->out->n_efforts += status == CLEW_OK && is_ok;
     return status;
@@ -472,6 +514,9 @@ static void check_trust(struct found *out)
         out->is_every_chat = false;
         out->faults[FOUND_NO_TRUST] += out->n_removed;
         out->n_removed = 0;
+        for (size_t i = 0; i < out->n_efforts; i++) {
+            out->efforts[i].title = STR("");
+        }
     }
 }
 
@@ -499,6 +544,16 @@ static bool gather(struct check *r)
     for (size_t i = 0; i < s->n_notes; i++) {
         buf_append_str(&all, s->notes[i].memory.summary);
         buf_append_char(&all, '\n');
+    }
+    for (size_t i = 0; i < s->n_chats; i++) {
+        const struct stretch_chat *c = &s->chats[i];
+
+        buf_append_str(&all, c->title.s ? c->title : STR(""));
+        buf_append_char(&all, '\n');
+        for (size_t k = 0; k < c->n_turns; k++) {
+            buf_append_str(&all, c->turns[k].shown);
+            buf_append_char(&all, '\n');
+        }
     }
     /* a longer talk is seen by its beginning */
     if (buf_status(&all) != CLEW_NO_MEMORY) {

@@ -44,7 +44,7 @@ enum found_fault {
     FOUND_MACHINE,   /* a program's words, or a masked secret */
     FOUND_NO_TYPE,   /* an unknown type or status */
     FOUND_NO_LABEL,  /* an effort, note or chat that was not shown */
-    FOUND_NOT_SAID,  /* `about` has words nobody said: it is left out */
+    FOUND_NOT_SAID,  /* words nobody said beside a quote: they are left out */
     FOUND_NO_UPDATE, /* shares nothing with what it replaces: it adds */
     FOUND_NO_TRUST,  /* would take away, and the rest was mostly wrong */
     FOUND_NO_WORTH,  /* worthless to the reader, and nothing rests on it */
@@ -69,6 +69,7 @@ struct found_effort {
     const struct stretch_known *known; /* NULL: a new one */
     const struct stretch_turn *turn;   /* of a new one */
     struct select_cite cite;
+    struct str title; /* a better name, in words that were said; or empty */
     const char *status;
     const struct stretch_turn *end; /* NULL: open */
     struct select_cite end_cite;

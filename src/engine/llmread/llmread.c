@@ -218,6 +218,7 @@ static bool set_counts(json_t *out, const struct llmread_report *report)
                  json_set_int(out, "refined", (int64_t)n->refined) &&
                  json_set_int(out, "opened", (int64_t)n->opened) &&
                  json_set_int(out, "ended", (int64_t)n->ended) &&
+                 json_set_int(out, "named", (int64_t)n->named) &&
                  json_set_int(out, "removed", (int64_t)n->removed) &&
                  json_set_int(out, "linked", (int64_t)n->linked) &&
                  json_set_int(out, "parted", (int64_t)n->parted);

@@ -55,7 +55,8 @@ static const char manual_notes[] =
     "- `about`: what those words alone leave open: the thing they speak of if "
     "they do not name it (\"rent of the studio\"), who \"he\" is, the question "
     "they answer. A few words that stand in the conversation itself, by which "
-    "somebody would look for the note; \"\" if the quote has them.\n"
+    "somebody would look for the note; other words are left out of it. \"\" if "
+    "the quote has them.\n"
     "- `type`: fact, preference, event, decision, instruction (a standing "
     "wish on how things are done) or report (an assistant's or somebody's "
     "word that something was done).\n"
@@ -90,6 +91,10 @@ static const char manual_efforts[] =
     "- `effort`: its label in `efforts`, or \"new\". `turn`, `quote`: for a "
     "new one the turn of the person that states it and the words that name "
     "it, copied; else \"\".\n"
+    "- `title`: what to call it in a list, where those words or what it `says` "
+    "would not tell somebody what is wanted: a short phrase in which every "
+    "word stands in the conversation, whatever its ending. Else \"\", and for "
+    "efforts that are not \"here\".\n"
     "- `status` at the end of `turns`: open, resolved or abandoned. Resolved "
     "is what is said to be done, found or settled, by whomever (a booking once "
     "booked, a question once decided; a fault once it is mended, not when only "
@@ -132,12 +137,13 @@ static const char schema[] = OBJECT(
         "\"updates\"")) ","
                         "\"wrong\":" LIST(TEXT) ",\"efforts\":" LIST(OBJECT(
                             "\"effort\":" TEXT ",\"turn\":" TEXT
-                            ",\"quote\":" TEXT ",\"status\":{\"type\":"
+                            ",\"quote\":" TEXT ",\"title\":" TEXT
+                            ",\"status\":{\"type\":"
                             "\"string\",\"enum\":[\"open\","
                             "\"resolved\","
                             "\"abandoned\"]},\"end_"
                             "turn\":" TEXT ",\"end_quote\":" TEXT,
-                            "\"effort\",\"turn\",\"quote\","
+                            "\"effort\",\"turn\",\"quote\",\"title\","
                             "\"status\",\"end_turn\","
                             "\"end_quote\"")) ",\"not_"
                                               "efforts\""
@@ -196,7 +202,7 @@ static json_t *note_of(const struct stretch_known *k)
         json_set_time(out, "at", &k->memory.created_at_ms) &&
         json_set_str(out, "type", k->memory.type) &&
         json_set_str(out, "says", k->memory.summary) &&
-        json_set_bool(out, "here", k->is_here)) {
+        (!k->is_here || json_set_bool(out, "here", true))) {
         return out;
     }
     json_decref(out);

@@ -3,8 +3,8 @@
  * quote.h - where words that somebody quotes stand in a text.
  *
  * Copied words lose little things: white space, the kind of quotation marks and
- * dashes, case at the beginning, a full stop. Those are forgiven; another word,
- * number or order is not.
+ * dashes, case at the beginning, a full stop, a closing mark. Those are
+ * forgiven; another word, number or order is not.
  * Thread-safety: pure functions.
  */
 #ifndef ENGINE_LLMREAD_QUOTE_H
@@ -27,5 +27,18 @@ enum clew_status quote_find(struct arena *arena, struct str text,
 bool quote_is_code(struct str text, size_t at);
 /* Does every word of `words` stand in `said`, whatever its case and ending? */
 bool quote_is_said(struct str said, struct str words);
+/*
+ * What of `words` stands in `said`, in its order, in the arena; where something
+ * is left out, so are the small words that hung on it ("cause of the squeak"
+ * becomes "squeak"), and a comma takes its place. CLEW_NO_MEMORY is the only
+ * failure.
+ */
+enum clew_status quote_keep_said(struct arena *arena, struct str said,
+                                 struct str words,
+                                 struct str *out) CLEW_MUST_CHECK;
+/* Have two notes the same telling word, whatever languages they are taken for?
+ * CLEW_NO_MEMORY is the only failure. */
+enum clew_status quote_meet(struct arena *arena, struct str a, struct str b,
+                            bool *out) CLEW_MUST_CHECK;
 
 #endif

@@ -39,11 +39,16 @@ struct engine;
 #define STRETCH_FAR_EFFORTS 10
 #define STRETCH_ENDED_EFFORTS 8
 #define STRETCH_ENDED_MS (90 * CLOCK_DAY_MS)
-/* Notes shown: those of the stretch, older ones that share rare words, and
- * ones that are near in meaning. */
+/* Notes shown: those of the stretch; of earlier ones all, where they are few,
+ * else so many, and so many bytes (some 4,000 tokens). Among them go first
+ * those of turns that the efforts shown cite and, where there are more than are
+ * compared (stretch_near.h), older ones that share rare words. */
 #define STRETCH_NOTES 64
-#define STRETCH_FAR_NOTES 16
-#define STRETCH_NEAR_NOTES 8
+#define STRETCH_FEW_NOTES 60
+#define STRETCH_FAR_NOTES 40
+#define STRETCH_CITED_NOTES 8
+#define STRETCH_OLD_NOTES 12
+#define STRETCH_FAR_BYTES 12000u
 /* Labels that a note has taken over: it stands where others stood. */
 #define STRETCH_ALIASES 4
 
