@@ -266,6 +266,30 @@ static void the_other_value_of_a_turn_still_holds(void **state)
     assert_false(result.hits[0].is_superseded);
 }
 
+/* What a model reads otherwise was never so, however far back is asked; a value
+ * that a person takes back held until then. */
+static void what_was_misread_never_held(void **state)
+{
+    const struct memory_view *guess;
+    struct memory_view after;
+    struct uuid id;
+
+    (void)state;
+    talk_say(&talk, 'u', "My sister Wanda moved to Utrecht in March.");
+    guess = find("extracted", "Utrecht");
+    assert_non_null(guess);
+    id = guess->memory.id;
+    answer(told("Wanda moved to Utrecht in March", "sister", "[]"), "", "", "");
+    pause_talk();
+    assert_non_null(find("llm", "Utrecht"));
+    assert_int_equal(memory_view_get(&talk.world.engine, &talk.world.scope,
+                                     &talk.world.arena, &id, &after, NULL),
+                     CLEW_OK);
+    assert_true(after.memory.retracted_at_ms != 0);
+    assert_int_equal(after.memory.retracted_at_ms, after.memory.created_at_ms);
+    assert_sound();
+}
+
 /* --- worth ----------------------------------------------------------------
  */
 
@@ -316,6 +340,7 @@ int main(void)
         CASE(lineage_of_a_guess_is_inherited),
         CASE(what_holds_comes_first_in_whatever_words),
         CASE(the_other_value_of_a_turn_still_holds),
+        CASE(what_was_misread_never_held),
         READ(what_holds_comes_first_in_whatever_words),
         READ(the_other_value_of_a_turn_still_holds),
         READ(what_the_reader_finds_worthless_is_dropped),

@@ -6,9 +6,9 @@
  * A model says which notes a new one replaces, in whatever words the new one is
  * said ("then eight"). So the turn that held may be found, and the one that
  * holds not. Where the notes of a turn among the first were replaced so, each
- * of them is read with the question: if the one that answers it best no longer
- * holds, the turn that does goes right before. Other values of the same turn
- * may have changed or not: they say nothing.
+ * of them is read with the question: if one that answers it about best no
+ * longer holds, the turn that does goes right before. Other values of the same
+ * turn may have changed or not: they say nothing.
  * Without notes of a model nothing is done here.
  */
 #include "engine/ask/search_internal.h"
@@ -236,9 +236,10 @@ static enum clew_status judge(struct told *told, struct clew_error *err)
     return told->has_failed ? clew_no_memory(err) : CLEW_OK;
 }
 
-/* The note of a turn that answers best; of equals what holds. NULL: none. */
+/* Of the notes of a turn that hold, or of those that do not, the one that
+ * answers best; NULL: none. */
 static const struct drawn *best_of(const struct told *told,
-                                   const struct uuid *turn_id)
+                                   const struct uuid *turn_id, bool holds)
 {
     const struct drawn *best = NULL;
 
@@ -246,13 +247,31 @@ static const struct drawn *best_of(const struct told *told,
         const struct drawn *note = &told->notes[i];
 
         if (note->memory && uuid_eq(&note->turn_id, turn_id) &&
+            uuid_is_nil(&note->end) == holds &&
             (double)note->answers >= TOLD_MIN_READ &&
-            (!best || note->answers > best->answers ||
-             (note->answers == best->answers && uuid_is_nil(&note->end)))) {
+            (!best || note->answers > best->answers)) {
             best = note;
         }
     }
     return best;
+}
+
+/* The note of a turn that was replaced and is what the question is about, as
+ * far as can be told from notes: of two that answer much alike, either may be
+ * meant, and what is new stands beside what is not. */
+static const struct drawn *replaced_of(const struct told *told,
+                                       const struct uuid *turn_id)
+{
+    const struct drawn *gone = best_of(told, turn_id, false);
+    const struct drawn *holds = best_of(told, turn_id, true);
+    float share = search_reads(told->work) ? TOLD_SHARE : 1;
+
+    if (gone && holds &&
+        (gone->answers < share * holds->answers ||
+         (share >= 1 && gone->answers <= holds->answers))) {
+        return NULL; /* words alone tell too little to choose the other one */
+    }
+    return gone;
 }
 
 /* --- what holds before what held --- */
@@ -267,11 +286,11 @@ static enum clew_status do_turns(struct store_tx *tx, void *arg,
     for (size_t i = 0; i < work->count && i < TOLD_AMONG && status == CLEW_OK;
          i++) {
         const struct turn *turn = work->matters[i].hit.turn;
-        const struct drawn *note = turn ? best_of(told, &turn->id) : NULL;
+        const struct drawn *note = turn ? replaced_of(told, &turn->id) : NULL;
         struct change *change = &told->changes[told->n_changes];
         size_t count = 0;
 
-        if (!note || uuid_is_nil(&note->end)) {
+        if (!note) {
             continue;
         }
         *change = (struct change){.held = turn->id, .by = note->end};

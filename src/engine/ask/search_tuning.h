@@ -93,6 +93,8 @@
 #define TOLD_AMONG 10
 #define TOLD_MAX_NOTES 24
 #define TOLD_MIN_READ 0.05
+/* … and of the best note that still holds, where there is one: so much. */
+#define TOLD_SHARE 0.5f
 
 /* --- the score: the probability that it answers --- */
 

@@ -136,7 +136,8 @@ static enum clew_status take_back(struct applying *a, const struct uuid *id,
         status = close_row(a, id, err);
     }
     if (status == CLEW_OK) {
-        status = lineage_take_back(a->batch, &memory, a->now_ms, err);
+        status = lineage_take_back(a->batch, &memory, memory.created_at_ms,
+                                   a->now_ms, err);
     }
     return status == CLEW_NOT_FOUND ? CLEW_OK : status; /* forgotten since */
 }

@@ -41,7 +41,8 @@ DB_SQL(CARRY_OVER,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
        " created_at) SELECT r.tenant, r.memory_id, s.source_id, (SELECT"
        " COUNT(*) FROM memory_sources o WHERE o.tenant = $1"
-       " AND o.memory_id = r.memory_id) + s.ordinal, $3"
+       " AND o.memory_id = r.memory_id) + s.ordinal,"
+       " CASE WHEN r.created_at > $3 THEN r.created_at ELSE $3 END"
        " FROM memory_sources r CROSS JOIN memory_sources s CROSS JOIN"
        " memories m WHERE r.tenant = $1 AND r.source_id = $2"
        " AND s.tenant = r.tenant AND s.memory_id = $2"
@@ -444,20 +445,20 @@ enum clew_status lineage_get(struct engine *engine, const struct scope *scope,
 }
 
 enum clew_status lineage_take_back(struct batch_work *batch,
-                                   struct memory *memory, int64_t now_ms,
-                                   struct clew_error *err)
+                                   struct memory *memory, int64_t until_ms,
+                                   int64_t now_ms, struct clew_error *err)
 {
     enum clew_status status;
 
     if (memory->retracted_at_ms != 0) {
         return CLEW_OK;
     }
-    memory->retracted_at_ms = now_ms;
+    memory->retracted_at_ms = until_ms;
     memory->updated_at_ms = now_ms;
     status = memory_update(batch, memory, err);
     return status == CLEW_OK
                ? db_exec(batch->tx, &CARRY_OVER,
-                         DB_ARGS(db_uuid(&memory->id), db_int(now_ms)), err)
+                         DB_ARGS(db_uuid(&memory->id), db_int(until_ms)), err)
                : status;
 }
 
@@ -476,7 +477,8 @@ static enum clew_status do_retract(struct store_tx *tx, void *arg,
     if (status != CLEW_OK || work->memory.retracted_at_ms != 0) {
         return status;
     }
-    status = lineage_take_back(&work->batch, &work->memory, work->time_ms, err);
+    status = lineage_take_back(&work->batch, &work->memory, work->time_ms,
+                               work->time_ms, err);
     return status == CLEW_OK ? action_add(tx, &action, err) : status;
 }
 

@@ -115,9 +115,12 @@ enum clew_status lineage_get(struct engine *engine, const struct scope *scope,
  * A valid refinement of it refines its sources from then on: a line of values
  * with one taken out still ends where it ended. A consolidation does not, as it
  * says more than that line. Retracting twice changes nothing.
+ * It held until `until_ms`: a value until it was taken back, what was misread
+ * never (its own time), however far back somebody asks.
  */
 enum clew_status lineage_take_back(struct batch_work *batch,
-                                   struct memory *memory, int64_t now_ms,
+                                   struct memory *memory, int64_t until_ms,
+                                   int64_t now_ms,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status lineage_retract(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,

@@ -36,7 +36,8 @@ static enum clew_status retract(struct undo *undo, const struct uuid *id,
         memory_find(undo->batch.tx, undo->arena, id, &memory, err);
 
     return status == CLEW_OK
-               ? lineage_take_back(&undo->batch, &memory, undo->now_ms, err)
+               ? lineage_take_back(&undo->batch, &memory, undo->now_ms,
+                                   undo->now_ms, err)
                : status;
 }
 
