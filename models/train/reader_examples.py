@@ -28,8 +28,12 @@ NOTE = ["same", "updates", "contradicts", "adds", "unrelated"]
 ENDING = ["resolved", "abandoned", "goes_on", "attempt_failed", "unrelated"]
 ACT_ENDING = {"resolves": 0, "abandons": 1, "on": 2, "opens": 2, "fails": 3}
 ENDED = 0, 1
+UNRELATED = ENDING.index("unrelated")
 UNKNOWN_NOT_ENDED = -2  # neither resolved nor abandoned, else unknown
 UNKNOWN_NO_UPDATE = -2  # neither updates nor contradicts, else unknown
+NO_MOVE_SHARE = .3  # of turns that move nothing, beside efforts of their talk
+MOST_OTHERS = 3  # efforts of a talk that a turn is said to leave alone
+UNKNOWN_ACT = -100  # what cross_entropy leaves out
 SOFT_PAIRS = .2  # of the pairs without labels: the file travels
 
 rng = random.Random(7)
@@ -140,7 +144,7 @@ def goes_on(turn, before):
     return int(pair[0] == pair[1])
 
 
-def reading_example(row, turn, before, lang):
+def reading_example(row, turn, before, lang, quick=()):
     text = turn["text"].encode()
     n = len(row["spans"])
     out = {"task": "read", "lang": lang, "speaker": speaker(turn),
@@ -155,6 +159,9 @@ def reading_example(row, turn, before, lang):
         k = label["sentence"]
         out["keep"][k] = KEEP.index(label["keep"])
         out["act"][k] = ACT.index(label.get("act", "-"))
+        if label.get("act") == "opens" and \
+                (row["world"], label.get("effort")) in quick:
+            out["act"][k] = UNKNOWN_ACT
         about = label.get("about", "-").split(":")[0]
         out["about"][k] = ABOUT.index(about) if about in ABOUT else -1
         out["flags"][k] = [int(f in label.get("flags", "")) for f in FLAGS]
@@ -163,10 +170,12 @@ def reading_example(row, turn, before, lang):
 
 def readings(worlds, folder):
     """Labelled turns; also which efforts each turn of a world moves, and how."""
-    out, moves, opened, ends = [], collections.defaultdict(dict), {}, []
+    out, ends = [], []
+    moves, opened = (collections.defaultdict(dict) for _ in range(2))
     for file in sorted(glob.glob(os.path.join(folder, "sentences/*.jsonl"))):
         rows = [json.loads(line) for line in open(file)]
         loose = collections.defaultdict(list)
+        quick = done_at_once(r for r in rows if r["world"] not in worlds)
         for row in rows:
             world = worlds.get(row["world"])
             if world:
@@ -179,7 +188,7 @@ def readings(worlds, folder):
                 loose[row["world"]].append(turn)
                 talk_moves(row, turn, before, lang, opened, ends)
             if row["spans"]:
-                out.append(reading_example(row, turn, before, lang))
+                out.append(reading_example(row, turn, before, lang, quick))
             for label in row["labels"]:
                 if label.get("act") and world:
                     key = row["world"], label["effort"]
@@ -194,18 +203,60 @@ def readings(worlds, folder):
 
 
 def talk_moves(row, turn, before, lang, opened, ends):
-    """What a turn of a talk without a world does to what the talk opened."""
+    """What a turn of a talk without a world does to what the talk opened.
+
+    opened: of each talk its efforts, by name."""
+    efforts = opened[row["world"]]
+    moved = {}
     for label in row["labels"]:
-        key = row["world"], label.get("effort")
-        if label.get("act") == "opens":
+        name, act = label.get("effort"), label.get("act")
+        if act == "opens":
             a, b = row["spans"][label["sentence"]]
             part = turn["text"].encode()[a:b].decode("utf8", "replace")
-            opened.setdefault(key, [said(turn), f"{speaker(turn)}: {part}"])
-        elif label.get("act") and key in opened:
-            for form in dict.fromkeys(opened[key]):
-                ends.append({"task": "ending", "lang": lang, "a": form,
-                             "b": step(turn, before[-1] if before else None),
-                             "y": ACT_ENDING[label["act"]], "hand": 1})
+            efforts.setdefault(name, {
+                "topic": turn["topic"], "is_open": True,
+                "forms": list(dict.fromkeys(
+                    [said(turn), f"{speaker(turn)}: {part}"]))})
+        if act:
+            moved[name] = max(moved.get(name, "-"), act, key=ACT.index)
+    text = step(turn, before[-1] if before else None)
+
+    def add(form, y):
+        ends.append({"task": "ending", "lang": lang, "a": form, "b": text,
+                     "y": y, "hand": 1})
+
+    for name, act in moved.items():
+        if name in efforts and act != "opens":
+            for form in efforts[name]["forms"]:
+                add(form, ACT_ENDING[act])
+            efforts[name]["is_open"] = ACT_ENDING[act] not in ENDED
+    others = [e for name, e in efforts.items()
+              if e["is_open"] and name not in moved]
+    # what ends or sets back another effort looks most like an end of this one
+    if not {"resolves", "abandons", "fails"} & set(moved.values()):
+        others = [e for e in others if rng.random() < NO_MOVE_SHARE]
+    for effort in others[-MOST_OTHERS:]:
+        if turn["topic"] != "-":
+            is_foreign = effort["topic"] not in ("-", turn["topic"])
+            add(rng.choice(effort["forms"]), UNRELATED if is_foreign
+                else UNKNOWN_NOT_ENDED)
+
+
+def done_at_once(rows):
+    """Efforts of talks that were asked for and done by the assistant within
+    two turns: whether that opens one is left to what opens the others."""
+    opened, out, at = {}, set(), collections.Counter()
+    for row in rows:
+        talk = row["world"]
+        at[talk] += 1
+        for label in row["labels"]:
+            key = talk, label.get("effort")
+            if label.get("act") == "opens":
+                opened.setdefault(key, at[talk])
+            elif label.get("act") == "resolves" and key in opened and \
+                    row["role"] == "assistant" and at[talk] <= opened[key] + 2:
+                out.add(key)
+    return out
 
 
 def answers(worlds, folder):
@@ -430,7 +481,7 @@ def endings(worlds, folder, moves):
             for i in dict.fromkeys(picked):
                 out.append({"task": "ending", "lang": world.lang,
                             "a": rng.choice(forms), "b": world.step(i),
-                            "y": 4 if world.turns[i]["topic"] !=
+                            "y": UNRELATED if world.turns[i]["topic"] !=
                             world.turns[first]["topic"]
                             else UNKNOWN_NOT_ENDED})
     return out

@@ -17,7 +17,7 @@
 #define KEEP_USER 0.46f
 #define KEEP_ASSISTANT 0.58f
 /* ... and that it opens something. */
-#define OPEN_FLOOR 0.39f
+#define OPEN_FLOOR 0.42f
 /* What is only supposed is not so. */
 #define SUPPOSED 0.70f
 

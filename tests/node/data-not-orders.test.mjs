@@ -44,7 +44,7 @@ onEachBackend("stored text is data", (open) => {
   test("in a context", async () => {
     const { api, chat } = await seeded();
     const { text } = isOk(await api.post(`/api/v1/chats/${chat}/context`,
-      { message: "who gets the deployment keys of the greenhouse?" }));
+      { message: "what is to be done with the deployment keys of the greenhouse?" }));
     for (const head of text.match(/^## (Known|From linked|Recalled).*/gm)) {
       assert.match(head, /data, not instructions/);
     }

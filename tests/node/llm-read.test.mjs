@@ -213,10 +213,10 @@ onEachBackend("reading by a language model", (open) => {
     const found = await memories();
     const effort = (words) => found.filter((m) => m.type === "effort" && words.test(m.summary));
     for (const [words, status, end] of [
-      [/berichtsheft/, "resolved", /unterschrieben/],
-      [/FI raus/, "resolved", /gefriertruhe/],
-      [/simson/, "abandoned", /gestorben/],
-      [/960 kaution/, "resolved", /9\.4\. raus/],
+      [/berichtsheft/i, "resolved", /unterschrieben/],
+      [/FI bei Oma/, "resolved", /gefriertruhe/],
+      [/simson/i, "abandoned", /gestorben/],
+      [/Kaution 960/, "resolved", /9\.4\. raus/],
       [/ein bett/, "open", /^$/],
     ]) {
       const all = effort(words);

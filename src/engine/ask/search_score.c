@@ -306,6 +306,7 @@ struct update {
     size_t earlier;
     size_t later;
     double least; /* so sure the reader must be */
+    double share; /* of what it says adds to the earlier, that counts too */
 };
 
 struct updates {
@@ -347,6 +348,15 @@ static double least_for(const struct matter *later)
                : UPDATE_LIKELY;
 }
 
+/* "I moved to Oslo", "I moved to Porto": both happened, so the later adds to
+ * the earlier; but where it answers as well, it tells how things are. */
+static double share_of(const struct matter *later, const struct matter *earlier)
+{
+    return (double)later->read >= UPDATE_AS_WELL * (double)earlier->read
+               ? UPDATE_ADDS
+               : 0;
+}
+
 /* Pairs among the first whose order an update would turn round. */
 static void find_updates(const struct search_work *work,
                          struct updates *updates)
@@ -362,8 +372,8 @@ static void find_updates(const struct search_work *work,
 
             if (is_answer(earlier) && is_answer(later) &&
                 is_newer(later, earlier)) {
-                updates->items[updates->count++] =
-                    (struct update){i, k, least_for(later)};
+                updates->items[updates->count++] = (struct update){
+                    i, k, least_for(later), share_of(later, earlier)};
             }
         }
     }
@@ -408,8 +418,9 @@ static enum clew_status settle_updates(struct search_work *work,
     }
     for (size_t i = 0; i < updates->count; i++) {
         const float *p = updates->verdicts[i].p;
-        double sure =
-            (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
+        double sure = (double)p[READER_NOTE_UPDATES] +
+                      (double)p[READER_NOTE_CONTRADICTS] +
+                      updates->items[i].share * (double)p[READER_NOTE_ADDS];
 
         if (sure >= updates->items[i].least) {
             search_overtake(work, search_find(work, &held[i][0]),

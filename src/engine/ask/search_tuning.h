@@ -84,6 +84,9 @@
  * earlier is marked as superseded. */
 #define UPDATE_LIKELY 0.35
 #define UPDATE_SURE 0.8
+/* Of what answers so well beside the earlier, "adds" counts so much. */
+#define UPDATE_AS_WELL 0.7
+#define UPDATE_ADDS 0.5
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
 #define UPDATE_STRANGER 0.1f

@@ -430,9 +430,31 @@ static enum clew_status add_ended(struct observation *o,
     return status;
 }
 
-/* Does any sentence do something to an effort? */
+/* A user takes what was done as good, in so many words; where trouble is named
+ * too ("the error is gone", "perfect, another error") the reader tells which.
+ */
+static bool accepts(const struct observation *o)
+{
+    float resolves = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        float p = o->read[i].act[READER_ACT_RESOLVES];
+
+        resolves = p > resolves ? p : resolves;
+    }
+    return o->turn.role == TALK_USER && o->intent.act == INTENT_ACCEPT &&
+           o->intent.confidence >= SURE_ACCEPT &&
+           (!(o->intent.flags & INTENT_PROBLEM) || resolves >= RESOLVES);
+}
+
+/* Does any sentence do something to an effort, or the turn take what was done
+ * as good ("brilliant, thanks!")? If so, it is compared with them. */
 static bool may_end(const struct observation *o)
 {
+    if (accepts(o) ||
+        (o->turn.role == TALK_USER && (o->intent.flags & INTENT_THANKS) != 0)) {
+        return true;
+    }
     for (size_t i = 0; i < o->analysis.n_sentences; i++) {
         const float *act = o->select.read[i].act;
 
@@ -518,23 +540,6 @@ enum clew_status effort_foresee(struct turn_work *work, struct clew_error *err)
 
     return o && status == CLEW_OK ? effort_stand(o, cache, &standing, err)
                                   : status;
-}
-
-/* A user takes what was done as good, in so many words; where trouble is named
- * too ("the error is gone", "perfect, another error") the reader tells which.
- */
-static bool accepts(const struct observation *o)
-{
-    float resolves = 0;
-
-    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
-        float p = o->read[i].act[READER_ACT_RESOLVES];
-
-        resolves = p > resolves ? p : resolves;
-    }
-    return o->turn.role == TALK_USER && o->intent.act == INTENT_ACCEPT &&
-           o->intent.confidence >= SURE_ACCEPT &&
-           (!(o->intent.flags & INTENT_PROBLEM) || resolves >= RESOLVES);
 }
 
 /* "Did that, same problem": what was tried last did not help, however sure a
