@@ -277,27 +277,37 @@ static size_t place_of(const struct search_work *work, const struct uuid *id)
     return SIZE_MAX;
 }
 
-/* By the lineage of memories. */
+/* Does a memory stand behind what replaced it at place i, or a turn behind the
+ * turn of what replaced its memory? That goes first; false if nothing moved. */
+static bool replace_at(struct search_work *work, size_t i)
+{
+    const struct search_hit *memory = work->matters[i].hit.memory
+                                          ? &work->matters[i].hit
+                                          : memory_of(work, &work->matters[i]);
+    size_t later;
+
+    if (!memory || !memory->is_superseded) {
+        return false;
+    }
+    later = place_of(work, &memory->refined_by);
+    if (later == SIZE_MAX || later == i ||
+        search_is_outside(&work->matters[later], &work->matters[i]) ||
+        work->matters[later].hit.item.created_at_ms <
+            work->matters[i].hit.item.created_at_ms) {
+        return false; /* said again later, or in the same breath */
+    }
+    work->matters[i].hit.refined_by = memory->refined_by;
+    search_overtake(work, i, later, true);
+    return later > i;
+}
+
+/* By the lineage of memories. What went first may have been replaced itself:
+ * a line of values ends with the one that holds. */
 static void settle_lineage(struct search_work *work)
 {
     for (size_t i = 0; i < work->count; i++) {
-        const struct search_hit *memory =
-            work->matters[i].hit.memory ? &work->matters[i].hit
-                                        : memory_of(work, &work->matters[i]);
-        size_t later;
-
-        if (!memory || !memory->is_superseded) {
-            continue;
+        for (size_t n = 0; n < LINEAGE_AT_ONCE && replace_at(work, i); n++) {
         }
-        later = place_of(work, &memory->refined_by);
-        if (later == SIZE_MAX || later == i ||
-            search_is_outside(&work->matters[later], &work->matters[i]) ||
-            work->matters[later].hit.item.created_at_ms <
-                work->matters[i].hit.item.created_at_ms) {
-            continue; /* said again later, or in the same breath */
-        }
-        work->matters[i].hit.refined_by = memory->refined_by;
-        search_overtake(work, i, later, true);
     }
 }
 
@@ -306,7 +316,6 @@ struct update {
     size_t earlier;
     size_t later;
     double least; /* so sure the reader must be */
-    double share; /* of what it says adds to the earlier, that counts too */
 };
 
 struct updates {
@@ -348,15 +357,6 @@ static double least_for(const struct matter *later)
                : UPDATE_LIKELY;
 }
 
-/* "I moved to Oslo", "I moved to Porto": both happened, so the later adds to
- * the earlier; but where it answers as well, it tells how things are. */
-static double share_of(const struct matter *later, const struct matter *earlier)
-{
-    return (double)later->read >= UPDATE_AS_WELL * (double)earlier->read
-               ? UPDATE_ADDS
-               : 0;
-}
-
 /* Pairs among the first whose order an update would turn round. */
 static void find_updates(const struct search_work *work,
                          struct updates *updates)
@@ -372,8 +372,8 @@ static void find_updates(const struct search_work *work,
 
             if (is_answer(earlier) && is_answer(later) &&
                 is_newer(later, earlier)) {
-                updates->items[updates->count++] = (struct update){
-                    i, k, least_for(later), share_of(later, earlier)};
+                updates->items[updates->count++] =
+                    (struct update){i, k, least_for(later)};
             }
         }
     }
@@ -418,9 +418,8 @@ static enum clew_status settle_updates(struct search_work *work,
     }
     for (size_t i = 0; i < updates->count; i++) {
         const float *p = updates->verdicts[i].p;
-        double sure = (double)p[READER_NOTE_UPDATES] +
-                      (double)p[READER_NOTE_CONTRADICTS] +
-                      updates->items[i].share * (double)p[READER_NOTE_ADDS];
+        double sure =
+            (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
 
         if (sure >= updates->items[i].least) {
             search_overtake(work, search_find(work, &held[i][0]),

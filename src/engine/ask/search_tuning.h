@@ -84,18 +84,18 @@
  * earlier is marked as superseded. */
 #define UPDATE_LIKELY 0.35
 #define UPDATE_SURE 0.8
-/* Of what answers so well beside the earlier, "adds" counts so much. */
-#define UPDATE_AS_WELL 0.7
-#define UPDATE_ADDS 0.5
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
 #define UPDATE_STRANGER 0.1f
+
+/* Values of one line that are put in order at one place. */
+#define LINEAGE_AT_ONCE 32
 
 /* Turns among the first whose notes a model may have replaced, notes of them
  * that are read with the question, and how likely one must answer it. */
 #define TOLD_AMONG 10
 #define TOLD_MAX_NOTES 24
-#define TOLD_MIN_READ 0.05
+#define TOLD_MIN_READ 0.03
 /* … and of the best note that still holds, where there is one: so much. */
 #define TOLD_SHARE 0.5f
 

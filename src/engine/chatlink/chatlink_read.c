@@ -28,9 +28,9 @@
 
 /* A link is made or stays, is certain: chosen on the dev worlds
  * (docs/quality/reading.md). */
-#define LINK_AT 0.935
-#define LINK_AT_FIRST 0.945 /* by one turn alone */
-#define SURE_AT 0.96
+#define LINK_AT 0.95
+#define LINK_AT_FIRST 0.955 /* by one turn alone */
+#define SURE_AT 0.97
 /* Where words are so sure, the reader need not be. */
 #define WORDS_SURE 0.93
 #define LINK_AT_SURE 0.65
@@ -38,7 +38,7 @@
  * what words made of how it leans on the talk before stays. */
 #define LEAST_WORDS 3
 /* Below this a link that words have just made is not even told. */
-#define TELL_AT 0.90
+#define TELL_AT 0.70
 
 /* The beginning of a chat: turns of people among its first. */
 #define FIRST_TURNS 8
