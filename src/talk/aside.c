@@ -10,6 +10,7 @@
 
 #include "talk/chain_features.h"
 #include "talk/select.h"
+#include "talk/telling.h"
 #include "text/lexicon.h"
 
 #include <string.h>
@@ -57,21 +58,8 @@ static const char *const addressed[] = {
 #include "lexicon/de/addressed.def"
 #include "lexicon/en/addressed.def"
 };
-#define IN(word, list) is_in(word, list, sizeof(list) / sizeof((list)[0]))
-
-/* "they", and "they've" */
-static bool is_in(struct str word, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct str item = str_of(list[i]);
-
-        if (str_starts(word, item) &&
-            (word.len == item.len || word.s[item.len] == '\'')) {
-            return true;
-        }
-    }
-    return false;
-}
+#define IN(word, list)                                                         \
+    telling_is_one(word, list, sizeof(list) / sizeof((list)[0]))
 
 /* --- words -----------------------------------------------------------------
  */
@@ -93,23 +81,12 @@ static struct stretch sentences(const struct analysis *a, size_t first,
                             to - from > MAX_TOKENS ? from + MAX_TOKENS : to};
 }
 
-static bool is_telling(const struct token *token)
-{
-    if (token->flags & TOKEN_PART) {
-        return false;
-    }
-    return token->kind == TOKEN_NUMBER || token->kind == TOKEN_CODE ||
-           token->kind == TOKEN_BIGRAM ||
-           (token->kind == TOKEN_WORD &&
-            !(token->flags & (TOKEN_STOP | TOKEN_CHAT)));
-}
-
 static size_t telling_words(struct stretch s)
 {
     size_t n = 0;
 
     for (size_t i = s.first; i < s.end; i++) {
-        n += is_telling(&s.a->tokens.items[i]);
+        n += telling_is(&s.a->tokens.items[i]);
     }
     return n;
 }
@@ -119,7 +96,7 @@ static bool is_noun(const struct token *token)
 {
     struct lex_word word;
 
-    if (!is_telling(token) || token->kind == TOKEN_NUMBER) {
+    if (!telling_is(token) || token->kind == TOKEN_NUMBER) {
         return false;
     }
     return token->kind != TOKEN_WORD ||

@@ -4,6 +4,8 @@
  */
 #include "talk/lean.h"
 
+#include "talk/telling.h"
+
 /* Words of its own that a question may have and still lean: if it points or
  * joins on; and if it only may point, with a word that goes with nouns too. */
 #define OWN_WORDS 3
@@ -29,20 +31,6 @@ static const char *const joiners[] = {
 };
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-/* "they", and "they've" */
-static bool is_in(struct str word, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct str item = str_of(list[i]);
-
-        if (str_starts(word, item) &&
-            (word.len == item.len || word.s[item.len] == '\'')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool lean_is(const struct tokens *question)
 {
     size_t n_words = 0;
@@ -54,14 +42,14 @@ bool lean_is(const struct tokens *question)
     for (size_t i = 0; i < question->count; i++) {
         const struct token *token = &question->items[i];
         struct str word = token->folded;
-        bool is_pointer = is_in(word, pointers, N(pointers));
+        bool is_pointer = telling_is_one(word, pointers, N(pointers));
 
         if (token->kind == TOKEN_PUNCT || token->flags & TOKEN_PART) {
             continue;
         }
-        joins |= n_words == 0 && is_in(word, joiners, N(joiners));
+        joins |= n_words == 0 && telling_is_one(word, joiners, N(joiners));
         points |= is_pointer;
-        may_point |= is_in(word, demonstratives, N(demonstratives));
+        may_point |= telling_is_one(word, demonstratives, N(demonstratives));
         n_own += !is_pointer && !(token->flags & (TOKEN_STOP | TOKEN_CHAT));
         n_words++;
     }

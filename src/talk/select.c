@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "talk/aside.h"
+#include "talk/telling.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,24 +77,13 @@ int64_t select_expiry_ms(int64_t from_ms, int64_t to_ms)
 /* --- words -----------------------------------------------------------------
  */
 
-static bool is_telling(const struct token *token)
-{
-    if (token->flags & TOKEN_PART) {
-        return false;
-    }
-    return token->kind == TOKEN_NUMBER || token->kind == TOKEN_CODE ||
-           token->kind == TOKEN_BIGRAM ||
-           (token->kind == TOKEN_WORD &&
-            !(token->flags & (TOKEN_STOP | TOKEN_CHAT)));
-}
-
 static size_t telling_words(const struct analysis *a, size_t first, size_t end)
 {
     size_t n = 0;
 
     for (size_t i = a->sentences[first].span.first_token;
          i < a->sentences[end - 1].span.end_token; i++) {
-        n += is_telling(&a->tokens.items[i]);
+        n += telling_is(&a->tokens.items[i]);
     }
     return n;
 }

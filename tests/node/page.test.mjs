@@ -254,15 +254,20 @@ onEachBackend("the page", (open, backend) => {
     await card.waitFor().catch(async () => assert.fail((await page.text()).slice(0, 1500)));
     await card.getByRole("button", { name: "Turns" }).click();
     await card.locator(".scene").waitFor();
-    await card.getByRole("button", { name: "Resolve" }).click();
-    await page.getByLabel("Result, in a few words").fill("moved to Friday, all know");
+    const openOne = async (name) => {
+      await page.getByRole("button", { name: "Open one" }).click();
+      await page.getByLabel("What is to be done").fill(name);
+      await page.locator("dialog").getByRole("button", { name: "Open", exact: true }).click();
+      const opened = page.locator(".card", { hasText: name });
+      await opened.waitFor();
+      return opened;
+    };
+    const yard = await openOne("Sweep the yard");
+    await yard.getByRole("button", { name: "Resolve" }).click();
+    await page.getByLabel("Result, in a few words").fill("swept, all know");
     await page.locator("dialog").getByRole("button", { name: "Resolve" }).click();
     await page.locator(".col", { hasText: "Resolved" }).locator(".end", { hasText: "all know" }).waitFor();
-    await page.getByRole("button", { name: "Open one" }).click();
-    await page.getByLabel("What is to be done").fill("Paint the fence");
-    await page.locator("dialog").getByRole("button", { name: "Open", exact: true }).click();
-    const fence = page.locator(".card", { hasText: "Paint the fence" });
-    await fence.waitFor();
+    const fence = await openOne("Paint the fence");
     await fence.dragTo(page.locator(".col", { hasText: "Abandoned" }));
     await page.locator("dialog").getByRole("button", { name: "Abandon" }).click();
     await page.locator(".col", { hasText: "Abandoned" }).locator(".card", { hasText: "Paint the fence" }).waitFor();
