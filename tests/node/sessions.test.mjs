@@ -63,6 +63,19 @@ onEachBackend("row 5, sessions end by the clock", (open) => {
     await server.stop();
   });
 
+  test("a chain that went to rest too early is gone on with", async () => {
+    const server = await open();
+    const api = server.api(await server.key("rest"));
+    const days = 4 * 24 * 60;
+    const { chat } = await say(api, days, "The insurance for the van wants 612 pounds for the renewal");
+    const chains = async () => isOk(await api.get(`/api/v1/chains?chat_id=${chat.id}`)).items;
+    await until("the chain rests", async () => (await chains()).some((c) => c.state === "dormant"));
+    const next = await say(api, days - 2, "Noted. I'll gather some offers.", { role: "assistant", chat_id: chat.id });
+    assert.deepEqual(next.updates.chains.map((u) => u.type), ["extend"], "two minutes later");
+    assert.equal((await chains()).length, 1);
+    await server.stop();
+  });
+
   test("a session that a person ended stays ended", async () => {
     const server = await open();
     const api = server.api(await server.key("hand"));

@@ -30,8 +30,8 @@ DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_OPEN,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND session_id = $2"
-       " AND state = 'active' ORDER BY last_extended_at DESC, last_seq DESC,"
-       " id DESC LIMIT 10");
+       " AND state <> 'concluded' ORDER BY last_extended_at DESC,"
+       " last_seq DESC, id DESC LIMIT 10");
 DB_SQL(SELECT_LATEST,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND user_id = $2"
        " AND (session_id <> $3 OR state <> 'active') AND merged_into IS NULL"

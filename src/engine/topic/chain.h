@@ -106,7 +106,7 @@ enum clew_status chain_update_row(struct store_tx *tx,
 enum clew_status chain_find(struct store_tx *tx, struct arena *arena,
                             const struct uuid *id, struct chain *out_chain,
                             struct clew_error *err) CLEW_MUST_CHECK;
-/* The active chains of a session, the one used last first. */
+/* The chains of a session that are not concluded, the one used last first. */
 enum clew_status chain_list_open(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *session_id,
                                  struct chain **out_chains, size_t *out_count,

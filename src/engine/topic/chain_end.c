@@ -78,7 +78,10 @@ enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,
         chain_list_open(tx, arena, &session->id, &chains, &count, err);
 
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
-        status = chain_rest_later(tx, arena, session, &chains[i], now_ms, err);
+        if (chains[i].phase == CHAIN_ACTIVE) {
+            status =
+                chain_rest_later(tx, arena, session, &chains[i], now_ms, err);
+        }
     }
     return status == CLEW_OK ? add_summary(tx, arena, session, now_ms, err)
                              : status;
