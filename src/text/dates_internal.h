@@ -2,9 +2,9 @@
 /*
  * dates_internal.h - what the files of the date reader share.
  *
- * date_words.c says what a token can mean, date_calc.c does the calendar,
- * date_name.c tells a day from a name, date_tense.c says whether a sentence
- * looks back or ahead, date_which.c,
+ * date_words.c says what a token can mean, date_items.c what those of a text
+ * do, date_calc.c does the calendar, date_name.c tells a day from a name,
+ * date_tense.c says whether a sentence looks back or ahead, date_which.c,
  * date_days.c and date_rules.c read single dates, date_recur.c what comes
  * again and again, date_parse.c puts them together, dates.c walks the text.
  * date_spaceless.c and date_marks.c read Chinese, Japanese and Korean by
@@ -171,6 +171,13 @@ struct date_parser {
 /* What `token` can mean in a date. */
 struct date_item date_item_of(struct str text, const struct tokens *tokens,
                               size_t index);
+
+/* Items of a text and the DC_END behind them, at most. */
+#define DATE_ITEMS_MAX(tokens) ((tokens)->count * 2 + 1)
+
+/* The items of `tokens`; false if none of them can be a date. */
+bool date_items_read(struct str text, const struct tokens *tokens,
+                     struct date_item *items, size_t *out_n);
 
 /* The next date of a script without spaces at or behind `*at`, which moves past
  * it; false if there is none. */
