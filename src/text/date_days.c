@@ -15,6 +15,8 @@
 #define LISTED_DAYS 12
 /* Days from which "on the 17th" without a verb may be any month's. */
 #define NTH_REACH 10
+/* "the 13th" may be a day without a preposition, "the 3rd" is a rank. */
+#define LEAST_BARE 10
 
 bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out)
 {
@@ -30,6 +32,92 @@ bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out)
     return true;
 }
 
+static bool month_day_number(const struct date_parser *p, size_t at,
+                             int64_t *out)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    if ((item->class != DC_NUMBER && item->class != DC_ORDINAL) ||
+        item->value < 1 || item->value > 31 ||
+        (item->class == DC_NUMBER && item->extra != 1)) {
+        return false;
+    }
+    *out = item->value;
+    return true;
+}
+
+/* Does no noun or verb follow that the word before may belong to? */
+static bool is_free(const struct date_parser *p, size_t at)
+{
+    enum date_class class = date_class_at(p, at);
+
+    return date_ends_at(p, at) || class == DC_YEAR || class == DC_TIME ||
+           class == DC_AT || class == DC_THE;
+}
+
+/* A preposition that only a day can follow: not "in", "of", "this". */
+static bool leads_day(enum date_class class)
+{
+    return class == DC_ON || class == DC_BY || class == DC_SINCE ||
+           class == DC_UNTIL || class == DC_FROM || class == DC_BETWEEN;
+}
+
+/* "7 may", "the 7th of may"; not "about 7 may come", "20 march past" */
+static bool has_small_day_before(const struct date_parser *p, size_t at)
+{
+    const struct date_item *next = date_item_at(p, at + 1);
+    size_t back = at > 0 && date_is(p, at - 1, DC_OF) ? 2 : 1;
+    int64_t day;
+    enum date_class lead;
+
+    if (at < back || date_item_at(p, at)->breaks ||
+        !month_day_number(p, at - back, &day) ||
+        (back == 1 && date_item_at(p, at - back)->extra != 1)) {
+        return false;
+    }
+    if (back == 2 || is_free(p, at + 1) ||
+        (next->class == DC_NUMBER && date_is(p, at + 2, DC_MERIDIEM)) ||
+        ((next->class == DC_TO || next->class == DC_AND) &&
+         month_day_number(p, at + 2, &day))) {
+        return true;
+    }
+    lead = date_class_before(p, at - 1);
+    if (lead == DC_THE) {
+        lead = date_class_before(p, at - 2);
+    }
+    /* "since 3 may nothing works"; "on the 3rd may be too late" is the verb */
+    return leads_day(lead) && next->class == DC_OTHER &&
+           (next->value == 0 || date_item_at(p, at)->value != 5);
+}
+
+/* "on may 7", "may 7th"; not "it may 5 times fail", "they march 12 miles" */
+static bool has_small_day_after(const struct date_parser *p, size_t at)
+{
+    const struct date_item *number = date_item_at(p, at + 1);
+    const struct date_item *next = date_item_at(p, at + 2);
+    int64_t day;
+
+    if (number->breaks ||
+        (number->class != DC_DAYS &&
+         (!month_day_number(p, at + 1, &day) || number->extra != 1))) {
+        return false;
+    }
+    if (!date_item_at(p, at)->is_risky && next->class != DC_UNIT) {
+        return true; /* "dec 12 in the hall" */
+    }
+    return leads_day(date_class_before(p, at)) || number->class == DC_ORDINAL ||
+           is_free(p, at + 2) ||
+           (next->class == DC_OTHER && next->value == 1) ||
+           (next->class == DC_NUMBER && date_is(p, at + 3, DC_MERIDIEM)) ||
+           ((next->class == DC_TO || next->class == DC_AND) &&
+            month_day_number(p, at + 3, &day));
+}
+
+bool date_is_small_month(const struct date_parser *p, size_t at)
+{
+    return has_small_day_before(p, at) || has_small_day_after(p, at);
+}
+
 /* Can the month at `at` be one, and not the modal or the walk? */
 static bool month_is_sure(const struct date_parser *p, size_t at)
 {
@@ -42,6 +130,10 @@ static bool month_is_sure(const struct date_parser *p, size_t at)
                           next->value >= 1 && next->value <= 31);
     bool has_day_before = before == DC_ORDINAL || before == DC_NUMBER;
 
+    if (!item->is_capital && (item->is_risky || item->is_short) &&
+        date_is_small_month(p, at)) {
+        return true;
+    }
     if (item->is_risky || item->is_short) {
         if (has_day_before && at > 0 && date_item_at(p, at - 1)->extra == 1 &&
             (item->is_capital || item->is_short)) {
@@ -58,20 +150,6 @@ static bool month_is_sure(const struct date_parser *p, size_t at)
                (date_class_at(p, at + 1) != DC_OTHER || item->is_short ||
                 date_item_at(p, at + 1)->breaks || item->value == 5);
     }
-    return true;
-}
-
-static bool month_day_number(const struct date_parser *p, size_t at,
-                             int64_t *out)
-{
-    const struct date_item *item = date_item_at(p, at);
-
-    if ((item->class != DC_NUMBER && item->class != DC_ORDINAL) ||
-        item->value < 1 || item->value > 31 ||
-        (item->class == DC_NUMBER && item->extra != 1)) {
-        return false;
-    }
-    *out = item->value;
     return true;
 }
 
@@ -242,7 +320,8 @@ static bool take_month(const struct date_parser *p, size_t *at, int64_t *out)
 
     date_skip(p, &next, DC_OF);
     month = date_item_at(p, next);
-    if (month->class != DC_MONTH || (month->is_risky && !month->is_capital)) {
+    if (month->class != DC_MONTH || (month->is_risky && !month->is_capital &&
+                                     !date_is_small_month(p, next))) {
         return false;
     }
     *out = month->value;
@@ -344,6 +423,9 @@ static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
     enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
     int dom;
 
+    if (ref->seen.is_for && ref->seen.bound == TENSE_NONE) {
+        side = TENSE_FUTURE; /* "they rebooked me for the 11th" */
+    }
     if (ref->has_said) {
         clock_civil_from_days(ref->said_day, &year, &month, &dom);
         if (day_of(year, month, number, out) &&
@@ -388,40 +470,96 @@ static bool nth_by_weekday(const struct date_ref *ref, int64_t number,
     return best >= 0;
 }
 
+/* "of this month", "of next month": how many months on */
+static bool take_month_of(const struct date_parser *p, size_t *at,
+                          int64_t *out_shift)
+{
+    const struct date_item *which = date_item_at(p, *at + 1);
+    const struct date_item *unit = date_item_at(p, *at + 2);
+
+    if (!date_is(p, *at, DC_OF) || unit->class != DC_UNIT ||
+        unit->value != DU_MONTH ||
+        (which->class != DC_THIS && which->class != DC_NEXT &&
+         which->class != DC_LAST)) {
+        return false;
+    }
+    *out_shift = which->class == DC_NEXT ? 1 : which->class == DC_LAST ? -1 : 0;
+    *at += 3;
+    return true;
+}
+
+/*
+ * Is "the 13th" a day, and no floor, century or rank? Behind a preposition
+ * unless a noun follows, else only before a verb or at the end.
+ */
+static bool nth_is_day(enum date_class before, const struct date_item *number,
+                       const struct date_item *after)
+{
+    if (before == DC_ON || before == DC_BY || before == DC_UNTIL ||
+        before == DC_SINCE || before == DC_FROM || before == DC_TO) {
+        return after->class != DC_OTHER || after->value != 0 || after->breaks ||
+               after->is_verb ||
+               (after->language == TEXT_GERMAN && !after->is_capital);
+    }
+    return number->value >= LEAST_BARE &&
+           (before == DC_END || before == DC_OTHER || before == DC_COMMA ||
+            before == DC_AND) &&
+           (after->breaks || after->class == DC_END ||
+            after->class == DC_COMMA || after->class == DC_AT ||
+            (after->class == DC_OTHER &&
+             (after->value == 1 || after->is_verb)));
+}
+
+/* The day of "on the 12th", "the 12th of next month", "Friday the 12th". */
+static bool nth_of(const struct date_parser *p, size_t *at, int64_t number,
+                   int64_t weekday, int64_t *out_day, bool *out_near)
+{
+    const struct date_ref *ref = &p->ref;
+    int64_t shift;
+
+    *out_near = true;
+    if (take_month_of(p, at, &shift)) {
+        int64_t index = ref->year * 12 + ref->month - 1 + shift;
+
+        return day_of(index / 12, index % 12 + 1, number, out_day);
+    }
+    if (date_is(p, *at, DC_OF) && !date_is(p, *at + 1, DC_EVERY)) {
+        return false; /* "of the month": of every one; "of forty" */
+    }
+    if (weekday >= 0) {
+        return nth_by_weekday(ref, number, weekday, out_day);
+    }
+    if (!nth_day(ref, number, out_day)) {
+        return false;
+    }
+    *out_near = ref->seen.bound != TENSE_NONE ||
+                (!ref->seen.is_regular && !ref->seen.is_habit &&
+                 (ref->has_said || ref->seen.tense != TENSE_NONE ||
+                  distance(*out_day, ref->today) <= NTH_REACH));
+    return true;
+}
+
 bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at;
     enum date_class before = date_class_before(p, *at);
-    const struct date_item *after;
+    const struct date_item *item;
     int64_t number;
     int64_t weekday;
     int64_t day;
     bool is_near;
 
     if (!take_day(p, &next, &number, &weekday) ||
-        (next == *at + 1 && before != DC_ON) ||
-        !date_is(p, next - 1, DC_ORDINAL) ||
-        date_item_at(p, next - 1)->extra != 1) {
+        (next == *at + 1 && before != DC_ON)) {
         return false;
     }
-    after = date_item_at(p, next);
-    if (weekday >= 0) {
-        if (!nth_by_weekday(&p->ref, number, weekday, &day)) {
-            return false;
-        }
-        is_near = true;
-    } else {
-        /* "on the 5th floor", "the 5th time" */
-        if ((before != DC_ON && before != DC_BY && before != DC_UNTIL &&
-             before != DC_SINCE && before != DC_FROM && before != DC_TO) ||
-            (after->class == DC_OTHER && after->value == 0 && !after->breaks &&
-             (after->language != TEXT_GERMAN || after->is_capital)) ||
-            !nth_day(&p->ref, number, &day)) {
-            return false;
-        }
-        is_near = p->ref.has_said || p->ref.seen.tense != TENSE_NONE ||
-                  p->ref.seen.bound != TENSE_NONE ||
-                  distance(day, p->ref.today) <= NTH_REACH;
+    item = date_item_at(p, next - 1);
+    /* "the first" and "the third" are seldom days */
+    if (item->class != DC_ORDINAL ||
+        (item->extra != 1 && weekday < 0 && number < LEAST_BARE) ||
+        (weekday < 0 && !nth_is_day(before, item, date_item_at(p, next))) ||
+        !nth_of(p, &next, number, weekday, &day, &is_near)) {
+        return false;
     }
     *out = when_days(day, day + 1, DATE_DAY);
     out->is_relative = true;

@@ -28,13 +28,15 @@ static bool is_trigger(const struct date_item *item)
     return triggers[item->class];
 }
 
-/* Add "mid-March" and "twenty-five" as two items each. */
+/* Add "mid-March" and "twenty-five" as two items each, "tue-thu" as three,
+ * "twenty-fifth" as one. */
 static bool split_hyphen(const struct tokens *tokens, size_t index,
                          struct date_item *items, size_t *n)
 {
     const struct token *token = &tokens->items[index];
     struct date_item first;
     struct date_item second;
+    bool is_days;
 
     if (token->kind != TOKEN_WORD || index + 2 >= tokens->count ||
         !memchr(token->folded.s, '-', token->folded.len) ||
@@ -44,15 +46,30 @@ static bool split_hyphen(const struct tokens *tokens, size_t index,
     }
     first = date_item_of((struct str){"", 0}, tokens, index + 1);
     second = date_item_of((struct str){"", 0}, tokens, index + 2);
+    is_days = first.class == DC_WEEKDAY && second.class == DC_WEEKDAY;
     if (!(first.class == DC_EARLY || first.class == DC_MID ||
-          first.class == DC_LATE ||
-          (first.class == DC_NUMBER && second.class == DC_NUMBER))) {
+          first.class == DC_LATE || is_days ||
+          (first.class == DC_NUMBER &&
+           (second.class == DC_NUMBER || second.class == DC_ORDINAL)))) {
         return false;
     }
     first.token = (uint32_t)index;
     second.token = (uint32_t)index;
     first.breaks = token->flags & TOKEN_BREAK;
+    second.breaks = false;
+    if (second.class == DC_ORDINAL) {
+        first.class = DC_ORDINAL;
+        first.value += second.value;
+        items[(*n)++] = first;
+        return true;
+    }
     items[(*n)++] = first;
+    if (is_days) {
+        items[(*n)++] = (struct date_item){.class = DC_TO,
+                                           .token = (uint32_t)index,
+                                           .is_risky = true,
+                                           .language = first.language};
+    }
     items[(*n)++] = second;
     return true;
 }
@@ -65,6 +82,7 @@ static void soften(const struct tokens *tokens, struct date_item *item)
     if (item->class == DC_OTHER && (token->kind != TOKEN_WORD ||
                                     token->flags & (TOKEN_STOP | TOKEN_CHAT))) {
         item->value = 1;
+        item->extra = token->kind != TOKEN_WORD; /* a sign */
     }
 }
 

@@ -6,12 +6,16 @@
  * What stands beside the word decides, not a list of names: a common word with
  * a capital inside a sentence is part of a title ("the Sunday Times", "Easter
  * Road"), a name before a verb is a person ("Casey Monday is"), a noun behind
- * a feast is what it is about ("Christmas tree"). German writes every noun
+ * a feast is what it is about ("Christmas tree"), a street may bear a day
+ * ("rue du 4 septembre"). German writes every noun
  * with a capital, so there only "Frau Sonntag" and the like are told.
  */
 #include "text/dates_internal.h"
 
 #include "text/lexicon.h"
+
+/* Words between a street and its month: "plaza del dos de mayo". */
+#define STREET_WORDS 4
 
 /* A word and what is known of it. */
 struct beside {
@@ -86,7 +90,22 @@ static bool is_named(const struct tokens *tokens, const struct date_item *items,
             is_be(tokens, &items[i - 2]));
 }
 
-/* "at Friday's", "at TGI Friday's"; not "at Friday's meeting" */
+/* A place that people eat or drink at */
+static bool is_house_word(const struct beside *b)
+{
+    static const char *const words[] = {
+        "restaurant", "bar", "diner", "pub", "grill", "cafe", "café", "bistro"};
+
+    for (size_t i = 0; b->token && i < sizeof(words) / sizeof(words[0]); i++) {
+        if (str_eq(b->token->folded, str_of(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "at Friday's", "at TGI Friday's", "Friday's bar"; not "at Friday's meeting"
+ */
 static bool is_house(const struct tokens *tokens, const struct date_item *items,
                      size_t i, const struct beside *next)
 {
@@ -95,7 +114,49 @@ static bool is_house(const struct tokens *tokens, const struct date_item *items,
                                                                            : 1;
 
     return str_ends(tokens->items[items[i].token].folded, STR("'s")) &&
-           i >= back && items[i - back].class == DC_AT && !is_noun(next);
+           (is_house_word(next) ||
+            (i >= back && !is_noun(next) && items[i - back].class == DC_AT));
+}
+
+/* "May Whitman", "by June Carter"; not "in May Anna", "the end of May Anna" */
+static bool has_surname(const struct date_item *items, size_t i,
+                        const struct beside *next)
+{
+    enum date_class before =
+        i == 0 || items[i].breaks ? DC_END : items[i - 1].class;
+
+    if (!next->token || next->item->class != DC_OTHER ||
+        !next->item->is_capital ||
+        next->token->flags & (TOKEN_STOP | TOKEN_ALL_CAPS) ||
+        (next->is_known && next->known.kind != LEX_PERSON &&
+         next->known.capital < 128)) {
+        return false;
+    }
+    if (before == DC_BY || before == DC_FROM) {
+        return !items[i - 1].starts; /* "From May Anna is here" */
+    }
+    return before == DC_END || before == DC_OTHER || before == DC_AND ||
+           before == DC_TO || before == DC_AT || before == DC_COMMA;
+}
+
+/* Take "4 septembre" of "rue du 4 septembre"; true if it was one. */
+static bool take_street(struct date_item *items, size_t i)
+{
+    size_t at = i;
+
+    while (at > 0 && i - at < STREET_WORDS && !items[at].breaks &&
+           (items[at - 1].class == DC_OF || items[at - 1].class == DC_FROM ||
+            items[at - 1].class == DC_THE || items[at - 1].class == DC_NUMBER ||
+            items[at - 1].class == DC_ORDINAL)) {
+        at--;
+    }
+    if (at == 0 || at == i || items[at].breaks || !items[at - 1].is_street) {
+        return false;
+    }
+    for (; at <= i; at++) {
+        items[at].class = DC_OTHER;
+    }
+    return true;
 }
 
 /* A month that is a person too needs words of a date beside it. */
@@ -121,7 +182,8 @@ static bool is_name(const struct tokens *tokens, const struct date_item *items,
         (item->is_name && has_no_date_beside(items, i))) {
         return true;
     }
-    if (!item->is_capital || item->language == TEXT_GERMAN || item->is_short) {
+    if (item->language == TEXT_GERMAN || item->is_short ||
+        (!item->is_capital && item->class != DC_HOLIDAY)) {
         return false;
     }
     if (!is_first) {
@@ -129,6 +191,9 @@ static bool is_name(const struct tokens *tokens, const struct date_item *items,
     }
     if (i + 1 < n && !items[i + 1].breaks) {
         next = look(tokens, &items[i + 1]);
+    }
+    if (item->class == DC_MONTH && has_surname(items, i, &next)) {
+        return true;
     }
     return is_title_word(&prev) || is_title_word(&next) ||
            is_house(tokens, items, i, &next) ||
@@ -151,13 +216,29 @@ static bool is_vague(const struct tokens *tokens, const struct date_item *items,
     return is_noun(&next);
 }
 
+/* "the 29th works": a verb behind a number */
+static void mark_verb(const struct tokens *tokens, struct date_item *item)
+{
+    struct beside b = look(tokens, item);
+
+    item->is_verb = b.token && item->class == DC_OTHER && !item->is_capital &&
+                    b.is_known && b.known.flags & LEX_TAGGED &&
+                    b.known.verb > b.known.noun;
+}
+
 void date_unname(const struct tokens *tokens, struct date_item *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         enum date_class class = items[i].class;
 
+        if (class == DC_ORDINAL && i + 1 < n) {
+            mark_verb(tokens, &items[i + 1]);
+        }
         if (class != DC_WEEKDAY && class != DC_WEEKDAYS && class != DC_MONTH &&
             class != DC_HOLIDAY) {
+            continue;
+        }
+        if (class == DC_MONTH && take_street(items, i)) {
             continue;
         }
         if (is_name(tokens, items, i, n)) {

@@ -127,6 +127,7 @@ static bool parse_time(const struct date_parser *p, size_t *at,
     *out = at_minute(p->ref.has_day ? p->ref.that_day : p->ref.today, minute,
                      length);
     out->is_relative = true;
+    out->is_unsure = !p->ref.has_day; /* "open till 18:00": on which day? */
     *at = next;
     return true;
 }
@@ -290,6 +291,11 @@ static bool join_points(const struct date_parser *p, struct when first,
             first.from = day_move(first.from / DAY, DU_YEAR, 1) * DAY;
         }
     }
+    if (second.from < first.from && first.grain == DATE_TIME &&
+        second.grain == DATE_TIME && second.from + DAY > first.from) {
+        second.from += DAY; /* "22:00 to 02:00" */
+        second.to += DAY;
+    }
     if (second.from < first.from && first.is_relative && second.is_relative) {
         /* "Tuesday to Thursday", "the 9th to the 12th", said between them */
         bool is_nth = second.grain == DATE_DAY && !second.is_yearly;
@@ -314,6 +320,19 @@ static bool join_points(const struct date_parser *p, struct when first,
                          .is_weekly = first.is_weekly && second.is_weekly,
                          .is_yearly = first.is_yearly && second.is_yearly};
     return true;
+}
+
+/* The other end: an hour alone is of the day said first. */
+static bool parse_second(const struct date_parser *p, size_t *at,
+                         const struct when *first, struct when *out)
+{
+    struct date_parser own = *p;
+
+    if (first->grain == DATE_TIME && !first->is_utc && !first->is_unsure) {
+        own.ref.has_day = true;
+        own.ref.that_day = first->from / DAY;
+    }
+    return parse_point(&own, at, out);
 }
 
 /* between X and Y, from X to Y */
@@ -341,7 +360,7 @@ static bool parse_between(const struct date_parser *p, size_t *at,
     after = next + 1;
     if (!(lead == DC_BETWEEN ? middle == DC_AND
                              : middle == DC_TO || middle == DC_UNTIL) ||
-        !parse_point(p, &after, &second) ||
+        !parse_second(p, &after, &first, &second) ||
         !join_points(p, first, second, out)) {
         return false;
     }
@@ -436,8 +455,8 @@ bool date_parse(const struct date_parser *parser, size_t *at, struct when *out)
     is_move =
         parser->ref.seen.is_move && date_class_before(parser, *at) == DC_FROM;
     if (!is_move && date_is(parser, next, DC_TO) &&
-        parse_point(parser, &after, &second) && second.grain == out->grain &&
-        join_points(parser, *out, second, out)) {
+        parse_second(parser, &after, out, &second) &&
+        second.grain == out->grain && join_points(parser, *out, second, out)) {
         next = after;
     }
     *at = next;

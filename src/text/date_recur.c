@@ -9,6 +9,11 @@
  */
 #include "text/dates_internal.h"
 
+/* Entries of a timetable that are passed over at once. */
+#define ROTA_ENTRIES 14
+/* Days of "Monday to Friday": the working week, unless a verb says which. */
+#define WORK_DAYS 5
+
 /* "todos los segundos": no more words stand before what recurs. */
 #define EVERY_WORDS 4
 
@@ -86,10 +91,103 @@ static void skip_time(const struct date_parser *p, size_t *at)
     }
 }
 
+/* ---- timetables: "mon closed, tue-thu 9 to 5" ---- */
+
+/* "tue-thu", "Dienstag bis Freitag", "martes a viernes", "mon, wed" */
+static bool take_days(const struct date_parser *p, size_t *at)
+{
+    size_t next = *at;
+
+    if (!date_is(p, next, DC_WEEKDAY) && !date_is(p, next, DC_WEEKDAYS)) {
+        return false;
+    }
+    next++;
+    while ((is_join(date_class_at(p, next)) || date_is(p, next, DC_UNTIL) ||
+            date_is(p, next, DC_AT)) &&
+           date_is(p, next + 1, DC_WEEKDAY)) {
+        next += 2;
+    }
+    *at = next;
+    return true;
+}
+
+static bool take_hour(const struct date_parser *p, size_t *at)
+{
+    const struct date_item *item = date_item_at(p, *at);
+
+    if (item->class != DC_TIME &&
+        (item->class != DC_NUMBER || item->value > 24)) {
+        return false;
+    }
+    *at += 1;
+    if (date_is(p, *at, DC_MERIDIEM) || date_is(p, *at, DC_OCLOCK)) {
+        *at += 1;
+    }
+    return true;
+}
+
+/* "9 to 5", "9-17", "de 10 a 20", "10 bis 18 Uhr", "closed" */
+static bool take_hours(const struct date_parser *p, size_t *at)
+{
+    size_t next = *at;
+
+    if (date_is(p, next, DC_OTHER) && date_item_at(p, next)->extra == 1) {
+        next++; /* a colon */
+    }
+    if (date_is(p, next, DC_OF) || date_is(p, next, DC_FROM)) {
+        next++;
+    }
+    if (date_item_at(p, next)->is_rota || date_is(p, next, DC_DAYS)) {
+        next++;
+        if (date_is(p, next, DC_MERIDIEM) || date_is(p, next, DC_OCLOCK)) {
+            next++;
+        }
+        *at = next;
+        return true;
+    }
+    if (!take_hour(p, &next) ||
+        (!is_join(date_class_at(p, next)) && !date_is(p, next, DC_UNTIL) &&
+         !date_is(p, next, DC_AT))) {
+        return false;
+    }
+    next++;
+    if (!take_hour(p, &next)) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* Two entries or more, one behind the other: hours of every week. */
+static bool take_timetable(const struct date_parser *p, size_t *at)
+{
+    size_t next = *at;
+    size_t end = *at;
+    int n = 0;
+
+    while (n < ROTA_ENTRIES && take_days(p, &next) && take_hours(p, &next)) {
+        n++;
+        end = next;
+        next +=
+            is_join(date_class_at(p, next)) ||
+            (date_is(p, next, DC_OTHER) && date_item_at(p, next)->extra == 1);
+    }
+    if (n < 2) {
+        return false;
+    }
+    *at = end;
+    return true;
+}
+
 bool date_recurs(const struct date_parser *p, size_t *at)
 {
     size_t next = *at;
 
+    if (date_is(p, next, DC_WEEKDAY) &&
+        !date_is_preposition(date_class_before(p, next)) &&
+        take_timetable(p, at)) {
+        return true;
+    }
     if (!take_head(p, &next)) {
         return false;
     }
@@ -121,9 +219,19 @@ static bool is_rota(const struct date_parser *p, size_t at,
     int64_t length;
     int64_t n;
 
-    if (when->grain != DATE_RANGE || !when->is_weekly ||
-        date_item_at(p, at)->breaks) {
+    if (when->grain != DATE_RANGE || !when->is_weekly) {
         return false;
+    }
+    if (!p->ref.seen.is_strong && p->ref.seen.bound == TENSE_NONE &&
+        when->to - when->from >= WORK_DAYS * CLOCK_DAY_MS &&
+        day_weekday(when->from / CLOCK_DAY_MS) == 0) {
+        return true; /* "open Monday to Friday" */
+    }
+    if (date_item_at(p, at)->breaks) {
+        return false;
+    }
+    if (date_item_at(p, at)->is_rota || date_is(p, at, DC_DAYS)) {
+        return true; /* "Mon-Fri 9-17" */
     }
     date_skip(p, &at, DC_COMMA);
     if (date_is(p, at, DC_FROM)) {
@@ -136,13 +244,44 @@ static bool is_rota(const struct date_parser *p, size_t at,
     return date_take_time(p, &at, true, &minute, &length);
 }
 
+/* "my days are Mon, Tue and Thu": three or more, and no verb says which week */
+static bool take_many(const struct date_parser *p, size_t *at,
+                      const struct when *when)
+{
+    const struct date_tense_seen *seen = &p->ref.seen;
+    size_t next = *at;
+    int n = 1;
+
+    if (!when->is_weekly || seen->is_strong || seen->tense == TENSE_PAST ||
+        seen->bound != TENSE_NONE) {
+        return false;
+    }
+    while (n < ROTA_ENTRIES && !date_item_at(p, next)->breaks) {
+        size_t after = next;
+
+        while (after < next + 2 && is_join(date_class_at(p, after))) {
+            after++; /* ", and" */
+        }
+        if (after == next || !date_is(p, after, DC_WEEKDAY)) {
+            break;
+        }
+        next = after + 1;
+        n++;
+    }
+    if (n < 3) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
 bool date_recurs_behind(const struct date_parser *p, size_t *at,
                         const struct when *when)
 {
     size_t next = *at;
     bool has_of = date_is(p, next, DC_OF) || date_is(p, next, DC_IN);
 
-    if (is_rota(p, next, when)) {
+    if (is_rota(p, next, when) || take_many(p, at, when)) {
         return true;
     }
     if (!when->is_relative ||

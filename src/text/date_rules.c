@@ -22,6 +22,22 @@ static enum date_class which_behind(const struct date_parser *p, size_t at)
                : DC_ON;
 }
 
+/* Behind "sat": an hour, a part of the day or another day. */
+static bool day_goes_on(const struct date_parser *p, size_t at)
+{
+    const struct date_item *item = date_item_at(p, at);
+    bool is_join = item->class == DC_TO || item->class == DC_AND ||
+                   item->class == DC_COMMA;
+
+    if (item->breaks) {
+        return false;
+    }
+    return item->class == DC_TIME || item->class == DC_DAYPART ||
+           (item->class == DC_NUMBER && date_is(p, at + 1, DC_MERIDIEM)) ||
+           (is_join && date_is(p, at + 1, DC_WEEKDAY) &&
+            date_item_at(p, at + 1)->is_short);
+}
+
 static bool weekday_is_sure(const struct date_parser *p, size_t at)
 {
     const struct date_item *item = date_item_at(p, at);
@@ -37,8 +53,14 @@ static bool weekday_is_sure(const struct date_parser *p, size_t at)
     if (!item->is_short) {
         return true;
     }
-    if (item->is_risky && before == DC_ON) {
-        return true; /* "na sexta", "on sat" */
+    if (item->is_risky &&
+        (before == DC_ON || before == DC_SINCE || before == DC_UNTIL ||
+         before == DC_NEXT || before == DC_LAST || day_goes_on(p, at + 1))) {
+        return true; /* "na sexta", "on sat", "sat 10am" */
+    }
+    if ((before == DC_TO || before == DC_AND || before == DC_COMMA) && at > 1 &&
+        date_is(p, at - 2, DC_WEEKDAY) && date_item_at(p, at - 2)->is_short) {
+        return true; /* "mon-wed" */
     }
     /* "Sat down", "the sun": only with a word that asks for a day */
     return item->is_capital || !item->is_risky

@@ -197,11 +197,51 @@ static bool take_month(const struct spaceless *s, size_t *at, int64_t *out)
 
     if (!take_number(s, &next, out) || *out < 1 || *out > 12 ||
         !(take(s, &next, "月") || take(s, &next, "월")) ||
-        is_one_of(s, next, "曜요")) {
-        return false;
+        is_one_of(s, next, "曜요") ||
+        (is_one_of(s, next, "天") && !is_one_of(s, next + CHAR, "气氣"))) {
+        return false; /* 五月天 is a band, 六月天气 the weather */
     }
     *at = next;
     return true;
+}
+
+/* What stands between the ends of a range: 至, から, a dash. */
+static bool take_to(const struct spaceless *s, size_t *at)
+{
+    static const char *const joints[] = {"至", "到", "から", "부터", "〜",
+                                         "～", "－", "–",    "~",    "-"};
+
+    (void)take(s, at, " ");
+    for (size_t i = 0; i < sizeof(joints) / sizeof(joints[0]); i++) {
+        if (take(s, at, joints[i])) {
+            (void)take(s, at, " ");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 至14日 behind 6月12日, 至7月3日: the last day, else the first again. */
+static int64_t take_last(const struct spaceless *s, size_t *at, int64_t year,
+                         int64_t month, int64_t first)
+{
+    size_t next = *at;
+    int64_t other;
+    int64_t number;
+    int64_t last;
+
+    if (!take_to(s, &next)) {
+        return first;
+    }
+    if (take_month(s, &next, &other)) {
+        month = other;
+    }
+    if (!take_day(s, &next, &number) || !day_of(year, month, number, &last) ||
+        last <= first) {
+        return first;
+    }
+    *at = next;
+    return last;
 }
 
 /* What follows a month: its day, if it has one. */
@@ -211,6 +251,7 @@ static bool day_in(const struct spaceless *s, size_t *at, int64_t year,
     size_t next = *at;
     int64_t number;
     int64_t day;
+    int64_t last;
 
     *out = when_month(year, month, 1);
     if (!take_day(s, &next, &number)) {
@@ -219,7 +260,8 @@ static bool day_in(const struct spaceless *s, size_t *at, int64_t year,
     if (!day_of(year, month, number, &day)) {
         return false;
     }
-    *out = when_days(day, day + 1, DATE_DAY);
+    last = take_last(s, &next, year, month, day);
+    *out = when_days(day, last + 1, last > day ? DATE_RANGE : DATE_DAY);
     *at = next;
     return true;
 }
@@ -286,7 +328,10 @@ static bool read_count(const struct spaceless *s, size_t *at, struct when *out)
     }
     (void)take(s, &next, " ");
     side = take_word(s, &next);
-    if (!side || side->class != SD_AGO) {
+    /* "三天后他走了": after three days, then */
+    if (!side || side->class != SD_AGO ||
+        (side->value > 0 &&
+         date_tense_spaceless(s->text, next).tense == TENSE_PAST)) {
         return false;
     }
     *out = when_away(s->ref, (enum date_unit)unit->unit, n * side->value);
@@ -386,6 +431,24 @@ static bool is_one_of_many(const struct spaceless *s, size_t at)
     return is_behind(s, at, "一二三四五六七八九十每毎两兩几幾매");
 }
 
+/* 周五 of 周一至周五: days behind the first, 0 if there is no other. */
+static int64_t take_last_weekday(const struct spaceless *s, size_t *at,
+                                 int64_t first)
+{
+    const struct spaceless_word *word;
+    size_t next = *at;
+
+    if (!take_to(s, &next)) {
+        return 0;
+    }
+    word = take_word(s, &next);
+    if (!word || word->class != SD_WEEKDAY) {
+        return 0;
+    }
+    *at = next;
+    return (word->value - first + 7) % 7;
+}
+
 static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
 {
     size_t next = *at;
@@ -402,11 +465,13 @@ static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
         out->is_relative = true;
     } else if (word->class == SD_WEEKDAY && !is_one_of_many(s, *at)) {
         int64_t day = date_weekday_from(s->ref, word->value, DC_ON);
+        int64_t more = take_last_weekday(s, &next, word->value);
 
-        *out = when_days(day, day + 1, DATE_DAY);
+        *out = when_days(day, day + more + 1, more ? DATE_RANGE : DATE_DAY);
         out->is_relative = true;
         out->is_weekly = true;
-        out->is_unsure = s->ref->seen.tense == TENSE_NONE;
+        /* 周一至周五 is every week's */
+        out->is_unsure = s->ref->seen.tense == TENSE_NONE || more >= 4;
     } else {
         return false;
     }

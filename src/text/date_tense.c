@@ -21,6 +21,8 @@
 #define TENSE_TOKENS 40
 /* Words between "be" and its participle: "be all fixed". */
 #define NEAR_TOKENS 3
+/* Words back to what was made: "the results again from Monday". */
+#define MADE_TOKENS 3
 /* Words of "Done: the roof, Tuesday" that still belong to the heading. */
 #define HEADING_TOKENS 2
 
@@ -44,7 +46,9 @@ enum tense_class {
     TW_TIMES = 1 << 15,     /* "twice a week" */
     TW_DAY = 1 << 16,       /* "bin day is Friday" */
     TW_TO = 1 << 17,        /* "moved to Friday" */
-    TW_WOULD = 1 << 18      /* "should have called" is past */
+    TW_WOULD = 1 << 18,     /* "should have called" is past */
+    TW_MADE = 1 << 19,      /* "the report from Monday" is there */
+    TW_REGULAR = 1 << 20    /* "the rent is due on the 1st" of each month */
 };
 
 struct tense_word {
@@ -112,6 +116,8 @@ struct tense_scan {
     bool has_have;
     bool has_would;
     bool has_habit;    /* unless it is told of the past */
+    bool has_regular;  /* the same */
+    bool has_ahead;    /* will, need to: this once */
     int before;        /* class of the word before */
     size_t be_at;      /* token after the last "be", "is"; 0: none */
     size_t day_at;     /* token after the last "day"; 0: none */
@@ -249,6 +255,8 @@ static bool leads_on(const struct tokens *tokens, size_t i, int class)
 static void note_class(struct tense_scan *scan, const struct tokens *tokens,
                        size_t i, int class)
 {
+    size_t be_at = scan->be_at;
+
     if (class & TW_BE) {
         scan->be_at = i + 1;
     }
@@ -262,7 +270,10 @@ static void note_class(struct tense_scan *scan, const struct tokens *tokens,
     scan->seen.is_arranged = scan->is_arranged;
     scan->has_have |= (class & TW_HAVE) != 0;
     scan->has_would |= (class & TW_WOULD) != 0;
-    scan->has_habit |= (class & TW_HABIT) != 0;
+    scan->has_habit |= class & TW_HABIT && !is_word_at(tokens, i + 1, "mind");
+    scan->has_ahead |= class & TW_FUTURE && !(class & TW_ARRANGED);
+    scan->has_regular |= class & TW_REGULAR || (is_word_at(tokens, i, "paid") &&
+                                                be_at == i); /* "get paid" */
     scan->seen.is_habit |=
         (class & TW_TIMES && is_word_at(tokens, i + 1, "a")) ||
         (is_word_at(tokens, i, "used") && is_word_at(tokens, i + 1, "to"));
@@ -286,6 +297,7 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
     } else if (class & TW_FUTURE && !(before & (TW_DETERMINER | TW_PAST))) {
         see(scan, TENSE_FUTURE, true);
     } else if (class & TW_PAST &&
+               !(class & TW_PARTICIPLE && scan->be_at == i) &&
                !(scan->has_have && is_word_at(tokens, i, "got"))) {
         see(scan, TENSE_PAST, true);
     } else if (class & TW_PRESENT) {
@@ -346,9 +358,50 @@ static bool see_lead(struct tense_scan *scan, const struct tokens *tokens,
         see(scan, TENSE_FUTURE, true); /* "slipped to Thursday" */
         return true;
     }
+    if (scan->seen.tense == TENSE_NONE &&
+        str_ends(tokens->items[at - 1].folded, STR("'s"))) {
+        see(scan, TENSE_FUTURE, false); /* "the gig's Friday" */
+    }
     scan->seen.is_for |=
         is_word_at(tokens, last & TW_DETERMINER ? at - 2 : at - 1, "for");
     return false;
+}
+
+/* Does "from Monday" go on from then, as "from Monday on", "ab Montag"? */
+static bool is_onward(const struct tokens *tokens,
+                      const struct date_place *place)
+{
+    static const char *const behind[] = {"on", "onward", "onwards", "an",
+                                         "adelante"};
+
+    for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+        if (is_word_at(tokens, place->to, behind[i])) {
+            return true;
+        }
+    }
+    return is_word_at(tokens, place->at - 1, "ab") ||
+           (place->at > 1 && is_word_at(tokens, place->at - 2, "partir"));
+}
+
+/* "the report from Monday" is past, "closed from Monday on" to come */
+static void see_from(struct tense_scan *scan, const struct tokens *tokens,
+                     size_t from, const struct date_place *place)
+{
+    if (scan->seen.is_move || (!place->has_from && !place->has_of)) {
+        return;
+    }
+    if (is_onward(tokens, place)) {
+        if (scan->seen.tense != TENSE_PAST || !scan->seen.is_strong) {
+            scan->seen.bound = TENSE_FUTURE;
+        }
+        return;
+    }
+    for (size_t back = 2; back <= MADE_TOKENS; back++) {
+        if (class_back(scan, tokens, from, place->at, back) & TW_MADE) {
+            scan->seen.bound = TENSE_PAST;
+            return;
+        }
+    }
 }
 
 static const struct tense_table *table_of(enum text_language language)
@@ -412,6 +465,8 @@ static void conclude(struct tense_scan *scan, const struct tokens *tokens,
         class_back(scan, tokens, from, at, 1) & TW_TO) {
         see(scan, TENSE_FUTURE, true); /* "auf Montag verlegt" */
     }
+    scan->seen.is_regular =
+        scan->has_regular && !scan->has_ahead && scan->seen.tense != TENSE_PAST;
     scan->seen.is_habit |=
         (scan->has_habit && scan->seen.tense != TENSE_PAST) ||
         (scan->day_at > 0 && scan->be_at == at &&
@@ -432,7 +487,7 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
     for (size_t i = from; i < at; i++) {
         const struct token *token = &tokens->items[i];
 
-        if (token->flags & TOKEN_PART) {
+        if (token->flags & TOKEN_PART || i + 1 == place->skip) {
             continue;
         }
         if (token->kind == TOKEN_WORD) {
@@ -457,6 +512,7 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
     if (!see_lead(&scan, tokens, from, at)) {
         see_behind(&scan, tokens, place->to);
     }
+    see_from(&scan, tokens, from, place);
     conclude(&scan, tokens, from, at);
     return scan.seen;
 }

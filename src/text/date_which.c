@@ -223,6 +223,9 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
     bool is_counted;
 
     if (date_is(p, next, DC_IN)) {
+        if (date_item_at(p, next)->is_risky) {
+            return false; /* "within a week", "en deux jours": how long */
+        }
         next++;
         date_skip(p, &next, DC_OF); /* "dentro de dos semanas" */
     } else if (date_is(p, next, DC_BEFORE) && date_item_at(p, next)->is_short) {
@@ -293,7 +296,7 @@ static bool which_part(const struct date_parser *p, enum date_class which,
 {
     enum date_part part = (enum date_part)item->value;
 
-    if (which == DC_THIS && part < DP_NOON) {
+    if (which == DC_THIS && part <= DP_NOON) {
         *out = when_daypart(p->ref.today, part == DP_NIGHT ? DP_EVENING : part);
         return true;
     }
@@ -343,6 +346,10 @@ static bool which_named(const struct date_parser *p, enum date_class which,
 
         *out = when_days(day, day + 1, DATE_DAY);
     } else if (item->class == DC_MONTH) {
+        if (which == DC_THIS && item->is_risky && !item->is_capital &&
+            !date_ends_at(p, *next + 1)) {
+            return false; /* "this may be wrong" */
+        }
         *out = when_month(ref->year, item->value, 1);
         *out = when_month(date_year_by(ref, which, *out), item->value, 1);
     } else if (item->class == DC_SEASON) {

@@ -7,7 +7,14 @@
 #include <string.h>
 
 /* SURE: a word of another language that no English one can be taken for. */
-enum word_flags { RISKY = 1, SHORT = 2, SURE = 4, NAME = 8 };
+enum word_flags {
+    RISKY = 1,
+    SHORT = 2,
+    SURE = 4,
+    NAME = 8,
+    ROTA = 16,  /* closed, open: of a timetable */
+    STREET = 32 /* may be named after a day */
+};
 
 struct date_word {
     const char *word;
@@ -302,6 +309,41 @@ static bool read_days(struct str text, struct date_item *item)
     return true;
 }
 
+/* An hour of "9-5", "9:00-17:00", "9am-1pm"; where it ends, 0 if it is none. */
+static size_t skip_hour(struct str text, size_t at)
+{
+    int64_t hour;
+    int64_t minute;
+    size_t n = digits_at(text, at, 2, &hour);
+
+    if (n == 0 || hour > 24) {
+        return 0;
+    }
+    at += n;
+    if (at < text.len && (text.s[at] == ':' || text.s[at] == '.') &&
+        digits_at(text, at + 1, 2, &minute) == 2 && minute < 60) {
+        at += 3;
+    }
+    if (str_starts(str_sub(text, at, text.len), STR("am")) ||
+        str_starts(str_sub(text, at, text.len), STR("pm"))) {
+        at += 2;
+    }
+    return at;
+}
+
+/* From one hour to another, and no two days */
+static bool read_hours(struct str text, struct date_item *item)
+{
+    size_t at = skip_hour(text, 0);
+
+    if (at == 0 || at >= text.len || text.s[at] != '-' ||
+        skip_hour(text, at + 1) != text.len) {
+        return false;
+    }
+    item->is_rota = true;
+    return true;
+}
+
 /* 90s, '90s, 1990s, q3, 20th */
 static bool read_mixed(struct str text, struct date_item *item)
 {
@@ -362,7 +404,8 @@ static void read_code(struct str text, const struct token *token,
     int64_t ms;
 
     if (read_numeric_date(folded, item) || read_time(folded, item) ||
-        read_mixed(folded, item) || read_days(folded, item)) {
+        read_mixed(folded, item) || read_days(folded, item) ||
+        read_hours(folded, item)) {
         return;
     }
     if (raw.len > 10 && clock_parse(raw, &ms)) {
@@ -370,6 +413,20 @@ static void read_code(struct str text, const struct token *token,
     } else if (raw.len > 10 && zoned.len == raw.len + 6 &&
                zoned.s[raw.len] == '+' && clock_parse(zoned, &ms)) {
         set(item, DC_MOMENT, ms, 2); /* "+" and "02:00" are tokens too */
+    }
+}
+
+/* "2moro" is a code to the tokens */
+static void read_short(const struct tokens *tokens, struct str folded,
+                       struct date_item *item)
+{
+    const struct date_word *entry =
+        item->class == DC_OTHER && folded.len > 3
+            ? find_word(folded, tokens->language, &item->language)
+            : NULL;
+
+    if (entry) {
+        set(item, entry->class, entry->value, 0);
     }
 }
 
@@ -429,6 +486,8 @@ static void read_word(const struct tokens *tokens, size_t index,
     item->is_risky = entry->flags & RISKY;
     item->is_short = entry->flags & SHORT;
     item->is_name = entry->flags & NAME;
+    item->is_rota = entry->flags & ROTA;
+    item->is_street = entry->flags & STREET;
 }
 
 static void read_punct(struct str text, const struct token *token,
@@ -468,6 +527,7 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
     case TOKEN_CODE:
         if (token->to - token->from <= 40) {
             read_code(text, token, &item);
+            read_short(tokens, token->folded, &item);
         }
         break;
     case TOKEN_PUNCT:
@@ -489,8 +549,11 @@ enum text_language date_language(const struct tokens *tokens)
         const struct token *token = &tokens->items[i];
 
         for (size_t t = 1; token->kind == TOKEN_WORD && t < N_TABLES; t++) {
-            hits[t] += token->folded.len > 0 &&
-                       find_in(&tables[t], token->folded) != NULL;
+            const struct date_word *found =
+                token->folded.len > 0 ? find_in(&tables[t], token->folded)
+                                      : NULL;
+
+            hits[t] += found && found->class != DC_OTHER;
             best = hits[t] > hits[best] ? t : best;
         }
     }

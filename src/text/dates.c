@@ -96,7 +96,8 @@ static void keep_said(struct date_parser *parser, size_t from, size_t to,
                       const struct when *when, size_t sentence)
 {
     struct date_ref *ref = &parser->ref;
-    int64_t day = floor_div(when->from, CLOCK_DAY_MS);
+    int64_t day =
+        floor_div(when->is_open ? when->said_from : when->from, CLOCK_DAY_MS);
 
     if (when->is_utc) {
         return;
@@ -107,6 +108,9 @@ static void keep_said(struct date_parser *parser, size_t from, size_t to,
             ref->said_reach = sentence + MONTH_REACH;
             ref->has_said = true;
         }
+    }
+    if (when->grain == DATE_TIME && when->is_unsure) {
+        return; /* an hour alone is of no day */
     }
     if (when->grain <= DATE_DAY) {
         ref->has_day = true;
@@ -157,6 +161,11 @@ static enum text_language language_of(const struct date_parser *parser,
     return (enum text_language)parser->items[from].language;
 }
 
+static bool is_list_sign(enum date_class class)
+{
+    return class == DC_AND || class == DC_COMMA || class == DC_TO;
+}
+
 /*
  * The date at `*at`, if there is one. Words that make no date without a tense
  * make none with one, so verbs are looked for only beside dates.
@@ -168,8 +177,14 @@ static bool date_at(struct date_parser *parser, const struct tokens *tokens,
     struct date_place place = {
         .sentence = walk->first_token,
         .at = parser->items[*at].token,
-        .is_bare = !date_is_preposition(parser->items[*at].class)};
+        .is_bare = !date_is_preposition(parser->items[*at].class),
+        .has_from = date_class_before(parser, *at) == DC_FROM,
+        .has_of = date_class_before(parser, *at) == DC_OF};
 
+    if (*at > 1 && is_list_sign(date_class_before(parser, *at)) &&
+        parser->items[*at - 2].class == DC_WEEKDAY) {
+        place.skip = parser->items[*at - 2].token + 1;
+    }
     parser->ref.seen = (struct date_tense_seen){0};
     if (!date_parse(parser, &to, out)) {
         return false;

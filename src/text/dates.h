@@ -25,7 +25,17 @@
  *   - "two weeks after that" and, told of the past, "the next day" count from a
  *     day said just before; where there is none they are no date.
  *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
- *   - "the Sunday Times", "Easter Road" and "May is here" are names.
+ *   - An hour alone ("open till 18:00") is unsure: it says no day.
+ *   - What was made "from Monday" is past, "from Monday on" is to come.
+ *   - "the 13th" is a day before a verb or at the end, "the 3rd" only behind a
+ *     preposition; of rent and wages, and "of the month", it is every month's.
+ *   - "within a week", "over two days" and "en deux jours" say how long.
+ *   - "mon closed, tue-thu 9 to 5" and "Monday to Friday" are every week's,
+ *     unless a verb says which.
+ *   - may, march and sat in small letters need a number, an hour or a
+ *     preposition beside them.
+ *   - "the Sunday Times", "Easter Road", "May Whitman", "rue du 4 septembre"
+ *     and "May is here" are names.
  *   - "two weeks ago" is that calendar week, months and years alike.
  *   - early, mid, late: thirds (days 1-10, 11-20, 21- of a month; four months
  *     each of a year). Seasons are the northern ones, by whole months.

@@ -107,6 +107,9 @@ struct date_item {
     bool is_risky;    /* also a common word: may, march, sun, fall, second */
     bool is_name;     /* also a person: April, June */
     bool is_vague;    /* one of many: "the Monday meeting" */
+    bool is_rota;     /* closed, open, 9-5: of a timetable */
+    bool is_street;   /* rue, plaza: named after a day */
+    bool is_verb;     /* more often a verb than a noun */
     bool starts;      /* first word of its sentence */
     bool breaks;      /* a sentence begins here */
     uint8_t language; /* enum text_language of the word */
@@ -141,6 +144,7 @@ struct date_tense_seen {
     bool is_move;          /* "moved from Monday to Friday" is no range */
     bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
     bool is_habit;         /* "we always eat fish on Friday" */
+    bool is_regular;       /* rent, wages: a day of each month */
 };
 
 struct date_ref {
@@ -258,12 +262,24 @@ static inline enum date_class date_class_before(const struct date_parser *p,
                                                   : date_class_at(p, at - 1);
 }
 
+/* Does a clause end here: a sentence, a comma, a sign? */
+static inline bool date_ends_at(const struct date_parser *p, size_t at)
+{
+    const struct date_item *item = date_item_at(p, at);
+
+    return item->breaks || item->class == DC_END || item->class == DC_COMMA ||
+           (item->class == DC_OTHER && item->extra == 1);
+}
+
 /* The tokens of a date: its sentence's first, its own, the first behind. */
 struct date_place {
     size_t sentence;
     size_t at;
     size_t to;
-    bool is_bare; /* it begins with no "by", "since", "until" */
+    size_t skip;   /* token behind a day beside it: "sat" of "sat and sun" */
+    bool is_bare;  /* it begins with no "by", "since", "until" */
+    bool has_from; /* "from", "vom", "del" stands right before it */
+    bool has_of;   /* "of", "de" stands there */
 };
 
 /* Past or to come: the words around a date. */
@@ -273,6 +289,9 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
 
 /* The same of scripts without spaces, by what stands behind the date's end. */
 struct date_tense_seen date_tense_spaceless(struct str text, size_t at);
+
+/* Can the lower-case month at `at` be one, and not the modal or the walk? */
+bool date_is_small_month(const struct date_parser *p, size_t at);
 
 /* Take away the days and months that are names: "the Sunday Times", "May is
  * here", "Easter Road". */
