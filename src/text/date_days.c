@@ -8,15 +8,9 @@
  */
 #include "text/dates_internal.h"
 
-/* Months before and after now that are tried for "Friday the 17th". */
-#define MONTHS_TRIED 6
 /* Days of a list that are looked at for its month: a page of numbers is none.
  */
 #define LISTED_DAYS 12
-/* Days from which "on the 17th" without a verb may be any month's. */
-#define NTH_REACH 10
-/* "the 13th" may be a day without a preposition, "the 3rd" is a rank. */
-#define LEAST_BARE 10
 
 bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out)
 {
@@ -162,11 +156,6 @@ struct month_days {
     bool is_unsure;
 };
 
-static int64_t distance(int64_t a, int64_t b)
-{
-    return a < b ? b - a : a - b;
-}
-
 /* The nearest year in which the day falls on its weekday. */
 static bool year_by_weekday(const struct date_ref *ref,
                             const struct month_days *days, int64_t *out)
@@ -178,8 +167,8 @@ static bool year_by_weekday(const struct date_ref *ref,
         if (days->weekday >= 0 &&
             day_of(year, days->month, days->first, &day) &&
             day_weekday(day) == days->weekday &&
-            (best < 0 || distance(day, ref->today) < best)) {
-            best = distance(day, ref->today);
+            (best < 0 || date_days_between(day, ref->today) < best)) {
+            best = date_days_between(day, ref->today);
             *out = year;
         }
     }
@@ -291,9 +280,8 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
     return true;
 }
 
-/* "Sat 14", "the 14th", "14" */
-static bool take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
-                     int64_t *out_weekday)
+bool date_take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
+                   int64_t *out_weekday)
 {
     size_t next = *at;
 
@@ -348,7 +336,8 @@ static bool listed_month(const struct date_parser *p, size_t at, int64_t *out)
             return false;
         }
         at++;
-        if (date_item_at(p, at)->breaks || !take_day(p, &at, &day, &weekday)) {
+        if (date_item_at(p, at)->breaks ||
+            !date_take_day(p, &at, &day, &weekday)) {
             return false;
         }
         if (take_month(p, &at, out)) {
@@ -370,7 +359,7 @@ static bool take_end(const struct date_parser *p, size_t *at, bool is_between,
         !(is_between && date_is(p, *at, DC_AND))) {
         return false;
     }
-    if (!take_day(p, &next, &last, &weekday) || last <= days->first ||
+    if (!date_take_day(p, &next, &last, &weekday) || last <= days->first ||
         !take_month(p, &next, &days->month)) {
         return false;
     }
@@ -398,7 +387,7 @@ bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out)
         days.is_unsure = date_item_at(p, next)->is_risky;
         next++;
         has_month = take_month(p, &next, &days.month);
-    } else if (take_day(p, &next, &days.first, &days.weekday)) {
+    } else if (date_take_day(p, &next, &days.first, &days.weekday)) {
         days.last = days.first;
         has_month =
             take_end(p, &next, is_between, &days) ||
@@ -411,159 +400,6 @@ bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out)
     if (!has_month || !in_year(p, &days, &next, out)) {
         return false;
     }
-    *at = next;
-    return true;
-}
-
-/* Which month's day: the one said before, else by tense the nearest. */
-static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
-{
-    int64_t year = ref->year;
-    int month = ref->month;
-    enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
-    int dom;
-
-    if (ref->seen.is_for && ref->seen.bound == TENSE_NONE) {
-        side = TENSE_FUTURE; /* "they rebooked me for the 11th" */
-    }
-    if (ref->has_said) {
-        clock_civil_from_days(ref->said_day, &year, &month, &dom);
-        if (day_of(year, month, number, out) &&
-            !(side == TENSE_FUTURE && *out < ref->today) &&
-            !(side == TENSE_PAST && *out > ref->today)) {
-            return true;
-        }
-        year = ref->year;
-        month = ref->month;
-    }
-    if (!day_of(year, month, number, out)) {
-        return false;
-    }
-    if (side == TENSE_PAST && *out > ref->today) {
-        *out = day_move(*out, DU_MONTH, -1);
-    } else if (side != TENSE_PAST && *out < ref->today) {
-        *out = day_move(*out, DU_MONTH, 1);
-    }
-    return true;
-}
-
-/* The nearest month whose day `number` is that weekday. */
-static bool nth_by_weekday(const struct date_ref *ref, int64_t number,
-                           int64_t weekday, int64_t *out)
-{
-    enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
-    int64_t best = -1;
-
-    for (int64_t shift = -MONTHS_TRIED; shift <= MONTHS_TRIED; shift++) {
-        int64_t index = ref->year * 12 + ref->month - 1 + shift;
-        int64_t day;
-
-        if (day_of(index / 12, index % 12 + 1, number, &day) &&
-            day_weekday(day) == weekday &&
-            !(side == TENSE_PAST && day > ref->today) &&
-            !(side == TENSE_FUTURE && day < ref->today) &&
-            (best < 0 || distance(day, ref->today) < best)) {
-            best = distance(day, ref->today);
-            *out = day;
-        }
-    }
-    return best >= 0;
-}
-
-/* "of this month", "of next month": how many months on */
-static bool take_month_of(const struct date_parser *p, size_t *at,
-                          int64_t *out_shift)
-{
-    const struct date_item *which = date_item_at(p, *at + 1);
-    const struct date_item *unit = date_item_at(p, *at + 2);
-
-    if (!date_is(p, *at, DC_OF) || unit->class != DC_UNIT ||
-        unit->value != DU_MONTH ||
-        (which->class != DC_THIS && which->class != DC_NEXT &&
-         which->class != DC_LAST)) {
-        return false;
-    }
-    *out_shift = which->class == DC_NEXT ? 1 : which->class == DC_LAST ? -1 : 0;
-    *at += 3;
-    return true;
-}
-
-/*
- * Is "the 13th" a day, and no floor, century or rank? Behind a preposition
- * unless a noun follows, else only before a verb or at the end.
- */
-static bool nth_is_day(enum date_class before, const struct date_item *number,
-                       const struct date_item *after)
-{
-    if (before == DC_ON || before == DC_BY || before == DC_UNTIL ||
-        before == DC_SINCE || before == DC_FROM || before == DC_TO) {
-        return after->class != DC_OTHER || after->value != 0 || after->breaks ||
-               after->is_verb ||
-               (after->language == TEXT_GERMAN && !after->is_capital);
-    }
-    return number->value >= LEAST_BARE &&
-           (before == DC_END || before == DC_OTHER || before == DC_COMMA ||
-            before == DC_AND) &&
-           (after->breaks || after->class == DC_END ||
-            after->class == DC_COMMA || after->class == DC_AT ||
-            (after->class == DC_OTHER &&
-             (after->value == 1 || after->is_verb)));
-}
-
-/* The day of "on the 12th", "the 12th of next month", "Friday the 12th". */
-static bool nth_of(const struct date_parser *p, size_t *at, int64_t number,
-                   int64_t weekday, int64_t *out_day, bool *out_near)
-{
-    const struct date_ref *ref = &p->ref;
-    int64_t shift;
-
-    *out_near = true;
-    if (take_month_of(p, at, &shift)) {
-        int64_t index = ref->year * 12 + ref->month - 1 + shift;
-
-        return day_of(index / 12, index % 12 + 1, number, out_day);
-    }
-    if (date_is(p, *at, DC_OF) && !date_is(p, *at + 1, DC_EVERY)) {
-        return false; /* "of the month": of every one; "of forty" */
-    }
-    if (weekday >= 0) {
-        return nth_by_weekday(ref, number, weekday, out_day);
-    }
-    if (!nth_day(ref, number, out_day)) {
-        return false;
-    }
-    *out_near = ref->seen.bound != TENSE_NONE ||
-                (!ref->seen.is_regular && !ref->seen.is_habit &&
-                 (ref->has_said || ref->seen.tense != TENSE_NONE ||
-                  distance(*out_day, ref->today) <= NTH_REACH));
-    return true;
-}
-
-bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
-{
-    size_t next = *at;
-    enum date_class before = date_class_before(p, *at);
-    const struct date_item *item;
-    int64_t number;
-    int64_t weekday;
-    int64_t day;
-    bool is_near;
-
-    if (!take_day(p, &next, &number, &weekday) ||
-        (next == *at + 1 && before != DC_ON)) {
-        return false;
-    }
-    item = date_item_at(p, next - 1);
-    /* "the first" and "the third" are seldom days */
-    if (item->class != DC_ORDINAL ||
-        (item->extra != 1 && weekday < 0 && number < LEAST_BARE) ||
-        (weekday < 0 && !nth_is_day(before, item, date_item_at(p, next))) ||
-        !nth_of(p, &next, number, weekday, &day, &is_near)) {
-        return false;
-    }
-    *out = when_days(day, day + 1, DATE_DAY);
-    out->is_relative = true;
-    out->is_unsure = !is_near;
     *at = next;
     return true;
 }

@@ -2,13 +2,13 @@
 /*
  * dates_internal.h - what the files of the date reader share.
  *
- * date_words.c says what a token can mean, date_items.c what those of a text
- * do, date_calc.c does the calendar, date_name.c tells a day from a name,
- * date_tense.c says whether a sentence looks back or ahead, date_which.c,
- * date_days.c and date_rules.c read single dates, date_recur.c what comes
- * again and again, date_parse.c puts them together, dates.c walks the text.
- * date_spaceless.c and date_marks.c read Chinese, Japanese and Korean by
- * themselves.
+ * date_words.c and date_numbers.c say what a token can mean, date_items.c what
+ * those of a text do, date_calc.c does the calendar, date_name.c tells a day
+ * from a name, date_tense.c says whether a sentence looks back or ahead,
+ * date_which.c, date_days.c, date_nth.c and date_rules.c read single dates,
+ * date_recur.c what comes again and again, date_parse.c puts them together,
+ * dates.c walks the text. date_spaceless.c and date_marks.c read Chinese,
+ * Japanese and Korean by themselves.
  */
 #ifndef TEXT_DATES_INTERNAL_H
 #define TEXT_DATES_INTERNAL_H
@@ -176,6 +176,19 @@ struct date_parser {
 struct date_item date_item_of(struct str text, const struct tokens *tokens,
                               size_t index);
 
+static inline void date_item_set(struct date_item *item, enum date_class class,
+                                 int64_t value, int64_t extra)
+{
+    item->class = class;
+    item->value = value;
+    item->extra = extra;
+}
+
+/* A number, and what has digits and signs or letters. */
+void date_read_number(struct str text, struct date_item *item);
+void date_read_code(struct str text, const struct token *token,
+                    struct date_item *item);
+
 /* Items of a text and the DC_END behind them, at most. */
 #define DATE_ITEMS_MAX(tokens) ((tokens)->count * 2 + 1)
 
@@ -217,6 +230,11 @@ int64_t holiday_day(int64_t holiday, int64_t year);
 struct when when_daypart(int64_t day, enum date_part part);
 /* First, second or third third of a range: 0, 1, 2. */
 struct when when_third(struct when whole, int third);
+
+static inline int64_t date_days_between(int64_t a, int64_t b)
+{
+    return a < b ? b - a : a - b;
+}
 
 /* ---- reading items ---- */
 static inline const struct date_item *date_item_at(const struct date_parser *p,
@@ -319,6 +337,9 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out);
 bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out);
 /* on the 5th, Friday the 5th */
 bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out);
+/* "Sat 14", "the 14th", "14"; the weekday is -1 if none was said */
+bool date_take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
+                   int64_t *out_weekday);
 bool date_take_year(const struct date_parser *p, size_t *at, int64_t *out);
 /* The minutes of a clock time, and how many it covers. */
 bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
