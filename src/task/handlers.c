@@ -21,6 +21,7 @@
 #include "engine/llmread/llmread.h"
 #include "engine/proof/rebuild.h"
 #include "engine/proof/rebuild_later.h"
+#include "engine/proof/renew.h"
 #include "engine/topic/chain.h"
 
 /* Turns that cannot be read are nobody's failure but their own: say so. */
@@ -40,7 +41,7 @@ static enum clew_status read_turns(struct engine *engine,
 }
 
 const struct task_handler task_handlers[] = {
-    {"check_chain_dormancy", chain_check_dormancy},
+    {CHAIN_REST_TASK, chain_check_dormancy},
     {"episode.compact", compact_task},
     {"generate_session_summary", session_sum_task},
     {INTENT_ASK_TASK, intent_ask_task},
@@ -52,6 +53,7 @@ const struct task_handler task_handlers[] = {
     {REBUILD_TASK, rebuild_task},
     {SESSION_TIMEOUT_TASK, session_timeout_task},
     {REEMBED_TASK, reembed_task},
+    {RENEW_TASK, renew_task},
     {REPACK_TASK, repack_task},
     {VECTOR_GRAPH_TASK, vector_graph_task},
     {NULL, NULL},

@@ -612,9 +612,9 @@ DB_SQL(ALTER_MEMORY, "UPDATE memories SET summary = 'something else'"
                      " WHERE tenant = $1 AND type = 'fact'");
 DB_SQL(ADD_CLAIM,
        "INSERT INTO claims (tenant, chain_id, chat_id, seq,"
-       " position, first_byte, end_byte, type, statement, subject, entities,"
+       " position, first_byte, end_byte, type, subject, entities,"
        " keywords, confidence, created_at) SELECT tenant, chain_id,"
-       " chat_id, seq, 99, 0, 1, type, 'never said', subject,"
+       " chat_id, seq, 99, 0, 1, type, 'never said',"
        " entities, keywords, confidence, created_at FROM claims"
        " WHERE tenant = $1 LIMIT 1");
 DB_SQL(LOSE_TASKS, "DELETE FROM tasks WHERE tenant = $1");

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "engine/core/budget.h"
 #include "engine/core/rows.h"
+#include "engine/read/claim_read.h"
 #include "store/db.h"
 #include "text/summarise.h"
 
@@ -40,13 +41,14 @@ DB_SQL(SELECT_LINKED,
        " ORDER BY +d.created_at DESC, d.id DESC LIMIT $3");
 /* What was said there last. A question comes with the reply that followed. */
 DB_SQL(SELECT_CLAIMS,
-       "SELECT q.seq, q.type, t.role, q.subject, q.entities, q.statement,"
+       "SELECT q.seq, q.type, t.role, q.subject, q.entities, t.text,"
        " CASE WHEN q.type = 'question' AND t.role = 'user' THEN (SELECT"
        " CASE a.role WHEN 'assistant' THEN SUBSTR(a.text, 1,"
        " CAST($5 AS INTEGER)) END FROM turns a WHERE a.tenant = $1"
        " AND a.chat_id = q.chat_id AND a.seq > q.seq AND a.seq <= q.seq + $4"
-       " AND a.role IN ('user', 'assistant') ORDER BY a.seq LIMIT 1) END"
-       " FROM claims q JOIN turns t ON t.tenant = q.tenant AND t.chat_id ="
+       " AND a.role IN ('user', 'assistant') ORDER BY a.seq LIMIT 1) END,"
+       " q.first_byte, q.end_byte FROM claims q JOIN turns t ON t.tenant = "
+       "q.tenant AND t.chat_id ="
        " q.chat_id AND t.seq = q.seq WHERE q.tenant = $1 AND q.chat_id = $2"
        " ORDER BY q.seq DESC, q.position DESC LIMIT $3");
 DB_SQL(SELECT_NEWEST,
@@ -114,9 +116,11 @@ static bool claimed_of(struct arena *arena, const struct db_rows *rows,
     out->seq = db_get_int(rows, 0);
     out->is_asked = str_eq(db_get_text(rows, 1), STR("question")) &&
                     str_eq(db_get_text(rows, 2), STR("user"));
-    return rows_text(arena, rows, 3, &out->subject) &&
+    out->statement = arena_str(arena, claim_statement(db_get_text(rows, 5),
+                                                      db_get_int(rows, 7),
+                                                      db_get_int(rows, 8)));
+    return out->statement.s && rows_text(arena, rows, 3, &out->subject) &&
            rows_text(arena, rows, 4, &out->entities) &&
-           rows_text(arena, rows, 5, &out->statement) &&
            rows_text(arena, rows, 6, &out->answer);
 }
 

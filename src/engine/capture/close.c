@@ -80,14 +80,10 @@ struct timeout_work {
 /* Somebody spoke since: look again when that silence is over. */
 static enum clew_status look_later(struct store_tx *tx,
                                    const struct timeout_work *work,
-                                   const struct session *session,
                                    int64_t over_ms, struct clew_error *err)
 {
-    enum clew_status status = task_complete(tx, work->task, work->now_ms, err);
-
-    return status == CLEW_OK ? session_watch(tx, work->arena, session, over_ms,
-                                             work->now_ms, err)
-                             : status;
+    return task_put_off(tx, work->task,
+                        session_watch_at_ms(over_ms, work->now_ms), err);
 }
 
 static enum clew_status do_timeout(struct store_tx *tx, void *arg,
@@ -115,7 +111,7 @@ static enum clew_status do_timeout(struct store_tx *tx, void *arg,
         session.last_activity_at_ms + timeout_of_chat_ms(work->engine, &chat);
     /* what was over then is over in a replay, whatever was forgotten since */
     if (work->now_ms <= over_ms && !work->engine->replay) {
-        return look_later(tx, work, &session, over_ms, err);
+        return look_later(tx, work, over_ms, err);
     }
     session.ended_at_ms = session.last_activity_at_ms;
     status = session_update(tx, &session, err);

@@ -124,16 +124,22 @@ enum clew_status session_is_timed_out(struct store_tx *tx,
     return status;
 }
 
+int64_t session_watch_at_ms(int64_t over_ms, int64_t now_ms)
+{
+    int64_t soonest_ms = now_ms + SESSION_GRACE_MS;
+
+    /* silence must be longer than the timeout */
+    return over_ms >= soonest_ms ? over_ms + 1 : soonest_ms;
+}
+
 enum clew_status session_watch(struct store_tx *tx, struct arena *arena,
                                const struct session *session, int64_t over_ms,
                                int64_t now_ms, struct clew_error *err)
 {
     char id[UUID_TEXT_SIZE];
-    int64_t soonest_ms = now_ms + SESSION_GRACE_MS;
-    /* silence must be longer than the timeout */
     struct task_new task = {.kind = SESSION_TIMEOUT_TASK,
-                            .execute_at_ms = over_ms >= soonest_ms ? over_ms + 1
-                                                                   : soonest_ms,
+                            .execute_at_ms =
+                                session_watch_at_ms(over_ms, now_ms),
                             .now_ms = now_ms};
 
     uuid_format(&session->id, id);

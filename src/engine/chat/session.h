@@ -61,7 +61,9 @@ enum clew_status session_is_timed_out(struct store_tx *tx,
                                       const struct session *session,
                                       bool *out_is,
                                       struct clew_error *err) CLEW_MUST_CHECK;
-/* Look after an open session once silence is over at `over_ms`. */
+/* When to look after an open session whose silence is over at `over_ms`. */
+int64_t session_watch_at_ms(int64_t over_ms, int64_t now_ms);
+/* Look after it then. */
 enum clew_status session_watch(struct store_tx *tx, struct arena *arena,
                                const struct session *session, int64_t over_ms,
                                int64_t now_ms,

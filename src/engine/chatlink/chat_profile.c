@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chat_profile.c - profiles of chats: growing, storing, finding candidates.
- *
- * The stored form is little-endian: a header of 32-bit words, the terms, the
- * sum of vectors as floats and the last one as bytes. A form that does not
- * read is treated as absent: it is derived data.
  */
 #include "engine/chatlink/chat_profile.h"
 
@@ -16,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1u
-#define HEADER_WORDS 13
-#define TERM_BYTES 15
 #define DATA_BYTES (64u * 1024)
 /* A word this common finds nothing: it is left out of chat_terms. */
 #define MIN_KEY_IDF 3.5f
@@ -106,6 +99,20 @@ static void age_terms(struct chat_profile *profile)
     }
 }
 
+/* In whole steps, as they are stored: what is kept from turn to turn is then
+ * the same as what is stored and loaded in between. */
+static void add_vector(struct chat_profile *profile, const float *vector)
+{
+    float steps = chat_profile_steps(profile->dim);
+
+    for (size_t i = 0; i < profile->dim; i++) {
+        float part = rintf(vector[i] * steps);
+
+        profile->sum[i] = (rintf(profile->sum[i] * steps) + part) / steps;
+        profile->last[i] = part / steps;
+    }
+}
+
 void chat_profile_add(struct chat_profile *profile,
                       const struct chatlink_turn *turn, const float *vector,
                       int64_t time_ms)
@@ -125,17 +132,16 @@ void chat_profile_add(struct chat_profile *profile,
 
         if (!term && profile->n_terms < CHAT_PROFILE_TERMS) {
             term = &profile->terms[profile->n_terms++];
-            *term =
-                (struct chatlink_term){.hash = from->hash, .idf = from->idf};
+            *term = (struct chatlink_term){
+                .hash = from->hash, .idf = chat_profile_round_idf(from->idf)};
         }
         if (term) {
             term->count = (uint16_t)(term->count + (term->count < 60000));
             term->flags |= (uint8_t)(from->flags | mark);
         }
     }
-    for (size_t i = 0; vector && i < profile->dim; i++) {
-        profile->sum[i] += vector[i];
-        profile->last[i] = vector[i];
+    if (vector) {
+        add_vector(profile, vector);
     }
     profile->n_turns++;
     profile->last_cues = turn->cues;
@@ -146,148 +152,6 @@ void chat_profile_add(struct chat_profile *profile,
     }
 }
 
-/* --- the stored form -------------------------------------------------------
- */
-
-static void put32(struct buf *out, uint32_t value)
-{
-    unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
-                              (unsigned char)(value >> 16),
-                              (unsigned char)(value >> 24)};
-
-    buf_append(out, bytes, sizeof(bytes));
-}
-
-static void put_float(struct buf *out, float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    put32(out, bits);
-}
-
-static uint32_t get32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
-}
-
-static float get_float(const unsigned char *p)
-{
-    uint32_t bits = get32(p);
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static void write_term(struct buf *out, const struct chatlink_term *term)
-{
-    put32(out, (uint32_t)term->hash);
-    put32(out, (uint32_t)(term->hash >> 32));
-    put_float(out, term->idf);
-    buf_append_char(out, (char)(term->count & 0xff));
-    buf_append_char(out, (char)(term->count >> 8));
-    buf_append_char(out, (char)term->flags);
-}
-
-/* The last vector in a byte each. */
-static signed char byte_of(float value)
-{
-    return (signed char)lrintf(value * 127.0f);
-}
-
-void chat_profile_round(struct chat_profile *profile)
-{
-    profile->centre = NULL; /* not stored */
-    for (size_t i = 0; i < profile->dim; i++) {
-        profile->last[i] = (float)byte_of(profile->last[i]) / 127.0f;
-    }
-}
-
-static enum clew_status encode(const struct chat_profile *profile,
-                               struct buf *out)
-{
-    uint32_t mass;
-
-    memcpy(&mass, &profile->mass, sizeof(mass));
-    put32(out, VERSION);
-    put32(out, profile->n_turns);
-    put32(out, profile->state);
-    put32(out, profile->decided_turns);
-    put32(out, profile->n_keys);
-    put32(out, profile->first_cues);
-    put32(out, profile->first_answers);
-    put32(out, profile->first_words);
-    put32(out, profile->last_cues);
-    put32(out, profile->last_asks);
-    put32(out, mass);
-    put32(out, (uint32_t)profile->n_terms);
-    put32(out, (uint32_t)profile->dim);
-    for (size_t i = 0; i < profile->n_terms; i++) {
-        write_term(out, &profile->terms[i]);
-    }
-    for (size_t i = 0; i < profile->dim; i++) {
-        put_float(out, profile->sum[i]);
-    }
-    for (size_t i = 0; i < profile->dim; i++) {
-        buf_append_char(out, (char)byte_of(profile->last[i]));
-    }
-    return buf_status(out);
-}
-
-static void read_header(struct chat_profile *out, const unsigned char *p)
-{
-    out->n_turns = get32(p + 4);
-    out->state = get32(p + 8);
-    out->decided_turns = get32(p + 12);
-    out->n_keys = get32(p + 16);
-    out->first_cues = get32(p + 20);
-    out->first_answers = get32(p + 24);
-    out->first_words = get32(p + 28);
-    out->last_cues = get32(p + 32);
-    out->last_asks = get32(p + 36);
-    out->mass = get_float(p + 40);
-}
-
-static bool decode(struct arena *arena, struct str data,
-                   struct chat_profile *out)
-{
-    const unsigned char *p = (const unsigned char *)data.s;
-    size_t n_terms;
-    size_t dim;
-    bool is_ok = data.len >= (size_t)HEADER_WORDS * 4 && get32(p) == VERSION;
-
-    n_terms = is_ok ? get32(p + 44) : 0;
-    dim = is_ok ? get32(p + 48) : 0;
-    is_ok =
-        is_ok && n_terms <= CHAT_PROFILE_TERMS && dim <= 65536 &&
-        data.len == (size_t)HEADER_WORDS * 4 + n_terms * TERM_BYTES + dim * 5;
-    if (chat_profile_init(out, arena, &out->chat_id, out->user_id,
-                          out->created_at_ms, is_ok ? dim : 0) != CLEW_OK) {
-        return false;
-    }
-    if (!is_ok) {
-        return true;
-    }
-    read_header(out, p);
-    p += (size_t)HEADER_WORDS * 4;
-    out->n_terms = n_terms;
-    for (size_t i = 0; i < n_terms; i++, p += TERM_BYTES) {
-        out->terms[i].hash = get32(p) | (uint64_t)get32(p + 4) << 32;
-        out->terms[i].idf = get_float(p + 8);
-        out->terms[i].count = (uint16_t)(p[12] | p[13] << 8);
-        out->terms[i].flags = p[14];
-    }
-    for (size_t i = 0; i < dim; i++, p += 4) {
-        out->sum[i] = get_float(p);
-    }
-    for (size_t i = 0; i < dim; i++, p++) {
-        out->last[i] = (float)(int8_t)*p / 127.0f;
-    }
-    return true;
-}
-
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
     struct chat_profile *out = item;
@@ -296,7 +160,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->chat_id = db_get_uuid(rows, 0);
     out->created_at_ms = db_get_int(rows, 2);
     if (!rows_text(arena, rows, 1, &out->user_id) ||
-        !decode(arena, db_get_bytes(rows, 4), out)) {
+        !chat_profile_read(arena, db_get_bytes(rows, 4), out)) {
         return false;
     }
     out->last_at_ms = last_at_ms;
@@ -357,7 +221,7 @@ enum clew_status chat_profile_save(struct store_tx *tx, struct arena *arena,
 
     (void)arena;
     buf_init(&data, DATA_BYTES * 8);
-    if (status == CLEW_OK && encode(profile, &data) != CLEW_OK) {
+    if (status == CLEW_OK && chat_profile_write(profile, &data) != CLEW_OK) {
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {

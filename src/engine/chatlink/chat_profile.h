@@ -4,14 +4,15 @@
  *
  * Grown turn by turn, so that scoring an old chat against a new one reads no
  * turns. Holds hashes of words with their weight, what the first and the last
- * turns looked like, and the sum of their vectors; never text. chat_terms
- * tells which chats of a user hold a word.
- * Thread-safety: as store.h.
+ * turns looked like, and the sum of their vectors, rounded; never text.
+ * chat_terms tells which chats of a user hold a word. Thread-safety: as
+ * store.h.
  */
 #ifndef ENGINE_CHAT_PROFILE_H
 #define ENGINE_CHAT_PROFILE_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "clew/attr.h"
@@ -67,9 +68,16 @@ enum clew_status chat_profile_init(struct chat_profile *profile,
 void chat_profile_add(struct chat_profile *profile,
                       const struct chatlink_turn *turn, const float *vector,
                       int64_t time_ms);
-/* Round what is stored rounded, so that one which is kept from turn to turn is
- * the same as one that is stored and loaded in between. */
-void chat_profile_round(struct chat_profile *profile);
+/* Parts of vectors and weights of words are whole steps, from the moment they
+ * come in: so many of a vector's make 1. */
+float chat_profile_steps(size_t dim);
+float chat_profile_round_idf(float idf);
+/* To bytes and back. What does not read becomes an empty profile; false on
+ * OOM. `out` has its ids, user and times already. */
+enum clew_status chat_profile_write(const struct chat_profile *profile,
+                                    struct buf *out) CLEW_MUST_CHECK;
+bool chat_profile_read(struct arena *arena, struct str data,
+                       struct chat_profile *out);
 /* The word in the profile, or NULL. */
 const struct chatlink_term *
 chat_profile_find(const struct chat_profile *profile, uint64_t hash);

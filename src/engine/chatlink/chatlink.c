@@ -556,7 +556,7 @@ enum clew_status chatlink_observe(struct turn_work *work,
                 do_later(work, CHATLINK_READ_TASK, "chat_id", &chat->id, err);
         }
     }
-    chat_profile_round(profile);
+    profile->centre = NULL; /* not stored: as if it had been loaded */
     kept->is_changed = true;
     return status;
 }

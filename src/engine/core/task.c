@@ -40,6 +40,8 @@ DB_SQL(COMPLETE,
        "UPDATE tasks SET status = 'done', finished_at = $4, lease_until = NULL,"
        " last_error = NULL WHERE tenant = $1 AND id = $2 AND attempts = $3"
        " AND finished_at IS NULL");
+DB_SQL(REMOVE, "DELETE FROM tasks WHERE tenant = $1 AND id = $2"
+               " AND attempts = $3 AND finished_at IS NULL");
 DB_SQL(EXTEND, "UPDATE tasks SET lease_until = $4 WHERE tenant = $1"
                " AND id = $2 AND attempts = $3 AND finished_at IS NULL");
 DB_SQL(PUT_OFF, "UPDATE tasks SET status = 'pending', execute_at = $4,"
@@ -147,7 +149,17 @@ enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,
                    err);
 }
 
-/* Run a statement that must find the task still claimed as it was. */
+/* What came of a statement that must find the task still claimed as it was. */
+static enum clew_status was_claimed(enum clew_status status, int64_t count,
+                                    struct clew_error *err)
+{
+    return status == CLEW_OK && count == 0
+               ? clew_fail(err, CLEW_CONFLICT,
+                           "another worker has taken this task over")
+               : status;
+}
+
+/* Run such a statement that sets a time. */
 static enum clew_status change_claimed(struct store_tx *tx,
                                        const struct db_sql *sql,
                                        const struct task *task, int64_t time_ms,
@@ -159,11 +171,18 @@ static enum clew_status change_claimed(struct store_tx *tx,
         DB_ARGS(db_uuid(&task->id), db_int(task->attempts), db_int(time_ms)),
         &count, err);
 
-    if (status == CLEW_OK && count == 0) {
-        return clew_fail(err, CLEW_CONFLICT,
-                         "another worker has taken this task over");
-    }
-    return status;
+    return was_claimed(status, count, err);
+}
+
+enum clew_status task_remove(struct store_tx *tx, const struct task *task,
+                             struct clew_error *err)
+{
+    int64_t count = 0;
+    enum clew_status status = db_exec_count(
+        tx, &REMOVE, DB_ARGS(db_uuid(&task->id), db_int(task->attempts)),
+        &count, err);
+
+    return was_claimed(status, count, err);
 }
 
 enum clew_status task_complete(struct store_tx *tx, const struct task *task,
@@ -206,7 +225,7 @@ enum clew_status task_complete_noted(struct store_tx *tx,
 {
     struct action_new action = {
         .kind = ACTION_TASK, .made = &task->id, .at_ms = now_ms};
-    enum clew_status status = task_complete(tx, task, now_ms, err);
+    enum clew_status status = task_remove(tx, task, err);
 
     if (status != CLEW_OK) {
         return status;

@@ -79,9 +79,13 @@ enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,
 enum clew_status task_complete(struct store_tx *tx, const struct task *task,
                                int64_t now_ms,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for one that nobody asks about any more: it goes. */
+enum clew_status task_remove(struct store_tx *tx, const struct task *task,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * The same, and write down that it ran (action.h), for work that changes what
- * is derived. `note` is what it found then, for a replay; NULL: nothing.
+ * is derived. `note` is what it found then, for a replay; NULL: nothing. The
+ * action has all that the row had, so the row goes: every session has some.
  */
 enum clew_status task_complete_noted(struct store_tx *tx,
                                      const struct task *task,

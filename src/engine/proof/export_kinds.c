@@ -259,7 +259,6 @@ static const struct export_column claim_columns[] = {
     {"first_byte", EXPORT_INT, false, NULL},
     {"end_byte", EXPORT_INT, false, NULL},
     {"type", EXPORT_TEXT, false, "claim_type"},
-    {"statement", EXPORT_TEXT, false, NULL},
     {"subject", EXPORT_TEXT, false, NULL},
     {"entities", EXPORT_TEXT, false, NULL},
     {"keywords", EXPORT_TEXT, false, NULL},

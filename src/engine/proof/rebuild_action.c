@@ -485,7 +485,7 @@ static const struct {
     enum clew_status (*fn)(struct engine *engine, const struct task *task,
                            struct arena *arena, struct clew_error *err);
 } handlers[] = {
-    {"check_chain_dormancy", chain_check_dormancy},
+    {CHAIN_REST_TASK, chain_check_dormancy},
     {"episode.compact", compact_task},
     {"generate_session_summary", session_sum_task},
     {INTENT_ASK_TASK, intent_ask_task},

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "engine/call/call_trace.h"
 #include "engine/proof/export_kinds.h"
+#include "engine/proof/renew.h"
 #include "store/db.h"
 
 #include <pthread.h>
@@ -124,8 +125,13 @@ static bool value_of(const struct walk *walk, const struct db_rows *rows,
     }
     case EXPORT_BYTES:
         text = arena_str(arena, db_get_bytes(rows, column));
+        /* a row of an earlier form is no other row */
+        if (!text.s || !renew_bytes(arena, walk->kind->type,
+                                    walk->kind->columns[column].name, &text)) {
+            return false;
+        }
         *out = db_bytes(text.s, text.len);
-        return text.s != NULL;
+        return true;
     case EXPORT_REAL:
         *out = db_real(db_get_real(rows, column));
         return true;

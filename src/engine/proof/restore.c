@@ -15,6 +15,7 @@
 #include "engine/core/redact.h"
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/rebuild_later.h"
+#include "engine/proof/renew.h"
 #include "engine/proof/secrets.h"
 #include "store/db.h"
 
@@ -183,7 +184,7 @@ static enum clew_status redact_line(const struct engine *engine,
 static const struct {
     const char *type;
     const char *field;
-} former[] = {{"claim", "id"}, {"claim", "turn_id"}};
+} former[] = {{"claim", "id"}, {"claim", "turn_id"}, {"claim", "statement"}};
 
 static size_t count_former(const char *type, const json_t *json)
 {
@@ -194,6 +195,22 @@ static size_t count_former(const char *type, const json_t *json)
                  json_object_get(json, former[i].field) != NULL;
     }
     return count;
+}
+
+/* Bytes of an earlier version's form. */
+static enum clew_status renew_value(struct arena *arena,
+                                    const struct export_kind *kind,
+                                    const struct export_column *column,
+                                    struct db_value *value,
+                                    struct clew_error *err)
+{
+    struct str bytes = {value->p, value->len};
+
+    if (!renew_bytes(arena, kind->type, column->name, &bytes)) {
+        return clew_no_memory(err);
+    }
+    *value = db_bytes(bytes.s, bytes.len);
+    return CLEW_OK;
 }
 
 static enum clew_status read_columns(struct arena *arena, const json_t *json,
@@ -212,6 +229,10 @@ static enum clew_status read_columns(struct arena *arena, const json_t *json,
         n_fields += value ? 1 : 0;
         if (value && !json_is_null(value)) {
             status = read_value(arena, json, column, &line->values[i], err);
+            if (status == CLEW_OK && column->type == EXPORT_BYTES) {
+                status =
+                    renew_value(arena, kind, column, &line->values[i], err);
+            }
         } else if (!column->is_optional) {
             status = clew_fail_field(err, field, "\"%s\" is missing", field);
         }

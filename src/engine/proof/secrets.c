@@ -46,7 +46,6 @@ static const struct place {
     {"memory", "fields", SECRETS_JSON},
     {"memory", "context", SECRETS_TEXT},
     {"chain", "topic", SECRETS_TEXT},
-    {"claim", "statement", SECRETS_TEXT},
     {"claim", "subject", SECRETS_TEXT},
     {"claim", "entities", SECRETS_TEXT},
     {"claim", "keywords", SECRETS_TEXT},

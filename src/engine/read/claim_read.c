@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Longest statement kept beside its byte range, in bytes. */
+/* Longest statement shown of a byte range, in bytes. */
 #define MAX_STATEMENT 400
 #define MAX_SUBJECT 120
 #define MAX_LIST 8
@@ -43,6 +43,22 @@ static struct str cut(struct str text, size_t max)
 {
     text = str_trim(text);
     return str_sub(text, 0, utf8_cut(text, max));
+}
+
+struct str claim_statement(struct str text, int64_t first_byte,
+                           int64_t end_byte)
+{
+    size_t end = end_byte < 0 || (size_t)end_byte > text.len ? text.len
+                                                             : (size_t)end_byte;
+    size_t first =
+        first_byte < 0 || (size_t)first_byte > end ? end : (size_t)first_byte;
+
+    /* a text that was masked since may be another: whole characters only */
+    while (first < end && ((unsigned char)text.s[first] & 0xc0) == 0x80) {
+        first++;
+    }
+    end = utf8_cut(text, end);
+    return cut(str_sub(text, first, end > first ? end : first), MAX_STATEMENT);
 }
 
 /* "a,b,c" of what `get` finds inside the sentence. */
@@ -136,7 +152,7 @@ static bool fill(struct arena *arena, const struct analysis *a, size_t index,
     out->first_byte = span->from;
     out->end_byte = span->to;
     out->created_at_ms = turn->created_at_ms;
-    out->statement = cut(str_sub(a->text, span->from, span->to), MAX_STATEMENT);
+    out->statement = claim_statement(a->text, out->first_byte, out->end_byte);
     out->subject = cut(analysis_subject(a, sentence), MAX_SUBJECT);
     if (out->subject.len == 0) {
         out->subject = cut(analysis_topic(a), MAX_SUBJECT);

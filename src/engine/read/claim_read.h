@@ -42,6 +42,11 @@ struct claim {
     int64_t created_at_ms;
 };
 
+/* The words of a claim: what its range has of the turn's text, less the space
+ * around it; a long one is cut. Lives as long as `text`. */
+struct str claim_statement(struct str text, int64_t first_byte,
+                           int64_t end_byte);
+
 /* Its id, which follows from its turn and its place in it. */
 struct uuid claim_id(int64_t created_at_ms, const struct uuid *turn_id,
                      int64_t position);

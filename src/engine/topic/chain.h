@@ -138,14 +138,16 @@ enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,
                                      int64_t now_ms,
                                      struct clew_error *err) CLEW_MUST_CHECK;
 
-/* ... and this one that was read after the session had ended. */
+/* ... and those of turns that are read after the session has ended. `now_ms`
+ * is the clock's. */
 enum clew_status chain_rest_later(struct store_tx *tx, struct arena *arena,
-                                  const struct session *session,
-                                  const struct chain *chain, int64_t now_ms,
+                                  const struct session *session, int64_t now_ms,
                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- tasks (task/handlers.c) --- */
 
+#define CHAIN_REST_TASK "check_chain_dormancy"
+/* A session's chains go dormant, a day after its end. */
 enum clew_status chain_check_dormancy(struct engine *engine,
                                       const struct task *task,
                                       struct arena *arena,

@@ -212,6 +212,7 @@ enum clew_status chain_session_use(struct batch_work *batch,
                                         CHAIN_DORMANT, err);
         }
         at = session->n_open++;
+        session->has_opened = true;
         assert(session->n_open <= CHAIN_MAX_OPEN);
     }
     memmove(session->open + 1, session->open, at * sizeof(session->open[0]));

@@ -11,8 +11,10 @@
  */
 #include "engine/topic/chain.h"
 
+#include "base/clock.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
+#include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
@@ -218,7 +220,9 @@ static enum clew_status is_known(struct turn_work *work, bool *out,
     return db_end(&rows, err);
 }
 
-/* A turn that is read when its session is over: its chains rest with it. */
+/* A turn that is read when its session is over: its chains rest with it. Those
+ * that were open before were asked for by whoever opened them, or by the end.
+ */
 static enum clew_status rest_later(const struct chain_group *group,
                                    struct clew_error *err)
 {
@@ -228,8 +232,9 @@ static enum clew_status rest_later(const struct chain_group *group,
     struct session session;
     enum clew_status status;
 
-    if (uuid_eq(&slot->session.id, &work->turn->session_id)) {
-        return CLEW_OK; /* it goes on */
+    if (!group->session->has_opened ||
+        uuid_eq(&slot->session.id, &work->turn->session_id)) {
+        return CLEW_OK; /* nothing new will rest, or it goes on */
     }
     status = session_find(batch->tx, batch->arena, &work->turn->session_id,
                           &session, err);
@@ -237,12 +242,10 @@ static enum clew_status rest_later(const struct chain_group *group,
         (status == CLEW_OK && session.ended_at_ms == 0)) {
         return CLEW_OK;
     }
-    for (size_t i = 0; i < group->session->n_open && status == CLEW_OK; i++) {
-        status = chain_rest_later(batch->tx, batch->arena, &session,
-                                  &group->session->open[i]->chain,
-                                  work->turn->created_at_ms, err);
-    }
-    return status;
+    return status == CLEW_OK
+               ? chain_rest_later(batch->tx, batch->arena, &session,
+                                  clock_now_ms(batch->engine->clock), err)
+               : status;
 }
 
 /* Look at each part; `look` is what is done with it. */

@@ -5,7 +5,7 @@
  * Enough to tell whether a turn belongs to it without reading the turns again:
  * its telling words with counts, the words of its last two turns, its names,
  * and what its last turn asked. A talk remembers how people speak in it.
- * Both are packed into one or two thousand bytes for the store.
+ * Both are packed into some hundred bytes for the store.
  * Thread-safety: none; plain structs.
  */
 #ifndef ENGINE_CHAIN_STATE_H
@@ -72,6 +72,8 @@ void chain_state_add(struct chain_state *state,
                      const struct chain_vector *vector);
 /* `from` flows into `to`, which keeps its own last turns. */
 void chain_state_merge(struct chain_state *to, const struct chain_state *from);
+/* Find its heaviest words by count and rarity. */
+void chain_state_rank(struct chain_state *state);
 /* How much of the chain a phrase of these words stands for. */
 float chain_state_central(const struct chain_state *state,
                           const uint32_t *words, size_t count);

@@ -8,13 +8,14 @@
 #include "store/db.h"
 
 DB_SQL(INSERT, "INSERT INTO claims (tenant, chain_id, chat_id, seq, position,"
-               " first_byte, end_byte, type, statement, subject, entities,"
-               " keywords, confidence, valid_from, created_at) VALUES ($1, $2,"
-               " $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)");
-/* Which turn it is follows from the place, and the claim's id from the turn. */
+               " first_byte, end_byte, type, subject, entities, keywords,"
+               " confidence, valid_from, created_at) VALUES ($1, $2, $3, $4,"
+               " $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)");
+/* Which turn it is follows from the place, and the claim's id from the turn,
+ * whose words are its statement. */
 DB_SQL(SELECT_CHAIN,
        "SELECT t.id, c.chain_id, c.chat_id, c.seq, c.position, c.first_byte,"
-       " c.end_byte, c.type, c.statement, c.subject, c.entities, c.keywords,"
+       " c.end_byte, c.type, t.text, c.subject, c.entities, c.keywords,"
        " c.confidence, c.valid_from, c.created_at FROM claims c JOIN turns t"
        " ON t.tenant = c.tenant AND t.chat_id = c.chat_id AND t.seq = c.seq"
        " WHERE c.tenant = $1 AND c.chain_id = $2 ORDER BY c.created_at, c.seq,"
@@ -37,8 +38,11 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->valid_from_ms = db_get_int(rows, 13);
     out->created_at_ms = db_get_int(rows, 14);
     out->id = claim_id(out->created_at_ms, &out->turn_id, out->position);
-    return claim_type_parse(db_get_text(rows, 7), &out->type) &&
-           rows_text(arena, rows, 8, &out->statement) &&
+    out->statement =
+        arena_str(arena, claim_statement(db_get_text(rows, 8), out->first_byte,
+                                         out->end_byte));
+    return out->statement.s &&
+           claim_type_parse(db_get_text(rows, 7), &out->type) &&
            rows_text(arena, rows, 9, &out->subject) &&
            rows_text(arena, rows, 10, &out->entities) &&
            rows_text(arena, rows, 11, &out->keywords);
@@ -52,9 +56,8 @@ enum clew_status claim_insert(struct store_tx *tx, const struct claim *claim,
                            db_int(claim->seq), db_int(claim->position),
                            db_int(claim->first_byte), db_int(claim->end_byte),
                            db_cstr(claim_type_name(claim->type)),
-                           db_text(claim->statement), db_text(claim->subject),
-                           db_text(claim->entities), db_text(claim->keywords),
-                           db_real(claim->confidence),
+                           db_text(claim->subject), db_text(claim->entities),
+                           db_text(claim->keywords), db_real(claim->confidence),
                            rows_int_or_null(claim->valid_from_ms),
                            db_int(claim->created_at_ms)),
                    err);
