@@ -34,33 +34,41 @@ static size_t bits_of(uint32_t folded, unsigned low)
     return ones < MAX_ONES ? ones + 1 + low : MAX_ONES + RAW;
 }
 
-/* The number of low bits that gives the shortest list: that of the mean, or one
- * beside it. */
+static size_t bits_of_all(const int32_t *values, size_t count, unsigned low)
+{
+    size_t bits = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bits += bits_of(fold(values[i]), low);
+    }
+    return bits;
+}
+
+/* The number of low bits that gives the shortest list: about that of the mean,
+ * or fewer where a few large numbers made it. */
 static unsigned choose(const int32_t *values, size_t count)
 {
-    unsigned best = 0;
-    unsigned mean = 0;
+    unsigned low = 0;
     uint64_t sum = 0;
-    size_t fewest = SIZE_MAX;
+    size_t bits;
+    size_t fewer;
 
     for (size_t i = 0; i < count; i++) {
         sum += fold(values[i]);
     }
-    while (mean < MAX_LOW - 1 && sum >> (mean + 1) >= count) {
-        mean++;
+    while (low < MAX_LOW && sum >> low >= count && count > 0) {
+        low++;
     }
-    for (unsigned low = mean ? mean - 1 : 0; low <= mean + 1; low++) {
-        size_t bits = 0;
-
-        for (size_t i = 0; i < count; i++) {
-            bits += bits_of(fold(values[i]), low);
+    bits = bits_of_all(values, count, low);
+    while (low > 0) {
+        fewer = bits_of_all(values, count, low - 1);
+        if (fewer > bits) {
+            break;
         }
-        if (bits < fewest) {
-            fewest = bits;
-            best = low;
-        }
+        bits = fewer;
+        low--;
     }
-    return best;
+    return low;
 }
 
 /* Bits on their way to bytes, the first in the lowest place. */

@@ -324,12 +324,15 @@ enum clew_status chain_observe(struct turn_work *work, struct clew_error *err)
 
 enum clew_status chain_leave(struct turn_work *work, struct clew_error *err)
 {
+    const struct batch_work *batch = work->batch;
     const struct session *ended = &work->placement->ended;
 
+    /* the clock's time, not the turn's: later work counts from when it was
+     * asked for how long it waits */
     return uuid_is_nil(&ended->id)
                ? CLEW_OK
-               : chain_session_ended(work->batch->tx, work->batch->arena, ended,
-                                     work->turn->created_at_ms, err);
+               : chain_session_ended(batch->tx, batch->arena, ended,
+                                     clock_now_ms(batch->engine->clock), err);
 }
 
 /* --- efforts ----------------------------------------------------------------
