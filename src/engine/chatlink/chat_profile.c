@@ -45,28 +45,6 @@ DB_SQL(INSERT_TERMS,
 /* --- growing ---------------------------------------------------------------
  */
 
-enum clew_status chat_profile_init(struct chat_profile *profile,
-                                   struct arena *arena,
-                                   const struct uuid *chat_id,
-                                   struct str user_id, int64_t created_at_ms,
-                                   size_t dim)
-{
-    struct uuid id = *chat_id; /* may point into the profile */
-
-    memset(profile, 0, sizeof(*profile));
-    profile->chat_id = id;
-    profile->user_id = user_id;
-    profile->created_at_ms = created_at_ms;
-    profile->last_at_ms = created_at_ms;
-    profile->dim = dim;
-    profile->terms =
-        arena_zero(arena, CHAT_PROFILE_TERMS, sizeof(*profile->terms));
-    profile->sum = arena_zero(arena, dim + 1, sizeof(float));
-    profile->last = arena_zero(arena, dim + 1, sizeof(float));
-    return profile->terms && profile->sum && profile->last ? CLEW_OK
-                                                           : CLEW_NO_MEMORY;
-}
-
 static struct chatlink_term *find(const struct chat_profile *profile,
                                   uint64_t hash)
 {

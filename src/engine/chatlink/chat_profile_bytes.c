@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chat_profile_bytes.c - a profile as the store has it. See chat_profile.h.
+ * chat_profile_bytes.c - a profile empty, and as the store has it. See
+ * chat_profile.h.
  *
  * Numbers of seven bits a byte, the words, the sum of the vectors and the last
  * of them in steps (base/small_ints.h). An earlier form had all numbers in full
@@ -37,6 +38,31 @@ float chat_profile_steps(size_t dim)
 float chat_profile_round_idf(float idf)
 {
     return fminf(rintf(idf * IDF_STEPS), 65535) / IDF_STEPS;
+}
+
+/* --- an empty one ----------------------------------------------------------
+ */
+
+enum clew_status chat_profile_init(struct chat_profile *profile,
+                                   struct arena *arena,
+                                   const struct uuid *chat_id,
+                                   struct str user_id, int64_t created_at_ms,
+                                   size_t dim)
+{
+    struct uuid id = *chat_id; /* may point into the profile */
+
+    memset(profile, 0, sizeof(*profile));
+    profile->chat_id = id;
+    profile->user_id = user_id;
+    profile->created_at_ms = created_at_ms;
+    profile->last_at_ms = created_at_ms;
+    profile->dim = dim;
+    profile->terms =
+        arena_zero(arena, CHAT_PROFILE_TERMS, sizeof(*profile->terms));
+    profile->sum = arena_zero(arena, dim + 1, sizeof(float));
+    profile->last = arena_zero(arena, dim + 1, sizeof(float));
+    return profile->terms && profile->sum && profile->last ? CLEW_OK
+                                                           : CLEW_NO_MEMORY;
 }
 
 /* --- writing ----------------------------------------------------------------
