@@ -73,6 +73,11 @@ static void every_processor_gives_the_same_bits(void **state)
     float want[DIM];
     float got[DIM];
     size_t compared = 0;
+#if defined(__aarch64__)
+    size_t least = N_TEXTS; /* every one has NEON */
+#else
+    size_t least = 0;
+#endif
 
     (void)state;
     assert_int_equal(embed_static_new(embed_static_file(),
@@ -97,9 +102,7 @@ static void every_processor_gives_the_same_bits(void **state)
         }
         embed_free(other);
     }
-#if defined(__aarch64__)
-    assert_true(compared >= N_TEXTS);
-#endif
+    assert_true(compared >= least);
     embed_free(truth);
 }
 
