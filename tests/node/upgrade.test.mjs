@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 
 import { forgotten, inFork, questions, thoughts, title, users } from "../fixtures/stores/said.mjs";
-import { isOk, isPacked } from "./lib/check.mjs";
+import { isOk, isPacked, isRenewed } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { clew, startServer, tempFolder } from "./lib/server.mjs";
 
@@ -60,6 +60,10 @@ async function holds(api) {
 const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <> ''"], ["actions", "detail <> ''"],
   ["episodes", "citations IS NOT NULL"], ["chain_updates", "claim_ids <> ''"]].map(([table, is]) => `(SELECT COUNT(*) FROM ${table} WHERE ${is})`).join(" + ")}`;
 
+/* Rows in an earlier form than today's, by their first byte. */
+const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("memory")} <> '03')
+  + (SELECT COUNT(*) FROM chat_profiles WHERE ${first("data")} <> '02')`;
+
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);
 
@@ -100,6 +104,8 @@ function upgrades(file, open) {
       const api = server.api(await server.key("default"));
       await isPacked(api);
       assert.deepEqual(at.plain(), ["0"]);
+      await isRenewed(api);
+      assert.deepEqual(at.older(), ["0"]);
       const [chat] = isOk(await api.get("/api/v1/chats?user_id=ada&limit=100")).items;
       const [turn] = isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=1`)).items;
       assert.ok(isOk(await api.get(`/api/v1/traces/${turn.id}`)).decisions.boundary);
@@ -137,7 +143,9 @@ for (const file of released.filter((name) => name.includes(".db."))) {
     const db = path.join(data, "clew.db");
     fs.writeFileSync(db, bytes);
     const sql = (text) => execFileSync("sqlite3", ["-readonly", db, text], { encoding: "utf8" }).trim().split("\n");
-    return { data, plain: () => sql(plain), applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
+    return { data, plain: () => sql(plain),
+      older: () => sql(older((column) => `HEX(SUBSTR(${column}, 1, 1))`)),
+      applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
   });
 }
 
@@ -149,8 +157,9 @@ describe("upgrades on PostgreSQL", () => {
     upgrades(file, (bytes) => {
       const store = postgres.database();
       postgres.restore(store, bytes);
-      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)], applied: () => postgres
-        .sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
+      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)],
+        older: () => [postgres.sql(older((column) => `ENCODE(SUBSTRING(${column} FROM 1 FOR 1), 'hex')`), store)],
+        applied: () => postgres.sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
     });
   }
 });

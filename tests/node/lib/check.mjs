@@ -70,3 +70,6 @@ export const isLinked = (api) => isDone(api, "link.read");
 
 /* Texts of earlier versions are packed by one. */
 export const isPacked = (api) => isDone(api, "texts.pack");
+
+/* Rows of an earlier form are written anew by one. */
+export const isRenewed = (api) => isDone(api, "rows.renew");
