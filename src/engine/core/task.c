@@ -225,7 +225,7 @@ enum clew_status task_complete_noted(struct store_tx *tx,
 {
     struct action_new action = {
         .kind = ACTION_TASK, .made = &task->id, .at_ms = now_ms};
-    enum clew_status status = task_remove(tx, task, err);
+    enum clew_status status = task_complete(tx, task, now_ms, err);
 
     if (status != CLEW_OK) {
         return status;

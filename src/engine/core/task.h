@@ -84,8 +84,7 @@ enum clew_status task_remove(struct store_tx *tx, const struct task *task,
                              struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * The same, and write down that it ran (action.h), for work that changes what
- * is derived. `note` is what it found then, for a replay; NULL: nothing. The
- * action has all that the row had, so the row goes: every session has some.
+ * is derived. `note` is what it found then, for a replay; NULL: nothing.
  */
 enum clew_status task_complete_noted(struct store_tx *tx,
                                      const struct task *task,

@@ -38,10 +38,6 @@ UPDATE tasks SET unique_key = 'check_chain_dormancy:' || SUBSTR(unique_key, 59),
     status = 'pending', lease_until = NULL
     WHERE kind = 'check_chain_dormancy' AND finished_at IS NULL
     AND unique_key LIKE '%/%';
--- The log tells what was done of these.
-DELETE FROM tasks WHERE status = 'done' AND kind IN ('check_chain_dormancy',
-    'episode.compact', 'generate_session_summary', 'link.assess', 'link.read',
-    'link.tune', 'session.timeout');
 
 -- Memories of chains and profiles of chats have a smaller form: a task a tenant
 -- writes them anew, a page a transaction (engine/proof/renew.h).
