@@ -73,6 +73,7 @@ onEachBackend("row 5, sessions end by the clock", (open) => {
     const next = await say(api, days - 2, "Noted. I'll gather some offers.", { role: "assistant", chat_id: chat.id });
     assert.deepEqual(next.updates.chains.map((u) => u.type), ["extend"], "two minutes later");
     assert.equal((await chains()).length, 1);
+    await until("it rests again", async () => (await chains()).every((c) => c.state === "dormant"));
     await server.stop();
   });
 

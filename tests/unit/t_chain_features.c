@@ -184,26 +184,84 @@ static void a_sum_of_vectors_forgets_slowly(void **state)
 }
 
 /* A blob as it was before the vectors changed. */
+static void add_bytes(struct buf *out, uint64_t value, size_t n)
+{
+    for (; n > 0; n--, value >>= 8) {
+        assert_int_equal(buf_append_char(out, (char)value), CLEW_OK);
+    }
+}
+
+/* A memory of one turn with one word, as earlier versions wrote it: every
+ * number in full, `n_vectors` vectors of which the first part is 100. */
+static void write_former(struct buf *out, unsigned version, size_t n_vectors)
+{
+    add_bytes(out, version, 1);
+    add_bytes(out, 1, 4); /* turns */
+    add_bytes(out, 0, 4); /* cues of the last */
+    add_bytes(out, 0, 1); /* what it asks */
+    add_bytes(out, 1, 1); /* the user's */
+    add_bytes(out, 1, 1);
+    add_bytes(out, 7, 4); /* words of the last turn, and of the one before */
+    add_bytes(out, 0, 1);
+    add_bytes(out, 1, 1);
+    add_bytes(out, 7, 4);          /* words counted: which, … */
+    add_bytes(out, 0x40400000, 4); /* … its weight, 3, … */
+    add_bytes(out, 1, 2);          /* … how often, … */
+    add_bytes(out, 1, 1);          /* … a noun */
+    add_bytes(out, 0, 1);          /* names */
+    add_bytes(out, 0, 1);          /* words of the topic */
+    add_bytes(out, 1, 1);          /* has vectors */
+    if (version == 2) {
+        add_bytes(out, 1, 1); /* of the user's turn */
+    }
+    for (size_t i = 0; i < n_vectors; i++) {
+        add_bytes(out, 100, 1);
+        for (size_t k = 1; k < CHAIN_VECTOR; k++) {
+            add_bytes(out, 0, 1);
+        }
+    }
+}
+
 static void a_state_of_before_is_read_without_its_vectors(void **state)
 {
-    struct chain_features f = {.is_user = true, .n_words = 1};
-    struct chain_vector vector = {{100}};
-    struct chain_state chain;
     struct chain_state again;
     struct buf bytes;
 
     (void)state;
-    f.words[0] = (struct chain_word){7, 3.0f, true};
-    chain_state_init(&chain);
-    chain_state_add(&chain, &f, &vector);
     buf_init(&bytes, 1 << 12);
-    assert_int_equal(chain_state_write(&chain, &bytes), CLEW_OK);
-    bytes.data[0] = 1;
-    bytes.len -= 1 + CHAIN_VECTOR; /* which turn was last, and one of three */
+    write_former(&bytes, 1, 2);
     assert_true(chain_state_read(buf_str(&bytes), &again));
     assert_false(again.has_vectors);
     assert_non_null(chain_state_word(&again, 7));
+    bytes.len--;
+    assert_false(chain_state_read(buf_str(&bytes), &again));
     buf_release(&bytes);
+}
+
+/* … the next had all of it, in more bytes. */
+static void a_state_in_full_is_written_shorter(void **state)
+{
+    struct chain_state full;
+    struct chain_state again;
+    struct buf bytes;
+    struct buf shorter;
+
+    (void)state;
+    buf_init(&bytes, 1 << 12);
+    buf_init(&shorter, 1 << 12);
+    write_former(&bytes, 2, 3);
+    assert_true(chain_state_read(buf_str(&bytes), &full));
+    assert_true(full.has_vectors && full.is_vector_user);
+    assert_int_equal(full.sum.parts[0], 100);
+    assert_int_equal(chain_state_write(&full, &shorter), CLEW_OK);
+    assert_true(shorter.len < bytes.len / 3);
+    assert_true(chain_state_read(buf_str(&shorter), &again));
+    assert_memory_equal(&again, &full, sizeof(full));
+    for (size_t len = 0; len < shorter.len; len++) {
+        assert_false(chain_state_read((struct str){shorter.data, len}, &again));
+    }
+    buf_release(&bytes);
+    buf_release(&shorter);
 }
 
 int main(void)
@@ -219,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_vector_of_nothing_is_like_no_other),
         cmocka_unit_test(a_sum_of_vectors_forgets_slowly),
         cmocka_unit_test(a_state_of_before_is_read_without_its_vectors),
+        cmocka_unit_test(a_state_in_full_is_written_shorter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

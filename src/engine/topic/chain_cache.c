@@ -79,10 +79,12 @@ static enum clew_status load(struct batch_work *batch,
         if (!chain) {
             return clew_no_memory(err);
         }
-        /* The clock had ended the session before turns of its time came. */
+        /* The clock had ended the session before turns of its time came: it
+         * goes on, and is to rest again. */
         if (chain->chain.phase == CHAIN_DORMANT) {
             chain->chain.phase = CHAIN_ACTIVE;
             chain->is_dirty = true;
+            session->has_opened = true;
         }
         assert(session->n_open < CHAIN_MAX_OPEN); /* as many as are listed */
         session->open[session->n_open++] = chain;

@@ -26,7 +26,7 @@ struct chain_session {
     bool is_talk_dirty;
     struct chain_entry *open[CHAIN_MAX_OPEN]; /* the one used last first */
     size_t n_open;
-    bool has_opened;          /* one came to them in this batch */
+    bool has_opened;          /* one came to them, or woke, in this batch */
     struct chain_entry **all; /* every chain seen, for writing back */
     size_t n_all, cap_all;
     struct chain_session *next;
