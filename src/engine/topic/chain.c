@@ -30,7 +30,7 @@ DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_OPEN,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND session_id = $2"
-       " AND state <> 'concluded' ORDER BY last_extended_at DESC,"
+       " AND state <> 'concluded' ORDER BY +last_extended_at DESC,"
        " last_seq DESC, id DESC LIMIT 10");
 DB_SQL(SELECT_LATEST,
        "SELECT " COLUMNS " FROM chains WHERE tenant = $1 AND user_id = $2"
