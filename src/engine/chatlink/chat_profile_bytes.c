@@ -11,6 +11,7 @@
 #include "engine/chatlink/chat_profile.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/small_ints.h"
 
 #include <math.h>
@@ -68,21 +69,6 @@ enum clew_status chat_profile_init(struct chat_profile *profile,
 /* --- writing ----------------------------------------------------------------
  */
 
-static void put_number(struct buf *out, uint32_t value)
-{
-    for (; value >= 0x80; value >>= 7) {
-        (void)buf_append_char(out, (char)(value | 0x80));
-    }
-    (void)buf_append_char(out, (char)value);
-}
-
-static void put(struct buf *out, uint64_t value, size_t n_bytes)
-{
-    for (size_t i = 0; i < n_bytes; i++) {
-        (void)buf_append_char(out, (char)(value >> (8 * i)));
-    }
-}
-
 static enum clew_status put_vector(struct buf *out, const float *vector,
                                    size_t dim)
 {
@@ -114,20 +100,20 @@ enum clew_status chat_profile_write(const struct chat_profile *profile,
     enum clew_status status;
 
     memcpy(&mass, &profile->mass, sizeof(mass));
-    put(out, VERSION, 1);
+    bytes_put(out, VERSION, 1);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        put_number(out, numbers[i]);
+        bytes_put_number(out, numbers[i]);
     }
-    put(out, mass, 4);
-    put_number(out, (uint32_t)profile->n_terms);
-    put_number(out, (uint32_t)profile->dim);
+    bytes_put(out, mass, 4);
+    bytes_put_number(out, (uint32_t)profile->n_terms);
+    bytes_put_number(out, (uint32_t)profile->dim);
     for (size_t i = 0; i < profile->n_terms; i++) {
         const struct chatlink_term *term = &profile->terms[i];
 
-        put(out, term->hash, 8);
-        put(out, (uint64_t)lrintf(term->idf * IDF_STEPS), 2);
-        put_number(out, term->count);
-        put(out, term->flags, 1);
+        bytes_put(out, term->hash, 8);
+        bytes_put(out, (uint64_t)lrintf(term->idf * IDF_STEPS), 2);
+        bytes_put_number(out, term->count);
+        bytes_put(out, term->flags, 1);
     }
     status = put_vector(out, profile->sum, profile->dim);
     /* the sum of one turn is its last */
@@ -139,53 +125,7 @@ enum clew_status chat_profile_write(const struct chat_profile *profile,
 /* --- reading ----------------------------------------------------------------
  */
 
-/* Reads past the end give 0 and are remembered. */
-struct source {
-    struct str rest;
-    bool is_short;
-};
-
-static uint64_t get(struct source *from, size_t n_bytes)
-{
-    uint64_t value = 0;
-
-    if (from->rest.len < n_bytes) {
-        from->is_short = true;
-        return 0;
-    }
-    for (size_t i = 0; i < n_bytes; i++) {
-        value |= (uint64_t)(unsigned char)from->rest.s[i] << (8 * i);
-    }
-    from->rest = str_sub(from->rest, n_bytes, from->rest.len);
-    return value;
-}
-
-static uint32_t get_number(struct source *from)
-{
-    uint32_t value = 0;
-
-    for (unsigned shift = 0; shift < 32; shift += 7) {
-        uint32_t byte = (uint32_t)get(from, 1);
-
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            return value;
-        }
-    }
-    from->is_short = true;
-    return 0;
-}
-
-static float get_float(struct source *from)
-{
-    uint32_t bits = (uint32_t)get(from, 4);
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static void get_vector(struct source *from, float *out, size_t dim)
+static void get_vector(struct bytes_source *from, float *out, size_t dim)
 {
     float steps = chat_profile_steps(dim);
     int32_t *parts = alloc_array(NULL, dim + 1, sizeof(*parts));
@@ -199,7 +139,7 @@ static void get_vector(struct source *from, float *out, size_t dim)
 }
 
 /* The numbers before the words, and how many words and axes there are. */
-static void get_head(struct source *from, bool is_full,
+static void get_head(struct bytes_source *from, bool is_full,
                      struct chat_profile *out)
 {
     uint32_t *const numbers[] = {
@@ -208,36 +148,39 @@ static void get_head(struct source *from, bool is_full,
         &out->first_words, &out->last_cues,  &out->last_asks};
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        *numbers[i] = is_full ? (uint32_t)get(from, 4) : get_number(from);
+        *numbers[i] =
+            is_full ? (uint32_t)bytes_get(from, 4) : bytes_get_number(from);
     }
-    out->mass = get_float(from);
-    out->n_terms = is_full ? get(from, 4) : get_number(from);
-    out->dim = is_full ? get(from, 4) : get_number(from);
+    out->mass = bytes_get_float(from);
+    out->n_terms = is_full ? bytes_get(from, 4) : bytes_get_number(from);
+    out->dim = is_full ? bytes_get(from, 4) : bytes_get_number(from);
 }
 
-static void get_terms(struct source *from, bool is_full,
+static void get_terms(struct bytes_source *from, bool is_full,
                       struct chat_profile *out)
 {
     for (size_t i = 0; i < out->n_terms; i++) {
         struct chatlink_term *term = &out->terms[i];
 
-        term->hash = get(from, 8);
-        term->idf = is_full ? chat_profile_round_idf(get_float(from))
-                            : (float)get(from, 2) / IDF_STEPS;
-        term->count = (uint16_t)(is_full ? get(from, 2) : get_number(from));
-        term->flags = (uint8_t)get(from, 1);
+        term->hash = bytes_get(from, 8);
+        term->idf = is_full ? chat_profile_round_idf(bytes_get_float(from))
+                            : (float)bytes_get(from, 2) / IDF_STEPS;
+        term->count =
+            (uint16_t)(is_full ? bytes_get(from, 2) : bytes_get_number(from));
+        term->flags = (uint8_t)bytes_get(from, 1);
     }
 }
 
-static void get_full_vectors(struct source *from, struct chat_profile *out)
+static void get_full_vectors(struct bytes_source *from,
+                             struct chat_profile *out)
 {
     float steps = chat_profile_steps(out->dim);
 
     for (size_t i = 0; i < out->dim; i++) {
-        out->sum[i] = rintf(get_float(from) * steps) / steps;
+        out->sum[i] = rintf(bytes_get_float(from) * steps) / steps;
     }
     for (size_t i = 0; i < out->dim; i++) {
-        float part = (float)(int8_t)get(from, 1) / FULL_STEPS;
+        float part = (float)(int8_t)bytes_get(from, 1) / FULL_STEPS;
 
         out->last[i] = rintf(part * steps) / steps;
     }
@@ -247,10 +190,10 @@ bool chat_profile_read(struct arena *arena, struct str data,
                        struct chat_profile *out)
 {
     struct chat_profile head = {0};
-    struct source from = {.rest = data};
+    struct bytes_source from = {.rest = data};
     /* the earlier form began with a word of four bytes */
     bool is_full = data.len >= (size_t)FULL_WORDS * 4 && data.s[0] == 1;
-    uint64_t version = get(&from, is_full ? 4 : 1);
+    uint64_t version = bytes_get(&from, is_full ? 4 : 1);
 
     get_head(&from, is_full, &head);
     from.is_short = from.is_short || head.n_terms > CHAT_PROFILE_TERMS ||

@@ -8,6 +8,7 @@
  */
 #include "engine/topic/chain_state.h"
 
+#include "base/bytes.h"
 #include "base/small_ints.h"
 
 #include <string.h>
@@ -21,107 +22,37 @@
 /* Had the turns since the chain changed. */
 #define TALK_BEFORE 2
 
-static void put(struct buf *out, uint64_t value, size_t n_bytes)
-{
-    for (size_t i = 0; i < n_bytes; i++) {
-        (void)buf_append_char(out, (char)(value >> (8 * i)));
-    }
-}
-
-static void put_float(struct buf *out, float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    put(out, bits, 4);
-}
-
-/* Reads past the end give 0 and are remembered. */
-struct source {
-    struct str rest;
-    bool is_short;
-};
-
-static uint64_t get(struct source *from, size_t n_bytes)
-{
-    uint64_t value = 0;
-
-    if (from->rest.len < n_bytes) {
-        from->is_short = true;
-        return 0;
-    }
-    for (size_t i = 0; i < n_bytes; i++) {
-        value |= (uint64_t)(unsigned char)from->rest.s[i] << (8 * i);
-    }
-    from->rest = str_sub(from->rest, n_bytes, from->rest.len);
-    return value;
-}
-
-static float get_float(struct source *from)
-{
-    uint32_t bits = (uint32_t)get(from, 4);
-    float value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-/* Seven bits a byte, the lowest first; the eighth says that more follow. */
-static void put_number(struct buf *out, uint32_t value)
-{
-    for (; value >= 0x80; value >>= 7) {
-        put(out, value | 0x80, 1);
-    }
-    put(out, value, 1);
-}
-
-static uint32_t get_number(struct source *from)
-{
-    uint32_t value = 0;
-
-    for (unsigned shift = 0; shift < 32; shift += 7) {
-        uint32_t byte = (uint32_t)get(from, 1);
-
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            return value;
-        }
-    }
-    from->is_short = true;
-    return 0;
-}
-
 static void put_counts(struct buf *out, const struct chain_count *items,
                        size_t count)
 {
-    put(out, count, 1);
+    bytes_put(out, count, 1);
     for (size_t i = 0; i < count; i++) {
-        put(out, items[i].hash, 4);
-        put_float(out, items[i].weight);
-        put_number(out, (uint32_t)items[i].count << 1 | items[i].is_noun);
+        bytes_put(out, items[i].hash, 4);
+        bytes_put_float(out, items[i].weight);
+        bytes_put_number(out, (uint32_t)items[i].count << 1 | items[i].is_noun);
     }
 }
 
-static uint8_t get_counts(struct source *from, uint64_t version,
+static uint8_t get_counts(struct bytes_source *from, uint64_t version,
                           struct chain_count *items, size_t cap)
 {
-    size_t count = get(from, 1);
+    size_t count = bytes_get(from, 1);
 
     if (count > cap) {
         from->is_short = true;
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
-        items[i].hash = (uint32_t)get(from, 4);
-        items[i].weight = get_float(from);
+        items[i].hash = (uint32_t)bytes_get(from, 4);
+        items[i].weight = bytes_get_float(from);
         if (version == STATE_VERSION) {
-            uint32_t number = get_number(from);
+            uint32_t number = bytes_get_number(from);
 
             items[i].count = (uint16_t)(number >> 1);
             items[i].is_noun = number & 1;
         } else {
-            items[i].count = (uint16_t)get(from, 2);
-            items[i].is_noun = get(from, 1) != 0;
+            items[i].count = (uint16_t)bytes_get(from, 2);
+            items[i].is_noun = bytes_get(from, 1) != 0;
         }
     }
     return (uint8_t)count;
@@ -137,26 +68,27 @@ _Static_assert(NOT_COUNTED < 256, "a place fits into a byte");
 static void put_last(struct buf *out, const struct chain_state *state)
 {
     for (size_t k = 0; k < 2; k++) {
-        put(out, state->n_last[k], 1);
+        bytes_put(out, state->n_last[k], 1);
         for (size_t i = 0; i < state->n_last[k]; i++) {
             const struct chain_count *word =
                 chain_state_word(state, state->last[k][i]);
 
-            put(out, word ? (uint64_t)(word - state->words) : NOT_COUNTED, 1);
+            bytes_put(out, word ? (uint64_t)(word - state->words) : NOT_COUNTED,
+                      1);
             if (!word) {
-                put(out, state->last[k][i], 4);
+                bytes_put(out, state->last[k][i], 4);
             }
         }
     }
 }
 
-static uint32_t get_last_word(struct source *from, uint64_t version,
+static uint32_t get_last_word(struct bytes_source *from, uint64_t version,
                               const struct chain_state *state)
 {
-    size_t at = version == STATE_VERSION ? get(from, 1) : NOT_COUNTED;
+    size_t at = version == STATE_VERSION ? bytes_get(from, 1) : NOT_COUNTED;
 
     if (at == NOT_COUNTED) {
-        return (uint32_t)get(from, 4);
+        return (uint32_t)bytes_get(from, 4);
     }
     if (at >= state->n_words) {
         from->is_short = true;
@@ -165,11 +97,11 @@ static uint32_t get_last_word(struct source *from, uint64_t version,
     return state->words[at].hash;
 }
 
-static void get_last(struct source *from, uint64_t version,
+static void get_last(struct bytes_source *from, uint64_t version,
                      struct chain_state *out)
 {
     for (size_t k = 0; k < 2; k++) {
-        size_t count = get(from, 1);
+        size_t count = bytes_get(from, 1);
 
         if (count > CHAIN_TURN_WORDS) {
             from->is_short = true;
@@ -224,7 +156,7 @@ static void put_vectors(struct buf *out, const struct chain_state *state)
     if (state->has_vectors && state->is_vector_user) {
         flags |= IS_USERS;
     }
-    put(out, flags, 1);
+    bytes_put(out, flags, 1);
     for (unsigned k = 0; k < 2; k++) {
         if (flags & (unsigned)HAS_SAID << k) {
             put_vector(out, &state->said[k]);
@@ -235,7 +167,7 @@ static void put_vectors(struct buf *out, const struct chain_state *state)
     }
 }
 
-static void get_vector(struct source *from, uint64_t version,
+static void get_vector(struct bytes_source *from, uint64_t version,
                        struct chain_vector *out)
 {
     int32_t parts[CHAIN_VECTOR];
@@ -258,9 +190,9 @@ static void get_vector(struct source *from, uint64_t version,
     from->rest = str_sub(from->rest, CHAIN_VECTOR, from->rest.len);
 }
 
-static void get_vectors(struct source *from, struct chain_state *out)
+static void get_vectors(struct bytes_source *from, struct chain_state *out)
 {
-    unsigned flags = (unsigned)get(from, 1);
+    unsigned flags = (unsigned)bytes_get(from, 1);
     bool has_sum = false;
 
     out->has_vectors = flags & HAS_VECTORS;
@@ -280,10 +212,10 @@ static void get_vectors(struct source *from, struct chain_state *out)
 }
 
 /* … of an earlier form. */
-static void get_full_vectors(struct source *from, uint64_t version,
+static void get_full_vectors(struct bytes_source *from, uint64_t version,
                              struct chain_state *out)
 {
-    out->has_vectors = get(from, 1) != 0;
+    out->has_vectors = bytes_get(from, 1) != 0;
     if (!out->has_vectors) {
         return;
     }
@@ -294,7 +226,7 @@ static void get_full_vectors(struct source *from, uint64_t version,
         memset(out->said, 0, sizeof(out->said));
         return;
     }
-    out->is_vector_user = get(from, 1) != 0;
+    out->is_vector_user = bytes_get(from, 1) != 0;
     get_vector(from, version, &out->said[0]);
     get_vector(from, version, &out->said[1]);
     get_vector(from, version, &out->sum);
@@ -306,50 +238,50 @@ static void get_full_vectors(struct source *from, uint64_t version,
 enum clew_status chain_state_write(const struct chain_state *state,
                                    struct buf *out)
 {
-    put(out, STATE_VERSION, 1);
-    put_number(out, state->n_turns);
-    put_number(out, state->last_cues);
-    put(out, (uint64_t)(state->last_asks << 1 | state->is_last_user), 1);
+    bytes_put(out, STATE_VERSION, 1);
+    bytes_put_number(out, state->n_turns);
+    bytes_put_number(out, state->last_cues);
+    bytes_put(out, (uint64_t)(state->last_asks << 1 | state->is_last_user), 1);
     put_counts(out, state->words, state->n_words);
     put_last(out, state);
     put_counts(out, state->names, state->n_names);
     /* both are less than 16 */
-    put(out, (uint64_t)(state->n_topic | state->topic_weight << 4), 1);
+    bytes_put(out, (uint64_t)(state->n_topic | state->topic_weight << 4), 1);
     for (size_t i = 0; i < state->n_topic; i++) {
-        put(out, state->topic[i], 4);
+        bytes_put(out, state->topic[i], 4);
     }
     put_vectors(out, state);
     return buf_status(out);
 }
 
 /* What comes before names and topic. */
-static void get_begin(struct source *from, uint64_t version,
+static void get_begin(struct bytes_source *from, uint64_t version,
                       struct chain_state *out)
 {
     if (version == STATE_VERSION) {
         uint8_t asks;
 
-        out->n_turns = get_number(from);
-        out->last_cues = get_number(from);
-        asks = (uint8_t)get(from, 1);
+        out->n_turns = bytes_get_number(from);
+        out->last_cues = bytes_get_number(from);
+        asks = (uint8_t)bytes_get(from, 1);
         out->last_asks = asks >> 1;
         out->is_last_user = asks & 1;
         out->n_words = get_counts(from, version, out->words, CHAIN_WORDS);
         get_last(from, version, out);
         return;
     }
-    out->n_turns = (uint32_t)get(from, 4);
-    out->last_cues = (uint32_t)get(from, 4);
-    out->last_asks = (uint8_t)get(from, 1);
-    out->is_last_user = get(from, 1) != 0;
+    out->n_turns = (uint32_t)bytes_get(from, 4);
+    out->last_cues = (uint32_t)bytes_get(from, 4);
+    out->last_asks = (uint8_t)bytes_get(from, 1);
+    out->is_last_user = bytes_get(from, 1) != 0;
     get_last(from, version, out);
     out->n_words = get_counts(from, version, out->words, CHAIN_WORDS);
 }
 
 bool chain_state_read(struct str bytes, struct chain_state *out)
 {
-    struct source from = {.rest = bytes};
-    uint64_t version = get(&from, 1);
+    struct bytes_source from = {.rest = bytes};
+    uint64_t version = bytes_get(&from, 1);
 
     chain_state_init(out);
     if (version != STATE_VERSION && version != STATE_FULL &&
@@ -358,14 +290,14 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
     }
     get_begin(&from, version, out);
     out->n_names = get_counts(&from, version, out->names, CHAIN_NAMES);
-    out->n_topic = (uint8_t)get(&from, 1);
+    out->n_topic = (uint8_t)bytes_get(&from, 1);
     out->topic_weight = out->n_topic >> 4;
     out->n_topic &= CHAIN_NAME_STEPS - 1;
     if (out->n_topic > CHAIN_TOPIC_WORDS) {
         return false;
     }
     for (size_t i = 0; i < out->n_topic; i++) {
-        out->topic[i] = (uint32_t)get(&from, 4);
+        out->topic[i] = (uint32_t)bytes_get(&from, 4);
     }
     if (version == STATE_VERSION) {
         get_vectors(&from, out);
@@ -379,26 +311,26 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
 enum clew_status chain_talk_write(const struct chain_talk *talk,
                                   struct buf *out)
 {
-    put(out, TALK_VERSION, 1);
-    put_float(out, talk->peer_sum);
-    put_float(out, talk->peer_n);
-    put(out, talk->last_cues, 4);
-    put(out, talk->is_last_user, 1);
+    bytes_put(out, TALK_VERSION, 1);
+    bytes_put_float(out, talk->peer_sum);
+    bytes_put_float(out, talk->peer_n);
+    bytes_put(out, talk->last_cues, 4);
+    bytes_put(out, talk->is_last_user, 1);
     return buf_status(out);
 }
 
 bool chain_talk_read(struct str bytes, struct chain_talk *out)
 {
-    struct source from = {.rest = bytes};
-    uint64_t version = get(&from, 1);
+    struct bytes_source from = {.rest = bytes};
+    uint64_t version = bytes_get(&from, 1);
 
     chain_talk_init(out);
     if (version != TALK_VERSION && version != TALK_BEFORE) {
         return false;
     }
-    out->peer_sum = get_float(&from);
-    out->peer_n = get_float(&from);
-    out->last_cues = (uint32_t)get(&from, 4);
-    out->is_last_user = get(&from, 1) != 0;
+    out->peer_sum = bytes_get_float(&from);
+    out->peer_n = bytes_get_float(&from);
+    out->last_cues = (uint32_t)bytes_get(&from, 4);
+    out->is_last_user = bytes_get(&from, 1) != 0;
     return !from.is_short && out->peer_n > 0;
 }
