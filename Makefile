@@ -6,7 +6,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all build run test flaky asan tsan races tsan-races bench bench-keep eval fuzz fuzz-smoke fuzzers cov format tidy check-style \
+.PHONY: all build run test flaky asan tsan races tsan-races bench bench-keep eval fuzz fuzzers cov format tidy check-style \
 	install deb deb-fresh tarball image site fresh train crash crash-tasks kills cluster disk endurance memory soak import-large clean help
 
 all: build
@@ -25,8 +25,8 @@ test:                  ## every test; ends with "N passed, N failed"
 	@$(MAKE) --no-print-directory asan
 	@cmake --preset release >/dev/null
 	@cmake --build build --target all api-tests
-	@$(MAKE) --no-print-directory tsan-races fuzzers
-	@tools/run-tests build-asan:unit build:api build-tsan:races build-fuzz:fuzz build:tidy
+	@$(MAKE) --no-print-directory tsan-races
+	@tools/run-tests build-asan:unit build:api build-tsan:races build:tidy
 
 flaky:                 ## every test FLAKY_RUNS (20) times, under load too
 	@tools/setup build test
@@ -72,11 +72,6 @@ fuzz:                  ## each target for FUZZ_SECONDS (60), or all for FUZZ_TOT
 	@tools/setup build test
 	@$(MAKE) --no-print-directory fuzzers
 	@tools/run-fuzzers build-fuzz
-
-fuzz-smoke:            ## each fuzz target for two seconds; part of make test
-	@tools/setup build test
-	@$(MAKE) --no-print-directory fuzzers
-	@tools/run-tests build-fuzz:fuzz
 
 fuzzers:
 	@$(call with_clang,fuzz) >/dev/null

@@ -4,6 +4,8 @@
  */
 #include "support/pg.h"
 
+#include "store/store.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +146,17 @@ static void clean_up(void)
     (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* In memory where there is plenty: nothing of it outlives the program. */
+static const char *scratch(void)
+{
+    struct statvfs shm;
+
+    return !getenv("CLEW_TEST_PG_FSYNC") && statvfs("/dev/shm", &shm) == 0 &&
+                   shm.f_bavail * shm.f_frsize >= 4ul << 30
+               ? "/dev/shm"
+               : "/tmp";
+}
+
 static void make_cluster(void)
 {
     const struct passwd *user = ordinary_user();
@@ -150,7 +164,7 @@ static void make_cluster(void)
     char line[512];
 
     find_binaries();
-    (void)snprintf(dir, sizeof(dir), "/tmp/clew-pg-XXXXXX");
+    (void)snprintf(dir, sizeof(dir), "%s/clew-pg-XXXXXX", scratch());
     if (!mkdtemp(dir)) {
         die("mkdtemp");
     }
@@ -318,17 +332,42 @@ void pg_end_pair(void)
     pg_start();
 }
 
-void pg_new_database(char *out, size_t size)
+static void add_database(const char *from, char *out, size_t size)
 {
-    char sql[96];
+    char sql[128];
     char ignored[8];
 
     pg_start();
     n_databases++;
-    (void)snprintf(sql, sizeof(sql), "CREATE DATABASE t%d OWNER clew",
-                   n_databases);
+    (void)snprintf(sql, sizeof(sql),
+                   "CREATE DATABASE t%d OWNER clew TEMPLATE %s", n_databases,
+                   from);
     admin_exec(dir, sql, ignored, sizeof(ignored));
     (void)snprintf(out, size, "postgres://clew@/t%d?host=%s", n_databases, dir);
+}
+
+void pg_new_database(char *out, size_t size)
+{
+    add_database("template1", out, size);
+}
+
+void pg_new_store(char *out, size_t size)
+{
+    static char made[32]; /* the database that the others are copies of */
+    struct store_options options = {.location = out};
+    struct clew_error err = {0};
+    struct store *store;
+
+    if (made[0] == '\0') {
+        pg_new_database(out, size);
+        if (store_open(&options, &store, &err) != CLEW_OK) {
+            (void)fprintf(stderr, "postgres for tests: %s\n", err.message);
+            exit(1);
+        }
+        store_close(store);
+        (void)snprintf(made, sizeof(made), "t%d", n_databases);
+    }
+    add_database(made, out, size);
 }
 
 void pg_admin_url(const char *url, char *out, size_t size)

@@ -19,6 +19,8 @@ void pg_start(void);
 void pg_stop(bool is_crash);
 /* Make an empty database owned by an ordinary role; its URL goes to `out`. */
 void pg_new_database(char *out, size_t size);
+/* The same with the store's tables in it: much sooner than making them anew. */
+void pg_new_store(char *out, size_t size);
 /*
  * A synchronous standby beside it, and the URL of a database that names both.
  * pg_fail_over() kills the first and promotes the second; pg_end_pair() goes

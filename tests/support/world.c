@@ -51,8 +51,7 @@ void world_open(struct world *world)
 
     memset(world, 0, sizeof(*world));
     if (strcmp(world_backend, "postgres") == 0) {
-        pg_start();
-        pg_new_database(url, sizeof(url));
+        pg_new_store(url, sizeof(url));
         options.location = url;
     }
     clock_init_fake(&world->clock, WORLD_NOW);

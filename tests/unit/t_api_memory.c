@@ -203,8 +203,7 @@ static int open_store(void **state)
     options.clock = &now;
     options.data_dir = folder;
     if (is_postgres) {
-        pg_start();
-        pg_new_database(url, sizeof(url));
+        pg_new_store(url, sizeof(url));
         options.store_url = url;
     }
     if (engine_open(&options, &engine, &err) != CLEW_OK) {

@@ -8,6 +8,8 @@
 #include "model/reader_kernels.h"
 
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define MAX_N_ROWS 33
 #define MAX_N_IN 256
@@ -229,6 +231,74 @@ static void norms_and_sums_are_the_same_to_the_bit(void **state)
     }
 }
 
+/* --- nothing beside its own is touched ------------------------------------ */
+
+/*
+ * Memory that ends where a page begins that may not be touched; the kernels are
+ * built without a sanitizer. Never given back: the process is small.
+ */
+static void *guarded(size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t whole = (n + page - 1) / page * page;
+    char *p = mmap(NULL, whole + page, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(p, MAP_FAILED);
+    assert_int_equal(mprotect(p + whole, page, PROT_NONE), 0);
+    return p + whole - n;
+}
+
+static float *guarded_floats(size_t n)
+{
+    float *x = guarded(n * sizeof(float));
+
+    fill(x, n, 1.0f);
+    return x;
+}
+
+static void work_at_the_edge(const struct reader_kernels *kernels,
+                             size_t n_rows, size_t n_in, size_t n_out)
+{
+    float *x = guarded_floats(n_rows * n_in);
+    float *scales = guarded_floats(n_rows);
+    int8_t *q = guarded(reader_rounded_bytes(n_rows, n_in));
+    struct reader_dense dense = {guarded(n_out * n_in), guarded_floats(n_out),
+                                 guarded_floats(n_out), n_in, n_out};
+    struct reader_norm norm = {guarded_floats(n_in), guarded_floats(n_in)};
+    struct reader_heads heads = {
+        .qkv = guarded_floats(n_rows * 3 * n_in),
+        .n_rows = n_rows,
+        .dim = n_in,
+        .n_heads = n_in / READER_LANES,
+        .out = guarded_floats(n_rows * n_in),
+        .scratch = guarded_floats(reader_scratch_floats(n_rows, READER_LANES))};
+
+    kernels->round(x, n_rows, n_in, q, scales);
+    kernels->bend(x, n_rows, n_in, q, scales);
+    kernels->product(&dense, q, scales, n_rows, guarded_floats(n_rows * n_out));
+    kernels->attend(&heads);
+    kernels->add_norm(x, heads.out, n_rows, n_in, &norm, 1e-12f);
+    assert_true(isfinite(kernels->dot(x, heads.out, n_in * n_rows)));
+}
+
+static void no_kernel_reaches_past_what_it_is_given(void **state)
+{
+    static const size_t rows[] = {1, 2, 3, 5, 8, 13};
+    static const size_t ins[] = {16, 48, 64, 80, 208};
+
+    (void)state;
+    for (size_t v = 0; v <= N_NAMES; v++) {
+        const struct reader_kernels *kernels =
+            v < N_NAMES ? reader_kernels_named(names[v])
+                        : reader_kernels_scalar();
+
+        for (size_t t = 0; kernels && t < 6 * 5; t++) {
+            work_at_the_edge(kernels, rows[t % 6], ins[t / 6], 16 + t % 3 * 16);
+        }
+    }
+}
+
 /* --- one number for all processors ---------------------------------------- */
 
 static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t n)
@@ -356,6 +426,7 @@ int main(void)
         cmocka_unit_test(odd_floats_round_the_same),
         cmocka_unit_test(attention_is_the_same_to_the_bit),
         cmocka_unit_test(norms_and_sums_are_the_same_to_the_bit),
+        cmocka_unit_test(no_kernel_reaches_past_what_it_is_given),
         cmocka_unit_test(bits_are_the_same_on_every_processor),
         cmocka_unit_test(rounding_is_to_the_nearest_even),
         cmocka_unit_test(gelu_is_within_a_millionth),

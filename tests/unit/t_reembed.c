@@ -130,8 +130,7 @@ static int set_up(void **state)
     (void)snprintf(folder, sizeof(folder), "/tmp/clew-reembed-XXXXXX");
     assert_non_null(mkdtemp(folder));
     if (strcmp(backend, "postgres") == 0) {
-        pg_start();
-        pg_new_database(url, sizeof(url));
+        pg_new_store(url, sizeof(url));
     }
     assert_int_equal(config_load(NULL, rules, 1, &config, NULL), CLEW_OK);
     clock_init_fake(&now, NOW);

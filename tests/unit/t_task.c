@@ -393,7 +393,7 @@ static void several_processes_do_each_task_once(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     if (strcmp(world_backend, "postgres") == 0) {
-        pg_new_database(url, sizeof(url));
+        pg_new_store(url, sizeof(url));
     } else {
         (void)snprintf(url, sizeof(url), "%s", folder);
     }

@@ -112,8 +112,7 @@ static int set_up(void **state)
     setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
     (void)snprintf(folder, sizeof(folder), "/tmp/clew-graph-XXXXXX");
     assert_non_null(mkdtemp(folder));
-    pg_start();
-    pg_new_database(url, sizeof(url));
+    pg_new_store(url, sizeof(url));
     clock_init_fake(&now, NOW);
     arena_init(&arena, (size_t)1 << 30);
     set_mode("on", "2G");
