@@ -227,14 +227,45 @@ static void a_thin_answer_brings_its_question(void **state)
                         "[Where do you live now?] In Bremen.");
     input.before = STR("Tell me the town");
     assert_string_equal(notes(1)->summary.s, "[Tell me the town] In Bremen.");
-    input.before = STR("");
-    assert_string_equal(notes(1)->summary.s, "In Bremen.");
+    input.before = STR(""); /* nobody knows what is there */
+    notes(0);
     input.before = STR("Ok.");
-    assert_string_equal(notes(1)->summary.s, "In Bremen.");
+    notes(0);
     say("The archive of the harbour museum moved to Bremen last winter.");
     keep_all();
     input.before = STR("Where is it now?");
     assert_true(notes(1)->summary.s[0] == 'T'); /* it says enough itself */
+}
+
+static void what_does_not_stand_is_no_note(void **state)
+{
+    (void)state;
+    say("It broke again.");
+    keep_as(0, READER_KEEP_FACT, 0.98f);
+    notes(0);
+    say("It broke again.");
+    keep_as(0, READER_KEEP_INSTRUCTION, 0.98f); /* what to do always counts */
+    notes(1);
+    /* found beyond doubt, and with a value of its own */
+    say("It broke again.");
+    keep_as(0, READER_KEEP_FACT, 0.999f);
+    notes(0);
+    say("It costs 40 euros in Porthcurno.");
+    keep_as(0, READER_KEEP_FACT, 0.98f);
+    notes(0);
+    keep_as(0, READER_KEEP_FACT, 0.999f);
+    notes(1);
+}
+
+static void a_longer_answer_brings_its_question(void **state)
+{
+    (void)state;
+    say("Wednesdays at seven, in the hall of the music school.");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    notes(0);
+    input.before = STR("When does the choir meet?");
+    assert_memory_equal(notes(1)->summary.s,
+                        "[When does the choir meet?] Wednesdays", 38);
 }
 
 static void what_is_in_brackets_is_short(void **state)
@@ -650,6 +681,8 @@ int main(void)
         cmocka_unit_test(flags_are_told),
         cmocka_unit_test(the_matter_stands_before_words_that_do_not_name_it),
         cmocka_unit_test(a_thin_answer_brings_its_question),
+        cmocka_unit_test(what_does_not_stand_is_no_note),
+        cmocka_unit_test(a_longer_answer_brings_its_question),
         cmocka_unit_test(what_is_in_brackets_is_short),
         cmocka_unit_test(a_pointer_brings_the_sentence_that_names_it),
         cmocka_unit_test(a_person_is_not_a_thing),
