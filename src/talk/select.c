@@ -431,28 +431,37 @@ static bool is_kept_anyway(const struct select_turn *turn,
     return false;
 }
 
-/* The note of sentences [first, end), or of one more before them where only
- * both together stand. */
+/* The note of sentences [first, *end), or of one more before them where only
+ * both together stand; or of the first of them, if those do. */
 static bool find_note(struct arena *arena, const struct select_input *input,
-                      size_t least, size_t first, size_t end,
+                      size_t least, size_t first, size_t *end,
                       struct select_note *out, bool *out_wanted)
 {
-    struct select_note wider;
+    struct select_note other;
     bool does_stand;
 
-    if (!make_note(arena, input, first, end, out, &does_stand)) {
+    if (!make_note(arena, input, first, *end, out, &does_stand)) {
         return false;
     }
     *out_wanted = does_stand || is_kept_anyway(input->turn, out);
-    if (does_stand || !may_begin_at(input->turn, least, first, end)) {
-        return true;
+    if (!does_stand && may_begin_at(input->turn, least, first, *end)) {
+        if (!make_note(arena, input, first - 1, *end, &other, &does_stand)) {
+            return false;
+        }
+        if (does_stand) {
+            *out = other;
+            *out_wanted = true;
+        }
     }
-    if (!make_note(arena, input, first - 1, end, &wider, &does_stand)) {
-        return false;
-    }
-    if (does_stand) {
-        *out = wider;
-        *out_wanted = true;
+    for (size_t to = *end - 1; !*out_wanted && to > first; to--) {
+        if (!make_note(arena, input, first, to, &other, &does_stand)) {
+            return false;
+        }
+        if (does_stand) {
+            *out = other;
+            *out_wanted = true;
+            *end = to; /* the others may have what they need in this one */
+        }
     }
     return true;
 }
@@ -482,7 +491,7 @@ enum clew_status select_notes(struct arena *arena,
         while (end < turn->analysis->n_sentences && goes_on(turn, i, end)) {
             end++;
         }
-        if (!find_note(arena, input, least, i, end, &notes[n], &is_kept)) {
+        if (!find_note(arena, input, least, i, &end, &notes[n], &is_kept)) {
             return CLEW_NO_MEMORY;
         }
         least = end;

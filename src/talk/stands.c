@@ -20,6 +20,8 @@
 #define VERB_SHARE 110
 /* With fewer a text is English by default rather than by its words. */
 #define SURE_TOKENS 7u
+/* So many words that tell something are a list, not an answer. */
+#define LIST_WORDS 7
 /* Names that are looked at: a list of more is no talk about somebody. */
 #define MAX_NAMES 64u
 
@@ -97,8 +99,8 @@ static const struct table {
 
 struct reading {
     struct analysis a;
-    size_t own; /* the byte at which the note's own words begin */
-    bool is_english;
+    size_t own;      /* the byte at which the note's own words begin */
+    bool is_english; /* or not known, and tried as English */
     bool is_german;
     bool is_unknown;
     const struct table *table; /* NULL: a language without */
@@ -363,6 +365,15 @@ static bool is_alone(const struct reading *r, const struct place *p, size_t i)
     if (in_date(r, at(r, i)) || (next < p->end && in_date(r, at(r, next)))) {
         return false;
     }
+    if (before && bits_of(r, before) & SW_PREP) {
+        return false; /* "after that" */
+    }
+    for (size_t k = next; k < p->end; k = next_word(r, k, p->end)) {
+        if (is_noun(r, at(r, k), false) && !in_date(r, at(r, k)) &&
+            !(bits_of(r, at(r, k)) & (SW_DAY | SW_SOME))) {
+            return false; /* "that's the sleeve" says what it is */
+        }
+    }
     if (has_verb_tied(r, at(r, i)) || next == p->end) {
         return true;
     }
@@ -457,10 +468,14 @@ static bool may_be_lost(const struct reading *r, const struct place *p,
     unsigned follows = next < p->end ? bits_of(r, at(r, next)) : 0;
 
     if (bits & (SW_THOSE | SW_BOTH)) {
+        size_t last = follows & SW_COUNT || (next < p->end &&
+                                             at(r, next)->kind == TOKEN_NUMBER)
+                          ? next_word(r, next, p->end)
+                          : next; /* "those two" */
+
         return !p->named.many &&
-               (next == p->end ||
-                follows & (SW_BE | SW_PREP | SW_ONE | SW_COUNT) ||
-                at(r, next)->kind == TOKEN_NUMBER);
+               (last == p->end ||
+                bits_of(r, at(r, last)) & (SW_BE | SW_PREP | SW_ONE));
     }
     if (p->named.thing || p->named.he || p->named.she) {
         return bits & SW_ONE && !p->named.thing && !p->named.value &&
@@ -527,6 +542,7 @@ static bool is_bare(const struct reading *r, size_t first, size_t end)
     bool is_value = false; /* its first word */
     bool has_noun = false;
     bool has_verb = false;
+    size_t n_telling = 0;
 
     for (size_t i = first; i < end; i++) {
         const struct token *token = at(r, i);
@@ -550,8 +566,10 @@ static bool is_bare(const struct reading *r, size_t first, size_t end)
             (r->is_english ? telling_is_noun(token)
                            : telling_is(token) && token->kind != TOKEN_NUMBER);
         has_verb |= is_verb(r, token);
+        n_telling += telling_is(token);
     }
-    return !has_noun ? !has_verb : r->is_english && is_value && !has_verb;
+    return !has_verb &&
+           (!has_noun || (r->is_english && is_value && n_telling < LIST_WORDS));
 }
 
 static bool is_all_bare(const struct reading *r)
