@@ -10,8 +10,8 @@
 
 #include "talk/chain_features.h"
 #include "talk/select.h"
+#include "talk/stands.h"
 #include "talk/telling.h"
-#include "text/lexicon.h"
 
 #include <string.h>
 
@@ -89,19 +89,6 @@ static size_t telling_words(struct stretch s)
         n += telling_is(&s.a->tokens.items[i]);
     }
     return n;
-}
-
-/* Does it name a thing? Words the lexicon does not know do. */
-static bool is_noun(const struct token *token)
-{
-    struct lex_word word;
-
-    if (!telling_is(token) || token->kind == TOKEN_NUMBER) {
-        return false;
-    }
-    return token->kind != TOKEN_WORD ||
-           !lexicon_find(token->folded, str_hash(token->folded), &word) ||
-           !(word.flags & LEX_TAGGED) || word.noun >= 128;
 }
 
 static bool in_date(const struct analysis *a, const struct token *token)
@@ -240,7 +227,7 @@ static struct needs needs_of(struct stretch s)
         out.thing |= points == POINTS_THING && !has_thing;
         out.thing |= points == POINTS_MANY && !has_many;
         out.person |= points == POINTS_PERSON && !has_person;
-        if (points == POINTS_NOT && is_noun(token)) {
+        if (points == POINTS_NOT && telling_is_noun(token)) {
             bool is_somebody = is_name(s.a, token);
 
             has_person |= is_somebody || is_owned;
@@ -277,7 +264,7 @@ static bool supplies(struct stretch s, struct stretch note, struct needs needs)
 
         if (IN(token->folded, owners)) {
             is_owned = true;
-        } else if (is_noun(token)) {
+        } else if (telling_is_noun(token)) {
             bool is_somebody = is_name(s.a, token);
             bool is_new = !has_stem(note, token->stem);
 
@@ -412,7 +399,7 @@ static bool shares_word(const struct analysis *a, const struct analysis *matter)
     for (size_t i = 0; i < matter->tokens.count; i++) {
         const struct token *token = &matter->tokens.items[i];
 
-        if (is_noun(token) && has_stem(turn, token->stem)) {
+        if (telling_is_noun(token) && has_stem(turn, token->stem)) {
             return true;
         }
     }
@@ -440,7 +427,7 @@ static bool is_clear(struct stretch s, struct needs needs)
         const struct token *token = &s.a->tokens.items[i];
 
         n_words += token->kind == TOKEN_WORD && !(token->flags & TOKEN_PART);
-        has_noun |= is_noun(token);
+        has_noun |= telling_is_noun(token);
     }
     return has_noun && n_words >= CLAUSE_WORDS && !leans(needs);
 }
@@ -551,6 +538,7 @@ enum clew_status aside_find(struct arena *arena,
     const struct analysis *a = input->turn->analysis;
     struct leaning l = {.input = input, .note = sentences(a, first, end)};
     size_t at = SIZE_MAX;
+    enum stands alone;
 
     memset(out, 0, sizeof(*out));
     l.needs = needs_of(l.note);
@@ -564,7 +552,15 @@ enum clew_status aside_find(struct arena *arena,
         add_own(out, a, at);
         return CLEW_OK;
     }
-    return leans(l.needs) || l.n_telling < THIN_WORDS
-               ? from_before(arena, &l, out)
-               : CLEW_OK;
+    if (leans(l.needs) || l.n_telling < THIN_WORDS) {
+        return from_before(arena, &l, out);
+    }
+    if (stands_of(arena, (struct str){NULL, 0},
+                  str_sub(a->text, a->sentences[first].span.from,
+                          a->sentences[end - 1].span.to),
+                  &alone) != CLEW_OK) {
+        return CLEW_NO_MEMORY;
+    }
+    l.is_clear = true; /* an answer wants its question, and nothing else */
+    return alone == STANDS_BARE ? from_before(arena, &l, out) : CLEW_OK;
 }

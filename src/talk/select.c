@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "talk/aside.h"
+#include "talk/stands.h"
 #include "talk/telling.h"
 
 #include <stdio.h>
@@ -19,6 +20,8 @@
 #define KEEP_ASSISTANT 0.58f
 /* ... and that it opens something. */
 #define OPEN_FLOOR 0.42f
+/* … that what does not stand by itself is worth keeping. */
+#define KEEP_LEANING 0.995f
 /* What is only supposed is not so. */
 #define SUPPOSED 0.70f
 
@@ -272,21 +275,40 @@ static size_t lead_of(const struct select_turn *turn, size_t first)
     return best;
 }
 
-/* "[boiler] ": what the words alone do not say; "[ada: shall I call him] ". */
-static bool add_asides(struct arena *arena, struct buf *out,
-                       const struct select_input *input, size_t first,
-                       size_t end)
+/* Does the note stand, by itself or with what it quotes? */
+static enum clew_status judge(struct arena *arena, struct str words,
+                              const struct asides *asides, bool *out)
 {
-    struct asides asides;
+    enum stands verdict = STANDS;
+    struct buf quoted;
+    struct str before;
+    enum clew_status status =
+        stands_of(arena, (struct str){NULL, 0}, words, &verdict);
 
-    if (aside_find(arena, input, first, end, lead_of(input->turn, first),
-                   &asides) != CLEW_OK) {
-        return false;
+    if (status != CLEW_OK || verdict == STANDS || asides->count == 0) {
+        *out = verdict == STANDS;
+        return status;
     }
-    for (size_t i = 0; i < asides.count; i++) {
-        const struct aside *aside = &asides.items[i];
+    buf_init(&quoted, 4096);
+    for (size_t i = 0; i < asides->count; i++) {
+        (void)buf_append_cstr(&quoted, i > 0 ? "\n\n" : "");
+        (void)add_line(&quoted, asides->items[i].text,
+                       ASIDE_BYTES); /* checked by take() */
+    }
+    before = take(arena, &quoted);
+    status =
+        before.s ? stands_of(arena, before, words, &verdict) : CLEW_NO_MEMORY;
+    *out = verdict == STANDS;
+    return status;
+}
 
-        (void)buf_append_char(out, '['); /* checked at the end */
+/* "[boiler] ": what the words alone do not say; "[ada: shall I call him] ". */
+static void add_asides(struct buf *out, const struct asides *asides)
+{
+    for (size_t i = 0; i < asides->count; i++) {
+        const struct aside *aside = &asides->items[i];
+
+        (void)buf_append_char(out, '['); /* checked by take() */
         if (aside->by.len > 0) {
             (void)buf_append(out, aside->by.s, aside->by.len);
             (void)buf_append_cstr(out, ": ");
@@ -294,10 +316,9 @@ static bool add_asides(struct arena *arena, struct buf *out,
         (void)add_line(out, aside->text, ASIDE_BYTES);
         (void)buf_append_cstr(out, "] ");
     }
-    if (asides.to.len > 0) {
-        (void)buf_printf(out, "[to %.*s] ", (int)asides.to.len, asides.to.s);
+    if (asides->to.len > 0) {
+        (void)buf_printf(out, "[to %.*s] ", (int)asides->to.len, asides->to.s);
     }
-    return true;
 }
 
 static void add_tags(struct select_note *note, const struct analysis *a)
@@ -318,13 +339,15 @@ static void add_tags(struct select_note *note, const struct analysis *a)
     }
 }
 
-/* Sentences [first, end) as one note. */
+/* Sentences [first, end) as one note, and whether it stands. */
 static bool make_note(struct arena *arena, const struct select_input *input,
-                      size_t first, size_t end, struct select_note *out)
+                      size_t first, size_t end, struct select_note *out,
+                      bool *out_stands)
 {
     const struct select_turn *turn = input->turn;
     const struct analysis *a = turn->analysis;
     const struct reader_sentence *best = &turn->read[first];
+    struct asides asides;
     struct buf text;
 
     memset(out, 0, sizeof(*out));
@@ -344,11 +367,14 @@ static bool make_note(struct arena *arena, const struct select_input *input,
     }
     out->cite = (struct select_cite){a->sentences[first].span.from,
                                      a->sentences[end - 1].span.to};
-    buf_init(&text, 4096);
-    if (!add_asides(arena, &text, input, first, end)) {
-        buf_release(&text);
+    if (aside_find(arena, input, first, end, lead_of(turn, first), &asides) !=
+            CLEW_OK ||
+        judge(arena, str_sub(turn->text, out->cite.from, out->cite.to), &asides,
+              out_stands) != CLEW_OK) {
         return false;
     }
+    buf_init(&text, 4096);
+    add_asides(&text, &asides);
     (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
                    end - first > 1 ? NOTE_BYTES + SENTENCE_BYTES
                                    : SENTENCE_BYTES); /* checked by take() */
@@ -371,6 +397,75 @@ static bool goes_on(const struct select_turn *turn, size_t first, size_t i)
            is_rule == (type_of(&turn->read[first]) == READER_KEEP_INSTRUCTION);
 }
 
+/* May the note begin a sentence earlier? `least`: where the last one ended. */
+static bool may_begin_at(const struct select_turn *turn, size_t least,
+                         size_t first, size_t end)
+{
+    const struct analysis *a = turn->analysis;
+
+    return first > least && !a->sentences[first - 1].is_code &&
+           !a->sentences[first - 1].is_question &&
+           turn->read[first - 1].flag[READER_SUPPOSED] < SUPPOSED &&
+           a->sentences[end - 1].span.to - a->sentences[first - 1].span.from <=
+               NOTE_BYTES;
+}
+
+/* What does not stand is kept all the same if it says what to do, or is a find
+ * and has a value of its own. */
+static bool is_kept_anyway(const struct select_turn *turn,
+                           const struct select_note *note)
+{
+    const struct analysis *a = turn->analysis;
+
+    if (note->keep == READER_KEEP_INSTRUCTION) {
+        return true;
+    }
+    for (size_t i = 0; i < a->n_entities && note->confidence >= KEEP_LEANING;
+         i++) {
+        const struct span *span = &a->entities[i].span;
+
+        if (span->from >= note->cite.from && span->to <= note->cite.to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The note of sentences [first, *end), or of one more before them where only
+ * both together stand; or of the first of them, if those do. */
+static bool find_note(struct arena *arena, const struct select_input *input,
+                      size_t least, size_t first, size_t *end,
+                      struct select_note *out, bool *out_wanted)
+{
+    struct select_note other;
+    bool does_stand;
+
+    if (!make_note(arena, input, first, *end, out, &does_stand)) {
+        return false;
+    }
+    *out_wanted = does_stand || is_kept_anyway(input->turn, out);
+    if (!does_stand && may_begin_at(input->turn, least, first, *end)) {
+        if (!make_note(arena, input, first - 1, *end, &other, &does_stand)) {
+            return false;
+        }
+        if (does_stand) {
+            *out = other;
+            *out_wanted = true;
+        }
+    }
+    for (size_t to = *end - 1; !*out_wanted && to > first; to--) {
+        if (!make_note(arena, input, first, to, &other, &does_stand)) {
+            return false;
+        }
+        if (does_stand) {
+            *out = other;
+            *out_wanted = true;
+            *end = to; /* the others may have what they need in this one */
+        }
+    }
+    return true;
+}
+
 enum clew_status select_notes(struct arena *arena,
                               const struct select_input *input,
                               struct select_note **out_notes, size_t *out_count)
@@ -379,6 +474,7 @@ enum clew_status select_notes(struct arena *arena,
     struct select_note *notes =
         arena_zero(arena, SELECT_MAX_NOTES, sizeof(*notes));
     size_t n = 0;
+    size_t least = 0;
     size_t end;
 
     if (!notes) {
@@ -386,6 +482,8 @@ enum clew_status select_notes(struct arena *arena,
     }
     for (size_t i = 0; i < turn->analysis->n_sentences && n < SELECT_MAX_NOTES;
          i = end) {
+        bool is_kept = false;
+
         end = i + 1;
         if (!is_wanted(turn, i)) {
             continue;
@@ -393,9 +491,11 @@ enum clew_status select_notes(struct arena *arena,
         while (end < turn->analysis->n_sentences && goes_on(turn, i, end)) {
             end++;
         }
-        if (!make_note(arena, input, i, end, &notes[n++])) {
+        if (!find_note(arena, input, least, i, &end, &notes[n], &is_kept)) {
             return CLEW_NO_MEMORY;
         }
+        least = end;
+        n += is_kept;
     }
     *out_notes = notes;
     *out_count = n;

@@ -4,6 +4,8 @@
  */
 #include "talk/telling.h"
 
+#include "text/lexicon.h"
+
 bool telling_is(const struct token *token)
 {
     if (token->flags & TOKEN_PART) {
@@ -13,6 +15,18 @@ bool telling_is(const struct token *token)
            token->kind == TOKEN_BIGRAM ||
            (token->kind == TOKEN_WORD &&
             !(token->flags & (TOKEN_STOP | TOKEN_CHAT)));
+}
+
+bool telling_is_noun(const struct token *token)
+{
+    struct lex_word word;
+
+    if (!telling_is(token) || token->kind == TOKEN_NUMBER) {
+        return false;
+    }
+    return token->kind != TOKEN_WORD ||
+           !lexicon_find(token->folded, str_hash(token->folded), &word) ||
+           !(word.flags & LEX_TAGGED) || word.noun >= 128;
 }
 
 bool telling_is_one(struct str word, const char *const *list, size_t count)

@@ -14,6 +14,8 @@
 
 /* Not a small word ("the", "und"), a mark, or the part of another token. */
 bool telling_is(const struct token *token);
+/* Names a thing. Words the lexicon does not know do. */
+bool telling_is_noun(const struct token *token);
 /* One of the list, with whatever is tied on to it: "they", and "they've". */
 bool telling_is_one(struct str word, const char *const *list, size_t count);
 

@@ -90,9 +90,6 @@ static int close_arena(void **state)
     return 0;
 }
 
-/* --- notes -----------------------------------------------------------------
- */
-
 static void a_note_is_what_was_said(void **state)
 {
     const struct select_note *note;
@@ -227,14 +224,40 @@ static void a_thin_answer_brings_its_question(void **state)
                         "[Where do you live now?] In Bremen.");
     input.before = STR("Tell me the town");
     assert_string_equal(notes(1)->summary.s, "[Tell me the town] In Bremen.");
-    input.before = STR("");
-    assert_string_equal(notes(1)->summary.s, "In Bremen.");
+    input.before = STR(""); /* nobody knows what is there */
+    notes(0);
     input.before = STR("Ok.");
-    assert_string_equal(notes(1)->summary.s, "In Bremen.");
+    notes(0);
     say("The archive of the harbour museum moved to Bremen last winter.");
     keep_all();
     input.before = STR("Where is it now?");
     assert_true(notes(1)->summary.s[0] == 'T'); /* it says enough itself */
+}
+
+static void what_does_not_stand_is_no_note(void **state)
+{
+    (void)state;
+    say("Fix it again."); /* what to do always counts */
+    keep_as(0, READER_KEEP_INSTRUCTION, 0.98f);
+    notes(1);
+    say("It costs 40 euros."); /* beyond doubt, with a value of its own */
+    keep_as(0, READER_KEEP_FACT, 0.999f);
+    notes(1);
+    say("The council is content with our menu. She asked for a sheet.");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    keep_as(1, READER_KEEP_FACT, 0.9f);
+    assert_string_equal(notes(1)->summary.s,
+                        "The council is content with our menu.");
+}
+
+static void a_longer_answer_brings_its_question(void **state)
+{
+    (void)state;
+    say("Wednesdays at seven, in the hall of the music school.");
+    input.before = STR("When does the choir meet?");
+    keep_as(0, READER_KEEP_FACT, 0.9f);
+    assert_memory_equal(notes(1)->summary.s, "[When does the choir meet?] W",
+                        29);
 }
 
 static void what_is_in_brackets_is_short(void **state)
@@ -650,6 +673,8 @@ int main(void)
         cmocka_unit_test(flags_are_told),
         cmocka_unit_test(the_matter_stands_before_words_that_do_not_name_it),
         cmocka_unit_test(a_thin_answer_brings_its_question),
+        cmocka_unit_test(what_does_not_stand_is_no_note),
+        cmocka_unit_test(a_longer_answer_brings_its_question),
         cmocka_unit_test(what_is_in_brackets_is_short),
         cmocka_unit_test(a_pointer_brings_the_sentence_that_names_it),
         cmocka_unit_test(a_person_is_not_a_thing),
