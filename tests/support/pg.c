@@ -343,7 +343,9 @@ static void add_database(const char *from, char *out, size_t size)
                    "CREATE DATABASE t%d OWNER clew TEMPLATE %s", n_databases,
                    from);
     admin_exec(dir, sql, ignored, sizeof(ignored));
-    (void)snprintf(out, size, "postgres://clew@/t%d?host=%s", n_databases, dir);
+    /* a busy machine is no fault */
+    (void)snprintf(out, size, "postgres://clew@/t%d?connect_timeout=60&host=%s",
+                   n_databases, dir);
 }
 
 void pg_new_database(char *out, size_t size)

@@ -64,7 +64,7 @@ void talk_say(struct talk *talk, char role, const char *text)
     input.created_at_ms = talk->at_ms;
     if (capture_turns(&world->engine, &world->scope, &world->arena, &input, 1,
                       &talk->last, &err) != CLEW_OK) {
-        fail_msg("%s: %s", text, err.message);
+        fail_msg("%s: %.200s", err.message, text);
     }
     for (size_t i = 0; i < talk->last.updates.n_notices; i++) {
         assert_true(utf8_is_valid(talk->last.updates.notices[i]));
@@ -101,7 +101,7 @@ const struct capture_result *talk_by(struct talk *talk, const char *channel,
     clock_set_ms(&world->clock, WORLD_NOW + at_ms);
     if (capture_turns(&world->engine, &world->scope, &world->arena, &input, 1,
                       &talk->last, &err) != CLEW_OK) {
-        fail_msg("%s: %s", text, err.message);
+        fail_msg("%s: %.200s", err.message, text);
     }
     return &talk->last;
 }
