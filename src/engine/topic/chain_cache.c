@@ -83,7 +83,7 @@ static enum clew_status load(struct batch_work *batch,
          * goes on, and is to rest again. */
         if (chain->chain.phase == CHAIN_DORMANT) {
             chain->chain.phase = CHAIN_ACTIVE;
-            chain->is_dirty = true;
+            chain->is_woken = true;
             session->has_opened = true;
         }
         assert(session->n_open < CHAIN_MAX_OPEN); /* as many as are listed */
@@ -265,7 +265,7 @@ enum clew_status chain_session_flush(struct batch_work *batch,
     return status;
 }
 
-enum clew_status chain_finish(struct batch_work *batch, struct clew_error *err)
+enum clew_status chain_flush(struct batch_work *batch, struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
@@ -275,4 +275,32 @@ enum clew_status chain_finish(struct batch_work *batch, struct clew_error *err)
         status = chain_session_flush(batch, session, err);
     }
     return status;
+}
+
+enum clew_status chain_finish(struct batch_work *batch, struct clew_error *err)
+{
+    for (struct chain_session *session = batch->chains ? batch->chains->sessions
+                                                       : NULL;
+         session; session = session->next) {
+        for (size_t i = 0; i < session->n_all; i++) {
+            session->all[i]->is_dirty |= session->all[i]->is_woken;
+            session->all[i]->is_woken = false;
+        }
+    }
+    return chain_flush(batch, err);
+}
+
+bool chain_session_has(const struct batch_work *batch,
+                       const struct uuid *session_id,
+                       const struct uuid *chain_id)
+{
+    const struct chain_session *session =
+        batch->chains ? find(batch->chains, session_id) : NULL;
+
+    for (size_t i = 0; session && i < session->n_open; i++) {
+        if (uuid_eq(&session->open[i]->chain.id, chain_id)) {
+            return true;
+        }
+    }
+    return false;
 }

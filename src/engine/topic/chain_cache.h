@@ -18,6 +18,7 @@ struct chain_entry {
     struct chain chain;
     bool is_new;
     bool is_dirty;
+    bool is_woken; /* the row still says that it rests: see chain_finish() */
 };
 
 struct chain_session {
@@ -64,6 +65,14 @@ enum clew_status chain_session_rest(struct batch_work *batch,
                                     struct chain_entry *chain,
                                     enum chain_phase phase,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* Is the chain open in the session, as far as this batch has come to it? */
+bool chain_session_has(const struct batch_work *batch,
+                       const struct uuid *session_id,
+                       const struct uuid *chain_id);
+/* Write back what the turns so far changed; nothing where turns are only looked
+ * at (foresee), for to wake a chain is no change before the turn is read. */
+enum clew_status chain_flush(struct batch_work *batch,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Write back what changed in one session. */
 enum clew_status chain_session_flush(struct batch_work *batch,
                                      struct chain_session *session,

@@ -165,7 +165,7 @@ static enum clew_status list_resting(const struct chain_group *group,
     int64_t terms[MAX_TERMS];
     struct chain *chains = NULL;
     size_t count = 0;
-    enum clew_status status = chain_finish(batch, err);
+    enum clew_status status = chain_flush(batch, err);
 
     *out_count = 0;
     if (status == CLEW_OK) {
@@ -178,8 +178,10 @@ static enum clew_status list_resting(const struct chain_group *group,
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         int64_t age_ms = turn->created_at_ms - chains[i].last_extended_at_ms;
-        bool is_known = uuid_eq(&chains[i].session_id, &turn->session_id) &&
-                        chains[i].phase == CHAIN_ACTIVE;
+        bool is_known =
+            (uuid_eq(&chains[i].session_id, &turn->session_id) &&
+             chains[i].phase == CHAIN_ACTIVE) ||
+            chain_session_has(batch, &turn->session_id, &chains[i].id);
 
         for (size_t k = 0; k < *out_count && !is_known; k++) {
             is_known = uuid_eq(&out[k].chain->id, &chains[i].id);
