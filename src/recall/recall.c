@@ -316,6 +316,9 @@ static int compare_items(const struct recall_item *x,
     if (x->seq != y->seq) { /* ids are drawn by chance */
         return x->seq > y->seq ? -1 : 1;
     }
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
     return uuid_cmp(&x->id, &y->id);
 }
 

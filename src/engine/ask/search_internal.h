@@ -134,6 +134,10 @@ bool search_reads(const struct search_work *work);
 int64_t search_read_ms(const struct search_work *work);
 /* How likely it is to answer, by what is known before any is read. */
 double search_promise(const struct matter *matter);
+/* Which of two that are equal otherwise comes first: by what they say, then by
+ * what they are. Ids are drawn by chance, and so are the last. */
+int search_tell_apart(const struct search_hit *left,
+                      const struct search_hit *right);
 /* For qsort(): by the sum; equals by time, place and text, so that their order
  * does not hang on ids. */
 int search_compare(const void *a, const void *b);

@@ -221,6 +221,20 @@ static bool fill_hit(const struct fetch_work *work, struct search_hit *hit)
     }
 }
 
+int search_tell_apart(const struct search_hit *left,
+                      const struct search_hit *right)
+{
+    int order = str_cmp(left->text, right->text);
+
+    if (!order && left->item.kind != right->item.kind) {
+        order = left->item.kind < right->item.kind ? -1 : 1;
+    }
+    if (!order && left->memory && right->memory) {
+        order = str_cmp(left->memory->type, right->memory->type);
+    }
+    return order ? order : uuid_cmp(&left->item.id, &right->item.id);
+}
+
 /* Lineage makes equal scores, up to its bounds: then the better match. */
 static int by_score(const void *a, const void *b)
 {
@@ -239,7 +253,7 @@ static int by_score(const void *a, const void *b)
     if (left->item.seq != right->item.seq) {
         return left->item.seq > right->item.seq ? -1 : 1;
     }
-    return uuid_cmp(&left->item.id, &right->item.id);
+    return search_tell_apart(left, right);
 }
 
 static double sum_of(const struct recall_parts *parts)

@@ -75,7 +75,6 @@ int search_compare(const void *a, const void *b)
     const struct matter *right = b;
     const struct recall_item *x = &left->hit.item;
     const struct recall_item *y = &right->hit.item;
-    int order;
 
     if (left->sum != right->sum) {
         return left->sum > right->sum ? -1 : 1;
@@ -86,9 +85,7 @@ int search_compare(const void *a, const void *b)
     if (x->seq != y->seq) {
         return x->seq > y->seq ? -1 : 1;
     }
-    /* ids are drawn by chance; what was said is not */
-    order = str_cmp(left->hit.text, right->hit.text);
-    return order ? order : uuid_cmp(&x->id, &y->id);
+    return search_tell_apart(&left->hit, &right->hit);
 }
 
 /* --- the sum --- */
