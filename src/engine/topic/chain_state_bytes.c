@@ -135,7 +135,7 @@ static void put_vector(struct buf *out, const struct chain_vector *vector)
     int32_t parts[CHAIN_VECTOR];
 
     for (size_t i = 0; i < CHAIN_VECTOR; i++) {
-        parts[i] = vector->parts[i];
+        parts[i] = vector->parts[i]; /* NOLINT: a number */
     }
     clew_ignore(small_ints_write(parts, CHAIN_VECTOR, out)); /* buf_status() */
 }
