@@ -7,7 +7,7 @@
  * fills ctx.root and may return {close, event, update}. Addresses are
  * "#/name/part?query"; each can be shared.
  */
-import { bus, get, hasKey, keyId, link, setKey, startEvents, stats } from "./api.js";
+import { Gone, bus, get, hasKey, keyId, link, setKey, startEvents, stats } from "./api.js";
 import { add, bytes, clock, clockS, count, h, put, quiet, tell } from "./dom.js";
 import { lay } from "./draw.js";
 import { failed, form, sheet } from "./parts.js";
@@ -99,6 +99,7 @@ async function show({ again = false } = {}) {
     live = await view(ctx) ?? {};
   } catch (error) {
     if (mine.signal.aborted) return;
+    if (again && error instanceof Gone && now.live) return; /* what stands stays until it is back */
     put(root, h("div", { class: "body" }, failed(error, () => show({ again: true }))));
   } finally {
     clearTimeout(slow);

@@ -4,7 +4,7 @@
  * ask, the preview and the receipt of what is forgotten, errors in words.
  */
 import { ApiError, Gone, may, post } from "./api.js";
-import { add, clip, code, count, h, many, tell, time, yarn } from "./dom.js";
+import { add, clip, code, count, h, many, put, tell, time, yarn } from "./dom.js";
 import { state } from "./draw.js";
 
 /* A button. One that this key may not press stays, and says what it needs. */
@@ -42,6 +42,15 @@ export function failed(error, again) {
   if (!(error instanceof ApiError || error instanceof Gone)) console.error(error);
   return state("broken", h("p", {}, h("b", {}, "This could not be shown. "), words(error)),
     again ? h("p", {}, h("button", { class: "btn sm", type: "button", onclick: again }, "Try again")) : null);
+}
+
+/* The same in `place`, where an answer to the question `asked` may stand: that
+ * answer stays while the server is gone. What fills a place says what it
+ * answers by `place.answers`. */
+export function failedIn(place, asked, error, again) {
+  if (error instanceof Gone && place.answers === asked) return;
+  place.answers = undefined;
+  put(place, failed(error, again));
 }
 
 /* --- sheets ----------------------------------------------------------------- */
@@ -231,8 +240,4 @@ export function long(text, max = 4000, cls = "said") {
     more.remove();
   } }, `Show all ${count(text.length)} characters`);
   return [p, more];
-}
-function put(el, text) {
-  el.replaceChildren();
-  add(el, text);
 }

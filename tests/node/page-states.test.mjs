@@ -181,6 +181,45 @@ describe("the server", () => {
     await page.done();
   });
 
+  test("is gone when something is to be shown anew: what was loaded stays", async (t) => {
+    const server = await withServer(t, {});
+    const { id } = isOk(await server.api().post("/api/v1/memories", { summary: "The spare key hangs behind the fuse box", type: "fact" }), 201);
+    isOk(await server.api().post("/api/v1/memories", { summary: "The ferry to Juist leaves with the tide", type: "fact" }), 201);
+    const page = await openPage(browser, server.url);
+    page.allowed = [/ERR_FAILED|Failed to load resource/];
+    const live = () => page.waitForFunction(() => /\blive\b/.test(document.querySelector("#foot").innerText) && !/not live/.test(document.querySelector("#foot").innerText));
+    const refused = (address) => page.waitForEvent("requestfailed", (r) => r.url().includes(address));
+    const block = (route) => route.abort();
+    const cut = (address) => address.pathname.startsWith("/api/v1/") || address.pathname === "/healthz";
+    /* one memory and its list, asked for again by news of it */
+    await page.view(`/memories/${id}`);
+    await page.locator(".det .say", { hasText: "spare key" }).waitFor();
+    await live();
+    await page.route(cut, block);
+    const lost = Promise.all([refused(`/api/v1/memories/${id}`), refused("/api/v1/memories?")]);
+    isOk(await server.api().patch(`/api/v1/memories/${id}`, { pinned: true }));
+    await lost;
+    await page.locator("#notice", { hasText: "does not answer" }).waitFor();
+    assert.match(await page.locator(".det .say").innerText(), /spare key/);
+    assert.equal(await page.locator(".ml-row").count(), 2);
+    await page.unroute(cut, block);
+    await page.getByRole("button", { name: "Unpin" }).waitFor();
+    /* a whole view, drawn again by news */
+    await page.view("/home");
+    await page.locator(".li.mem", { hasText: "spare key" }).waitFor();
+    await live();
+    await page.route(cut, block);
+    let counts = 0; /* the rail's first, then the view's */
+    const stats = page.waitForEvent("requestfailed", (r) => r.url().includes("/api/v1/stats") && ++counts === 2);
+    isOk(await server.api().patch(`/api/v1/memories/${id}`, { pinned: false }));
+    await stats;
+    await page.locator("#notice", { hasText: "does not answer" }).waitFor();
+    assert.equal(await page.locator(".li.mem", { hasText: "spare key" }).count(), 1);
+    await page.unroute(cut, block);
+    await page.waitForFunction(() => !document.querySelector("#notice").innerText);
+    await page.done();
+  });
+
   test("fails at one thing: it is said, and the rest stays usable", async (t) => {
     const server = await withServer(t, { args: ["--demo"] });
     const page = await openPage(browser, server.url);

@@ -7,7 +7,7 @@ import { get, stats } from "../api.js";
 import { add, clip, clock, clockS, count, h, many, money, put, s, short, tell, time, took, when, yarn } from "../dom.js";
 import { pull, state } from "../draw.js";
 import { windowed } from "../list.js";
-import { failed, why, words } from "../parts.js";
+import { failedIn, why, words } from "../parts.js";
 import { content } from "./chat.js";
 
 const ROW = 40;
@@ -126,10 +126,12 @@ export default async function calls(ctx) {
   async function load(fresh) {
     if (loading && !fresh) return;
     loading = true;
+    const asked = `${model}\n${status}`;
     try {
       const page = await get("requests", { limit: 200, user_id: who, model, status, cursor: fresh ? undefined : cursor }, opt);
       rows = fresh ? page.items : rows.concat(page.items);
       cursor = page.next_cursor;
+      logw.answers = asked;
       spans = layout(rows);
       drawModels();
       logw.classList.toggle("priced", rows.some((r) => r.cost !== null));
@@ -151,7 +153,7 @@ export default async function calls(ctx) {
         list.refreshAll();
       }
     } catch (error) {
-      if (!signal.aborted) put(logw, failed(error, () => load(true)));
+      if (!signal.aborted) failedIn(logw, asked, error, () => load(true));
     } finally {
       loading = false;
     }
@@ -160,6 +162,7 @@ export default async function calls(ctx) {
 
   async function showOne() {
     if (!chosen) {
+      side.answers = undefined;
       put(side, state("here", h("p", {}, h("b", {}, "Pick a call. "), "You see its tokens, how it found what it continues, and what was sent and answered.")));
       return;
     }
@@ -188,9 +191,10 @@ export default async function calls(ctx) {
         h("p", {}, h("button", { class: "btn ghost sm", type: "button", onclick: () => why(get, id, "How it was linked").catch((e) => ctx.note(words(e))) }, "What was decided")),
         h("h3", {}, "Sent, as stored"), h("pre", { class: "raw", tabindex: "0" }, `authorization: `, h("u", {}, "masked, not kept"), "\n", masked(clip(JSON.stringify({ model: r.model, messages: [`… ${Math.max(0, r.message_count - sent.length)} before`, ...sent.map((t) => ({ role: t.role, content: t.content ?? t.text }))] }, null, 2), 30000))),
         h("h3", {}, "Reply"), reply.length ? reply.map((t) => content(t)) : h("p", { class: "dim" }, r.error ? "None: it failed." : "None was stored."));
+      side.answers = id;
       list?.refreshAll();
     } catch (error) {
-      if (!signal.aborted) put(side, failed(error, showOne));
+      if (!signal.aborted && id === chosen) failedIn(side, id, error, showOne);
     }
   }
   const change = () => {

@@ -113,7 +113,7 @@ export default async function chat(ctx) {
       list?.refreshAll();
       drawKey();
     }).catch((error) => {
-      pages.delete(n);
+      if (!old?.turns) pages.delete(n); /* what was read before stays */
       if (!signal.aborted) ctx.note(words(error), ["Try again", () => { ctx.note(null); load(n); }]);
     });
     if (!old) pages.set(n, page);

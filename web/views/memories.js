@@ -8,7 +8,7 @@ import { add, clip, count, full, h, many, put, quiet, score, speaker, tell, time
 import { lay, pull, state } from "../draw.js";
 import { lineage } from "../lineage.js";
 import { windowed } from "../list.js";
-import { button, chatLink, failed, forget, form, holds, memoryMeta, memoryYarn, refOf, words } from "../parts.js";
+import { button, chatLink, failedIn, forget, form, holds, memoryMeta, memoryYarn, refOf, words } from "../parts.js";
 
 const plural = { fact: "Facts", decision: "Decisions", event: "Events", effort: "Efforts", thought: "Thoughts", skill: "Skills" };
 
@@ -107,6 +107,7 @@ export default async function memories(ctx) {
   }
   async function load(fresh) {
     if (loading && !fresh) return loading;
+    const asked = JSON.stringify(query);
     const mine = (async () => {
       let found = [];
       let next = fresh ? undefined : cursor;
@@ -119,6 +120,7 @@ export default async function memories(ctx) {
       } while (next && found.length < 30);
       rows = fresh ? found : rows.concat(found);
       cursor = next;
+      ml.answers = asked;
       if (!fresh) { list.setCount(rows.length); return; }
       list?.close();
       list = null;
@@ -130,7 +132,7 @@ export default async function memories(ctx) {
         ml.scrollTop = 0;
       }
       tell(many(rows.length, "memory", "memories") + (cursor ? " and more" : ""));
-    })().catch((error) => { if (!signal.aborted) put(ml, failed(error, () => load(true))); }).finally(() => { if (loading === mine) loading = null; });
+    })().catch((error) => { if (!signal.aborted) failedIn(ml, asked, error, () => load(true)); }).finally(() => { if (loading === mine) loading = null; });
     loading = mine;
     return mine;
   }
@@ -209,6 +211,7 @@ export default async function memories(ctx) {
   let shows = 0; /* an older answer never covers a newer one */
   async function showOne() {
     if (!chosen) {
+      det.answers = undefined;
       put(det, h("div", { class: "det-in" }, state("here", h("p", {}, h("b", {}, "Pick a memory. "), "You see the very turn it comes from, how it came about, and can set it right."))));
       return;
     }
@@ -246,10 +249,11 @@ export default async function memories(ctx) {
           h("div", { class: "meta" }, from.first?.channel ? h("span", {}, from.first.channel) : null, from.first ? h("span", {}, full(from.first.created_at)) : null, h("span", {}, `turn ${from.ref.first}`), h("span", { class: "mono" }, x.id.slice(0, 13)))]
           : h("p", { class: "meta" }, h("span", {}, x.origin === "person" ? "Written by hand; no turn says it." : "It cites no turn."), h("span", { class: "mono" }, x.id.slice(0, 13))),
         past));
+      det.answers = id;
       past?.centre?.();
       list?.refreshAll();
     } catch (error) {
-      if (!signal.aborted) put(det, failed(error, showOne));
+      if (!signal.aborted && id === chosen && mine === shows) failedIn(det, id, error, showOne);
     }
   }
 
