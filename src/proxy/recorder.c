@@ -9,6 +9,7 @@
 #include "proxy/recorder.h"
 
 #include "base/alloc.h"
+#include "base/background.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -21,8 +22,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 /* Records linked in one transaction, and their bytes: large ones go alone. */
 #define BATCH 64
@@ -30,8 +29,6 @@
 /* How long the first record of a batch waits for others: one commit costs the
  * calls under way more than this delay costs anyone. */
 #define GATHER_MS 10
-/* The thread gives way to those that serve calls. */
-#define NICENESS 10
 
 struct recorder {
     struct engine *engine;
@@ -383,8 +380,7 @@ static void *run(void *arg)
 {
     struct recorder *r = arg;
 
-    /* on Linux this is the thread's own; without leave it stays as it is */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+    background_begin("clew-recorder");
     (void)pthread_mutex_lock(&r->lock);
     for (;;) {
         struct recorder_stats gain = {0};
@@ -468,7 +464,6 @@ enum clew_status recorder_open(struct engine *engine,
         alloc_free(r);
         return clew_fail(err, CLEW_UNAVAILABLE, "could not start a thread");
     }
-    (void)pthread_setname_np(r->thread, "clew-recorder");
     *out_recorder = r;
     return CLEW_OK;
 }

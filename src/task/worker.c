@@ -5,6 +5,7 @@
 #include "task/worker.h"
 
 #include "base/alloc.h"
+#include "base/background.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -165,6 +166,7 @@ static void *work(void *arg)
 {
     struct worker_pool *pool = arg;
 
+    background_begin("clew-worker");
     for (;;) {
         struct clew_error err = {.status = CLEW_OK};
         enum clew_status status;
