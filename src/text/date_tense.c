@@ -457,6 +457,24 @@ static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
     }
 }
 
+/* "in her last year", "Hattie's last week" */
+static bool is_owned(const struct tokens *tokens, size_t from, size_t at)
+{
+    static const char *const owners[] = {"my",  "your",  "his", "her",
+                                         "our", "their", "its"};
+
+    if (at <= from) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
+        if (is_word_at(tokens, at - 1, owners[i])) {
+            return true;
+        }
+    }
+    return str_ends(tokens->items[at - 1].folded, STR("'s")) &&
+           tokens->items[at - 1].flags & TOKEN_CAPITAL;
+}
+
 /* What is clear once all was seen. */
 static void conclude(struct tense_scan *scan, const struct tokens *tokens,
                      size_t from, size_t at)
@@ -465,6 +483,11 @@ static void conclude(struct tense_scan *scan, const struct tokens *tokens,
         class_back(scan, tokens, from, at, 1) & TW_TO) {
         see(scan, TENSE_FUTURE, true); /* "auf Montag verlegt" */
     }
+    if (scan->is_english && scan->has_have && scan->seen.tense == TENSE_NONE) {
+        see(scan, TENSE_FUTURE, false); /* "I have an exam on Thursday" */
+    }
+    scan->seen.is_named = scan->be_at == at && at > from;
+    scan->seen.is_owned = scan->is_english && is_owned(tokens, from, at);
     scan->seen.is_regular =
         scan->has_regular && !scan->has_ahead && scan->seen.tense != TENSE_PAST;
     scan->seen.is_habit |=

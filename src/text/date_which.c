@@ -72,10 +72,24 @@ static int64_t date_year_by(const struct date_ref *ref, enum date_class which,
     return ref->year;
 }
 
+/* Days to a weekday that is today's: who tells of today says "today", unless
+ * the day is what he tells. */
+static int64_t same_weekday(const struct date_ref *ref, enum date_tense side)
+{
+    if (ref->seen.is_named || ref->seen.bound != TENSE_NONE ||
+        side == TENSE_NONE) {
+        return 0; /* "since Monday" may be since this morning */
+    }
+    return side == TENSE_PAST ? -7 : 7;
+}
+
 int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
                           enum date_class which)
 {
     int64_t ahead = (weekday - ref->weekday + 7) % 7;
+    enum date_tense side = ref->seen.bound != TENSE_NONE ? ref->seen.bound
+                           : ref->seen.is_for            ? TENSE_FUTURE
+                                                         : ref->seen.tense;
 
     if (which == DC_LAST || which == DC_PAST) {
         return ref->today + (ahead == 0 ? -7 : ahead - 7);
@@ -86,13 +100,9 @@ int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
     if (which == DC_COMING) {
         return ref->today + (ahead == 0 ? 7 : ahead);
     }
-    if (ahead > 0 &&
-        (ref->seen.bound != TENSE_NONE
-             ? ref->seen.bound == TENSE_PAST
-             : ref->seen.tense == TENSE_PAST && !ref->seen.is_for)) {
-        ahead -= 7;
-    }
-    return ref->today + ahead;
+    return ref->today + (ahead == 0           ? same_weekday(ref, side)
+                         : side == TENSE_PAST ? ahead - 7
+                                              : ahead);
 }
 
 bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out)
@@ -277,6 +287,9 @@ static bool which_unit(const struct date_parser *p, enum date_class which,
 {
     enum date_unit unit = (enum date_unit)item->value;
 
+    if (which == DC_LAST && p->ref.seen.is_owned) {
+        return false; /* "in her last year": of school */
+    }
     if (unit == DU_WEEKEND) {
         *out = date_weekend_by(&p->ref, which);
     } else if (unit <= DU_HOUR) {
@@ -374,6 +387,13 @@ static bool is_told(const struct date_parser *p, size_t at, bool has_the)
            (has_the || (item->class == DC_UNIT && item->value == DU_DAY));
 }
 
+/* "the last two weeks of July": not from today */
+static bool is_of_month(const struct date_parser *p, size_t at)
+{
+    return (date_is(p, at, DC_OF) || date_is(p, at, DC_IN)) &&
+           date_is(p, at + 1, DC_MONTH);
+}
+
 bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at;
@@ -405,7 +425,8 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
     next++;
     after = next;
     if (which != DC_THIS && date_take_count(p, &after, &n) &&
-        date_is(p, after, DC_UNIT) && !date_item_at(p, next)->is_risky) {
+        date_is(p, after, DC_UNIT) && !date_item_at(p, next)->is_risky &&
+        !is_of_month(p, after + 1)) {
         *out = when_span(&p->ref, (enum date_unit)date_item_at(p, after)->value,
                          which == DC_NEXT ? n : -n);
         *at = after + 1;

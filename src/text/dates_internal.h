@@ -145,6 +145,8 @@ struct date_tense_seen {
     bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
     bool is_habit;         /* "we always eat fish on Friday" */
     bool is_regular;       /* rent, wages: a day of each month */
+    bool is_named;         /* "today is Sunday": the day is what is told */
+    bool is_owned;         /* "in her last year": of hers, not of ours */
 };
 
 struct date_ref {

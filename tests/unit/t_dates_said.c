@@ -356,6 +356,36 @@ static void french_days(void **state)
     CHECK(rows);
 }
 
+static void what_friends_tell_each_other(void **state)
+{
+    static const struct said rows[] = {
+        /* the weekday of today is a week away: today is called today */
+        {"2026-09-03", "I have an interview with the brewery on Thursday.",
+         "2026-09-10", NULL},
+        {"2026-09-06", "We scattered the ashes off the pier on Sunday.",
+         "2026-08-30", NULL},
+        {"2026-09-07", "The roofer is coming on Monday.", "2026-09-14", NULL},
+        {"2026-09-07", "The roofer came on Monday.", "2026-08-31", NULL},
+        {"2026-09-06", "Today is Sunday and I feel like baking.", "2026-09-06",
+         NULL},
+        {"2026-09-07", "Dinner with Ana, Monday, eight o'clock.", "2026-09-07",
+         NULL},
+        /* not from today */
+        {"2026-09-02", "I've asked for the last two weeks of July off.",
+         "2026-07-01", "2026-07-31"},
+        /* a clock and a year of school are no days */
+        {"2026-09-02", "By the 7 o'clock bus, and we sleep at her aunt's.",
+         NULL, NULL},
+        {"2026-09-02", "I'll take the 9 o'clock train.", NULL, NULL},
+        {"2026-09-02", "Hattie is in her last year and wants to study law.",
+         NULL, NULL},
+        {"2026-09-02", "We moved here last year.", "2025-01-01", "2025-12-31"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +400,7 @@ int main(void)
         cmocka_unit_test(german_days),
         cmocka_unit_test(spanish_days),
         cmocka_unit_test(french_days),
+        cmocka_unit_test(what_friends_tell_each_other),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
