@@ -346,6 +346,37 @@ static void what_only_asks_the_same_is_no_answer(void **state)
     }
 }
 
+/* The reader judges single turns; its no to the best match must not bring
+ * forward what it never read. */
+static void what_was_read_stands_before_what_was_not(void **state)
+{
+    static const char *const things[] = {"chair", "lamp", "gate", "bicycle",
+                                         "vase",  "shed", "coat", "drum"};
+    struct search_query query = asking("When does Otis sing in Lisbon?");
+    struct search_result result;
+    size_t n_read = 0;
+
+    (void)state;
+    need_reader();
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "Otis painted the %s.", things[i]);
+        talk_say(&talk, 'u', text);
+    }
+    query.at_ms = talk.at_ms + CLOCK_MINUTE_MS;
+    query.kinds = RECALL_TURN;
+    query.read_ms = 8; /* some of them */
+    result = run(&query);
+    while (n_read < result.count && result.hits[n_read].read >= 0) {
+        n_read++;
+    }
+    assert_true(n_read > 0 && n_read < result.count);
+    for (size_t i = n_read; i < result.count; i++) {
+        assert_true(result.hits[i].read < 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
 #define READ(name) cmocka_unit_test_setup_teardown(name, open_read, close_talk)
 
@@ -366,6 +397,7 @@ int main(void)
         READ(the_same_question_has_the_same_answers),
         READ(an_empty_store_answers_no),
         READ(what_only_asks_the_same_is_no_answer),
+        READ(what_was_read_stands_before_what_was_not),
     };
 
     return world_each(tests, sizeof(tests) / sizeof(tests[0]));

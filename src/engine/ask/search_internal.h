@@ -76,14 +76,15 @@ struct matter {
     struct str searched;   /* of a turn: its text, with tools' inputs */
     const struct turn *before; /* the turn before; NULL if there is none */
     double time;               /* how well it meets the times asked about */
-    double turn;    /* match of the turn itself, or SEARCH_NO_MATCH */
-    double memory;  /* of the best memory that cites it, or the same */
-    double episode; /* of the episode around it, or the same */
-    float read;     /* that it answers, by the reader; < 0: not read */
-    double sum;     /* what it is ordered by */
-    size_t newer;   /* of the first ones, how many are newer */
-    size_t n_named; /* of what the question names to the letter */
-    bool is_lender; /* it was just said, and lent the question its words */
+    double turn;     /* match of the turn itself, or SEARCH_NO_MATCH */
+    double memory;   /* of the best memory that cites it, or the same */
+    double episode;  /* of the episode around it, or the same */
+    float read;      /* that it answers, by the reader; < 0: not read */
+    double sum;      /* what it is ordered by */
+    double evidence; /* what its score is made from */
+    size_t newer;    /* of the first ones, how many are newer */
+    size_t n_named;  /* of what the question names to the letter */
+    bool is_lender;  /* it was just said, and lent the question its words */
 };
 #define SEARCH_NO_MATCH (-1.0)
 

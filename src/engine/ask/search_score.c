@@ -123,15 +123,35 @@ static double fuse_time(const struct search_work *work)
     return is_foreign(work->query->query) ? FUSE_TIME_FOREIGN : FUSE_TIME;
 }
 
-static double fused(const struct matter *matter, double own, double time)
+/* The reader's word, as a logit. */
+static double word_of(const struct matter *matter)
 {
-    double read = matter->read < 0 ? FUSE_UNREAD : logit((double)matter->read);
+    return matter->read < 0 ? FUSE_UNREAD : logit((double)matter->read);
+}
 
+/* What speaks for it; `read` is the reader's word. */
+static double fused(const struct matter *matter, double read, double own,
+                    double time)
+{
     /* the match holds the time already */
     double match = above_zero(own_match(matter) - matter->time);
 
     return read + own * match + FUSE_MEMORY * drawn_match(matter) +
            time * matter->time + (matter->n_named > 0 ? FUSE_NAMED : 0);
+}
+
+/* The same as what it is ordered by. */
+static double ordered(const struct matter *matter, double time)
+{
+    double read = ORDER_LEAST;
+    double own = ORDER_OWN;
+
+    if (matter->hit.is_asking) {
+        own *= PROMISE_ASKING;
+    } else if (matter->read >= 0) {
+        read = fmax(read, logit((double)matter->read));
+    }
+    return fused(matter, read, own, time);
 }
 
 /* A word or two, nothing but identifiers, or "http header parser crash" without
@@ -182,6 +202,7 @@ static void put_strangers_behind(struct search_work *work)
 
         if (matter->hit.item.parts.lexical <= 0) {
             matter->sum = fmin(matter->sum, best - KEYWORD_STRANGER);
+            matter->evidence = fmin(matter->evidence, matter->sum);
         }
     }
 }
@@ -197,23 +218,30 @@ static bool is_newer(const struct matter *later, const struct matter *earlier)
            !search_is_outside(later, earlier);
 }
 
+static bool may_answer(const struct matter *matter)
+{
+    return (double)matter->read >= UPDATE_MIN_READ;
+}
+
 /* Of those that promise an answer the newer ones, by steps. */
 static void prefer_new(struct search_work *work)
 {
-    size_t n = work->count < FUSE_NEWER_AMONG ? work->count : FUSE_NEWER_AMONG;
+    size_t n =
+        work->count < ORDER_NEWER_AMONG ? work->count : ORDER_NEWER_AMONG;
+    size_t most = 0;
 
     for (size_t i = n; i-- > 0;) {
+        most += may_answer(&work->matters[i]);
         work->matters[i].newer = 0;
         for (size_t k = 0; k < n; k++) {
             work->matters[i].newer +=
-                is_newer(&work->matters[k], &work->matters[i]);
+                is_newer(&work->matters[k], &work->matters[i]) &&
+                may_answer(&work->matters[k]);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        work->matters[i].sum -= FUSE_NEWER * (double)work->matters[i].newer;
-    }
-    for (size_t i = n; i < work->count; i++) {
-        work->matters[i].sum -= FUSE_NEWER * (double)n;
+    for (size_t i = 0; i < work->count; i++) {
+        work->matters[i].sum -=
+            ORDER_NEWER * (double)(i < n ? work->matters[i].newer : most);
     }
 }
 
@@ -229,6 +257,7 @@ void search_overtake(struct search_work *work, size_t earlier, size_t later,
         struct matter moved = list[later];
 
         moved.sum = list[earlier].sum;
+        moved.evidence = fmax(moved.evidence, list[earlier].evidence);
         memmove(&list[earlier + 1], &list[earlier],
                 (later - earlier) * sizeof(*list));
         list[earlier] = moved;
@@ -339,8 +368,15 @@ static void read_update(void *arg, size_t step)
 
 static bool is_answer(const struct matter *matter)
 {
-    return matter->hit.turn && !matter->hit.is_asking &&
-           (double)matter->read >= UPDATE_MIN_READ;
+    return matter->hit.turn && !matter->hit.is_asking && may_answer(matter);
+}
+
+/* What the reader hardly takes for an answer is not the answer of today. */
+static bool rivals(const struct matter *later, const struct matter *earlier)
+{
+    return is_answer(earlier) && is_answer(later) && is_newer(later, earlier) &&
+           logit((double)later->read) >=
+               logit((double)earlier->read) - UPDATE_GAP;
 }
 
 /* What the question has neither a word nor a sense in common with must be an
@@ -367,8 +403,7 @@ static void find_updates(const struct search_work *work,
              k++) {
             const struct matter *later = &work->matters[k];
 
-            if (is_answer(earlier) && is_answer(later) &&
-                is_newer(later, earlier)) {
+            if (rivals(later, earlier)) {
                 updates->items[updates->count++] =
                     (struct update){i, k, least_for(later)};
             }
@@ -444,12 +479,12 @@ static double time_aside(const struct search_work *work,
 
 void search_set_scores(struct search_work *work)
 {
-    double at_most = 1;
+    double at_least = 0;
     double trust = work->asked.mended.count > 0 ? SCORE_MENDED : 1;
 
-    for (size_t i = 0; i < work->count; i++) {
+    for (size_t i = work->count; i-- > 0;) {
         struct matter *matter = &work->matters[i];
-        double sum = matter->sum - time_aside(work, matter);
+        double sum = matter->evidence - time_aside(work, matter);
         double score = matter->read < 0
                            ? likely(UNREAD_BASE + UNREAD_SLOPE * sum)
                            : likely(SCORE_BASE + SCORE_SLOPE * sum);
@@ -458,8 +493,8 @@ void search_set_scores(struct search_work *work)
         if (matter->hit.is_superseded) {
             score *= SCORE_SUPERSEDED;
         }
-        at_most = score < at_most ? score : at_most;
-        matter->hit.item.score = at_most; /* in the order of the list */
+        at_least = fmax(at_least, score);
+        matter->hit.item.score = at_least; /* in the order of the list */
         matter->hit.read = matter->read;
     }
 }
@@ -472,21 +507,24 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
     if (work->count == 0) {
         return CLEW_OK;
     }
-    double own = is_foreign(work->query->query) ? FUSE_OWN_FOREIGN : FUSE_OWN;
+    bool is_far = is_foreign(work->query->query);
+    double own = is_far ? FUSE_OWN_FOREIGN : FUSE_OWN;
     double time = fuse_time(work);
     bool is_by_words = asks_by_words(work->arena, work->query->query);
 
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
 
-        matter->sum =
-            is_read ? fused(matter, own, time) : search_promise(matter);
+        matter->evidence = is_read ? fused(matter, word_of(matter), own, time)
+                                   : search_promise(matter);
         if (is_read && is_by_words) {
-            matter->sum = fmax(matter->sum, by_words(matter));
+            matter->evidence = fmax(matter->evidence, by_words(matter));
         }
         if (matter->hit.is_asking) {
-            matter->sum = fmin(matter->sum, ASKING_MOST);
+            matter->evidence = fmin(matter->evidence, ASKING_MOST);
         }
+        matter->sum = is_read && !is_by_words && !is_far ? ordered(matter, time)
+                                                         : matter->evidence;
     }
     if (is_read && is_by_words) {
         put_strangers_behind(work);

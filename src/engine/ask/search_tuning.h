@@ -39,7 +39,7 @@
 /* … and of what only asks the same: others are read before it. */
 #define PROMISE_ASKING 0.1
 
-/* --- the order --- */
+/* --- the evidence that it answers --- */
 
 /* The most that a text can have which only asks the same: behind whatever may
  * answer (SCORE_MAYBE), before what is about something else. */
@@ -56,9 +56,17 @@
 #define FUSE_TIME_FOREIGN 8.0 /* where words count more, too */
 /* Instead of that logit, for what was not read. */
 #define FUSE_UNREAD (-6.0)
-/* For each of the first so many that is newer. */
-#define FUSE_NEWER 0.2
-#define FUSE_NEWER_AMONG 8
+/* --- the order --- */
+
+/* The least that the reader's word counts, as it does for what was not read: it
+ * judges single turns, and of an answer that is told in several none is one by
+ * itself. So its no leaves the order to what matches, whose own match weighs
+ * more here than as evidence. */
+#define ORDER_LEAST (-4.5)
+#define ORDER_OWN 1.6
+/* For each of the first so many that is newer and may answer. */
+#define ORDER_NEWER 0.3
+#define ORDER_NEWER_AMONG 8
 
 /* Where words are looked for rather than a question asked: so many, in so many
  * bytes; and what holding all of them is worth beside the reader's word. */
@@ -76,10 +84,12 @@
 
 /* --- what holds before what held --- */
 
-/* Among the first so many, pairs that both may answer. */
+/* Among the first so many, pairs that both may answer, the later not much less
+ * (in logits) than the earlier. */
 #define UPDATE_AMONG 8
 #define UPDATE_MAX_PAIRS 8
 #define UPDATE_MIN_READ 0.05
+#define UPDATE_GAP 3.0
 /* The reader's word that the later updates the earlier: it goes first; the
  * earlier is marked as superseded. */
 #define UPDATE_LIKELY 0.35
