@@ -11,6 +11,7 @@
 
 /* What a rule is worth: above every floor there is, below a sure reader. */
 #define LIKELY 0.7f
+#define KEPT 0.85f
 /* Sentences of a turn whose form is looked at. */
 #define MAX_LIFTED 64
 /* ... where it is said outright: "that fixed it", "it still fails". */
@@ -99,8 +100,8 @@ enum clew_status rule_read(struct arena *arena, const struct analysis *analysis,
         }
         keep = keep_of(analysis, &analysis->sentences[i], type);
         memset(&out[i], 0, sizeof(out[i]));
-        out[i].keep[READER_KEEP_NONE] = 1.0f - LIKELY;
-        out[i].keep[keep] += LIKELY;
+        out[i].keep[READER_KEEP_NONE] = 1.0f - KEPT;
+        out[i].keep[keep] += KEPT;
         out[i].about[READER_ABOUT_SELF] = 1.0f;
         out[i].flag[READER_HEDGED] = is_hedged ? LIKELY : 0;
         out[i].goes_on = 1.0f; /* rules have no word on it */
@@ -150,10 +151,10 @@ enum clew_status rule_lift(struct arena *arena, const struct analysis *analysis,
         if (keep == READER_KEEP_NONE) {
             continue;
         }
-        if (read[i].keep[READER_KEEP_NONE] > 1.0f - LIKELY) {
+        if (read[i].keep[READER_KEEP_NONE] > 1.0f - KEPT) {
             memset(read[i].keep, 0, sizeof(read[i].keep));
-            read[i].keep[READER_KEEP_NONE] = 1.0f - LIKELY;
-            read[i].keep[keep] = LIKELY;
+            read[i].keep[READER_KEEP_NONE] = 1.0f - KEPT;
+            read[i].keep[keep] = KEPT;
         }
         if (keep == READER_KEEP_FACT || keep == READER_KEEP_PREFERENCE) {
             read[i].act[READER_ACT_OPENS] = 0;

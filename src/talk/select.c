@@ -14,10 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So sure a reader must be that a sentence is worth keeping; an assistant says
- * more that is not. Chosen on the dev worlds. */
+/* So sure a reader must be that a sentence belongs to what is kept; an
+ * assistant says more that does not. Chosen on the dev worlds. */
 #define KEEP_USER 0.46f
 #define KEEP_ASSISTANT 0.58f
+/* … and of the best sentence of a note: of those below it, judged by hand,
+ * fewer than half were worth it (docs/quality/reading.md). */
+#define NOTE_SURE 0.80f
 /* ... and that it opens something. */
 #define OPEN_FLOOR 0.42f
 /* … that what does not stand by itself is worth keeping. */
@@ -466,6 +469,13 @@ static bool find_note(struct arena *arena, const struct select_input *input,
     return true;
 }
 
+/* What one is told to do is not left to chance. */
+static bool is_sure(const struct select_note *note)
+{
+    return note->confidence >= NOTE_SURE ||
+           note->keep == READER_KEEP_INSTRUCTION;
+}
+
 enum clew_status select_notes(struct arena *arena,
                               const struct select_input *input,
                               struct select_note **out_notes, size_t *out_count)
@@ -495,7 +505,7 @@ enum clew_status select_notes(struct arena *arena,
             return CLEW_NO_MEMORY;
         }
         least = end;
-        n += is_kept;
+        n += is_kept && is_sure(&notes[n]);
     }
     *out_notes = notes;
     *out_count = n;
