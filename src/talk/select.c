@@ -469,11 +469,14 @@ static bool find_note(struct arena *arena, const struct select_input *input,
     return true;
 }
 
-/* What one is told to do is not left to chance. */
-static bool is_sure(const struct select_note *note)
+/* What one is told to do is not left to chance, nor what has a day to come. */
+static bool is_sure(const struct select_turn *turn,
+                    const struct select_note *note)
 {
     return note->confidence >= NOTE_SURE ||
-           note->keep == READER_KEEP_INSTRUCTION;
+           note->keep == READER_KEEP_INSTRUCTION ||
+           (note->keep == READER_KEEP_EVENT && note->has_time &&
+            note->from_ms > turn->at_ms);
 }
 
 enum clew_status select_notes(struct arena *arena,
@@ -505,7 +508,7 @@ enum clew_status select_notes(struct arena *arena,
             return CLEW_NO_MEMORY;
         }
         least = end;
-        n += is_kept && is_sure(&notes[n]);
+        n += is_kept && is_sure(turn, &notes[n]);
     }
     *out_notes = notes;
     *out_count = n;

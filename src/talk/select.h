@@ -28,6 +28,7 @@ struct select_turn {
     struct str text; /* blank where clew put something itself */
     bool is_assistant;
     struct str timezone; /* for writing dates; empty = UTC */
+    int64_t at_ms;       /* when it was said */
     const struct analysis *analysis;
     const struct reader_sentence *read; /* one a sentence of the analysis */
 };

@@ -184,6 +184,7 @@ static enum clew_status read_turn(struct observation *o, struct clew_error *err)
         (struct select_turn){.text = o->turn.text,
                              .is_assistant = o->turn.role == TALK_ASSISTANT,
                              .timezone = o->turn.timezone,
+                             .at_ms = o->turn.time_ms,
                              .analysis = &o->analysis};
     turn = (struct sense_turn){.said = o->said,
                                .analysis = &o->analysis,
