@@ -30,6 +30,9 @@
 /* How long a newcomer waits for another's place: by then those who came before
  * and said nothing are due (watch.c). */
 #define ROOM_MS 200
+/* … and where one of them was cut: its thread may have to wait for a processor
+ * before it gives the place back. */
+#define CUT_MS 2000
 #define LOG_EVERY_NS (10 * 1000000000LL)
 
 static const char full_text[] =
@@ -176,7 +179,7 @@ static bool find_room(struct acceptor *a)
         if (!has_cut && a->options.make_room) {
             has_cut = a->options.make_room(a->options.arg);
         }
-        if (ms >= ROOM_MS || rest(a, 1)) {
+        if (ms >= (has_cut ? CUT_MS : ROOM_MS) || rest(a, 1)) {
             return false;
         }
     }
