@@ -36,10 +36,8 @@ static void say(const char *text)
         read[i].act[READER_ACT_NONE] = 1;
         read[i].about[READER_ABOUT_SELF] = 1;
     }
-    turn = (struct select_turn){.text = analysis.text,
-                                .at_ms = NOW,
-                                .analysis = &analysis,
-                                .read = read};
+    turn = (struct select_turn){
+        .text = analysis.text, .analysis = &analysis, .read = read};
     input = (struct select_input){.turn = &turn};
 }
 
@@ -664,37 +662,6 @@ static void running_out_of_memory_is_told(void **state)
     assert_true(is_done);
 }
 
-static void what_is_hardly_worth_it_is_left_out(void **state)
-{
-    static const struct {
-        const char *text;
-        enum reader_keep keep;
-        float sure;
-        size_t n_notes;
-    } rows[] = {
-        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.79f, 0},
-        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.81f, 1},
-        {"Always answer Magda in Polish.", READER_KEEP_INSTRUCTION, 0.5f, 1},
-        /* a day to come, and one that is over */
-        {"Magda gets her bees tomorrow.", READER_KEEP_EVENT, 0.5f, 1},
-        {"Magda got her bees yesterday.", READER_KEEP_EVENT, 0.5f, 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct select_note *notes;
-        size_t n;
-
-        say(rows[i].text);
-        keep_as(0, rows[i].keep, rows[i].sure);
-        assert_int_equal(select_notes(&arena, &input, &notes, &n), CLEW_OK);
-        if (n != rows[i].n_notes) {
-            fail_msg("%s at %.2f: %zu notes", rows[i].text,
-                     (double)rows[i].sure, n);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -725,7 +692,6 @@ int main(void)
         cmocka_unit_test(an_opening_that_names_nothing_takes_its_neighbours),
         cmocka_unit_test(code_opens_nothing),
         cmocka_unit_test(an_ending_is_what_tells_of_it),
-        cmocka_unit_test(what_is_hardly_worth_it_is_left_out),
         cmocka_unit_test(running_out_of_memory_is_told),
     };
 
