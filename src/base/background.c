@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* background.c - a lower priority for one thread. See background.h. */
 #include "base/background.h"
 
 #include <pthread.h>
@@ -11,7 +12,11 @@
 
 void background_begin(const char *name)
 {
-    /* on Linux this is the thread's own */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+    id_t self = (id_t)gettid(); /* on Linux a priority is the thread's own */
+
+    /* of a program that gives way already it must not be raised */
+    if (getpriority(PRIO_PROCESS, self) < NICENESS) {
+        (void)setpriority(PRIO_PROCESS, self, NICENESS);
+    }
     (void)pthread_setname_np(pthread_self(), name);
 }

@@ -12,6 +12,7 @@
 struct seen {
     int before;
     int after;
+    int again; /* of a thread that gave way further by itself */
     char name[16];
 };
 
@@ -27,6 +28,9 @@ static void *begin(void *arg)
     seen->before = niceness();
     background_begin("clew-tested");
     seen->after = niceness();
+    assert_int_equal(setpriority(PRIO_PROCESS, (id_t)gettid(), 15), 0);
+    background_begin("clew-tested");
+    seen->again = niceness();
     (void)pthread_getname_np(pthread_self(), seen->name, sizeof(seen->name));
     return NULL;
 }
@@ -42,6 +46,7 @@ static void gives_way_alone(void **state)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(seen.before, mine);
     assert_true(seen.after > seen.before || seen.before >= 10);
+    assert_int_equal(seen.again, 15);
     assert_string_equal(seen.name, "clew-tested");
     assert_int_equal(niceness(), mine);
 }

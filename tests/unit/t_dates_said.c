@@ -379,6 +379,7 @@ static void what_friends_tell_each_other(void **state)
         {"2026-09-02", "I'll take the 9 o'clock train.", NULL, NULL},
         {"2026-09-02", "Hattie is in her last year and wants to study law.",
          NULL, NULL},
+        {"2026-09-02", "It is Hattie's last year at the mill.", NULL, NULL},
         {"2026-09-02", "We moved here last year.", "2025-01-01", "2025-12-31"},
     };
 

@@ -140,7 +140,8 @@ static double fused(const struct matter *matter, double read, double own,
            time * matter->time + (matter->n_named > 0 ? FUSE_NAMED : 0);
 }
 
-/* The same as what it is ordered by. */
+/* What it is ordered by: a no of the reader, and what only asks the same, count
+ * as not read (ORDER_LEAST). */
 static double ordered(const struct matter *matter, double time)
 {
     double read = ORDER_LEAST;

@@ -56,6 +56,7 @@
 #define FUSE_TIME_FOREIGN 8.0 /* where words count more, too */
 /* Instead of that logit, for what was not read. */
 #define FUSE_UNREAD (-6.0)
+
 /* --- the order --- */
 
 /* The least that the reader's word counts, as it does for what was not read: it
