@@ -9,6 +9,9 @@ import { crossing, curve, effortLine, points, state } from "../draw.js";
 import { memoryMeta, memoryYarn } from "../parts.js";
 import { clients, hello } from "./connect.js";
 
+/* Turns that wait to be read: chats that wait too concern nobody here. */
+const unreadOf = (health) => (health.reading?.waiting ?? 0) - (health.reading?.chats ?? 0);
+
 /* Thirty days: up to today, or where nothing came lately up to the last day
  * that has something. */
 function month(days) {
@@ -88,7 +91,7 @@ export default async function home(ctx) {
   const asked = days.reduce((n, d) => n + d.calls, 0);
   const unread = h("span", { class: "sum unread", role: "status" });
   const sayUnread = (n) => { unread.textContent = n ? `${many(n, "turn")} ${n === 1 ? "waits" : "wait"} to be read` : ""; };
-  sayUnread(health.reading?.waiting);
+  sayUnread(unreadOf(health));
   add(root, h("div", { class: "head" },
     h("div", { class: "row" }, h("h1", {}, "Home"),
       h("span", { class: "sum" }, `${many(turns, "turn")} and ${many(asked, "call")} in ${days.length} days; ${many(numbers.memories.holding, "memory", "memories")} hold`), unread,
@@ -127,13 +130,13 @@ export default async function home(ctx) {
   /* What waits is read within moments: say how many are left, then look anew. */
   let reading;
   const follow = async () => {
-    const left = (await call("GET", "/healthz", undefined, opt).catch(() => ({}))).reading?.waiting ?? 0;
+    const left = unreadOf(await call("GET", "/healthz", undefined, opt).catch(() => ({})));
     if (signal.aborted) return;
     sayUnread(left);
     if (left) reading = setTimeout(follow, 2000);
     else if (root.scrollTop < 40 && !document.querySelector("dialog[open]")) ctx.again();
   };
-  if (health.reading?.waiting) reading = setTimeout(follow, 1000);
+  if (unreadOf(health)) reading = setTimeout(follow, 1000);
   return {
     event(e) {
       if (!["turn", "memory", "effort", "call", "forgotten", "missed"].includes(e.kind)) return;

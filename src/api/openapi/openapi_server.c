@@ -33,7 +33,8 @@ const struct openapi_object openapi_server[] = {
      OPENAPI_FIELDS(
         {"by", "text", "The reader's id, or rules"},
         {"trouble", "text", "Why there is no trained reader"},
-        {"waiting", "count", "Turns that wait to be read"},
+        {"waiting", "count", "Turns that wait to be read, with the chats"},
+        {"chats", "count", "Chats that wait to be held against earlier ones"},
         {"given_up", "count", "Turns that could not be read; `clew rebuild` "
          "tries again"})},
     {"Index", "Where things are", OPENAPI_FIELDS(

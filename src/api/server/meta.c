@@ -61,7 +61,9 @@ static json_t *form_reading(struct engine *engine)
                       engine->reader ? reader_id(engine->reader) : "rules");
 
     if (is_ok && read_task_count(engine, &counts, NULL) == CLEW_OK) {
-        is_ok = json_set_int(reading, "waiting", counts.n_waiting) &&
+        is_ok = json_set_int(reading, "waiting",
+                             counts.n_waiting + counts.n_chats) &&
+                json_set_int(reading, "chats", counts.n_chats) &&
                 json_set_int(reading, "given_up", counts.n_given_up);
     }
     if (is_ok) {

@@ -161,8 +161,10 @@ void doctor_reading(struct doctor *doctor)
     }
     if (cli_call(doctor->cli, "GET", "/healthz", NULL, &health, &why) ==
         CLEW_OK) {
-        n_waiting = json_integer_value(
-            json_object_get(json_object_get(health, "reading"), "waiting"));
+        const json_t *reading = json_object_get(health, "reading");
+
+        n_waiting = json_integer_value(json_object_get(reading, "waiting")) -
+                    json_integer_value(json_object_get(reading, "chats"));
         if (n_waiting > 0) {
             doctor_tell(doctor, "reader", DOCTOR_NOTE,
                         "a running server reads them",

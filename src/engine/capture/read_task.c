@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/capture/read_turn.h"
+#include "engine/chatlink/chatlink_read.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
@@ -27,6 +28,11 @@ DB_SQL_SYSTEM(COUNT_WAITING, "SELECT COUNT(*) FROM (SELECT 1 FROM unread"
                              " WHERE given_up_at IS NULL LIMIT $1) AS w");
 DB_SQL_SYSTEM(COUNT_GIVEN_UP, "SELECT COUNT(*) FROM (SELECT 1 FROM unread"
                               " WHERE given_up_at IS NOT NULL LIMIT $1) AS w");
+/* By priority: the index has those that are open by it. */
+DB_SQL_SYSTEM(COUNT_CHATS,
+              "SELECT COUNT(*) FROM (SELECT 1 FROM tasks WHERE finished_at"
+              " IS NULL AND priority = $2 AND kind = '" CHATLINK_READ_TASK "'"
+              " LIMIT $1) AS w");
 /* Where turns wait and no task will come for them. */
 DB_SQL_SYSTEM(SELECT_TENANTS,
               "SELECT t.tenant FROM tenants t WHERE EXISTS (SELECT 1 FROM"
@@ -347,8 +353,14 @@ static enum clew_status do_count(struct store_tx *tx, void *arg,
     enum clew_status status =
         count_one(tx, &COUNT_WAITING, &out->n_waiting, err);
 
+    if (status == CLEW_OK) {
+        status = count_one(tx, &COUNT_GIVEN_UP, &out->n_given_up, err);
+    }
     return status == CLEW_OK
-               ? count_one(tx, &COUNT_GIVEN_UP, &out->n_given_up, err)
+               ? rows_number(tx, &COUNT_CHATS,
+                             DB_ARGS(db_int(READ_TASK_COUNTED),
+                                     db_int(CHATLINK_READ_PRIORITY)),
+                             &out->n_chats, err)
                : status;
 }
 

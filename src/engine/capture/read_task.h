@@ -45,12 +45,14 @@ enum clew_status read_task_anew(struct engine *engine,
                                 struct read_task_again *out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
-/* How many turns wait and how many were given up, in all tenants, each counted
- * up to READ_TASK_COUNTED. */
+/* How many turns wait and how many were given up, and how many chats wait to be
+ * held against earlier ones, in all tenants, each counted up to
+ * READ_TASK_COUNTED. */
 #define READ_TASK_COUNTED 100000
 struct read_task_counts {
     int64_t n_waiting;
     int64_t n_given_up;
+    int64_t n_chats;
 };
 enum clew_status read_task_count(struct engine *engine,
                                  struct read_task_counts *out,

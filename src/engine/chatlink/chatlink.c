@@ -309,7 +309,7 @@ static enum clew_status do_later(struct turn_work *work, const char *kind,
 {
     struct arena *arena = work->batch->arena;
     struct task_new task = {.kind = kind,
-                            .priority = 10,
+                            .priority = CHATLINK_READ_PRIORITY,
                             .execute_at_ms = work->turn->stored_at_ms,
                             .now_ms = work->turn->stored_at_ms};
     char text[UUID_TEXT_SIZE];

@@ -21,6 +21,7 @@ struct task;
 struct updates;
 
 #define CHATLINK_READ_TASK "link.read"
+#define CHATLINK_READ_PRIORITY 10
 
 /* Payload: chat_id. Without a reader nothing is done. */
 enum clew_status chatlink_read_task(struct engine *engine,
