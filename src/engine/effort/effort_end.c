@@ -571,9 +571,11 @@ static bool is_trouble(const struct observation *o)
     return o->intent.act == INTENT_REJECT || is_same_trouble(o);
 }
 
-/* An end, not a failure? The comparison and the sentences by themselves are
- * two witnesses: their odds multiply ("that did it" after advice may compare
- * like a failure, or read like one, seldom both). */
+/* An end, not a failure? Who says so in so many words is believed ("Solved! It
+ * was off at two in the morning" tells the trouble again, and reads like one).
+ * Else the comparison and the sentences by themselves are two witnesses: their
+ * odds multiply ("that did it" after advice may compare like a failure, or read
+ * like one, seldom both). */
 static bool is_rather_end(const struct observation *o, float sure, float failed)
 {
     float ends = 0;
@@ -585,7 +587,7 @@ static bool is_rather_end(const struct observation *o, float sure, float failed)
         ends += act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
         fails += act[READER_ACT_FAILS];
     }
-    return sure > failed || sure * ends > failed * fails;
+    return accepts(o) || sure > failed || sure * ends > failed * fails;
 }
 
 enum clew_status effort_try_end(struct observation *o,
