@@ -38,6 +38,7 @@ MAX_LAYERS = 24
 MAX_VALUE = 1e4
 MIN_POSITIONS = 256
 MAX_POSITIONS = 8192
+MAX_GLANCE = 256
 ALIGNMENT = 64
 
 
@@ -88,6 +89,14 @@ def _shapes(arrays):
     for head, outcomes in HEADS.items():
         shapes[f"head.{head}"] = ("F32", (outcomes, dim))
         shapes[f"head.{head}.bias"] = ("F32", (outcomes,))
+    if "glance.in" in arrays:
+        rows = arrays["glance.in"].shape[0]
+        if rows % LANES or not 0 < rows <= MAX_GLANCE:
+            raise ValueError(f"the glance has {rows} rows")
+        shapes["glance.in"] = ("F32", (rows, 4 * dim))
+        shapes["glance.in.bias"] = ("F32", (rows,))
+        shapes["glance.out"] = ("F32", (1, rows))
+        shapes["glance.out.bias"] = ("F32", (1,))
     return shapes, layers
 
 
@@ -114,7 +123,8 @@ def _vocab_bytes(vocab, n_tokens):
     return "".join(token + "\n" for token in vocab).encode("utf-8")
 
 
-def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12):
+def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
+          glance_layer=None):
     """Write the file in one step: a reader sees the old one or the new."""
     shapes, layers = _shapes(arrays)
     dim = arrays["embed.words"].shape[1]
@@ -130,6 +140,10 @@ def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12):
     header = {"__metadata__": {"id": ID, "heads": str(heads),
                                "read_layer": str(read_layer),
                                "epsilon": repr(float(epsilon))}}
+    if ("glance.in" in arrays) != bool(glance_layer):
+        raise ValueError("a glance has a layer after which it is asked")
+    if glance_layer:
+        header["__metadata__"]["glance_layer"] = str(glance_layer)
     blobs = []
     at = 0
 

@@ -35,7 +35,7 @@
 #define LIMIT_ANSWER_TEXT_BYTES 2048u
 /* Pairs of texts whose verdict by the reader is remembered: some hundred
  * questions; 200 KB. */
-#define LIMIT_VERDICTS 4096
+#define LIMIT_VERDICTS 8192
 /* Streams of events at once: each holds a connection and its thread. */
 #define LIMIT_EVENT_STREAMS 64
 /* Identifiers given by callers: user_id, external_id, name, channel. */

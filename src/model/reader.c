@@ -16,8 +16,6 @@
  * 48 words of 85 letters. */
 #define TAIL_BYTES 4096
 
-#define MAX_PAIR_TOKENS (READER_A_TOKENS + READER_B_TOKENS + 3)
-
 /* The sentences of a turn on their way through passes. */
 struct reading {
     const struct reader *reader;
@@ -137,7 +135,7 @@ static void end_pass(struct reading *reading)
     batch->n_rows = reading->n_ids + 1;
     batch->n_texts = 1;
     batch->starts[1] = batch->n_rows;
-    reader_run(reader, batch, reader->read_layer, reading->head);
+    reader_run(reader, batch, 0, reader->read_layer, reading->head);
     reader_mean(reader, batch, reading->head, batch->n_rows, mean);
     reader_ask(reader, READER_HEAD_GOES, mean, &goes_on);
     for (size_t i = 0; i < reading->n_held; i++) {
@@ -243,9 +241,7 @@ enum clew_status reader_read(const struct reader *reader, struct arena *arena,
 
 /* --- comparing ----------------------------------------------------------- */
 
-/* [CLS] A [SEP] B [SEP] into `ids`; the number of them, and of the first
- * of type 1. */
-static size_t put_pair(const struct reader *reader,
+size_t reader_put_pair(const struct reader *reader,
                        const struct reader_pair *pair, uint32_t *ids,
                        size_t *out_second)
 {
@@ -268,12 +264,12 @@ static size_t put_pair(const struct reader *reader,
 static size_t rows_of_pairs(const struct reader *reader,
                             const struct reader_pair *pairs, size_t n)
 {
-    uint32_t ids[MAX_PAIR_TOKENS];
+    uint32_t ids[READER_PAIR_TOKENS];
     size_t second;
     size_t rows = 0;
 
     for (size_t i = 0; i < n && rows < READER_BATCH_TOKENS; i++) {
-        rows += put_pair(reader, &pairs[i], ids, &second);
+        rows += reader_put_pair(reader, &pairs[i], ids, &second);
     }
     return least(rows, READER_BATCH_TOKENS);
 }
@@ -285,7 +281,7 @@ static void end_batch(const struct reader *reader, struct reader_batch *batch,
     enum reader_head head = (enum reader_head)(READER_HEAD_ANSWER + (int)kind);
     float mean[READER_MAX_DIM];
 
-    reader_run(reader, batch, reader->n_layers, 0);
+    reader_run(reader, batch, 0, reader->n_layers, 0);
     for (size_t t = 0; t < batch->n_texts; t++) {
         memset(&out[t], 0, sizeof(out[t]));
         reader_mean(reader, batch, batch->starts[t], batch->starts[t + 1],
@@ -310,9 +306,9 @@ enum clew_status reader_compare(const struct reader *reader,
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t ids[MAX_PAIR_TOKENS];
+        uint32_t ids[READER_PAIR_TOKENS];
         size_t second;
-        size_t count = put_pair(reader, &pairs[i], ids, &second);
+        size_t count = reader_put_pair(reader, &pairs[i], ids, &second);
 
         if (batch->n_rows + count > batch->cap_rows) {
             end_batch(reader, batch, kind, out + done);

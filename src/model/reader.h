@@ -190,6 +190,28 @@ enum clew_status reader_compare(const struct reader *reader,
                                 struct reader_verdict *out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * Reading in two steps, of READER_ANSWER: after the first layers a pair has a
+ * promise, and only those that promise most need be read on.
+ */
+struct reader_glance {
+    float promise; /* that b answers a, as far as can be told */
+    size_t n_rows;
+    float *x; /* what reading goes on from, in the arena */
+};
+/* Has the model the means for it? Files without are read in one step. */
+bool reader_can_glance(const struct reader *reader);
+/* What reading goes on from stays in `arena`: some 150 KB for 100 tokens. */
+enum clew_status reader_glance(const struct reader *reader, struct arena *arena,
+                               const struct reader_pair *pair,
+                               struct reader_glance *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+/* The verdict that reader_compare() has of the pair, to the bit. */
+enum clew_status reader_read_on(const struct reader *reader,
+                                const struct reader_glance *glance,
+                                struct reader_verdict *out,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
 /* Has it a piece for at least half of the words, or CJK characters, at a
  * text's start? What it says of others is chance. */
 bool reader_knows(const struct reader *reader, struct str text);

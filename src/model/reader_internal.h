@@ -18,6 +18,9 @@
 /* Tokens that are computed together: enough rows to keep the products busy,
  * few enough to stay near the processor. */
 #define READER_BATCH_TOKENS 256
+#define READER_PAIR_TOKENS (READER_A_TOKENS + READER_B_TOKENS + 3)
+/* Two small layers after the first ones; see reader_glance.c. */
+#define READER_MAX_GLANCE 256
 
 /* Questions about a sentence, about a turn, then those about a pair in their
  * enum's order. */
@@ -40,6 +43,16 @@ struct reader_question {
     const float *bias;
     size_t n_outcomes;
     bool is_choice; /* one of them is true: softmax, else each by itself */
+};
+
+/* in[n][4 dim], then out[n]. */
+struct reader_promise {
+    size_t layer; /* after which it is asked; 0: the file has none */
+    size_t n;
+    const float *in;
+    const float *in_bias;
+    const float *out;
+    const float *out_bias;
 };
 
 struct reader_layer {
@@ -71,6 +84,7 @@ struct reader {
     struct reader_norm norm;
     struct reader_layer layers[READER_MAX_LAYERS];
     struct reader_question questions[READER_HEADS];
+    struct reader_promise promise;
     struct str *tokens; /* heap, borrowed by wordpiece */
     struct wordpiece *wordpiece;
     uint32_t unknown_id; /* [UNK] */
@@ -108,12 +122,17 @@ struct reader_batch *reader_batch_new(const struct reader *reader,
                                       struct arena *arena,
                                       size_t n_rows) CLEW_MUST_CHECK;
 /*
- * Compute x of the texts gathered after `n_layers` layers. In the last one
- * only rows from `needed` on are computed, the others hold nothing of use:
- * 0 for all.
+ * Compute layers [from, to) of the texts gathered: from their tokens if from is
+ * 0, else from x as `from` layers left it. In the last one only rows from
+ * `needed` on are computed, the others hold nothing of use: 0 for all.
  */
 void reader_run(const struct reader *reader, struct reader_batch *batch,
-                size_t n_layers, size_t needed);
+                size_t from, size_t to, size_t needed);
+/* [CLS] A [SEP] B [SEP] into `ids`, which has room for READER_PAIR_TOKENS; the
+ * number of them, and of the first of type 1. */
+size_t reader_put_pair(const struct reader *reader,
+                       const struct reader_pair *pair, uint32_t *ids,
+                       size_t *out_second);
 /* Probabilities of one question for the mean of rows [from, to) of x. */
 void reader_mean(const struct reader *reader, const struct reader_batch *batch,
                  size_t from, size_t to, float *out_mean);

@@ -381,6 +381,45 @@ static enum clew_status find_questions(const struct load *load)
     return status;
 }
 
+/* Left out by files that were written without one. */
+static enum clew_status find_promise(const struct load *load)
+{
+    struct reader_promise *promise = &load->reader->promise;
+    size_t n_in = 4 * load->reader->dim;
+    struct safetensors_tensor in;
+    enum clew_status status;
+
+    if (!safetensors_note(load->tensors, "glance_layer")) {
+        return CLEW_OK;
+    }
+    status = read_note(load, "glance_layer", (int64_t)load->reader->n_layers,
+                       &promise->layer);
+    if (status == CLEW_OK) {
+        status = find(load, "glance.in", SAFETENSORS_F32, &in);
+    }
+    if (status == CLEW_OK &&
+        (in.n_dims != 2 || in.dims[0] % READER_LANES != 0 ||
+         in.dims[0] > READER_MAX_GLANCE)) {
+        return clew_fail(load->err, CLEW_CORRUPT,
+                         "the glance's rows must be a multiple of %d up to %d",
+                         READER_LANES, READER_MAX_GLANCE);
+    }
+    if (status == CLEW_OK) {
+        promise->n = in.dims[0];
+        status = find_floats(load, "glance.in", promise->n, n_in, &promise->in);
+    }
+    if (status == CLEW_OK) {
+        status =
+            find_part(load, "glance.in", "bias", promise->n, &promise->in_bias);
+    }
+    if (status == CLEW_OK) {
+        status = find_floats(load, "glance.out", 1, promise->n, &promise->out);
+    }
+    return status == CLEW_OK
+               ? find_part(load, "glance.out", "bias", 1, &promise->out_bias)
+               : status;
+}
+
 static enum clew_status read_vocab(const struct load *load)
 {
     struct reader *reader = load->reader;
@@ -424,8 +463,8 @@ static enum clew_status read_vocab(const struct load *load)
 static enum clew_status find_all(const struct load *load)
 {
     enum clew_status (*const steps[])(const struct load *) = {
-        read_sizes,  read_notes,     find_embeddings,
-        find_layers, find_questions, read_vocab};
+        read_sizes,     read_notes,   find_embeddings, find_layers,
+        find_questions, find_promise, read_vocab};
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0;

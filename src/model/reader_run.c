@@ -143,12 +143,13 @@ static void run_layer(const struct reader *reader, struct reader_batch *batch,
 }
 
 void reader_run(const struct reader *reader, struct reader_batch *batch,
-                size_t n_layers, size_t needed)
+                size_t from, size_t to, size_t needed)
 {
-    look_up(reader, batch);
-    for (size_t i = 0; i < n_layers; i++) {
-        run_layer(reader, batch, &reader->layers[i],
-                  i + 1 == n_layers ? needed : 0);
+    if (from == 0) {
+        look_up(reader, batch);
+    }
+    for (size_t i = from; i < to; i++) {
+        run_layer(reader, batch, &reader->layers[i], i + 1 == to ? needed : 0);
     }
 }
 

@@ -204,6 +204,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
         status = search_find_asking(&work, err);
     }
     if (status == CLEW_OK) {
+        status = search_find_outcomes(&work, err);
+    }
+    if (status == CLEW_OK) {
         status = search_read(&work, err);
     }
     if (status == CLEW_OK) {

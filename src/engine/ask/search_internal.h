@@ -9,6 +9,7 @@
  * search_passage.c which stretch of a long text
  * search_named.c   what the question names to the letter
  * search_asking.c  what only asks the same
+ * search_outcome.c what came of the matters that were found
  * search_read.c    the first of them read with the question
  * search_score.c   one score, and the order
  * search_told.c    what a model read that replaces what was found
@@ -75,11 +76,14 @@ struct matter {
     struct search_hit hit; /* what is shown; its turn is set if it has one */
     struct str searched;   /* of a turn: its text, with tools' inputs */
     const struct turn *before; /* the turn before; NULL if there is none */
+    const struct turn *opened; /* read instead: what this is the end of */
+    double lent;               /* match borrowed from that effort's turns */
     double time;               /* how well it meets the times asked about */
     double turn;     /* match of the turn itself, or SEARCH_NO_MATCH */
     double memory;   /* of the best memory that cites it, or the same */
     double episode;  /* of the episode around it, or the same */
     float read;      /* that it answers, by the reader; < 0: not read */
+    bool is_glanced; /* … by its first layers only */
     double sum;      /* what it is ordered by */
     double evidence; /* what its score is made from */
     size_t newer;    /* of the first ones, how many are newer */
@@ -135,10 +139,15 @@ bool search_reads(const struct search_work *work);
 int64_t search_read_ms(const struct search_work *work);
 /* How likely it is to answer, by what is known before any is read. */
 double search_promise(const struct matter *matter);
+/* The most promising first. */
+void search_sort_by_promise(struct search_work *work);
 /* Which of two that are equal otherwise comes first: by what they say, then by
  * what they are. Ids are drawn by chance, and so are the last. */
 int search_tell_apart(const struct search_hit *left,
                       const struct search_hit *right);
+/* What it is ordered by as long as nothing is known of the others. */
+double search_standing(const struct search_work *work,
+                       const struct matter *matter);
 /* For qsort(): by the sum; equals by time, place and text, so that their order
  * does not hang on ids. */
 int search_compare(const void *a, const void *b);
@@ -154,6 +163,9 @@ void search_put_named_first(struct search_work *work);
 /* What only asks the question again; only where candidates are read. */
 enum clew_status search_find_asking(struct search_work *work,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* The last turns of the efforts that the first turns belong to. */
+enum clew_status search_find_outcomes(struct search_work *work,
+                                      struct clew_error *err) CLEW_MUST_CHECK;
 /* Choose passages, and read the first with the question. */
 enum clew_status search_read(struct search_work *work,
                              struct clew_error *err) CLEW_MUST_CHECK;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "engine/ask/verdicts.h"
 #include "engine/core/engine.h"
@@ -34,6 +35,9 @@ struct reading_work {
     struct reader_verdict *verdicts;
     size_t count;
     size_t order[SEARCH_MAX_READ]; /* in which they are read */
+    size_t n_order;
+    struct reader_glance glances[SEARCH_MAX_READ];
+    struct arena kept[SEARCH_MAX_READ]; /* what each is read on from */
     _Atomic bool has_failed;
 };
 
@@ -68,14 +72,16 @@ static struct str passage_text(struct arena *arena, const struct matter *matter)
 
     if (hit->turn) {
         struct reader_said said = said_of(hit->turn);
+        const struct turn *led =
+            matter->opened ? matter->opened : matter->before;
         struct reader_said before;
 
         said.text = hit->text;
-        if (matter->before) {
-            before = said_of(matter->before);
+        if (led) {
+            before = said_of(led);
             before.text.len = utf8_cut(before.text, PASSAGE_BEFORE_BYTES);
         }
-        step = sense_step(arena, &said, matter->before ? &before : NULL);
+        step = sense_step(arena, &said, led ? &before : NULL);
     } else {
         struct reader_said said = {STR("user"), hit->text};
 
@@ -98,6 +104,34 @@ static void read_step(void *arg, size_t step)
                          &reading->pairs[at],
                          &reading->verdicts[at]) != CLEW_OK) {
         reading->has_failed = true; /* without memory, nothing else */
+    }
+}
+
+static void glance_step(void *arg, size_t step)
+{
+    struct reading_work *reading = arg;
+    const struct search_work *work = reading->work;
+    size_t at = reading->order[step];
+
+    if (verdicts_glance(work->engine->verdicts, work->engine->reader,
+                        &reading->kept[at], work->scope->tenant,
+                        &reading->pairs[at],
+                        &reading->glances[at]) != CLEW_OK) {
+        reading->has_failed = true;
+    }
+}
+
+static void read_on_step(void *arg, size_t step)
+{
+    struct reading_work *reading = arg;
+    const struct search_work *work = reading->work;
+    size_t at = reading->order[step];
+
+    if (verdicts_read_on(work->engine->verdicts, work->engine->reader,
+                         work->scope->tenant, &reading->pairs[at],
+                         &reading->glances[at],
+                         &reading->verdicts[at]) != CLEW_OK) {
+        reading->has_failed = true;
     }
 }
 
@@ -201,18 +235,84 @@ static enum clew_status add_pairs(struct search_work *work,
     return CLEW_OK;
 }
 
-/* The long ones first: nobody reads a long one while the others are done. */
-static void order_pairs(struct reading_work *reading)
+static size_t cost_at(const struct reading_work *reading, size_t at)
 {
-    for (size_t i = 0; i < reading->count; i++) {
+    return cost_of(&reading->pairs[at]);
+}
+
+/* The long ones first: nobody reads a long one while the others are done. */
+static void put_long_first(struct reading_work *reading)
+{
+    for (size_t i = 1; i < reading->n_order; i++) {
+        size_t at = reading->order[i];
         size_t k = i;
 
-        while (k > 0 && cost_of(&reading->pairs[reading->order[k - 1]]) <
-                            cost_of(&reading->pairs[i])) {
+        while (k > 0 &&
+               cost_at(reading, reading->order[k - 1]) < cost_at(reading, at)) {
             reading->order[k] = reading->order[k - 1];
             k--;
         }
-        reading->order[k] = i;
+        reading->order[k] = at;
+    }
+}
+
+static void order_all(struct reading_work *reading)
+{
+    reading->n_order = reading->count;
+    for (size_t i = 0; i < reading->count; i++) {
+        reading->order[i] = i;
+    }
+    put_long_first(reading);
+}
+
+/* Those that stand best after a glance, while there are tokens left. */
+static void order_best(struct search_work *work, struct reading_work *reading)
+{
+    double left =
+        SEARCH_READ_ON * (double)search_read_ms(work) * SEARCH_TOKENS_PER_MS;
+    double standing[SEARCH_MAX_READ];
+
+    reading->n_order = 0;
+    for (size_t i = 0; i < reading->count; i++) {
+        standing[i] = search_standing(work, &work->matters[i]);
+    }
+    while (reading->n_order < reading->count) {
+        size_t best = reading->count;
+
+        for (size_t i = 0; i < reading->count; i++) {
+            if (work->matters[i].is_glanced &&
+                (best == reading->count || standing[i] > standing[best])) {
+                best = i;
+            }
+        }
+        left -= (double)cost_at(reading, best);
+        if (left < 0 && reading->n_order >= SEARCH_LEAST_READ_ON) {
+            break;
+        }
+        work->matters[best].is_glanced = false;
+        reading->order[reading->n_order++] = best;
+    }
+    put_long_first(reading);
+}
+
+/* In two steps: all by the first layers, the best of them by the others. */
+static void read_by_glances(struct search_work *work,
+                            struct reading_work *reading)
+{
+    for (size_t i = 0; i < reading->count; i++) {
+        arena_init(&reading->kept[i], LIMIT_REQUEST_ARENA_BYTES);
+    }
+    crew_run(work->engine->crew, glance_step, reading, reading->n_order);
+    for (size_t i = 0; i < reading->count; i++) {
+        work->matters[i].read = reading->glances[i].promise;
+        work->matters[i].is_glanced = true;
+    }
+    if (!reading->has_failed) {
+        order_best(work, reading);
+        crew_run(work->engine->crew, read_on_step, reading, reading->n_order);
+    }
+    for (size_t i = 0; i < reading->count; i++) {
+        arena_release(&reading->kept[i]);
     }
 }
 
@@ -225,13 +325,19 @@ static enum clew_status read_pairs(struct search_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    order_pairs(reading);
-    crew_run(work->engine->crew, read_step, reading, reading->count);
+    order_all(reading);
+    if (reader_can_glance(work->engine->reader)) {
+        read_by_glances(work, reading);
+    } else {
+        crew_run(work->engine->crew, read_step, reading, reading->n_order);
+    }
     if (reading->has_failed) {
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < reading->count; i++) {
-        work->matters[i].read = reading->verdicts[i].p[0];
+        if (!work->matters[i].is_glanced) {
+            work->matters[i].read = reading->verdicts[i].p[0];
+        }
     }
     return CLEW_OK;
 }
@@ -302,10 +408,7 @@ enum clew_status search_read(struct search_work *work, struct clew_error *err)
     if (work->count == 0) {
         return CLEW_OK;
     }
-    for (size_t i = 0; i < work->count; i++) {
-        work->matters[i].sum = search_promise(&work->matters[i]);
-    }
-    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
+    search_sort_by_promise(work);
     if (!search_reads(work)) {
         return CLEW_OK;
     }

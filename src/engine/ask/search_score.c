@@ -52,8 +52,8 @@ static double own_match(const struct matter *matter)
                  : matter->hit.episode ? matter->episode
                                        : matter->turn;
 
-    return matter->is_lender ? PROMISE_LENDER * above_zero(own)
-                             : above_zero(own);
+    own = above_zero(own);
+    return matter->is_lender ? PROMISE_LENDER * own : fmax(own, matter->lent);
 }
 
 static double drawn_match(const struct matter *matter)
@@ -67,6 +67,14 @@ double search_promise(const struct matter *matter)
                      (matter->n_named > 0 ? PROMISE_NAMED : 0);
 
     return matter->hit.is_asking ? PROMISE_ASKING * promise : promise;
+}
+
+void search_sort_by_promise(struct search_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        work->matters[i].sum = search_promise(&work->matters[i]);
+    }
+    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
 }
 
 int search_compare(const void *a, const void *b)
@@ -155,6 +163,16 @@ static double ordered(const struct matter *matter, double time)
     return fused(matter, read, own, time);
 }
 
+double search_standing(const struct search_work *work,
+                       const struct matter *matter)
+{
+    double time = fuse_time(work);
+
+    return is_foreign(work->query->query)
+               ? fused(matter, word_of(matter), FUSE_OWN_FOREIGN, time)
+               : ordered(matter, time);
+}
+
 /* A word or two, nothing but identifiers, or "http header parser crash" without
  * one word that joins them, asks for where they stand: that is no question the
  * reader knows. */
@@ -221,7 +239,7 @@ static bool is_newer(const struct matter *later, const struct matter *earlier)
 
 static bool may_answer(const struct matter *matter)
 {
-    return (double)matter->read >= UPDATE_MIN_READ;
+    return !matter->is_glanced && (double)matter->read >= UPDATE_MIN_READ;
 }
 
 /* Of those that promise an answer the newer ones, by steps. */

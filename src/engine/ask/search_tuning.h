@@ -25,6 +25,10 @@
 #define SEARCH_PAIR_TOKENS 12
 /* The most that are read, whatever the time. */
 #define SEARCH_MAX_READ 64
+/* Of the tokens so much is read to the end, and at least so many texts: those
+ * that promise most after the first layers. */
+#define SEARCH_READ_ON 0.6
+#define SEARCH_LEAST_READ_ON 3
 
 /* --- which are read first --- */
 
@@ -38,6 +42,17 @@
 
 /* … and of what only asks the same: others are read before it. */
 #define PROMISE_ASKING 0.1
+
+/* --- what came of it --- */
+
+/* Turns among the first whose efforts are looked at, efforts at once, and last
+ * turns of each; turns of all of them that are looked through. */
+#define OUTCOME_AMONG 8
+#define OUTCOME_EFFORTS 8
+#define OUTCOME_TURNS 1
+#define OUTCOME_MAX_REFS 1024
+/* What a last turn borrows of the promise of the effort's best turn. */
+#define OUTCOME_SHARE 0.7
 
 /* --- the evidence that it answers --- */
 

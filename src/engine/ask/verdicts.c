@@ -17,6 +17,8 @@
 #define WAYS 4
 #define SETS (LIMIT_VERDICTS / WAYS)
 #define KEY_BYTES 16
+/* A promise, beside the verdicts of each enum reader_pair_kind. */
+#define PROMISE 100
 
 struct known {
     unsigned char key[KEY_BYTES];
@@ -49,10 +51,10 @@ void verdicts_free(struct verdicts *verdicts)
     }
 }
 
-static void key_of(int64_t tenant, enum reader_pair_kind kind,
-                   const struct reader_pair *pair, unsigned char *out)
+static void key_of(int64_t tenant, int kind, const struct reader_pair *pair,
+                   unsigned char *out)
 {
-    int64_t head[] = {tenant, (int64_t)kind, (int64_t)pair->a.len};
+    int64_t head[] = {tenant, kind, (int64_t)pair->a.len};
     unsigned char digest[SHA256_SIZE];
     struct sha256 hash;
 
@@ -120,7 +122,7 @@ enum clew_status verdicts_compare(struct verdicts *verdicts,
     enum clew_status status;
 
     if (verdicts) {
-        key_of(tenant, kind, pair, key);
+        key_of(tenant, (int)kind, pair, key);
         if (find(verdicts, key, out)) {
             return CLEW_OK;
         }
@@ -128,6 +130,58 @@ enum clew_status verdicts_compare(struct verdicts *verdicts,
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     status = reader_compare(reader, &arena, kind, pair, 1, out, NULL);
     arena_release(&arena);
+    if (status == CLEW_OK && verdicts) {
+        keep(verdicts, key, out);
+    }
+    return status;
+}
+
+enum clew_status verdicts_glance(struct verdicts *verdicts,
+                                 const struct reader *reader,
+                                 struct arena *arena, int64_t tenant,
+                                 const struct reader_pair *pair,
+                                 struct reader_glance *out)
+{
+    unsigned char key[KEY_BYTES];
+    struct reader_verdict held = {0};
+    enum clew_status status;
+
+    *out = (struct reader_glance){0};
+    if (verdicts) {
+        key_of(tenant, PROMISE, pair, key);
+        if (find(verdicts, key, &held)) {
+            out->promise = held.p[0];
+            return CLEW_OK;
+        }
+    }
+    status = reader_glance(reader, arena, pair, out, NULL);
+    if (status == CLEW_OK && verdicts) {
+        held.p[0] = out->promise;
+        keep(verdicts, key, &held);
+    }
+    return status;
+}
+
+enum clew_status verdicts_read_on(struct verdicts *verdicts,
+                                  const struct reader *reader, int64_t tenant,
+                                  const struct reader_pair *pair,
+                                  const struct reader_glance *glance,
+                                  struct reader_verdict *out)
+{
+    unsigned char key[KEY_BYTES];
+    enum clew_status status;
+
+    if (!glance->x) {
+        return verdicts_compare(verdicts, reader, tenant, READER_ANSWER, pair,
+                                out);
+    }
+    if (verdicts) {
+        key_of(tenant, READER_ANSWER, pair, key);
+        if (find(verdicts, key, out)) {
+            return CLEW_OK;
+        }
+    }
+    status = reader_read_on(reader, glance, out, NULL);
     if (status == CLEW_OK && verdicts) {
         keep(verdicts, key, out);
     }

@@ -33,6 +33,19 @@ enum clew_status verdicts_compare(struct verdicts *verdicts,
                                   enum reader_pair_kind kind,
                                   const struct reader_pair *pair,
                                   struct reader_verdict *out) CLEW_MUST_CHECK;
+/* As reader_glance(); of what is known only the promise is given, and x is
+ * NULL. */
+enum clew_status verdicts_glance(struct verdicts *verdicts,
+                                 const struct reader *reader,
+                                 struct arena *arena, int64_t tenant,
+                                 const struct reader_pair *pair,
+                                 struct reader_glance *out) CLEW_MUST_CHECK;
+/* As verdicts_compare() of READER_ANSWER, for a pair that was glanced at. */
+enum clew_status verdicts_read_on(struct verdicts *verdicts,
+                                  const struct reader *reader, int64_t tenant,
+                                  const struct reader_pair *pair,
+                                  const struct reader_glance *glance,
+                                  struct reader_verdict *out) CLEW_MUST_CHECK;
 /* Pairs that were not read because they were known, since it was made. */
 uint64_t verdicts_known(struct verdicts *verdicts);
 
