@@ -20,6 +20,7 @@
 #define N_IN 384
 #define N_OUT 1536
 #define PAIRS 20
+#define SINGLES 13
 
 static const char *const words[] = {"the", "cat", "will", "ship",
                                     "it",  "on",  "we",   "not"};
@@ -140,6 +141,33 @@ static void bench_compare(const struct reader *reader, struct arena *arena)
     arena_release(&texts);
 }
 
+/* Pairs of 96 tokens one by one, as a question asks for them. */
+static void bench_singles(const struct reader *reader, struct arena *arena)
+{
+    struct arena texts;
+    struct reader_pair pair;
+    struct reader_verdict out;
+    int64_t ns[ROUNDS];
+
+    arena_init(&texts, 1 << 20);
+    pair.a = talk(&texts, 20); /* 22 tokens, 71 and three marks */
+    pair.b = talk(&texts, 65);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        int64_t start = cpu_ns();
+
+        for (size_t j = 0; j < SINGLES; j++) {
+            arena_clear(arena);
+            if (reader_compare(reader, arena, READER_ANSWER, &pair, 1, &out,
+                               NULL) != CLEW_OK) {
+                exit(1);
+            }
+        }
+        ns[i] = cpu_ns() - start;
+    }
+    printf("compare_single_ms %.2f\n", best_ms(ns));
+    arena_release(&texts);
+}
+
 static double bench_product(const struct reader_kernels *kernels)
 {
     struct reader_dense dense = {.n_in = N_IN, .n_out = N_OUT};
@@ -242,6 +270,7 @@ int main(int argc, char **argv)
     arena_init(&arena, 256u * 1024 * 1024);
     bench_read(reader, &arena);
     bench_compare(reader, &arena);
+    bench_singles(reader, &arena);
     bench_products();
     printf("used_resident_kb %ld\n", resident_kb() - before_kb);
     arena_release(&arena);
