@@ -8,8 +8,8 @@
  * reader_compare() looks at two texts together. The file is mapped, used where
  * it lies and shared between processes; it is not trusted: a broken one is
  * CLEW_CORRUPT. Sums of products are whole numbers and every float is computed
- * in one order without fused products, so that every processor gives the same
- * bits.
+ * in one order, rounded at the same places, so that every processor gives the
+ * same bits.
  * Thread-safety: immutable once open; runs may go on side by side.
  */
 #ifndef MODEL_READER_H

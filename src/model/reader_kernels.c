@@ -3,9 +3,12 @@
  * reader_kernels.c - the scalar form, which is the truth; the choice.
  *
  * Its floats go in groups of 4, which the compiler lowers where the processor
- * has no such registers.
+ * has no such registers; x86-64 has fused products in later models only, and
+ * every file but this one may count on those.
  */
 #include "model/reader_kernels.h"
+
+#include "model/reader_fma.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +18,16 @@
 #include <emmintrin.h>
 #endif
 
+#if defined(__aarch64__)
+#define FMA(a, b, c) vfmaq_f32(c, a, b)
+#define MAX(a, b) vmaxnmq_f32(a, b)
+#elif defined(__x86_64__)
+#define FMA(a, b, c) reader_fma(a, b, c)
+#define MAX(a, b) _mm_max_ps(a, b)
+#else
+#define FMA(a, b, c) reader_fma(a, b, c)
+#define MAX(a, b) base_pick((a) > (b), a, b)
+#endif
 #define K(name) base_##name
 #define TARGET
 #define LANES 4

@@ -3,8 +3,10 @@
  * reader_kernels.h - the arithmetic of the reader, per processor, to the bit.
  *
  * Every variant gives the same bits as "scalar": sums of int8 products are
- * whole numbers, and floats are computed in one order without fused products,
- * with sums in 16 lanes that are folded half onto half. All widths (n_in,
+ * whole numbers, and floats are computed in one order, with sums in 16 lanes
+ * that are folded half onto half. Where a product is added to something the two
+ * are rounded once (fused), but for a dense's scale and bias; a processor that
+ * cannot is slow, but not different (reader_fma.h). All widths (n_in,
  * n_out, dim, a head's width) are multiples of READER_LANES; numbers of rows
  * are free. Weights are read where they lie, row major.
  * Thread-safety: pure functions.

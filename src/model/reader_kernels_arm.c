@@ -12,10 +12,28 @@
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+/* The switch is gone once its loop is unrolled. */
+static inline float32x4_t fma_lane(float32x4_t a, float32x4_t b, size_t lane,
+                                   float32x4_t c)
+{
+    switch (lane) {
+    case 0:
+        return vfmaq_laneq_f32(c, a, b, 0);
+    case 1:
+        return vfmaq_laneq_f32(c, a, b, 1);
+    case 2:
+        return vfmaq_laneq_f32(c, a, b, 2);
+    default:
+        return vfmaq_laneq_f32(c, a, b, 3);
+    }
+}
+
+#define FMA(a, b, c) vfmaq_f32(c, a, b)
+#define FMA_LANE(a, b, lane, c) fma_lane(a, b, lane, c)
+#define MAX(a, b) vmaxnmq_f32(a, b)
 #define K(name) neon_##name
 #define TARGET
 #define LANES 4
@@ -37,13 +55,10 @@
 #endif
 
 /* Four sums of four outputs that belong to one row, scaled, at out[0..4). */
-static inline void put_four(const struct reader_dense *dense, size_t o,
-                            float scale, int32x4_t sums, float *out)
+static inline void put_four(float32x4_t by, float32x4_t bias, int32x4_t sums,
+                            float *out)
 {
-    float32x4_t by = vmulq_n_f32(vld1q_f32(dense->scales + o), scale);
-    float32x4_t y = vmulq_f32(vcvtq_f32_s32(sums), by);
-
-    vst1q_f32(out, vaddq_f32(y, vld1q_f32(dense->bias + o)));
+    vst1q_f32(out, vaddq_f32(vmulq_f32(vcvtq_f32_s32(sums), by), bias));
 }
 
 /* --- SDOT: rows as they are, tiles of 6 rows by 4 outputs ---------------- */
@@ -134,9 +149,12 @@ WITH_SDOT static void sdot_product(const struct reader_dense *dense,
                 rows[i] = q + row * dense->n_in;
             }
             for (size_t h = o; h < o + SDOT_PANEL; h += 4) {
+                float32x4_t by = vld1q_f32(dense->scales + h);
+                float32x4_t bias = vld1q_f32(dense->bias + h);
+
                 sdot_tile(dense, h, rows, sums);
                 for (size_t i = 0; i < SDOT_ROWS && r + i < n_rows; i++) {
-                    put_four(dense, h, scales[r + i], sums[i],
+                    put_four(vmulq_n_f32(by, scales[r + i]), bias, sums[i],
                              out + (r + i) * dense->n_out + h);
                 }
             }
@@ -146,51 +164,52 @@ WITH_SDOT static void sdot_product(const struct reader_dense *dense,
 
 /* --- SMMLA: two rows by two outputs in one instruction ------------------- */
 
+/* A tile: 8 rows by 8 outputs, in pairs of either. */
 #define PAIRS (READER_ROWS / 2)
+#define TILE_OUTS 8
+/* Outputs of a panel of weights: what 8 rows get of it are whole cache lines.
+ */
+#define PANEL_OUTS 16
+#define CACHE_LINE 64
 
-/* Rows lie in pairs: 8 values of the one, 8 of the other, and so on. */
-static void put_row(const int8_t *row, size_t r, size_t n_in, int8_t *q)
+/* Rows lie in eights: 8 values of each, the next 8 of each, and so on. */
+#define ROWS_APART (8 * READER_ROWS)
+
+static int8_t *laid_row(int8_t *q, size_t r, size_t n_in)
 {
-    int8_t *pair = q + r / 2 * 2 * n_in + r % 2 * 8;
+    return q + r / READER_ROWS * READER_ROWS * n_in + r % READER_ROWS * 8;
+}
 
-    for (size_t k = 0; k < n_in; k += 8) {
-        memcpy(pair + 2 * k, row + k, 8);
+/* Those that make up the last eight are never asked for, but read. */
+static void fill_rows(size_t n_rows, size_t n_in, int8_t *q)
+{
+    for (size_t r = n_rows; r % READER_ROWS != 0; r++) {
+        int8_t *row = laid_row(q, r, n_in);
+
+        for (size_t k = 0; k < n_in; k += 8) {
+            memset(row + k * READER_ROWS, 0, 8);
+        }
     }
 }
 
-/* An odd row's other half is never asked for, but read. */
-static void fill_pair(size_t n_rows, size_t n_in, int8_t *q)
+static void laid_round(const float *x, size_t n_rows, size_t n_in, int8_t *q,
+                       float *scales)
 {
-    if (n_rows % 2 == 1) {
-        int8_t row[READER_MAX_IN] = {0};
-
-        put_row(row, n_rows, n_in, q);
-    }
-}
-
-static void paired_round(const float *x, size_t n_rows, size_t n_in, int8_t *q,
-                         float *scales)
-{
-    int8_t row[READER_MAX_IN];
-
     for (size_t r = 0; r < n_rows; r++) {
-        scales[r] = neon_round_row(x + r * n_in, n_in, row);
-        put_row(row, r, n_in, q);
+        scales[r] = neon_round_row(x + r * n_in, n_in, laid_row(q, r, n_in),
+                                   ROWS_APART);
     }
-    fill_pair(n_rows, n_in, q);
+    fill_rows(n_rows, n_in, q);
 }
 
-static void paired_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
-                        float *scales)
+static void laid_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
+                      float *scales)
 {
-    int8_t row[READER_MAX_IN];
-
     for (size_t r = 0; r < n_rows; r++) {
-        neon_bend_row(x + r * n_in, n_in);
-        scales[r] = neon_round_row(x + r * n_in, n_in, row);
-        put_row(row, r, n_in, q);
+        scales[r] =
+            neon_bend_row(x + r * n_in, n_in, laid_row(q, r, n_in), ROWS_APART);
     }
-    fill_pair(n_rows, n_in, q);
+    fill_rows(n_rows, n_in, q);
 }
 
 WITH_SMMLA static inline int32x4_t smmla(int32x4_t sum, int8x16_t a,
@@ -212,90 +231,105 @@ static inline int8x16_t high_halves(int8x16_t a, int8x16_t b)
         vzip2q_s64(vreinterpretq_s64_s8(a), vreinterpretq_s64_s8(b)));
 }
 
-/* The sums of a pair of rows: of each two outputs the first row's, then the
- * second's. */
-static inline void put_pair(const struct reader_dense *dense, size_t o,
+/* The sums of a pair of rows and 8 outputs: of each two outputs the first
+ * row's, then the second's. */
+static inline void put_pair(const float32x4_t by[2], const float32x4_t bias[2],
                             const float *scales, const int32x4_t sum[4],
-                            float *out, bool is_whole)
+                            float *out, size_t pitch)
 {
-    for (size_t j = 0; j < 4; j += 2) {
-        int64x2_t a = vreinterpretq_s64_s32(sum[j]);
-        int64x2_t b = vreinterpretq_s64_s32(sum[j + 1]);
+    for (size_t j = 0; j < 2; j++) {
+        int64x2_t a = vreinterpretq_s64_s32(sum[2 * j]);
+        int64x2_t b = vreinterpretq_s64_s32(sum[2 * j + 1]);
+        int32x4_t first = vreinterpretq_s32_s64(vzip1q_s64(a, b));
+        int32x4_t second = vreinterpretq_s32_s64(vzip2q_s64(a, b));
 
-        put_four(dense, o + 2 * j, scales[0],
-                 vreinterpretq_s32_s64(vzip1q_s64(a, b)), out + 2 * j);
-        if (is_whole) {
-            put_four(dense, o + 2 * j, scales[1],
-                     vreinterpretq_s32_s64(vzip2q_s64(a, b)),
-                     out + dense->n_out + 2 * j);
-        }
+        put_four(vmulq_n_f32(by[j], scales[0]), bias[j], first, out + 4 * j);
+        put_four(vmulq_n_f32(by[j], scales[1]), bias[j], second,
+                 out + pitch + 4 * j);
     }
 }
 
-/* Outputs of a tile, and of a panel of weights: what 8 rows get of a panel
- * are whole cache lines. */
-#define TILE_OUTS 8
-#define PANEL_OUTS 16
-
-/* Lay out a tile's weights in the order it reads them: of 16 inputs each pair
- * of outputs' first 8, then each pair's other 8. */
+/* Lay out a tile's weights in the order it reads them: of 8 inputs each pair
+ * of outputs, then of the next 8. */
 static void pack_tile(const int8_t *weights, size_t n_in, int8_t *packed)
 {
     for (size_t k = 0; k < n_in; k += 16) {
+        int8_t *to = packed + k * TILE_OUTS;
+
         for (size_t j = 0; j < TILE_OUTS / 2; j++) {
             int8x16_t a = vld1q_s8(weights + (2 * j) * n_in + k);
             int8x16_t b = vld1q_s8(weights + (2 * j + 1) * n_in + k);
 
-            vst1q_s8(packed + k * TILE_OUTS + j * 32, low_halves(a, b));
-            vst1q_s8(packed + k * TILE_OUTS + j * 32 + 16, high_halves(a, b));
+            vst1q_s8(to + j * 16, low_halves(a, b));
+            vst1q_s8(to + TILE_OUTS * 8 + j * 16, high_halves(a, b));
         }
     }
 }
 
-/*
- * 8 rows by 8 outputs from output `o` on. rows[i] is a pair of rows; the first
- * n_rows are asked for, and `out` is where the first one's outputs belong.
- */
-WITH_SMMLA static inline void smmla_tile(const struct reader_dense *dense,
-                                         size_t o, const int8_t *packed,
-                                         const int8_t *const rows[PAIRS],
-                                         const float *scales, size_t n_rows,
-                                         float *out)
+/* 8 rows by 8 outputs from output `o` on, at `out`, whose rows are `pitch`
+ * apart. All is loaded before it is used, and no sum is waited for. */
+WITH_SMMLA static inline void
+smmla_tile(const struct reader_dense *dense, size_t o, const int8_t *packed,
+           const int8_t *rows, const float *scales, float *out, size_t pitch)
 {
     int32x4_t s[PAIRS][4];
+    float32x4_t by[2];
+    float32x4_t bias[2];
 
     memset(s, 0, sizeof(s));
-    for (size_t k = 0; k < dense->n_in; k += 16) {
-        const int8_t *w = packed + k * TILE_OUTS;
-        int8x16_t low[4];
-        int8x16_t high[4];
+    for (size_t k = 0; k < dense->n_in; k += 8) {
+        int8x16_t w[4];
+        int8x16_t a[PAIRS];
 
         for (size_t j = 0; j < 4; j++) {
-            low[j] = vld1q_s8(w + j * 32);
-            high[j] = vld1q_s8(w + j * 32 + 16);
+            w[j] = vld1q_s8(packed + k * TILE_OUTS + j * 16);
         }
         for (size_t i = 0; i < PAIRS; i++) {
-            int8x16_t a = vld1q_s8(rows[i] + 2 * k);
-            int8x16_t b = vld1q_s8(rows[i] + 2 * k + 16);
+            a[i] = vld1q_s8(rows + k * READER_ROWS + i * 16);
+        }
+        for (size_t i = 0; i < PAIRS; i++) {
+            for (size_t j = 0; j < 4; j++) {
+                s[i][j] = smmla(s[i][j], a[i], w[j]);
+            }
+        }
+    }
+    for (size_t j = 0; j < 2; j++) {
+        by[j] = vld1q_f32(dense->scales + o + 4 * j);
+        bias[j] = vld1q_f32(dense->bias + o + 4 * j);
+    }
+    for (size_t i = 0; i < PAIRS; i++) {
+        put_pair(by, bias, scales + 2 * i, s[i], out + 2 * i * pitch, pitch);
+    }
+}
 
-            for (size_t j = 0; j < 4; j++) {
-                s[i][j] = smmla(s[i][j], a, low[j]);
-            }
-            for (size_t j = 0; j < 4; j++) {
-                s[i][j] = smmla(s[i][j], b, high[j]);
-            }
-        }
+/* 8 rows by a panel, of which only the first few are asked for. */
+WITH_SMMLA static void smmla_last(const struct reader_dense *dense, size_t o,
+                                  const int8_t *packed, const int8_t *rows,
+                                  const float *scales, size_t n, float *out)
+{
+    float all[READER_ROWS][PANEL_OUTS];
+    float by[READER_ROWS] = {0};
+
+    memcpy(by, scales, n * sizeof(float));
+    for (size_t h = 0; h < PANEL_OUTS; h += TILE_OUTS) {
+        smmla_tile(dense, o + h, packed + h * dense->n_in, rows, by, &all[0][h],
+                   PANEL_OUTS);
     }
-    if (n_rows >= READER_ROWS) { /* straight from the registers */
-        for (size_t i = 0; i < PAIRS; i++) {
-            put_pair(dense, o, scales + 2 * i, s[i], out + 2 * i * dense->n_out,
-                     true);
-        }
-        return;
+    for (size_t r = 0; r < n; r++) {
+        memcpy(out + r * dense->n_out, all[r], sizeof(all[r]));
     }
-    for (size_t i = 0; 2 * i < n_rows; i++) {
-        put_pair(dense, o, scales + 2 * i, s[i], out + 2 * i * dense->n_out,
-                 2 * i + 1 < n_rows);
+}
+
+/* While the eight rows from `r` on are multiplied, their share of the weights
+ * that come next is fetched. */
+static inline void fetch(const int8_t *next, size_t size, size_t r,
+                         size_t n_rows)
+{
+    size_t end = r + READER_ROWS < n_rows ? r + READER_ROWS : n_rows;
+
+    for (size_t k = r * size / n_rows; k < end * size / n_rows;
+         k += CACHE_LINE) {
+        __builtin_prefetch(next + k, 0, 3);
     }
 }
 
@@ -306,25 +340,26 @@ WITH_SMMLA static void smmla_panel(const struct reader_dense *dense, size_t o,
                                    size_t n_rows, float *out)
 {
     int8_t packed[PANEL_OUTS * READER_MAX_IN];
-    size_t n_pairs = (n_rows + 1) / 2;
     size_t n_in = dense->n_in;
+    const int8_t *weights = dense->weights + o * n_in;
+    const int8_t *next = weights + PANEL_OUTS * n_in;
+    size_t left = o + PANEL_OUTS < dense->n_out ? PANEL_OUTS * n_in : 0;
 
     for (size_t h = 0; h < PANEL_OUTS; h += TILE_OUTS) {
-        pack_tile(dense->weights + (o + h) * n_in, n_in, packed + h * n_in);
+        pack_tile(weights + h * n_in, n_in, packed + h * n_in);
     }
-    for (size_t p = 0; p < n_pairs; p += PAIRS) {
-        const int8_t *rows[PAIRS];
-        float *to = out + 2 * p * dense->n_out + o;
+    for (size_t r = 0; r < n_rows; r += READER_ROWS) {
+        const int8_t *rows = q + r * n_in;
+        float *to = out + r * dense->n_out + o;
 
-        for (size_t i = 0; i < PAIRS; i++) {
-            /* past the end the last pair is done again */
-            size_t pair = p + i < n_pairs ? p + i : n_pairs - 1;
-
-            rows[i] = q + pair * 2 * n_in;
+        fetch(next, left, r, n_rows);
+        if (n_rows - r < READER_ROWS) {
+            smmla_last(dense, o, packed, rows, scales + r, n_rows - r, to);
+            break;
         }
         for (size_t h = 0; h < PANEL_OUTS; h += TILE_OUTS) {
-            smmla_tile(dense, o + h, packed + h * n_in, rows, scales + 2 * p,
-                       n_rows - 2 * p, to + h);
+            smmla_tile(dense, o + h, packed + h * n_in, rows, scales + r,
+                       to + h, dense->n_out);
         }
     }
 }
@@ -341,8 +376,8 @@ static const struct reader_kernels with_sdot = {
     "dotprod",     neon_round,  neon_bend, sdot_product,
     neon_add_norm, neon_attend, neon_dot};
 static const struct reader_kernels with_smmla = {
-    "i8mm",        paired_round, paired_bend, smmla_product,
-    neon_add_norm, neon_attend,  neon_dot};
+    "i8mm",        laid_round,  laid_bend, smmla_product,
+    neon_add_norm, neon_attend, neon_dot};
 
 const struct reader_kernels *reader_kernels_dotprod(void)
 {

@@ -15,11 +15,15 @@
 
 /* --- AVX2: rows kept as int16, products of pairs ------------------------- */
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 __attribute__((target("avx2,fma")))
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define MAX(a, b) _mm256_max_ps(a, b)
 #define K(name) avx2_##name
 #define TARGET AVX2
 #define LANES 8
 #include "model/reader_kernels.inc"
+#undef FMA
+#undef MAX
 #undef K
 #undef TARGET
 #undef LANES
@@ -44,7 +48,7 @@ AVX2 static void wide_round(const float *x, size_t n_rows, size_t n_in,
     int8_t row[READER_MAX_IN];
 
     for (size_t r = 0; r < n_rows; r++) {
-        scales[r] = avx2_round_row(x + r * n_in, n_in, row);
+        scales[r] = avx2_round_row(x + r * n_in, n_in, row, 8);
         put_wide(row, n_in, q + r * n_in * 2);
     }
 }
@@ -52,9 +56,11 @@ AVX2 static void wide_round(const float *x, size_t n_rows, size_t n_in,
 AVX2 static void wide_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
                            float *scales)
 {
+    int8_t row[READER_MAX_IN];
+
     for (size_t r = 0; r < n_rows; r++) {
-        avx2_bend_row(x + r * n_in, n_in);
-        wide_round(x + r * n_in, 1, n_in, q + r * n_in * 2, &scales[r]);
+        scales[r] = avx2_bend_row(x + r * n_in, n_in, row, 8);
+        put_wide(row, n_in, q + r * n_in * 2);
     }
 }
 
@@ -141,10 +147,14 @@ static const struct reader_kernels with_avx2 = {
 /* --- AVX-512 VNNI: rows kept as bytes above 0 ---------------------------- */
 
 #define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define MAX(a, b) _mm512_max_ps(a, b)
 #define K(name) vnni_##name
 #define TARGET VNNI
 #define LANES 16
 #include "model/reader_kernels.inc"
+#undef FMA
+#undef MAX
 #undef K
 #undef TARGET
 #undef LANES
@@ -167,7 +177,7 @@ VNNI static void lifted_round(const float *x, size_t n_rows, size_t n_in,
                               int8_t *q, float *scales)
 {
     for (size_t r = 0; r < n_rows; r++) {
-        scales[r] = vnni_round_row(x + r * n_in, n_in, q + r * n_in);
+        scales[r] = vnni_round_row(x + r * n_in, n_in, q + r * n_in, 8);
         lift(q + r * n_in, n_in);
     }
 }
@@ -176,8 +186,8 @@ VNNI static void lifted_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
                              float *scales)
 {
     for (size_t r = 0; r < n_rows; r++) {
-        vnni_bend_row(x + r * n_in, n_in);
-        lifted_round(x + r * n_in, 1, n_in, q + r * n_in, &scales[r]);
+        scales[r] = vnni_bend_row(x + r * n_in, n_in, q + r * n_in, 8);
+        lift(q + r * n_in, n_in);
     }
 }
 
@@ -272,7 +282,9 @@ static const struct reader_kernels with_vnni = {
 const struct reader_kernels *reader_kernels_avx2(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") ? &with_avx2 : NULL;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+               ? &with_avx2
+               : NULL;
 }
 
 const struct reader_kernels *reader_kernels_vnni(void)
