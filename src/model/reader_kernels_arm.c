@@ -9,6 +9,8 @@
  */
 #include "model/reader_kernels.h"
 
+#include "model/reader_fma.h"
+
 #if defined(__aarch64__)
 
 #include <arm_neon.h>

@@ -8,6 +8,8 @@
  */
 #include "model/reader_kernels.h"
 
+#include "model/reader_fma.h"
+
 #if defined(__x86_64__)
 
 #include <immintrin.h>
