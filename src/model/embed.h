@@ -67,6 +67,14 @@ enum clew_status embed_run_centred(struct embedder *embedder,
                                    const struct str *texts, size_t count,
                                    float *out,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * A question's vector turned towards what answers it (embed_ask.h), dim floats
+ * of length 1. For looking up turns and what was drawn from them, never to be
+ * stored. Only the shipped model has this: of others, and where its file is
+ * absent or broken, `out` is a copy and the answer false.
+ */
+bool embed_ask(const struct embedder *embedder, const float *vector,
+               float *out);
 /* NULL and the shared static model are no-ops. */
 void embed_free(struct embedder *embedder);
 

@@ -29,6 +29,7 @@
 #include "http/mount.h"
 #include "http/server.h"
 #include "mcp/door.h"
+#include "model/embed_ask.h"
 #include "proxy/context.h"
 #include "proxy/proxy.h"
 #include "task/upkeep.h"
@@ -159,15 +160,20 @@ static struct server_options server_options_of(const struct cli *cli)
 }
 
 /* What an earlier process left unread is read now, and sessions it left open
- * are looked after. Tell who reads. */
+ * are looked after. Tell who reads, and how questions are looked up. */
 static void resume_work(struct engine *engine)
 {
     struct arena arena;
+    const char *trouble = NULL;
     enum clew_status status;
 
     if (engine->reader_trouble) {
         log_event(LOG_WARN, "serve", "reader", "by=rules problem=\"%s\"",
                   engine->reader_trouble);
+    }
+    if (!embed_ask_shipped(&trouble)) {
+        log_event(LOG_WARN, "serve", "ask", "by=plain_vectors problem=\"%s\"",
+                  trouble);
     }
     arena_init(&arena, RESUME_BYTES);
     status = read_task_resume(engine, &arena, NULL);
