@@ -139,22 +139,16 @@ static enum clew_status take_terms(struct recall_query *query,
     return add_terms(query, arena, &lent, NULL, LENT_WEIGHT, err);
 }
 
-/* The question's vector, and what was said before it mixed in. */
-static enum clew_status embed_question(const struct recall_request *request,
-                                       struct embedder *embedder, float *vector,
-                                       struct arena *arena,
-                                       struct clew_error *err)
+/* Mix the vector of what was said before into the question's. */
+static enum clew_status lend(const struct recall_request *request,
+                             struct embedder *embedder, float *vector,
+                             struct arena *arena, struct clew_error *err)
 {
     size_t dim = embedder->dim;
-    float *lent;
+    float *lent = arena_zero(arena, dim, sizeof(*lent));
     double square = 0;
-    enum clew_status status =
-        embed_run(embedder, &request->query, 1, vector, err);
+    enum clew_status status;
 
-    if (status != CLEW_OK || request->lent.len == 0) {
-        return status;
-    }
-    lent = arena_zero(arena, dim, sizeof(*lent));
     if (!lent) {
         return clew_no_memory(err);
     }
@@ -169,10 +163,38 @@ static enum clew_status embed_question(const struct recall_request *request,
     return status;
 }
 
+/* The question's vector, turned towards answers if that is wanted and can be,
+ * and what was said before it mixed in: that is no question. */
+static enum clew_status embed_question(const struct recall_request *request,
+                                       struct embedder *embedder, bool *turn,
+                                       float *vector, struct arena *arena,
+                                       struct clew_error *err)
+{
+    size_t dim = embedder->dim;
+    float *own = arena_zero(arena, dim, sizeof(*own));
+    enum clew_status status;
+
+    if (!own) {
+        return clew_no_memory(err);
+    }
+    status = embed_run(embedder, &request->query, 1, own, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (*turn) {
+        *turn = embed_ask(embedder, own, vector);
+    } else {
+        memcpy(vector, own, dim * sizeof(*vector));
+    }
+    return request->lent.len > 0 ? lend(request, embedder, vector, arena, err)
+                                 : CLEW_OK;
+}
+
+/* The question's vector in all forms it is compared in. */
 static enum clew_status take_vector(struct recall_query *query,
                                     struct arena *arena,
                                     const struct index_view *view,
-                                    struct embedder *embedder,
+                                    struct embedder *embedder, bool turn,
                                     struct clew_error *err)
 {
     size_t dim = view->dim;
@@ -191,11 +213,13 @@ static enum clew_status take_vector(struct recall_query *query,
     if (!vector || !query->vector || !query->planes || !query->signs) {
         return clew_no_memory(err);
     }
-    status = embed_question(query->request, embedder, vector, arena, err);
+    status =
+        embed_question(query->request, embedder, &turn, vector, arena, err);
     if (status != CLEW_OK) {
         return status;
     }
     query->floats = vector;
+    query->is_turned = turn;
     query->ops = vec_ops();
     vec_quantise_query(vector, view->centre, dim, query->vector, &form,
                        &query->fine);
@@ -301,7 +325,7 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
                                 segment_kind_first(s, (enum index_kind)k);
         }
     }
-    return take_vector(query, arena, view, embedder, err);
+    return take_vector(query, arena, view, embedder, true, err);
 }
 
 static int compare_items(const struct recall_item *x,
@@ -378,7 +402,6 @@ static double bend(double sum)
 
 /* Items found so far: of the kinds in reach, and of chats. */
 struct found {
-    uint32_t wanted; /* kinds */
     size_t n_scanned;
     size_t n_candidates;
     struct {
@@ -431,14 +454,14 @@ static enum clew_status rank(const struct found *found, struct arena *arena,
 }
 
 /* Turns lean on their chats, which are ranked by what turns say alone. */
-static enum clew_status run_chats(struct population *pop, struct found *found,
-                                  struct clew_error *err)
+static enum clew_status run_chats(struct population *pop, uint32_t wanted,
+                                  struct found *found, struct clew_error *err)
 {
     struct recall_item *items = NULL;
     size_t count = 0;
     enum clew_status status = recall_gather(pop, err);
 
-    if (status == CLEW_OK && found->wanted & RECALL_CHAT) {
+    if (status == CLEW_OK && wanted & RECALL_CHAT) {
         status = recall_chats(pop, &items, &count, err);
         if (status == CLEW_OK) {
             found_add(found, items, count);
@@ -450,11 +473,13 @@ static enum clew_status run_chats(struct population *pop, struct found *found,
     return status;
 }
 
-/* Everything of one kind: reach, find, score, gather. */
+/* Everything of one kind: reach, find, score, gather. Of turns, their chats
+ * too, as `wanted` says. */
 static enum clew_status run_kind(const struct index_view *view,
                                  const struct recall_query *query,
                                  struct arena *arena, enum index_kind kind,
-                                 struct found *found, struct clew_error *err)
+                                 uint32_t wanted, struct found *found,
+                                 struct clew_error *err)
 {
     struct population pop;
     enum clew_status status =
@@ -471,17 +496,60 @@ static enum clew_status run_kind(const struct index_view *view,
         status = recall_score(&pop, err);
     }
     if (status == CLEW_OK && kind == INDEX_TURN) {
-        status = run_chats(&pop, found, err);
+        status = run_chats(&pop, wanted, found, err);
     }
     if (status != CLEW_OK) {
         return status;
     }
     found->n_scanned += pop.n_live;
     found->n_candidates += pop.n_items;
-    if (found->wanted & (1u << kind)) {
+    if (wanted & (1u << kind)) {
         found_add(found, pop.items, pop.n_items);
     }
     return CLEW_OK;
+}
+
+/* Chats are ranked by the plain vector: they are about what is asked, whatever
+ * answers it. */
+static enum clew_status run_plain(const struct index_view *view,
+                                  const struct recall_query *query,
+                                  struct embedder *embedder,
+                                  struct arena *arena, struct found *found,
+                                  struct clew_error *err)
+{
+    struct recall_query plain = *query;
+    enum clew_status status =
+        take_vector(&plain, arena, view, embedder, false, err);
+
+    return status == CLEW_OK ? run_kind(view, &plain, arena, INDEX_TURN,
+                                        RECALL_CHAT, found, err)
+                             : status;
+}
+
+static enum clew_status run_kinds(const struct index_view *view,
+                                  const struct recall_query *query,
+                                  struct embedder *embedder,
+                                  struct arena *arena, uint32_t wanted,
+                                  struct found *found, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (wanted & RECALL_CHAT && query->is_turned) {
+        status = run_plain(view, query, embedder, arena, found, err);
+        wanted &= ~(uint32_t)RECALL_CHAT;
+        if (wanted & RECALL_TURN) { /* the same documents are counted below */
+            found->n_scanned = 0;
+            found->n_candidates = 0;
+        }
+    }
+    for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
+        if (wanted & (1u << kind) ||
+            (kind == INDEX_TURN && wanted & RECALL_CHAT)) {
+            status = run_kind(view, query, arena, (enum index_kind)kind, wanted,
+                              found, err);
+        }
+    }
+    return status;
 }
 
 enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
@@ -491,10 +559,10 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
 {
     struct recall_query query = {.request = request};
     struct recall_result result = {0};
-    struct found found = {.wanted = request->kinds
-                                        ? request->kinds
-                                        : RECALL_TURN | RECALL_MEMORY |
-                                              RECALL_EPISODE};
+    struct found found = {0};
+    uint32_t wanted = request->kinds
+                          ? request->kinds
+                          : RECALL_TURN | RECALL_MEMORY | RECALL_EPISODE;
     enum clew_status status;
 
     if (request->limit == 0 || request->limit > RECALL_MAX_LIMIT) {
@@ -502,14 +570,8 @@ enum clew_status recall_run(struct index_view *view, struct embedder *embedder,
                                RECALL_MAX_LIMIT);
     }
     status = analyse(&query, arena, view, embedder, err);
-    for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
-        bool is_wanted = found.wanted & (1u << kind) ||
-                         (kind == INDEX_TURN && found.wanted & RECALL_CHAT);
-
-        if (is_wanted) {
-            status = run_kind(view, &query, arena, (enum index_kind)kind,
-                              &found, err);
-        }
+    if (status == CLEW_OK) {
+        status = run_kinds(view, &query, embedder, arena, wanted, &found, err);
     }
     if (status == CLEW_OK) {
         status =

@@ -46,7 +46,8 @@ struct recall_query {
     bool *is_dated; /* of each: it is part of a date */
     size_t n_terms;
     size_t dim;          /* 0 = no vector */
-    const float *floats; /* as the embedder made it */
+    const float *floats; /* as the embedder made it, or turned */
+    bool is_turned;      /* towards answers (embed_ask()) */
     int8_t *vector; /* without the index's centre, and what rounding left */
     float scale;    /* of the first dim values */
     float fine;     /* of the second */
