@@ -137,6 +137,14 @@ static void add_heads(struct writer *w, size_t dim)
     }
 }
 
+static void add_glance(struct writer *w, const struct reader_model *m)
+{
+    add_floats(w, "glance.in", m->glance, 4 * m->dim, 0.0f, 0.3f);
+    add_floats(w, "glance.in.bias", m->glance, 0, 0.0f, 0.5f);
+    add_floats(w, "glance.out", 1, m->glance, 0.0f, 0.5f);
+    add_floats(w, "glance.out.bias", 1, 0, 0.0f, 0.5f);
+}
+
 static void add_vocab(struct writer *w, size_t n_tokens)
 {
     size_t from = w->data.len;
@@ -156,8 +164,13 @@ static void add_all(struct writer *w, const struct reader_model *m)
     (void)buf_printf(&w->header,
                      "{\"__metadata__\":{\"id\":\"clew-reader-1\","
                      "\"heads\":\"%zu\",\"read_layer\":\"%zu\","
-                     "\"epsilon\":\"1e-12\"}",
+                     "\"epsilon\":\"1e-12\"",
                      m->heads, m->read_layer);
+    if (m->glance > 0) {
+        (void)buf_printf(&w->header, ",\"glance_layer\":\"%zu\"",
+                         m->glance_layer);
+    }
+    (void)buf_append_char(&w->header, '}');
     add_bytes(w, "embed.words", m->n_tokens, m->dim);
     add_floats(w, "embed.words.scale", m->n_tokens, 0, 0.01f, 0.005f);
     add_floats(w, "embed.positions", POSITIONS, m->dim, 0.0f, 0.3f);
@@ -167,6 +180,9 @@ static void add_all(struct writer *w, const struct reader_model *m)
         add_layer(w, m, i);
     }
     add_heads(w, m->dim);
+    if (m->glance > 0) {
+        add_glance(w, m);
+    }
     add_vocab(w, m->n_tokens);
     (void)buf_append_char(&w->header, '}');
     while (w->header.len % 16 != 8) {

@@ -20,6 +20,7 @@
 #include "engine/read/sense.h"
 #include "model/reader.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -335,9 +336,10 @@ static enum clew_status read_pairs(struct search_work *work,
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < reading->count; i++) {
-        if (!work->matters[i].is_glanced) {
-            work->matters[i].read = reading->verdicts[i].p[0];
-        }
+        struct matter *matter = &work->matters[i];
+
+        matter->read = matter->is_glanced ? fminf(matter->read, GLANCE_MOST)
+                                          : reading->verdicts[i].p[0];
     }
     return CLEW_OK;
 }

@@ -29,6 +29,8 @@
  * that promise most after the first layers. */
 #define SEARCH_READ_ON 0.6
 #define SEARCH_LEAST_READ_ON 3
+/* The others answer with at most this probability: a glance sees less. */
+#define GLANCE_MOST 0.05f
 
 /* --- which are read first --- */
 
@@ -79,7 +81,7 @@
  * itself. So its no leaves the order to what matches, whose own match weighs
  * more here than as evidence. */
 #define ORDER_LEAST (-4.5)
-#define ORDER_OWN 1.6
+#define ORDER_OWN 2.4
 /* For each of the first so many that is newer and may answer. */
 #define ORDER_NEWER 0.3
 #define ORDER_NEWER_AMONG 8
