@@ -3,6 +3,7 @@
 #include "support/one_talk.h"
 #include "support/test.h"
 
+#include "engine/capture/read_task.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "task/worker.h"
 
@@ -62,6 +63,30 @@ static bool is_linked(const struct uuid *chat, const struct uuid *other,
         }
     }
     return false;
+}
+
+/* Chats that wait to be held against earlier ones. */
+static int64_t n_chats_waiting(void)
+{
+    struct read_task_counts counts = {0};
+
+    assert_int_equal(read_task_count(&talk.world.engine, &counts, NULL),
+                     CLEW_OK);
+    assert_int_equal(counts.n_waiting, 0); /* turns are read with the call */
+    return counts.n_chats;
+}
+
+static void a_chat_waits_until_the_reader_has_seen_it(void **state)
+{
+    (void)state;
+    world_use_reader(&talk.world);
+    assert_int_equal(n_chats_waiting(), 0);
+    sms(0, "The outboard motor of our little boat stalls at low revs");
+    talk_by(&talk, "web", 4 * DAY, TURN_USER,
+            "the boat again: the motor still stalls as soon as revs are low");
+    assert_true(n_chats_waiting() > 0);
+    work_off();
+    assert_int_equal(n_chats_waiting(), 0);
 }
 
 static void one_matter_in_other_words_is_seen_by_the_reader(void **state)
@@ -210,6 +235,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
     static const struct CMUnitTest tests[] = {
+        CASE(a_chat_waits_until_the_reader_has_seen_it),
         CASE(one_matter_in_other_words_is_seen_by_the_reader),
         CASE(a_matter_is_taken_up_where_it_stands),
         CASE(a_chat_kept_apart_is_linked_by_the_reader),
