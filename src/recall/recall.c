@@ -509,39 +509,14 @@ static enum clew_status run_kind(const struct index_view *view,
     return CLEW_OK;
 }
 
-/* Chats are ranked by the plain vector: they are about what is asked, whatever
- * answers it. */
-static enum clew_status run_plain(const struct index_view *view,
-                                  const struct recall_query *query,
-                                  struct embedder *embedder,
-                                  struct arena *arena, struct found *found,
-                                  struct clew_error *err)
-{
-    struct recall_query plain = *query;
-    enum clew_status status =
-        take_vector(&plain, arena, view, embedder, false, err);
-
-    return status == CLEW_OK ? run_kind(view, &plain, arena, INDEX_TURN,
-                                        RECALL_CHAT, found, err)
-                             : status;
-}
-
-static enum clew_status run_kinds(const struct index_view *view,
-                                  const struct recall_query *query,
-                                  struct embedder *embedder,
-                                  struct arena *arena, uint32_t wanted,
-                                  struct found *found, struct clew_error *err)
+/* Of each kind in `wanted` everything. */
+static enum clew_status run_each(const struct index_view *view,
+                                 const struct recall_query *query,
+                                 struct arena *arena, uint32_t wanted,
+                                 struct found *found, struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
-    if (wanted & RECALL_CHAT && query->is_turned) {
-        status = run_plain(view, query, embedder, arena, found, err);
-        wanted &= ~(uint32_t)RECALL_CHAT;
-        if (wanted & RECALL_TURN) { /* the same documents are counted below */
-            found->n_scanned = 0;
-            found->n_candidates = 0;
-        }
-    }
     for (int kind = 0; kind < INDEX_KINDS && status == CLEW_OK; kind++) {
         if (wanted & (1u << kind) ||
             (kind == INDEX_TURN && wanted & RECALL_CHAT)) {
@@ -550,6 +525,41 @@ static enum clew_status run_kinds(const struct index_view *view,
         }
     }
     return status;
+}
+
+/* Turns are ranked by the turned vector. Chats are about what is asked,
+ * whatever answers it, and memories are short and say one thing: by the plain
+ * one. */
+static enum clew_status run_kinds(const struct index_view *view,
+                                  const struct recall_query *query,
+                                  struct embedder *embedder,
+                                  struct arena *arena, uint32_t wanted,
+                                  struct found *found, struct clew_error *err)
+{
+    struct recall_query plain = *query;
+    enum clew_status status = CLEW_OK;
+
+    if (!query->is_turned) {
+        return run_each(view, query, arena, wanted, found, err);
+    }
+    if (wanted & ~(uint32_t)RECALL_TURN) {
+        status = take_vector(&plain, arena, view, embedder, false, err);
+    }
+    if (status == CLEW_OK && wanted & RECALL_CHAT) {
+        status = run_each(view, &plain, arena, RECALL_CHAT, found, err);
+        if (wanted & RECALL_TURN) { /* the same documents are counted below */
+            found->n_scanned = 0;
+            found->n_candidates = 0;
+        }
+    }
+    if (status == CLEW_OK) {
+        status = run_each(view, &plain, arena,
+                          wanted & ~(uint32_t)(RECALL_CHAT | RECALL_TURN),
+                          found, err);
+    }
+    return status == CLEW_OK
+               ? run_each(view, query, arena, wanted & RECALL_TURN, found, err)
+               : status;
 }
 
 enum clew_status recall_run(struct index_view *view, struct embedder *embedder,

@@ -1409,8 +1409,10 @@ class Reading(TypedDict):
     by: NotRequired[str]
     # Why there is no trained reader
     trouble: NotRequired[str]
-    # Turns that wait to be read
+    # Turns that wait to be read, with the chats
     waiting: NotRequired[int]
+    # Chats that wait to be held against earlier ones
+    chats: NotRequired[int]
     # Turns that could not be read; `clew rebuild` tries again
     given_up: NotRequired[int]
 

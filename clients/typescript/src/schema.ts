@@ -1338,8 +1338,10 @@ export interface Reading {
   by?: string;
   /** Why there is no trained reader */
   trouble?: string;
-  /** Turns that wait to be read */
+  /** Turns that wait to be read, with the chats */
   waiting?: number;
+  /** Chats that wait to be held against earlier ones */
+  chats?: number;
   /** Turns that could not be read; `clew rebuild` tries again */
   given_up?: number;
 }

@@ -31,8 +31,9 @@ DB_SQL(SELECT_EFFORTS_OF,
        " ORDER BY r.memory_id LIMIT $3");
 /* CROSS and the plus: SQLite would walk the tenant's turns by time. */
 DB_SQL(SELECT_THREADS,
-       "SELECT r.memory_id, t.id, t.created_at FROM memory_refs r"
-       " CROSS JOIN turns t WHERE t.tenant = $1 AND t.chat_id = r.chat_id"
+       "SELECT r.memory_id, t.id, t.created_at, t.chat_id, t.seq"
+       " FROM memory_refs r CROSS JOIN turns t"
+       " WHERE t.tenant = $1 AND t.chat_id = r.chat_id"
        " AND t.seq BETWEEN r.first_seq AND r.last_seq"
        " AND r.tenant = $1 AND r.memory_id = ANY($2)"
        " ORDER BY +t.created_at DESC, t.seq DESC LIMIT $3");
@@ -42,6 +43,7 @@ struct knot {
     struct uuid turn_id;
     struct uuid effort_id;
     int64_t at_ms;
+    struct sight_place place;
 };
 
 /* An effort with a turn among the first. */
@@ -81,6 +83,8 @@ static bool thread_row(struct arena *arena, const struct db_rows *rows,
     out->effort_id = db_get_uuid(rows, 0);
     out->turn_id = db_get_uuid(rows, 1);
     out->at_ms = db_get_int(rows, 2);
+    out->place.chat_id = db_get_uuid(rows, 3);
+    out->place.seq = db_get_int(rows, 4);
     return true;
 }
 
@@ -147,6 +151,33 @@ static enum clew_status find_efforts(struct outcomes *out, struct store_tx *tx,
     return status;
 }
 
+/* What other branches say of an effort is not for this one. */
+static enum clew_status hide(struct search_work *work, struct store_tx *tx,
+                             struct knot *knots, size_t count,
+                             struct clew_error *err)
+{
+    struct sight_place *places =
+        arena_zero(work->arena, count + 1, sizeof(*places));
+    struct search_sight from = {0};
+    enum clew_status status =
+        search_look(tx, work->arena, work->query, &from, err);
+
+    if (status != CLEW_OK || !from.is_parted) {
+        return status;
+    }
+    if (!places) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        places[i] = knots[i].place;
+    }
+    status = sight_hide(tx, work->arena, &from.sight, places, count, err);
+    for (size_t i = 0; i < count; i++) {
+        knots[i].place = places[i];
+    }
+    return status;
+}
+
 /* Which turn opened each, and which are its last, as of when it is asked. */
 static enum clew_status find_ends(struct outcomes *out, struct store_tx *tx,
                                   struct clew_error *err)
@@ -155,7 +186,7 @@ static enum clew_status find_ends(struct outcomes *out, struct store_tx *tx,
     struct rows_list list = {
         .arena = work->arena, .size = sizeof(struct knot), .fn = thread_row};
     struct uuid ids[OUTCOME_EFFORTS];
-    const struct knot *knots;
+    struct knot *knots;
     enum clew_status status;
 
     for (size_t i = 0; i < out->count; i++) {
@@ -165,10 +196,13 @@ static enum clew_status find_ends(struct outcomes *out, struct store_tx *tx,
         tx, &list, &SELECT_THREADS,
         DB_ARGS(db_uuids(ids, out->count), db_int(OUTCOME_MAX_REFS)), err);
     knots = list.items;
+    if (status == CLEW_OK) {
+        status = hide(work, tx, knots, list.count, err);
+    }
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         struct thread *thread = find_thread(out, &knots[i].effort_id);
 
-        if (knots[i].at_ms > work->query->at_ms) {
+        if (knots[i].at_ms > work->query->at_ms || knots[i].place.is_hidden) {
             continue;
         }
         thread->opened = knots[i].turn_id;

@@ -385,9 +385,12 @@ static void read_update(void *arg, size_t step)
     }
 }
 
+/* How a matter ended updates what was said of it, but is no newer answer to
+ * whatever was asked about it. */
 static bool is_answer(const struct matter *matter)
 {
-    return matter->hit.turn && !matter->hit.is_asking && may_answer(matter);
+    return matter->hit.turn && !matter->hit.is_asking && !matter->opened &&
+           may_answer(matter);
 }
 
 /* What the reader hardly takes for an answer is not the answer of today. */

@@ -107,10 +107,10 @@
 #define UPDATE_AMONG 8
 #define UPDATE_MAX_PAIRS 8
 #define UPDATE_MIN_READ 0.05
-#define UPDATE_GAP 3.0
+#define UPDATE_GAP 4.0
 /* The reader's word that the later updates the earlier: it goes first; the
  * earlier is marked as superseded. */
-#define UPDATE_LIKELY 0.35
+#define UPDATE_LIKELY 0.2
 #define UPDATE_SURE 0.8
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */

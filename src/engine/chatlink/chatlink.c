@@ -324,11 +324,15 @@ static enum clew_status do_later(struct turn_work *work, const char *kind,
     return task_add(work->batch->tx, arena, &task, err);
 }
 
-/* A chat that its caller keeps apart is not given the other's talk, so nobody
- * waits for the link: the reader, who is right more often, makes it. */
+/* A chat that its caller keeps apart, or names, is not given the other's talk,
+ * so nobody waits for the link: the reader, who is right more often, makes it.
+ */
 static bool is_left_to_reader(const struct turn_work *work)
 {
-    return work->placement->slot->chat.is_explicit &&
+    const struct placement *placement = work->placement;
+
+    return (placement->slot->chat.is_explicit ||
+            placement->rule == PLACE_NAMED) &&
            work->batch->engine->reader;
 }
 
