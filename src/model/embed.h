@@ -69,8 +69,9 @@ enum clew_status embed_run_centred(struct embedder *embedder,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * A question's vector turned towards what answers it (embed_ask.h), dim floats
- * of length 1. For looking up turns, never to be stored. Only the shipped model has this: of others, and where its file is
- * absent or broken, `out` is a copy and the answer false.
+ * of length 1: for looking up turns, never to be stored. Only the shipped model
+ * has this: of others, and where its file is absent or broken, `out` is a copy
+ * and the answer false.
  */
 bool embed_ask(const struct embedder *embedder, const float *vector,
                float *out);
