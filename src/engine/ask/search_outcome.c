@@ -6,9 +6,9 @@
  * "Did that thing with the gate get sorted?" finds where the trouble was told,
  * by its words. How it ended was told weeks later and in others ("it was the
  * transformer"). The effort knows both. So of each effort that has a turn among
- * the first, its last turns are brought in: they borrow a part of that turn's
- * match, and are read with the turn that opened the effort in place of the one
- * before. Whether they answer is for the reader to say.
+ * the first, its last turn is brought in: it borrows a part of that turn's
+ * match, and is read with the turn that opened the effort in place of the one
+ * before. Whether it answers is for the reader to say.
  */
 #include "engine/ask/search_internal.h"
 
@@ -49,10 +49,9 @@ struct knot {
 /* An effort with a turn among the first. */
 struct thread {
     struct uuid id;
-    double promise; /* of the best of its turns */
-    struct uuid opened;
-    struct uuid last[OUTCOME_TURNS]; /* the last first */
-    size_t n_last;
+    double promise;     /* of the best of its turns */
+    struct uuid opened; /* nil: the question sees no turn of it */
+    struct uuid last;
 };
 
 struct outcomes {
@@ -205,10 +204,10 @@ static enum clew_status find_ends(struct outcomes *out, struct store_tx *tx,
         if (knots[i].at_ms > work->query->at_ms || knots[i].place.is_hidden) {
             continue;
         }
-        thread->opened = knots[i].turn_id;
-        if (thread->n_last < OUTCOME_TURNS) {
-            thread->last[thread->n_last++] = knots[i].turn_id;
+        if (uuid_is_nil(&thread->opened)) { /* the newest come first */
+            thread->last = knots[i].turn_id;
         }
+        thread->opened = knots[i].turn_id;
     }
     return status;
 }
@@ -217,7 +216,7 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     struct outcomes *out = arg;
-    struct uuid ids[OUTCOME_EFFORTS * (OUTCOME_TURNS + 1)];
+    struct uuid ids[OUTCOME_EFFORTS * 2];
     size_t n = 0;
     enum clew_status status = find_efforts(out, tx, err);
 
@@ -228,11 +227,9 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
     for (size_t i = 0; i < out->count; i++) {
         const struct thread *thread = &out->threads[i];
 
-        if (thread->n_last > 0) {
+        if (!uuid_is_nil(&thread->opened)) {
             ids[n++] = thread->opened;
-        }
-        for (size_t k = 0; k < thread->n_last; k++) {
-            ids[n++] = thread->last[k];
+            ids[n++] = thread->last;
         }
     }
     return status != CLEW_OK || n == 0
@@ -292,13 +289,10 @@ enum clew_status search_find_outcomes(struct search_work *work,
     status = store_read(work->engine->store, work->scope, do_find, out, err);
     for (size_t i = 0; status == CLEW_OK && i < out->count; i++) {
         const struct thread *thread = &out->threads[i];
+        const struct turn *end = turn_of(out, &thread->last);
 
-        for (size_t k = 0; status == CLEW_OK && k < thread->n_last; k++) {
-            const struct turn *end = turn_of(out, &thread->last[k]);
-
-            if (end && !uuid_eq(&end->id, &thread->opened)) {
-                status = add_end(out, thread, end, err);
-            }
+        if (end && !uuid_eq(&thread->last, &thread->opened)) {
+            status = add_end(out, thread, end, err);
         }
     }
     return status;

@@ -47,11 +47,10 @@
 
 /* --- what came of it --- */
 
-/* Turns among the first whose efforts are looked at, efforts at once, and last
- * turns of each; turns of all of them that are looked through. */
+/* Turns among the first whose efforts are looked at, efforts at once, and turns
+ * of all of them that are looked through. */
 #define OUTCOME_AMONG 8
 #define OUTCOME_EFFORTS 8
-#define OUTCOME_TURNS 1
 #define OUTCOME_MAX_REFS 1024
 /* What a last turn borrows of the promise of the effort's best turn. */
 #define OUTCOME_SHARE 0.7
