@@ -2,28 +2,15 @@
 
     python3 mean_readers.py A.bin B.bin SHARE_OF_A OUT.bin
 """
-import json
-import struct
 import sys
 
 import numpy as np
 
 import reader_file
 
-KINDS = {"I8": np.int8, "F32": np.float32, "U8": np.uint8}
-
-
 def load(path):
     """Its metadata, tokens and weights as floats."""
-    blob = open(path, "rb").read()
-    n = struct.unpack("<Q", blob[:8])[0]
-    head = json.loads(blob[8:8 + n])
-    about = head.pop("__metadata__")
-    raw = {name: np.frombuffer(blob, KINDS[e["dtype"]],
-                               int(np.prod(e["shape"])),
-                               8 + n + e["data_offsets"][0])
-           .reshape(e["shape"]) for name, e in head.items()}
-    vocab = bytes(raw.pop("vocab")).decode().split("\n")[:-1]
+    about, raw, vocab = reader_file.load(path)
     weights = {name: a.astype(np.float32) *
                (raw[name + ".scale"][:, None] if a.dtype == np.int8 else 1)
                for name, a in raw.items() if not name.endswith(".scale")}

@@ -71,6 +71,16 @@ def step(turn, previous):
     return text
 
 
+def two_answers(earlier, later):
+    """Two turns that may both answer, as the newer one is looked for."""
+    return f"{cut(said(later), 300)} || {cut(said(earlier), 240)}"
+
+
+def cut(text, most):
+    """At most so many bytes, whole characters."""
+    return text.encode()[:most].decode(errors="ignore")
+
+
 # --- words, for negatives that look right -------------------------------------
 def words(text):
     text = text.lower()
@@ -279,8 +289,14 @@ def answers(worlds, folder):
                         "hard": len([h for h in hard if h not in gold]),
                         "pos": [world.passage(i) for i in gold],
                         "neg": [world.passage(i) for i in picked]})
+            if world.id in worlds:
+                out[-1].update(world=world.id,
+                               rest=[i for i in rest if i not in hard])
 
     for world in worlds.values():
+        out.append({"task": "world", "lang": world.lang, "id": world.id,
+                    "passages": [world.passage(i)
+                                 for i in range(len(world.turns))]})
         for q in world.gold["questions"]:
             add(world, q["q"], q["turns"], q.get("old", []), q["at"])
     for file in sorted(glob.glob(os.path.join(folder, "questions/*.jsonl"))):
@@ -298,6 +314,48 @@ def answers(worlds, folder):
             out[-1]["neg"] += [
                 w.passage(rng.randrange(len(w.turns)))
                 for w in rng.sample(foreign, min(4, len(foreign)))]
+    return out
+
+
+def newer(worlds, folder):
+    """A question, and two turns that may answer it: does the later one give
+    what holds now instead of the earlier?"""
+    out = []
+
+    def add(world, q, earlier, later, y):
+        a, b = world.turns[earlier], world.turns[later]
+        if a["at"] < b["at"]:
+            out.append({"task": "newer", "lang": world.lang, "a": q,
+                        "b": two_answers(a, b), "y": y})
+
+    def ask(world, q, kind, turns, old):
+        gold = [world.index[t] for t in turns if t in world.index]
+        near = [world.index[t] for t in old if t in world.index]
+        if not gold:
+            return
+        if kind == "latest":
+            for o in near:
+                for g in gold:
+                    add(world, q, o, g, 1)
+        else:
+            for n in near:
+                add(world, q, gold[0], n, 0)
+            for g in gold[1:]:
+                add(world, q, gold[0], g, 0)
+        # what shares words with the question and answers nothing
+        for n in world.near.best(q, 3, set(gold) | set(near)):
+            add(world, q, gold[-1], n, 0)
+
+    for world in worlds.values():
+        for q in world.gold["questions"]:
+            ask(world, q["q"], q["kind"], q["turns"], q.get("old", []))
+    for file in sorted(glob.glob(os.path.join(folder, "questions/*.jsonl"))):
+        for line in open(file):
+            q = json.loads(line)
+            world = worlds.get(q["id"]) or ("turns" in q and own_world(q))
+            if world:
+                ask(world, q["question"], q.get("kind"), q["answer_turns"],
+                    q.get("near", []))
     return out
 
 
@@ -405,7 +463,8 @@ def notes(worlds, folder):
             out.append({"task": "note", "lang": p.get("lang", "en"),
                         "a": note_text(p.get("speaker_a"), p["a"]),
                         "b": note_text(p.get("speaker_b"), p["b"]),
-                        "y": NOTE.index(p["label"])})
+                        "y": NOTE.index(p["label"]),
+                        **({"person": p["person"]} if "person" in p else {})})
     for world in worlds.values():
         noted = sorted({world.index[t] for m in world.gold["memories"]
                         for t in m["turns"]})
@@ -436,6 +495,11 @@ def endings(worlds, folder, moves):
         for line in open(file):
             e = json.loads(line)
             if e.get("label") not in ENDING:
+                continue
+            if "person" in e:  # as the program found it
+                out.append({"task": "ending", "lang": e["lang"], "a": e["a"],
+                            "b": e["b"], "y": ENDING.index(e["label"]),
+                            "person": e["person"]})
                 continue
             between = e.get("between") or []
             out.append({"task": "ending", "lang": e.get("lang", "en"),
@@ -634,7 +698,8 @@ def main():
     reads, moves, ends = readings(worlds, folder)
     rows = (reads + ends + answers(worlds, folder) + talk_questions(folder, corpora) +
             public_questions(corpora) + notes(worlds, folder) +
-            endings(worlds, folder, moves) + matters({**worlds, **talks}) +
+            newer(worlds, folder) + endings(worlds, folder, moves) +
+            matters({**worlds, **talks}) +
             unlabelled(worlds, corpora))
     rows = [r for r in rows if "soft" not in r or
             r["task"] not in ("note", "ending") or rng.random() < SOFT_PAIRS]

@@ -14,6 +14,7 @@
     layer.N.outer      int8 [dim, inner]     each with .scale and .bias [rows]
     layer.N.attention_norm.{weight,bias}, layer.N.outer_norm.{weight,bias}
     head.NAME          float32 [outcomes, dim], head.NAME.bias [outcomes]
+    top.N.PART         layers from one on once more, for some kinds of pairs
 
 `vocab` is the list of tokens in the order of the rows of embed.words. Every
 name, type, shape and range the loader checks is checked here too, so that a
@@ -30,7 +31,7 @@ import numpy
 
 ID = "clew-reader-1"
 HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1,
-         "answer": 1, "note": 5, "ending": 5, "matter": 1}
+         "answer": 1, "note": 5, "ending": 5, "matter": 1, "newer": 1}
 LANES = 16
 MAX_DIM = 1024
 MAX_INNER = 4096
@@ -49,6 +50,13 @@ def quantise_rows(matrix):
     safe = numpy.where(scale > 0, scale, 1).astype(numpy.float32)
     rounded = numpy.rint(matrix / safe[:, None])
     return numpy.clip(rounded, -127, 127).astype(numpy.int8), scale
+
+
+def _top_layer(arrays):
+    """The first layer that is there twice, or None."""
+    tops = [int(name.split(".")[1]) for name in arrays
+            if name.startswith("top.")]
+    return min(tops, default=None)
 
 
 def _shapes(arrays):
@@ -75,17 +83,19 @@ def _shapes(arrays):
               "embed.types": ("F32", (2, dim)),
               "embed.norm.weight": ("F32", (dim,)),
               "embed.norm.bias": ("F32", (dim,))}
-    for n in range(layers):
+    top = _top_layer(arrays)
+    for at in ([f"layer.{n}" for n in range(layers)] +
+               [f"top.{n}" for n in range(top or layers, layers)]):
         for part, rows, cols in (("qkv", 3 * dim, dim),
                                  ("attention", dim, dim),
                                  ("inner", inner, dim),
                                  ("outer", dim, inner)):
-            shapes[f"layer.{n}.{part}"] = ("I8", (rows, cols))
-            shapes[f"layer.{n}.{part}.scale"] = ("F32", (rows,))
-            shapes[f"layer.{n}.{part}.bias"] = ("F32", (rows,))
+            shapes[f"{at}.{part}"] = ("I8", (rows, cols))
+            shapes[f"{at}.{part}.scale"] = ("F32", (rows,))
+            shapes[f"{at}.{part}.bias"] = ("F32", (rows,))
         for part in ("attention_norm", "outer_norm"):
-            shapes[f"layer.{n}.{part}.weight"] = ("F32", (dim,))
-            shapes[f"layer.{n}.{part}.bias"] = ("F32", (dim,))
+            shapes[f"{at}.{part}.weight"] = ("F32", (dim,))
+            shapes[f"{at}.{part}.bias"] = ("F32", (dim,))
     for head, outcomes in HEADS.items():
         shapes[f"head.{head}"] = ("F32", (outcomes, dim))
         shapes[f"head.{head}.bias"] = ("F32", (outcomes,))
@@ -123,8 +133,30 @@ def _vocab_bytes(vocab, n_tokens):
     return "".join(token + "\n" for token in vocab).encode("utf-8")
 
 
+def load(path):
+    """What write() takes: metadata, tensors, tokens."""
+    blob = open(path, "rb").read()
+    n = struct.unpack("<Q", blob[:8])[0]
+    head = json.loads(blob[8:8 + n])
+    about = head.pop("__metadata__")
+    kinds = {"I8": numpy.int8, "F32": numpy.float32, "U8": numpy.uint8}
+    arrays = {name: numpy.frombuffer(blob, kinds[e["dtype"]],
+                                     int(numpy.prod(e["shape"])),
+                                     8 + n + e["data_offsets"][0])
+              .reshape(e["shape"]) for name, e in head.items()}
+    vocab = bytes(arrays.pop("vocab")).decode().split("\n")[:-1]
+    return about, arrays, vocab
+
+
+def write_like(path, about, arrays, vocab):
+    """write() with the metadata that load() gave, changed or not."""
+    write(path, arrays, vocab, int(about["heads"]), int(about["read_layer"]),
+          float(about["epsilon"]), int(about.get("glance_layer", 0)),
+          about.get("top_kinds"))
+
+
 def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
-          glance_layer=None):
+          glance_layer=None, top_kinds=None):
     """Write the file in one step: a reader sees the old one or the new."""
     shapes, layers = _shapes(arrays)
     dim = arrays["embed.words"].shape[1]
@@ -144,6 +176,11 @@ def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
         raise ValueError("a glance has a layer after which it is asked")
     if glance_layer:
         header["__metadata__"]["glance_layer"] = str(glance_layer)
+    if (_top_layer(arrays) is not None) != bool(top_kinds):
+        raise ValueError("a second top is of some kinds of pairs")
+    if top_kinds:
+        header["__metadata__"]["top_layer"] = str(_top_layer(arrays))
+        header["__metadata__"]["top_kinds"] = top_kinds
     blobs = []
     at = 0
 

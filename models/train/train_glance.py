@@ -18,7 +18,6 @@ import json
 import lzma
 import os
 import random
-import struct
 import sys
 import time
 
@@ -33,23 +32,10 @@ HIDDEN = 64
 # --- into the file ------------------------------------------------------------
 def put(reader, glance):
     """Write the glance's tensors into a reader's file."""
-    blob = open(reader, "rb").read()
-    n = struct.unpack("<Q", blob[:8])[0]
-    head = json.loads(blob[8:8 + n])
-    kinds = {"I8": np.int8, "F32": np.float32, "U8": np.uint8}
-    arrays = {}
-    for name, e in head.items():
-        if name != "__metadata__":
-            a, b = e["data_offsets"]
-            arrays[name] = np.frombuffer(
-                blob[8 + n + a:8 + n + b],
-                kinds[e["dtype"]]).reshape(e["shape"])
-    vocab = bytes(arrays.pop("vocab")).decode().split("\n")[:-1]
-    arrays.update({k: v for k, v in np.load(glance).items()})
-    meta = head["__metadata__"]
-    reader_file.write(reader, arrays, vocab, int(meta["heads"]),
-                      int(meta["read_layer"]), float(meta["epsilon"]),
-                      GLANCE_LAYER)
+    about, arrays, vocab = reader_file.load(reader)
+    arrays.update(np.load(glance))
+    about["glance_layer"] = GLANCE_LAYER
+    reader_file.write_like(reader, about, arrays, vocab)
 
 
 # --- what the reader has after a few layers -----------------------------------

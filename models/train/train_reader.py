@@ -2,6 +2,7 @@
 
     python3 train_reader.py --data DIR --out DIR [--minutes 8] [--teachers 2]
     python3 train_reader.py --data DIR --out DIR --tune reader.bin [--minutes 4]
+    python3 train_reader.py --data DIR --out DIR --tune reader.bin --top note,...
 
 DIR holds examples.json.xz (reader_examples.py), vocab.txt, minilm.pack and
 gte.pack (pack-teachers.js), and worlds-dev.json, which is only measured on.
@@ -18,6 +19,10 @@ times as often) and, with --teachers, by what they say of texts without; notes
 and endings by the labels and by what that file said itself; questions and
 matters by the latter alone, so that what was set by them stays, but for the
 share that --answers and --matters name.
+
+--top trains the layers after --read-layer on for a few kinds of pairs alone
+and leaves all else as it is: a second top, written to top.npz, which
+put_top.py puts into a reader's file.
 """
 import argparse
 import collections
@@ -36,7 +41,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from reader_examples import World, goes_on, said, day, stretch
+from reader_examples import World, goes_on, said, day, stretch, two_answers
 from pack import load_pack
 import reader_file
 
@@ -44,8 +49,9 @@ dev = "cuda"
 CLS, SEP = 101, 102
 MAX_TOKENS, BEFORE, A_TOKENS, B_TOKENS = 256, 48, 64, 128
 HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1, "answer": 1,
-         "note": 5, "ending": 5, "matter": 1}
+         "note": 5, "ending": 5, "matter": 1, "newer": 1}
 READ = ("keep", "flag", "about", "act")  # of a sentence
+FOUND = ("note", "ending")  # of which there are pairs as the program finds them
 TURN = "goes"  # of a whole turn: it goes on with what was said before
 DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")
 
@@ -197,6 +203,14 @@ class Encoder(nn.Module):
         return self
 
     rounds = False
+
+    def freeze(self, kinds):
+        """Only the last layers and the heads of these kinds are trained."""
+        for name, p in self.named_parameters():
+            p.requires_grad_(
+                name.startswith(tuple(f"heads.{k}." for k in kinds)) or
+                name.startswith("layers.") and
+                int(name.split(".")[1]) >= self.read_layer)
 
     def run(self, ids, types, mask, layers=None):
         words = Round.apply(self.words) if self.rounds else self.words
@@ -430,12 +444,15 @@ class Trainer:
     def ending(self, n):
         return self.group("ending", n)
 
-    def matter(self, n):
-        rows = self.draw("matter", n)
+    def newer(self, n):
+        return self.matter(n, "newer")
+
+    def matter(self, n, task="matter"):
+        rows = self.draw(task, n)
         v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows])
         y = torch.tensor([float(r["y"]) for r in rows], device=dev)
         return F.binary_cross_entropy_with_logits(
-            self.model.heads["matter"](v).float()[:, 0], y)
+            self.model.heads[task](v).float()[:, 0], y)
 
     # what the teachers say, on anything
     def distil_pairs(self, teachers, task, n):
@@ -482,24 +499,24 @@ class Trainer:
 
 
 MIX = (("read", 48, 3), ("answer", 24, 3), ("note", 96, 2), ("ending", 96, 2),
-       ("matter", 96, 1))
+       ("matter", 96, 1), ("newer", 96, 2))
 # while a file is trained on: how often a task goes by labels, else by teachers
 # (reading) or by what the file said itself
-BY_LABELS = {"read": .5, "answer": 0, "note": .85, "ending": .5, "matter": 0}
+BY_LABELS = {"read": .5, "answer": 0, "note": .85, "ending": .5, "matter": 0,
+             "newer": 1}
 
 
 def optimiser(model, lr):
-    heads = [p for k, p in model.named_parameters()
-             if k.startswith(("heads", "deep"))]
-    body = [p for k, p in model.named_parameters()
-            if not k.startswith(("heads", "deep"))]
+    named = [(k, p) for k, p in model.named_parameters() if p.requires_grad]
+    heads = [p for k, p in named if k.startswith(("heads", "deep"))]
+    body = [p for k, p in named if not k.startswith(("heads", "deep"))]
     return torch.optim.AdamW([{"params": body, "lr": lr},
                               {"params": heads, "lr": lr * 10}],
                              weight_decay=.01, fused=True)
 
 
 def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
-          teachers=None, own=None, public_steps=0, say=""):
+          teachers=None, own=None, public_steps=0, say="", only=()):
     model.train()
     trainer = Trainer(model, tokens, tasks, seed)
     if own:
@@ -507,7 +524,8 @@ def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
     Trainer.act_weight = torch.tensor([1., 2., .7, 3., 3., 4.], device=dev)
     opt = optimiser(model, lr)
     plan = [m for m in MIX
-            for _ in range(m[2] * (3 if own and m[0] == "read" else 1))]
+            for _ in range(m[2] * (3 if own and m[0] == "read" else 1))
+            if not only or m[0] in only]
     start, done, shown = time.time(), 0, collections.defaultdict(list)
     base = [g["lr"] for g in opt.param_groups]
     while True:
@@ -574,7 +592,7 @@ def score_pairs(model, tokens, task, pairs):
     out = []
     for k in range(0, len(pairs), 512):
         z = model.heads[task](trainer.pairs(model, pairs[k:k + 512])).float()
-        out.append(torch.sigmoid(z[:, 0]) if task in ("answer", "matter")
+        out.append(torch.sigmoid(z[:, 0]) if task in ("answer", "matter", "newer")
                    else F.softmax(z, -1))
     return torch.cat(out).cpu().numpy()
 
@@ -710,31 +728,98 @@ def measure(model, tokens, worlds, splits, held, name):
     y = np.array([r["y"] for r in held["ending"]])
     print(name, "endings", round(float((p.argmax(1) == y).mean()), 3),
           flush=True)
+    measure_found(model, tokens, held, name)
+    measure_newer(model, tokens, worlds, held, name)
+
+
+def measure_newer(model, tokens, worlds, held, name):
+    """Of two turns that may answer: held out, and on the worlds."""
+    sets = {"held": [(r["a"], r["b"], r["y"]) for r in held["newer"]]}
+    found = sets.setdefault("worlds", [])
+    for w in worlds:
+        for q in w.gold["questions"]:
+            gold = [w.turns[w.index[t]] for t in q["turns"]]
+            for t in q.get("old", []):
+                old = w.turns[w.index[t]]
+                found += [(q["q"], two_answers(old, g), 1) for g in gold
+                          if old["at"] < g["at"]]
+            if q["turns"] and q["kind"] != "latest":
+                found += [(q["q"], two_answers(gold[0], w.turns[n]), 0)
+                          for n in w.near.best(q["q"], 4,
+                                               {w.index[t] for t in q["turns"]})
+                          if gold[0]["at"] < w.turns[n]["at"] <= q["at"]]
+    for of, rows in sets.items():
+        p = score_pairs(model, tokens, "newer", [r[:2] for r in rows])
+        y = np.array([r[2] for r in rows]) == 1
+        print(name, "newer", of, len(rows), int(y.sum()), "auc",
+              round(float(auc(p[y], p[~y])), 3), {
+                  t: (round(float(y[p >= t].mean()), 3),
+                      round(float((p[y] >= t).mean()), 3))
+                  for t in (.2, .35, .5, .65, .8, .9) if (p >= t).any()},
+              flush=True)
+
+
+def measure_found(model, tokens, held, name):
+    """Of pairs as the program finds them: how many that it is so sure of are
+    right, and how many of the right ones it is so sure of."""
+    for task, outcomes in (("note", [1]), ("ending", [0, 1])):
+        rows = held["found." + task]
+        if not rows:
+            continue
+        p = score_pairs(model, tokens, task, [(r["a"], r["b"]) for r in rows])
+        p = p[:, outcomes].sum(1)
+        y = np.isin([r["y"] for r in rows], outcomes)
+        out = {"of": len(rows), "right": int(y.sum()),
+               "auc": round(float(auc(p[y], p[~y])), 3)}
+        for t in (.5, .7, .8, .9, .95, .97, .99):
+            sure = p >= t
+            out[t] = (int(sure.sum()), round(float(y[sure].mean()), 3),
+                      round(float(sure[y].mean()), 3)) if sure.any() else 0
+        print(name, "found", task, json.dumps(out), flush=True)
+
+
+def state_of(model):
+    return {k: v.detach().float().cpu().numpy()
+            for k, v in model.state_dict().items()}
+
+
+def put_int8(t, name, w):
+    t[name], t[name + ".scale"] = reader_file.quantise_rows(w)
+
+
+def put_layer(t, to, state, i):
+    """Layer i of the model's state as the file has it, under `to`."""
+    for part in ("qkv", "attention", "inner", "outer"):
+        put_int8(t, f"{to}.{i}.{part}", state[f"layers.{i}.{part}.weight"])
+        t[f"{to}.{i}.{part}.bias"] = state[f"layers.{i}.{part}.bias"]
+    for part in ("attention_norm", "outer_norm"):
+        for x in ("weight", "bias"):
+            t[f"{to}.{i}.{part}.{x}"] = state[f"layers.{i}.{part}.{x}"]
+
+
+def export_top(model, kinds, path):
+    state, t = state_of(model), {}
+    for i in range(model.read_layer, len(model.layers)):
+        put_layer(t, "top", state, i)
+    for k in kinds:
+        t["head." + k] = state[f"heads.{k}.weight"]
+        t["head." + k + ".bias"] = state[f"heads.{k}.bias"]
+    np.savez(path, **t)
 
 
 def export(model, vocab, path, read_layer):
     """The file that is shipped; the order of unused tokens is left out."""
     names = [line.rstrip("\n") for line in open(vocab, encoding="utf8")]
     kept = [i for i, t in enumerate(names) if not t.startswith("[unused")]
-    state = {k: v.detach().float().cpu().numpy()
-             for k, v in model.state_dict().items()}
+    state = state_of(model)
     t = {}
-
-    def int8(name, w):
-        t[name], t[name + ".scale"] = reader_file.quantise_rows(w)
-
-    int8("embed.words", state["words"][kept])
+    put_int8(t, "embed.words", state["words"][kept])
     t["embed.positions"] = state["positions"]
     t["embed.types"] = state["types"]
     t["embed.norm.weight"] = state["norm.weight"]
     t["embed.norm.bias"] = state["norm.bias"]
     for i in range(len(model.layers)):
-        for part in ("qkv", "attention", "inner", "outer"):
-            int8(f"layer.{i}.{part}", state[f"layers.{i}.{part}.weight"])
-            t[f"layer.{i}.{part}.bias"] = state[f"layers.{i}.{part}.bias"]
-        for part in ("attention_norm", "outer_norm"):
-            for x in ("weight", "bias"):
-                t[f"layer.{i}.{part}.{x}"] = state[f"layers.{i}.{part}.{x}"]
+        put_layer(t, "layer", state, i)
     for k in HEADS:
         deep = k in model.deep and read_layer == len(model.layers)
         name = ("deep." if deep else "heads.") + k
@@ -759,11 +844,19 @@ def load(data):
 
 
 def hold_out(tasks):
-    """One in twelve of what was written as single items, by its text."""
+    """One in twelve of what was written as single items, by its text; of pairs
+    as the program found them, those of one person in five."""
     held = {}
+    for task in FOUND:
+        part = lambda r: "person" in r and hash_of(r["person"]) % 5 == 0
+        held["found." + task] = [r for r in tasks[task] if part(r)]
+        tasks[task] = [r for r in tasks[task] if not part(r)]
+    newer = lambda r: hash_of(r["a"]) % 12 == 0
+    held["newer"] = [r for r in tasks["newer"] if newer(r)]
+    tasks["newer"] = [r for r in tasks["newer"] if not newer(r)]
     for task in ("note", "ending"):
         part = lambda r: (r["y"] >= 0 and (task == "note" or r.get("hand")) and
-                          hash_of(r["a"]) % 12 == 0)
+                          "person" not in r and hash_of(r["a"]) % 12 == 0)
         held[task] = [r for r in tasks[task] if part(r)]
         tasks[task] = [r for r in tasks[task] if not part(r)]
     return held
@@ -791,6 +884,24 @@ def split_file(path, size=15 << 20):
     os.remove(path)
 
 
+def mine(model, tokens, tasks):
+    """Of a world's passages those that a reader takes for the answer and that
+    are none come first among the wrong ones."""
+    worlds = {w["id"]: w["passages"] for w in tasks["world"]}
+    rows = [r for r in tasks["answer"] if "world" in r]
+    at = []
+    pairs = []
+    for r in rows:
+        at.append(len(pairs))
+        pairs += [(r["q"], worlds[r["world"]][i]) for i in r["rest"]]
+    scores = score_pairs(model, tokens, "answer", pairs)
+    for r, k in zip(rows, at):
+        s = scores[k:k + len(r["rest"])]
+        best = [worlds[r["world"]][r["rest"][i]] for i in (-s).argsort()[:10]]
+        r["neg"] = r["neg"][:r["hard"]] + best + r["neg"][r["hard"]:][:6]
+    print("mined", len(rows), "questions", len(pairs), "pairs", flush=True)
+
+
 def tune(path, vocab, tokens, tasks, teachers, A):
     """Train a file on; see the beginning."""
     def made():
@@ -804,8 +915,19 @@ def tune(path, vocab, tokens, tasks, teachers, A):
 
     tasks["read"] += [r for r in tasks["read"]
                       if re.match(r"s\d+-", r["id"])] * 2
-    return train(made(), tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
-                 lr=A.lr, teachers=teachers, own=[made().eval()], say="tuned")
+    for task in FOUND:
+        found = [r for r in tasks[task] if "person" in r]
+        friends = [r for r in found if re.match(r"f\d-", r["person"])]
+        tasks[task] += found * 3 + friends * 12  # of which there are few
+    only = A.top.split(",") if A.top else ()
+    if "answer" in only:
+        mine(made().eval(), tokens, tasks)
+    model = made()
+    if only:
+        model.freeze(only)
+    return train(model, tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
+                 lr=A.lr, teachers=teachers, own=[made().eval()], say="tuned",
+                 only=only)
 
 
 def main():
@@ -818,6 +940,7 @@ def main():
     ap.add_argument("--read-layer", type=int, default=3)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--tune")
+    ap.add_argument("--top", help="kinds of pairs: answer,note,ending,matter")
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
     ap.add_argument("--matters", type=float, default=BY_LABELS["matter"])
     ap.add_argument("--lr", type=float, default=3e-5)
@@ -835,7 +958,7 @@ def main():
     for rows in tasks.values():
         for r in rows:
             texts += [r[k] for k in ("a", "b", "q", "before") if k in r]
-            for k in ("sentences", "pos", "neg"):
+            for k in ("sentences", "pos", "neg", "passages"):
                 texts += r.get(k, [])
     tokens.warm(texts)
     print({k: len(v) for k, v in tasks.items()}, {k: len(v) for k, v in
@@ -854,6 +977,11 @@ def main():
         teachers.append(t)
     if A.tune:
         student = tune(A.tune, vocab, tokens, tasks, teachers, A)
+        if A.top:
+            export_top(student, A.top.split(","),
+                       os.path.join(A.out, "top.npz"))
+            gauge(student, "tuned")
+            return
         path = os.path.join(A.out, f"reader-{A.read_layer}.bin")
         export(student, vocab, path, A.read_layer)
         split_file(path)

@@ -135,7 +135,8 @@ static void end_pass(struct reading *reading)
     batch->n_rows = reading->n_ids + 1;
     batch->n_texts = 1;
     batch->starts[1] = batch->n_rows;
-    reader_run(reader, batch, 0, reader->read_layer, reading->head);
+    reader_run(reader, reader->layers, batch, 0, reader->read_layer,
+               reading->head);
     reader_mean(reader, batch, reading->head, batch->n_rows, mean);
     reader_ask(reader, READER_HEAD_GOES, mean, &goes_on);
     for (size_t i = 0; i < reading->n_held; i++) {
@@ -281,7 +282,8 @@ static void end_batch(const struct reader *reader, struct reader_batch *batch,
     enum reader_head head = (enum reader_head)(READER_HEAD_ANSWER + (int)kind);
     float mean[READER_MAX_DIM];
 
-    reader_run(reader, batch, 0, reader->n_layers, 0);
+    reader_run(reader, reader_layers_of(reader, kind), batch, 0,
+               reader->n_layers, 0);
     for (size_t t = 0; t < batch->n_texts; t++) {
         memset(&out[t], 0, sizeof(out[t]));
         reader_mean(reader, batch, batch->starts[t], batch->starts[t + 1],

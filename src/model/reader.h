@@ -113,12 +113,15 @@ struct reader_span {
  *   NOTE    an earlier note, a later   see enum reader_note
  *   ENDING  an effort, a turn          see enum reader_ending
  *   MATTER  two stretches of talk      [0] the same matter
+ *   NEWER   a question, "later || earlier" of two turns that may both answer
+ *                                      [0] the later holds instead
  */
 enum reader_pair_kind {
     READER_ANSWER,
     READER_NOTE,
     READER_ENDING,
     READER_MATTER,
+    READER_NEWER,
     READER_PAIR_KINDS
 };
 

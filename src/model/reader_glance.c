@@ -89,7 +89,8 @@ enum clew_status reader_glance(const struct reader *reader, struct arena *arena,
     batch->n_rows = n;
     batch->starts[1] = n;
     batch->second[0] = second;
-    reader_run(reader, batch, 0, reader->promise.layer, 0);
+    reader_run(reader, reader_layers_of(reader, READER_ANSWER), batch, 0,
+               reader->promise.layer, 0);
     out->promise = look(reader, batch);
     memcpy(out->x, batch->x, n * reader->dim * sizeof(*out->x));
     arena_release(&own);
@@ -116,7 +117,8 @@ enum clew_status reader_read_on(const struct reader *reader,
     batch->n_rows = n;
     batch->starts[1] = n;
     memcpy(batch->x, glance->x, n * reader->dim * sizeof(*glance->x));
-    reader_run(reader, batch, reader->promise.layer, reader->n_layers, 0);
+    reader_run(reader, reader_layers_of(reader, READER_ANSWER), batch,
+               reader->promise.layer, reader->n_layers, 0);
     reader_mean(reader, batch, 0, n, mean);
     memset(out, 0, sizeof(*out));
     reader_ask(reader, READER_HEAD_ANSWER, mean, out->p);

@@ -34,6 +34,7 @@ enum reader_head {
     READER_HEAD_NOTE,
     READER_HEAD_ENDING,
     READER_HEAD_MATTER,
+    READER_HEAD_NEWER,
     READER_HEADS
 };
 
@@ -83,6 +84,9 @@ struct reader {
     const float *types;
     struct reader_norm norm;
     struct reader_layer layers[READER_MAX_LAYERS];
+    /* … as the kinds of pairs that have a top of their own see them */
+    struct reader_layer second[READER_MAX_LAYERS];
+    bool is_second[READER_PAIR_KINDS];
     struct reader_question questions[READER_HEADS];
     struct reader_promise promise;
     struct str *tokens; /* heap, borrowed by wordpiece */
@@ -121,13 +125,17 @@ void reader_unload(struct reader *reader);
 struct reader_batch *reader_batch_new(const struct reader *reader,
                                       struct arena *arena,
                                       size_t n_rows) CLEW_MUST_CHECK;
+/* The layers that read pairs of this kind. */
+const struct reader_layer *reader_layers_of(const struct reader *reader,
+                                            enum reader_pair_kind kind);
 /*
- * Compute layers [from, to) of the texts gathered: from their tokens if from is
- * 0, else from x as `from` layers left it. In the last one only rows from
+ * Compute `layers` [from, to) of the texts gathered: from their tokens if from
+ * is 0, else from x as `from` layers left it. In the last one only rows from
  * `needed` on are computed, the others hold nothing of use: 0 for all.
  */
-void reader_run(const struct reader *reader, struct reader_batch *batch,
-                size_t from, size_t to, size_t needed);
+void reader_run(const struct reader *reader, const struct reader_layer *layers,
+                struct reader_batch *batch, size_t from, size_t to,
+                size_t needed);
 /* [CLS] A [SEP] B [SEP] into `ids`, which has room for READER_PAIR_TOKENS; the
  * number of them, and of the first of type 1. */
 size_t reader_put_pair(const struct reader *reader,

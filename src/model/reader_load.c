@@ -284,8 +284,9 @@ static enum clew_status find_embeddings(const struct load *load)
     return status;
 }
 
-static enum clew_status find_layer(const struct load *load, size_t at,
-                                   struct reader_layer *layer)
+/* "PREFIX.AT.PART" for all parts of one layer. */
+static enum clew_status find_layer(const struct load *load, const char *prefix,
+                                   size_t at, struct reader_layer *layer)
 {
     size_t dim = load->reader->dim;
     size_t inner = load->reader->inner;
@@ -309,7 +310,8 @@ static enum clew_status find_layer(const struct load *load, size_t at,
          i < sizeof(parts) / sizeof(parts[0]) && status == CLEW_OK; i++) {
         char name[NAME_SIZE];
 
-        (void)snprintf(name, sizeof(name), "layer.%zu.%s", at, parts[i].name);
+        (void)snprintf(name, sizeof(name), "%s.%zu.%s", prefix, at,
+                       parts[i].name);
         status = parts[i].dense ? find_dense(load, name, parts[i].n_out,
                                              parts[i].n_in, parts[i].dense)
                                 : find_norm(load, name, parts[i].norm);
@@ -332,7 +334,7 @@ static enum clew_status find_layers(const struct load *load)
             CLEW_NOT_FOUND) {
             break;
         }
-        status = find_layer(load, reader->n_layers,
+        status = find_layer(load, "layer", reader->n_layers,
                             &reader->layers[reader->n_layers]);
         reader->n_layers++;
     }
@@ -345,6 +347,53 @@ static enum clew_status find_layers(const struct load *load)
                          reader->n_layers);
     }
     return status;
+}
+
+/* The kinds of pairs that "top_kinds" names; nothing else may stand there. */
+static enum clew_status read_top_kinds(const struct load *load)
+{
+    static const char *const names[READER_PAIR_KINDS] = {
+        [READER_ANSWER] = "answer", [READER_NOTE] = "note",
+        [READER_ENDING] = "ending", [READER_MATTER] = "matter",
+        [READER_NEWER] = "newer",
+    };
+    const char *text = safetensors_note(load->tensors, "top_kinds");
+    struct str rest = str_of(text ? text : "");
+    struct str name;
+    size_t at = 0;
+
+    while (at < READER_PAIR_KINDS && str_split(&rest, ' ', &name)) {
+        at = 0;
+        while (at < READER_PAIR_KINDS && !str_eq(name, str_of(names[at]))) {
+            at++;
+        }
+        if (at < READER_PAIR_KINDS) {
+            load->reader->is_second[at] = true;
+        }
+    }
+    return at < READER_PAIR_KINDS
+               ? CLEW_OK
+               : clew_fail(load->err, CLEW_CORRUPT,
+                           "\"top_kinds\" names a kind that is not known");
+}
+
+/* The layers from "top_layer" on once more, for some kinds of pairs. Left out
+ * by files in which all kinds share one top. */
+static enum clew_status find_top(const struct load *load)
+{
+    struct reader *reader = load->reader;
+    size_t at = 0;
+    enum clew_status status;
+
+    if (!safetensors_note(load->tensors, "top_layer")) {
+        return CLEW_OK;
+    }
+    status = read_note(load, "top_layer", (int64_t)reader->n_layers - 1, &at);
+    memcpy(reader->second, reader->layers, sizeof(reader->second));
+    for (; status == CLEW_OK && at < reader->n_layers; at++) {
+        status = find_layer(load, "top", at, &reader->second[at]);
+    }
+    return status == CLEW_OK ? read_top_kinds(load) : status;
 }
 
 static enum clew_status find_questions(const struct load *load)
@@ -363,6 +412,7 @@ static enum clew_status find_questions(const struct load *load)
         [READER_HEAD_NOTE] = {"head.note", READER_NOTES, true},
         [READER_HEAD_ENDING] = {"head.ending", READER_ENDINGS, true},
         [READER_HEAD_MATTER] = {"head.matter", 1, false},
+        [READER_HEAD_NEWER] = {"head.newer", 1, false},
     };
     enum clew_status status = CLEW_OK;
 
@@ -463,8 +513,8 @@ static enum clew_status read_vocab(const struct load *load)
 static enum clew_status find_all(const struct load *load)
 {
     enum clew_status (*const steps[])(const struct load *) = {
-        read_sizes,     read_notes,   find_embeddings, find_layers,
-        find_questions, find_promise, read_vocab};
+        read_sizes, read_notes,     find_embeddings, find_layers,
+        find_top,   find_questions, find_promise,    read_vocab};
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0;

@@ -143,14 +143,21 @@ static void run_layer(const struct reader *reader, struct reader_batch *batch,
                 reader->epsilon);
 }
 
-void reader_run(const struct reader *reader, struct reader_batch *batch,
-                size_t from, size_t to, size_t needed)
+const struct reader_layer *reader_layers_of(const struct reader *reader,
+                                            enum reader_pair_kind kind)
+{
+    return reader->is_second[kind] ? reader->second : reader->layers;
+}
+
+void reader_run(const struct reader *reader, const struct reader_layer *layers,
+                struct reader_batch *batch, size_t from, size_t to,
+                size_t needed)
 {
     if (from == 0) {
         look_up(reader, batch);
     }
     for (size_t i = from; i < to; i++) {
-        run_layer(reader, batch, &reader->layers[i], i + 1 == to ? needed : 0);
+        run_layer(reader, batch, &layers[i], i + 1 == to ? needed : 0);
     }
 }
 

@@ -97,7 +97,8 @@ static void add_norm(struct writer *w, const char *prefix, size_t dim)
     add_floats(w, name, dim, 0, 0.0f, 0.3f);
 }
 
-static void add_layer(struct writer *w, const struct reader_model *m, size_t at)
+static void add_layer(struct writer *w, const struct reader_model *m,
+                      const char *prefix, size_t at)
 {
     const struct {
         const char *name;
@@ -110,12 +111,13 @@ static void add_layer(struct writer *w, const struct reader_model *m, size_t at)
     char name[64];
 
     for (size_t i = 0; i < 4; i++) {
-        (void)snprintf(name, sizeof(name), "layer.%zu.%s", at, dense[i].name);
+        (void)snprintf(name, sizeof(name), "%s.%zu.%s", prefix, at,
+                       dense[i].name);
         add_dense(w, name, dense[i].rows, dense[i].cols);
     }
-    (void)snprintf(name, sizeof(name), "layer.%zu.attention_norm", at);
+    (void)snprintf(name, sizeof(name), "%s.%zu.attention_norm", prefix, at);
     add_norm(w, name, m->dim);
-    (void)snprintf(name, sizeof(name), "layer.%zu.outer_norm", at);
+    (void)snprintf(name, sizeof(name), "%s.%zu.outer_norm", prefix, at);
     add_norm(w, name, m->dim);
 }
 
@@ -124,9 +126,9 @@ static void add_heads(struct writer *w, size_t dim)
     static const struct {
         const char *name;
         size_t outcomes;
-    } heads[] = {{"keep", 7}, {"flag", 4},   {"about", 4},
-                 {"act", 6},  {"goes", 1},   {"answer", 1},
-                 {"note", 5}, {"ending", 5}, {"matter", 1}};
+    } heads[] = {{"keep", 7},   {"flag", 4},   {"about", 4}, {"act", 6},
+                 {"goes", 1},   {"answer", 1}, {"note", 5},  {"ending", 5},
+                 {"matter", 1}, {"newer", 1}};
     char name[64];
 
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
@@ -170,6 +172,11 @@ static void add_all(struct writer *w, const struct reader_model *m)
         (void)buf_printf(&w->header, ",\"glance_layer\":\"%zu\"",
                          m->glance_layer);
     }
+    if (m->top_kinds) {
+        (void)buf_printf(&w->header,
+                         ",\"top_layer\":\"%zu\",\"top_kinds\":\"%s\"",
+                         m->top_layer, m->top_kinds);
+    }
     (void)buf_append_char(&w->header, '}');
     add_bytes(w, "embed.words", m->n_tokens, m->dim);
     add_floats(w, "embed.words.scale", m->n_tokens, 0, 0.01f, 0.005f);
@@ -177,11 +184,14 @@ static void add_all(struct writer *w, const struct reader_model *m)
     add_floats(w, "embed.types", 2, m->dim, 0.0f, 0.3f);
     add_norm(w, "embed.norm", m->dim);
     for (size_t i = 0; i < m->layers; i++) {
-        add_layer(w, m, i);
+        add_layer(w, m, "layer", i);
     }
     add_heads(w, m->dim);
     if (m->glance > 0) {
         add_glance(w, m);
+    }
+    for (size_t i = m->top_layer; m->top_kinds && i < m->layers; i++) {
+        add_layer(w, m, "top", i);
     }
     add_vocab(w, m->n_tokens);
     (void)buf_append_char(&w->header, '}');

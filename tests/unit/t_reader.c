@@ -320,7 +320,8 @@ static void pairs_are_compared_as_the_contract_says(void **state)
     } kinds[READER_PAIR_KINDS] = {{"head.answer", 1},
                                   {"head.note", 5},
                                   {"head.ending", 5},
-                                  {"head.matter", 1}};
+                                  {"head.matter", 1},
+                                  {"head.newer", 1}};
     static const struct reader_pair pair = {{"the cat?", 8},
                                             {"we ship it on monday.", 21}};
     static double x[MAX_ROWS][DIM];

@@ -369,6 +369,7 @@ struct updates {
     struct reader_pair pairs[UPDATE_MAX_PAIRS];
     struct reader_verdict verdicts[UPDATE_MAX_PAIRS];
     size_t count;
+    bool is_strict; /* the question is none that the reader knows */
     _Atomic bool has_failed;
 };
 
@@ -378,7 +379,7 @@ static void read_update(void *arg, size_t step)
     const struct search_work *work = updates->work;
 
     if (verdicts_compare(work->engine->verdicts, work->engine->reader,
-                         work->scope->tenant, READER_NOTE,
+                         work->scope->tenant, READER_NEWER,
                          &updates->pairs[step],
                          &updates->verdicts[step]) != CLEW_OK) {
         updates->has_failed = true;
@@ -401,13 +402,17 @@ static bool rivals(const struct matter *later, const struct matter *earlier)
                logit((double)earlier->read) - UPDATE_GAP;
 }
 
-/* What the question has neither a word nor a sense in common with must be an
- * update for sure: the reader takes some strangers for one. */
-static double least_for(const struct matter *later)
+/* What the question has neither a word nor a sense in common with must hold
+ * instead for sure: the reader takes some strangers for an answer. So must
+ * whatever words find by themselves, or a script that it hardly knows: it
+ * learned from questions. */
+static double least_for(const struct updates *updates,
+                        const struct matter *later)
 {
     const struct recall_parts *parts = &later->hit.item.parts;
 
-    return parts->lexical <= 0 && parts->vector < UPDATE_STRANGER
+    return updates->is_strict ||
+                   (parts->lexical <= 0 && parts->vector < UPDATE_STRANGER)
                ? UPDATE_SURE
                : UPDATE_LIKELY;
 }
@@ -427,23 +432,52 @@ static void find_updates(const struct search_work *work,
 
             if (rivals(later, earlier)) {
                 updates->items[updates->count++] =
-                    (struct update){i, k, least_for(later)};
+                    (struct update){i, k, least_for(updates, later)};
             }
         }
     }
 }
 
-static bool said_by(struct arena *arena, const struct matter *matter,
-                    struct str *out)
+/* As the reader is asked; b.s == NULL without memory. */
+static struct reader_pair pair_of(const struct search_work *work,
+                                  const struct matter *earlier,
+                                  const struct matter *later)
 {
-    struct reader_said said = {matter->hit.speaker, matter->hit.text};
+    struct reader_said then = {earlier->hit.speaker, earlier->hit.text};
+    struct reader_said now = {later->hit.speaker, later->hit.text};
 
-    *out = sense_said(arena, &said);
-    return out->s != NULL;
+    return (struct reader_pair){work->asked.text,
+                                sense_two_answers(work->arena, &then, &now)};
 }
 
-/* By the reader: does the later turn say something else of the same? */
-static enum clew_status settle_updates(struct search_work *work,
+/* A sum of several chats holds what was said in them, and may read better than
+ * any of it. What was said is the answer: turns that may be one as well stand
+ * before it, and it has no better a score. */
+static void put_sums_behind(struct search_work *work)
+{
+    size_t n = work->count < SUMS_AMONG ? work->count : SUMS_AMONG;
+
+    for (size_t i = 0; i < n; i++) {
+        struct matter *sum = &work->matters[i];
+        size_t k = i + 1;
+
+        if (!sum->hit.episode) {
+            continue;
+        }
+        while (k < n &&
+               !(is_answer(&work->matters[k]) &&
+                 work->matters[k].evidence >= sum->evidence - SUMS_GAP)) {
+            k++;
+        }
+        if (k < n) {
+            sum->evidence = fmin(sum->evidence, work->matters[k].evidence);
+            search_overtake(work, i, k, false);
+        }
+    }
+}
+
+/* By the reader: does the later turn hold instead of the earlier? */
+static enum clew_status settle_updates(struct search_work *work, bool is_strict,
                                        struct clew_error *err)
 {
     struct updates *updates = arena_zero(work->arena, 1, sizeof(*updates));
@@ -453,6 +487,7 @@ static enum clew_status settle_updates(struct search_work *work,
         return clew_no_memory(err);
     }
     updates->work = work;
+    updates->is_strict = is_strict;
     find_updates(work, updates);
     for (size_t i = 0; i < updates->count; i++) {
         const struct matter *earlier =
@@ -461,8 +496,8 @@ static enum clew_status settle_updates(struct search_work *work,
 
         held[i][0] = earlier->hit.item.id;
         held[i][1] = later->hit.item.id;
-        if (!said_by(work->arena, earlier, &updates->pairs[i].a) ||
-            !said_by(work->arena, later, &updates->pairs[i].b)) {
+        updates->pairs[i] = pair_of(work, earlier, later);
+        if (!updates->pairs[i].b.s) {
             return clew_no_memory(err);
         }
     }
@@ -471,9 +506,7 @@ static enum clew_status settle_updates(struct search_work *work,
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < updates->count; i++) {
-        const float *p = updates->verdicts[i].p;
-        double sure =
-            (double)p[READER_NOTE_UPDATES] + (double)p[READER_NOTE_CONTRADICTS];
+        double sure = (double)updates->verdicts[i].p[0];
 
         if (sure >= updates->items[i].least) {
             search_overtake(work, search_find(work, &held[i][0]),
@@ -556,7 +589,8 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
         prefer_new(work);
         qsort(work->matters, work->count, sizeof(*work->matters),
               search_compare);
-        status = settle_updates(work, err);
+        put_sums_behind(work);
+        status = settle_updates(work, is_by_words || is_far, err);
     }
     if (status == CLEW_OK) {
         search_put_named_first(work);

@@ -85,6 +85,11 @@
 #define ORDER_NEWER 0.3
 #define ORDER_NEWER_AMONG 8
 
+/* Among the first so many, turns that may answer by about as much (in evidence)
+ * as a sum of several chats stand before it. */
+#define SUMS_AMONG 8
+#define SUMS_GAP 3.0
+
 /* Where words are looked for rather than a question asked: so many, in so many
  * bytes; and what holding all of them is worth beside the reader's word. */
 #define KEYWORD_MAX 3
@@ -107,10 +112,10 @@
 #define UPDATE_MAX_PAIRS 8
 #define UPDATE_MIN_READ 0.05
 #define UPDATE_GAP 4.0
-/* The reader's word that the later updates the earlier: it goes first; the
- * earlier is marked as superseded. */
+/* The reader's word that the later holds instead of the earlier: it goes first;
+ * the earlier is marked as superseded. */
 #define UPDATE_LIKELY 0.2
-#define UPDATE_SURE 0.8
+#define UPDATE_SURE 0.95
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
 #define UPDATE_STRANGER 0.1f

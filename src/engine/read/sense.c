@@ -16,6 +16,9 @@
 
 /* Bytes of the turn before that a step shows. */
 #define BEFORE_BYTES 240
+/* … and of two that may answer. */
+#define LATER_BYTES 300
+#define EARLIER_BYTES 240
 /* What a reader works in. */
 #define SCRATCH_BYTES ((size_t)64 << 20)
 
@@ -231,6 +234,21 @@ struct str sense_said(struct arena *arena, const struct reader_said *said)
     return made(arena_printf(arena, "%.*s: %.*s", (int)said->speaker.len,
                              said->speaker.s, (int)said->text.len,
                              said->text.s));
+}
+
+struct str sense_two_answers(struct arena *arena,
+                             const struct reader_said *earlier,
+                             const struct reader_said *later)
+{
+    struct str now = sense_said(arena, later);
+    struct str then = sense_said(arena, earlier);
+
+    if (!now.s || !then.s) {
+        return (struct str){0};
+    }
+    return made(arena_printf(arena, "%.*s || %.*s",
+                             (int)utf8_cut(now, LATER_BYTES), now.s,
+                             (int)utf8_cut(then, EARLIER_BYTES), then.s));
 }
 
 struct str sense_step(struct arena *arena, const struct reader_said *turn,

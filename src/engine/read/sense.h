@@ -74,6 +74,11 @@ enum clew_status sense_compare(struct batch_work *batch,
  * assistant: try the fuse". `before` may be NULL. */
 struct str sense_step(struct arena *arena, const struct reader_said *turn,
                       const struct reader_said *before);
+/* "ada: 30 July then || ada: on 29 July, room 2": two turns that may both
+ * answer, of which the later may hold instead; s == NULL without memory. */
+struct str sense_two_answers(struct arena *arena,
+                             const struct reader_said *earlier,
+                             const struct reader_said *later);
 /* "ada: the boiler knocks" */
 struct str sense_said(struct arena *arena, const struct reader_said *said);
 

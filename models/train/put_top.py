@@ -1,0 +1,47 @@
+"""Put a top that was trained alone into a reader's file, or the mean of some.
+
+    python3 put_top.py READER.bin KINDS TOP.npz...
+
+TOP.npz is what train_reader.py --top wrote. KINDS are the kinds of pairs that it
+was trained for ("note,ending"); they read with it from now on, beside the layers
+that all others go on reading with. "main" for KINDS: it takes the place of those
+layers, for answers. What does not read with it gives the same bits as before.
+"""
+import sys
+
+import numpy as np
+
+import reader_file
+
+
+def floats(path):
+    """Its weights, those of int8 too."""
+    raw = np.load(path)
+    return {name: raw[name] * raw[name + ".scale"][:, None]
+            if raw[name].dtype == np.int8 else raw[name]
+            for name in raw.files if not name.endswith(".scale")}
+
+
+def main():
+    reader, kinds, *tops = sys.argv[1:]
+    about, arrays, vocab = reader_file.load(reader)
+    rounded = {name for name, a in np.load(tops[0]).items()
+               if a.dtype == np.int8}
+    sets = [floats(t) for t in tops]
+    own = kinds.split(",") if kinds != "main" else ["answer"]
+    for name in sets[0]:
+        if name.startswith("head.") and name.split(".")[1] not in own:
+            continue
+        w = np.mean([s[name] for s in sets], axis=0, dtype=np.float32)
+        to = name.replace("top.", "layer.") if kinds == "main" else name
+        if name in rounded:
+            arrays[to], arrays[to + ".scale"] = reader_file.quantise_rows(w)
+        else:
+            arrays[to] = w
+    if kinds != "main":
+        about["top_kinds"] = kinds.replace(",", " ")
+    reader_file.write_like(reader, about, arrays, vocab)
+
+
+if __name__ == "__main__":
+    main()
