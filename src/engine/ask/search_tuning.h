@@ -109,7 +109,7 @@
 /* Among the first so many, pairs that both may answer, the later not much less
  * (in logits) than the earlier. */
 #define UPDATE_AMONG 8
-#define UPDATE_MAX_PAIRS 8
+#define UPDATE_MAX_PAIRS 4
 #define UPDATE_MIN_READ 0.05
 #define UPDATE_GAP 4.0
 /* The reader's word that the later holds instead of the earlier: it goes first;
