@@ -8,6 +8,7 @@ import numpy as np
 
 import reader_file
 
+
 def load(path):
     """Its metadata, tokens and weights as floats."""
     about, raw, vocab = reader_file.load(path)
@@ -32,8 +33,7 @@ def main():
             arrays[name], arrays[name + ".scale"] = reader_file.quantise_rows(w)
         else:
             arrays[name] = w.astype(np.float32)
-    reader_file.write(out, arrays, vocab, int(about["heads"]),
-                      int(about["read_layer"]), float(about["epsilon"]))
+    reader_file.write_like(out, about, arrays, vocab)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@
 
 TOP.npz is what train_reader.py --top wrote. KINDS are the kinds of pairs that it
 was trained for ("note,ending"); they read with it from now on, beside the layers
-that all others go on reading with. "main" for KINDS: it takes the place of those
-layers, for answers. What does not read with it gives the same bits as before.
+that all others go on reading with, which give the same bits as before.
 """
 import sys
 
@@ -28,18 +27,17 @@ def main():
     rounded = {name for name, a in np.load(tops[0]).items()
                if a.dtype == np.int8}
     sets = [floats(t) for t in tops]
-    own = kinds.split(",") if kinds != "main" else ["answer"]
+    own = kinds.split(",")
     for name in sets[0]:
         if name.startswith("head.") and name.split(".")[1] not in own:
             continue
         w = np.mean([s[name] for s in sets], axis=0, dtype=np.float32)
-        to = name.replace("top.", "layer.") if kinds == "main" else name
         if name in rounded:
-            arrays[to], arrays[to + ".scale"] = reader_file.quantise_rows(w)
+            arrays[name], arrays[name + ".scale"] = \
+                reader_file.quantise_rows(w)
         else:
-            arrays[to] = w
-    if kinds != "main":
-        about["top_kinds"] = kinds.replace(",", " ")
+            arrays[name] = w
+    about["top_kinds"] = " ".join(own)
     reader_file.write_like(reader, about, arrays, vocab)
 
 

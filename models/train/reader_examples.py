@@ -289,14 +289,8 @@ def answers(worlds, folder):
                         "hard": len([h for h in hard if h not in gold]),
                         "pos": [world.passage(i) for i in gold],
                         "neg": [world.passage(i) for i in picked]})
-            if world.id in worlds:
-                out[-1].update(world=world.id,
-                               rest=[i for i in rest if i not in hard])
 
     for world in worlds.values():
-        out.append({"task": "world", "lang": world.lang, "id": world.id,
-                    "passages": [world.passage(i)
-                                 for i in range(len(world.turns))]})
         for q in world.gold["questions"]:
             add(world, q["q"], q["turns"], q.get("old", []), q["at"])
     for file in sorted(glob.glob(os.path.join(folder, "questions/*.jsonl"))):

@@ -540,7 +540,8 @@ def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
         else:
             task, n, _ = trainer.rng.choice(plan)
             guides = own if own and task != "read" else teachers
-            share = BY_LABELS[task] if own else .35
+            # nobody has said yet which of two answers is the newer
+            share = BY_LABELS[task] if own or task == "newer" else .35
             if guides and trainer.rng.random() >= share:
                 loss = (trainer.distil_read(guides, n) if task == "read" else
                         trainer.distil_pairs(guides, task, n * 8
@@ -592,7 +593,7 @@ def score_pairs(model, tokens, task, pairs):
     out = []
     for k in range(0, len(pairs), 512):
         z = model.heads[task](trainer.pairs(model, pairs[k:k + 512])).float()
-        out.append(torch.sigmoid(z[:, 0]) if task in ("answer", "matter", "newer")
+        out.append(torch.sigmoid(z[:, 0]) if HEADS[task] == 1
                    else F.softmax(z, -1))
     return torch.cat(out).cpu().numpy()
 
@@ -884,24 +885,6 @@ def split_file(path, size=15 << 20):
     os.remove(path)
 
 
-def mine(model, tokens, tasks):
-    """Of a world's passages those that a reader takes for the answer and that
-    are none come first among the wrong ones."""
-    worlds = {w["id"]: w["passages"] for w in tasks["world"]}
-    rows = [r for r in tasks["answer"] if "world" in r]
-    at = []
-    pairs = []
-    for r in rows:
-        at.append(len(pairs))
-        pairs += [(r["q"], worlds[r["world"]][i]) for i in r["rest"]]
-    scores = score_pairs(model, tokens, "answer", pairs)
-    for r, k in zip(rows, at):
-        s = scores[k:k + len(r["rest"])]
-        best = [worlds[r["world"]][r["rest"][i]] for i in (-s).argsort()[:10]]
-        r["neg"] = r["neg"][:r["hard"]] + best + r["neg"][r["hard"]:][:6]
-    print("mined", len(rows), "questions", len(pairs), "pairs", flush=True)
-
-
 def tune(path, vocab, tokens, tasks, teachers, A):
     """Train a file on; see the beginning."""
     def made():
@@ -920,8 +903,6 @@ def tune(path, vocab, tokens, tasks, teachers, A):
         friends = [r for r in found if re.match(r"f\d-", r["person"])]
         tasks[task] += found * 3 + friends * 12  # of which there are few
     only = A.top.split(",") if A.top else ()
-    if "answer" in only:
-        mine(made().eval(), tokens, tasks)
     model = made()
     if only:
         model.freeze(only)
@@ -958,7 +939,7 @@ def main():
     for rows in tasks.values():
         for r in rows:
             texts += [r[k] for k in ("a", "b", "q", "before") if k in r]
-            for k in ("sentences", "pos", "neg", "passages"):
+            for k in ("sentences", "pos", "neg"):
                 texts += r.get(k, [])
     tokens.warm(texts)
     print({k: len(v) for k, v in tasks.items()}, {k: len(v) for k, v in

@@ -25,8 +25,8 @@ const chats = [
     "Azimuth mark is at 4.5 on the brass ring, and I painted it red."],
 ];
 /* Two things in one breath, of which one changes. */
-const told = "The star party is on Friday 12 June, and the parents' council gives us 400 euros.";
-const changed = "The star party had to move, it is on Friday 26 June now.";
+const told = "We rent fourteen deck chairs for the observing night, and Farid pays the deposit.";
+const changed = "Ten chairs will do, the scouts bring blankets.";
 
 onEachBackend("sums and changes", (open) => {
   let api;
@@ -66,7 +66,7 @@ onEachBackend("sums and changes", (open) => {
   });
 
   test("what changed is first for who asks about it, and only for them", async () => {
-    assert.equal((await recall("When is the star party?"))[0].text, changed);
-    assert.equal((await recall("How much money does the council give us?"))[0].text, told);
+    assert.equal((await recall("How many deck chairs do we rent?"))[0].text, changed);
+    assert.equal((await recall("Who pays the deposit for the chairs?"))[0].text, told);
   });
 });
