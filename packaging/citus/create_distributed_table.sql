@@ -21,9 +21,9 @@ DECLARE
     -- rows of one tenant stand together, all tables of it on one server
     spread text[] := ARRAY[
         'tenants',
-        'actions', 'agent_results', 'agents', 'callers', 'chain_terms',
-        'chain_updates', 'chains', 'chat_memories', 'chat_profiles',
-        'chat_terms', 'chats', 'claims', 'corrections', 'efforts',
+        'actions', 'agent_results', 'agents', 'callers', 'chain_blocks',
+        'chain_steps', 'chain_terms', 'chain_updates', 'chains', 'chat_memories', 'chat_profiles',
+        'chat_terms', 'chats', 'corrections', 'efforts',
         'episode_chats', 'episodes', 'forget_receipts', 'forget_set',
         'link_counters', 'link_decisions', 'link_rebuilds',
         'link_tunings', 'llm_answers', 'llm_ledger', 'memories',

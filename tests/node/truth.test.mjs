@@ -83,7 +83,7 @@ onEachBackend("truth", (open, backend) => {
         "INSERT INTO actions SELECT tenant, 1, "
         + "x'01900000000070008000000000000001', '', NULL, NULL, '{}', 0, NULL "
         + "FROM tenants WHERE name = 'b';"
-        + "UPDATE claims SET subject = 'changed' WHERE tenant = "
+        + "UPDATE chain_steps SET said = 'changed' WHERE tenant = "
         + "(SELECT tenant FROM tenants WHERE name = 'c')"]);
       const error = await fails(server.clew("verify", "--json"));
       const told = JSON.parse(error.stdout);

@@ -6,8 +6,11 @@
 
 #include "base/clock.h"
 #include "engine/chat/turn.h"
+#include "engine/core/engine.h"
+#include "engine/read/claim_spans.h"
+#include "engine/read/reading.h"
 #include "engine/topic/chain_decide.h"
-#include "engine/topic/claim.h"
+#include "engine/topic/chain_step.h"
 #include "talk/said.h"
 
 #include <math.h>
@@ -308,6 +311,161 @@ static void a_chain_keeps_its_size_however_long_it_grows(void **state)
     buf_release(&bytes);
 }
 
+/* --- as they are kept -------------------------------------------------------
+ */
+
+static void claims_are_read_again_as_they_were(void **state)
+{
+    static const char text[] =
+        "Anna moved to Oslo on 3 May 2026. Maybe the harbour is closed.\n\n"
+        "Where does the ferry to Bergen leave? Ok. I will ask Tom.";
+    static const struct engine engine; /* without settings nothing is starred */
+    struct turn turn = {.id = {{9}},
+                        .role = TURN_USER,
+                        .text = STR(text),
+                        .created_at_ms = 1767225600000};
+    struct clew_error err = {0};
+    struct analysis a;
+    struct claim *said;
+    struct claim *kept;
+    size_t n_said = 0;
+    size_t n_kept = 0;
+    struct buf spans;
+
+    (void)state;
+    assert_int_equal(reading_analyse(&arena, &turn, &a, &err), CLEW_OK);
+    assert_int_equal(claim_read(&arena, &a, &turn, &said, &n_said, &err),
+                     CLEW_OK);
+    assert_int_equal(n_said, 4);
+    buf_init(&spans, 256);
+    assert_int_equal(claim_spans_write(said, n_said, &spans), CLEW_OK);
+    assert_string_equal(spans.data, "0+33a34+28A64+37g106+15t");
+    assert_int_equal(claim_spans_count(buf_str(&spans)), 4);
+    assert_true(claim_spans_read(&arena, buf_str(&spans), &kept, &n_kept));
+    buf_release(&spans);
+    assert_int_equal(n_kept, n_said);
+    assert_int_equal(
+        claim_spans_fill(&engine, &arena, &turn, kept, n_kept, &err), CLEW_OK);
+    for (size_t i = 0; i < n_said; i++) {
+        assert_true(uuid_eq(&kept[i].id, &said[i].id));
+        assert_true(uuid_eq(&kept[i].turn_id, &turn.id));
+        assert_int_equal(kept[i].position, said[i].position);
+        assert_int_equal(kept[i].type, said[i].type);
+        assert_true(kept[i].confidence == said[i].confidence);
+        assert_true(str_eq(kept[i].statement, said[i].statement));
+        assert_true(str_eq(kept[i].subject, said[i].subject));
+        assert_true(str_eq(kept[i].entities, said[i].entities));
+        assert_true(str_eq(kept[i].keywords, said[i].keywords));
+        assert_int_equal(kept[i].valid_from_ms, said[i].valid_from_ms);
+        assert_int_equal(kept[i].created_at_ms, said[i].created_at_ms);
+    }
+    assert_true(said[0].valid_from_ms != 0);
+}
+
+static void a_turn_that_is_another_now_has_claims_without_words(void **state)
+{
+    static const struct engine engine;
+    struct turn turn = {.id = {{9}}, .text = STR("")};
+    struct claim *claims;
+    size_t count = 0;
+
+    (void)state;
+    assert_true(claim_spans_read(&arena, STR("7+20a"), &claims, &count));
+    assert_int_equal(
+        claim_spans_fill(&engine, &arena, &turn, claims, count, NULL), CLEW_OK);
+    assert_int_equal(claims[0].statement.len, 0);
+    assert_int_equal(claims[0].subject.len, 0);
+    turn.text = STR("Oslo.");
+    assert_int_equal(
+        claim_spans_fill(&engine, &arena, &turn, claims, count, NULL), CLEW_OK);
+    assert_int_equal(claims[0].statement.len, 0);
+}
+
+static void what_does_not_read_ends_the_claims(void **state)
+{
+    static const struct {
+        const char *spans;
+        size_t count;
+    } cases[] = {
+        {"", 0},          {"a", 0},         {"0+38a", 1},
+        {"0+38", 0},      {"0+a", 0},       {"0+38z", 0},
+        {"3:0+38aB", 1},  {"0+38a+4b", 1},  {"0+38a4+4tx", 2},
+        {"0:1:2+3a", 0},  {"-1+3a", 0},     {"99999999999999999999+1a", 0},
+        {"5+5a:6+1b", 1}, {"5+5a9:6+1b", 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct claim *claims;
+        size_t count = 99;
+
+        assert_true(
+            claim_spans_read(&arena, str_of(cases[i].spans), &claims, &count));
+        if (count != cases[i].count) {
+            fail_msg("%s: %zu claims", cases[i].spans, count);
+        }
+    }
+}
+
+static void a_claim_may_stand_out_of_line(void **state)
+{
+    struct claim *claims;
+    size_t count = 0;
+    struct buf spans;
+
+    (void)state;
+    assert_true(
+        claim_spans_read(&arena, STR("0+4a7:9+3B20+5t"), &claims, &count));
+    assert_int_equal(count, 3);
+    assert_int_equal(claims[1].position, 7);
+    assert_int_equal(claims[2].position, 8);
+    assert_int_equal(claims[2].end_byte, 25);
+    buf_init(&spans, 256);
+    assert_int_equal(claim_spans_write(claims, count, &spans), CLEW_OK);
+    assert_string_equal(spans.data, "0+4a7:9+3B20+5t");
+    buf_release(&spans);
+}
+
+static void what_is_told_of_a_step_reads_back(void **state)
+{
+    static const char *const topics[] = {"", "boats", "a \"b\", which is",
+                                         "x\" due to topic shift"};
+
+    (void)state;
+    for (int kind = CHAIN_STEP_CREATE; kind <= CHAIN_STEP_RESOLVE; kind++) {
+        for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++) {
+            struct str told = chain_step_reasoning(
+                &arena, (enum chain_step_kind)kind, str_of(topics[i]));
+            enum chain_step_kind read;
+            struct str said;
+
+            assert_true(chain_step_parse(
+                str_of(chain_step_type((enum chain_step_kind)kind)), told,
+                &read, &said));
+            assert_int_equal(read, kind);
+            assert_true(str_eq(said, str_of(topics[i])));
+        }
+    }
+}
+
+static void what_no_step_tells_does_not_read(void **state)
+{
+    static const char *const cases[][2] = {
+        {"extend", "Reopened \"boats\" by hand"},
+        {"conclude", "Concluded \"boats\" by hand"},
+        {"create", "Continues \"boats\""},
+        {"extend", "Continues \""},
+        {"extend", ""},
+        {"", ""}};
+    enum chain_step_kind kind;
+    struct str said;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_false(chain_step_parse(str_of(cases[i][0]), str_of(cases[i][1]),
+                                      &kind, &said));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +483,12 @@ int main(void)
         cmocka_unit_test(points_map_onto_the_seeds_thresholds),
         cmocka_unit_test(a_state_survives_packing),
         cmocka_unit_test(a_chain_keeps_its_size_however_long_it_grows),
+        cmocka_unit_test(claims_are_read_again_as_they_were),
+        cmocka_unit_test(a_turn_that_is_another_now_has_claims_without_words),
+        cmocka_unit_test(what_does_not_read_ends_the_claims),
+        cmocka_unit_test(a_claim_may_stand_out_of_line),
+        cmocka_unit_test(what_is_told_of_a_step_reads_back),
+        cmocka_unit_test(what_no_step_tells_does_not_read),
     };
 
     return cmocka_run_group_tests(tests, open_arena, close_arena);

@@ -611,12 +611,9 @@ DB_SQL(LOSE_CHAIN, "DELETE FROM chains WHERE tenant = $1");
 DB_SQL(ALTER_MEMORY, "UPDATE memories SET summary = 'something else'"
                      " WHERE tenant = $1 AND type = 'fact'");
 DB_SQL(ADD_CLAIM,
-       "INSERT INTO claims (tenant, chain_id, chat_id, seq,"
-       " position, first_byte, end_byte, type, subject, entities,"
-       " keywords, confidence, created_at) SELECT tenant, chain_id,"
-       " chat_id, seq, 99, 0, 1, type, 'never said',"
-       " entities, keywords, confidence, created_at FROM claims"
-       " WHERE tenant = $1 LIMIT 1");
+       "INSERT INTO chain_steps (tenant, chat_id, seq, position, chain_id,"
+       " kind, claims, said) SELECT tenant, chat_id, seq, 99, chain_id, kind,"
+       " '99:0+1a', 'never said' FROM chain_steps WHERE tenant = $1 LIMIT 1");
 DB_SQL(LOSE_TASKS, "DELETE FROM tasks WHERE tenant = $1");
 DB_SQL(LOSE_MEMORY, "DELETE FROM memories WHERE tenant = $1"
                     " AND type = 'fact'");
@@ -713,7 +710,7 @@ static void an_invented_claim_is_found_and_removed(void **state)
     say_some();
     before = dump();
     damage(&ADD_CLAIM, NULL);
-    expect_mended(before, "claim", "extra");
+    expect_mended(before, "chain_step", "extra");
 }
 
 /* What indexes hold is found again after it was mended. */

@@ -8,7 +8,7 @@
 #include "store/db.h"
 
 DB_SQL(LOSE_CHAT, "DELETE FROM chats WHERE tenant = $1");
-DB_SQL(LOSE_CLAIMS, "UPDATE claims SET subject = 'x' WHERE tenant = $1");
+DB_SQL(LOSE_CLAIMS, "UPDATE chain_steps SET said = 'x' WHERE tenant = $1");
 
 static enum clew_status do_exec(struct store_tx *tx, void *arg,
                                 struct clew_error *err)

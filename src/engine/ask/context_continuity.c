@@ -10,9 +10,10 @@
 #include "engine/ask/context_internal.h"
 
 #include "base/clock.h"
+#include "engine/chat/turn.h"
 #include "engine/core/budget.h"
 #include "engine/core/rows.h"
-#include "engine/read/claim_read.h"
+#include "engine/read/claim_spans.h"
 #include "store/db.h"
 #include "text/summarise.h"
 
@@ -39,18 +40,19 @@ DB_SQL(SELECT_LINKED,
        " JOIN chats c ON c.tenant = d.tenant AND c.id = d.other_chat_id"
        " WHERE d.tenant = $1 AND d.chat_id = $2 AND d.decision = 'link'"
        " ORDER BY +d.created_at DESC, d.id DESC LIMIT $3");
-/* What was said there last. A question comes with the reply that followed. */
+/* What was said there last; g is the letter of a question (claim_spans.h),
+ * which comes with the reply that followed. */
 DB_SQL(SELECT_CLAIMS,
-       "SELECT q.seq, q.type, t.role, q.subject, q.entities, t.text,"
-       " CASE WHEN q.type = 'question' AND t.role = 'user' THEN (SELECT"
-       " CASE a.role WHEN 'assistant' THEN SUBSTR(a.text, 1,"
-       " CAST($5 AS INTEGER)) END FROM turns a WHERE a.tenant = $1"
+       "SELECT q.seq, q.claims, t.role, t.id, t.created_at, t.text, t.name,"
+       " t.timezone, CASE WHEN REPLACE(LOWER(q.claims), 'g', '') <>"
+       " LOWER(q.claims) AND t.role = 'user' THEN (SELECT CASE a.role"
+       " WHEN 'assistant' THEN SUBSTR(a.text, 1, CAST($5 AS INTEGER)) END"
+       " FROM turns a WHERE a.tenant = $1"
        " AND a.chat_id = q.chat_id AND a.seq > q.seq AND a.seq <= q.seq + $4"
-       " AND a.role IN ('user', 'assistant') ORDER BY a.seq LIMIT 1) END,"
-       " q.first_byte, q.end_byte FROM claims q JOIN turns t ON t.tenant = "
-       "q.tenant AND t.chat_id ="
+       " AND a.role IN ('user', 'assistant') ORDER BY a.seq LIMIT 1) END"
+       " FROM chain_steps q JOIN turns t ON t.tenant = $1 AND t.chat_id ="
        " q.chat_id AND t.seq = q.seq WHERE q.tenant = $1 AND q.chat_id = $2"
-       " ORDER BY q.seq DESC, q.position DESC LIMIT $3");
+       " AND q.claims <> '' ORDER BY q.seq DESC, q.position DESC LIMIT $3");
 DB_SQL(SELECT_NEWEST,
        "SELECT m.id, m.type, m.summary, m.resolution, m.created_at"
        " FROM memories m WHERE m.tenant = $1 AND m.chat_id = $2"
@@ -108,20 +110,78 @@ static bool linked_of(struct arena *arena, const struct db_rows *rows,
            rows_text(arena, rows, 2, &out->summary);
 }
 
-static bool claimed_of(struct arena *arena, const struct db_rows *rows,
-                       void *item)
-{
-    struct claimed *out = item;
+/* A turn there that claims something. */
+struct said {
+    struct turn turn;
+    struct str claims; /* as claim_spans.h has them */
+    struct str answer;
+};
 
-    out->seq = db_get_int(rows, 0);
-    out->is_asked = str_eq(db_get_text(rows, 1), STR("question")) &&
-                    str_eq(db_get_text(rows, 2), STR("user"));
-    out->statement = arena_str(arena, claim_statement(db_get_text(rows, 5),
-                                                      db_get_int(rows, 7),
-                                                      db_get_int(rows, 8)));
-    return out->statement.s && rows_text(arena, rows, 3, &out->subject) &&
-           rows_text(arena, rows, 4, &out->entities) &&
-           rows_text(arena, rows, 6, &out->answer);
+static bool said_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct said *out = item;
+
+    out->turn.seq = db_get_int(rows, 0);
+    out->turn.id = db_get_uuid(rows, 3);
+    out->turn.created_at_ms = db_get_int(rows, 4);
+    if (!turn_role_parse(db_get_text(rows, 2), &out->turn.role)) {
+        out->turn.role = TURN_ASSISTANT;
+    }
+    return rows_text(arena, rows, 1, &out->claims) &&
+           rows_text(arena, rows, 5, &out->turn.text) &&
+           rows_text(arena, rows, 6, &out->turn.name) &&
+           rows_text(arena, rows, 7, &out->turn.timezone) &&
+           rows_text(arena, rows, 8, &out->answer);
+}
+
+/* The claims of a turn, the last first, behind those that are there. */
+static enum clew_status add_claimed(struct builder *b, const struct said *said,
+                                    struct claimed out[MAX_CLAIMS],
+                                    size_t *count, struct clew_error *err)
+{
+    struct claim *claims = NULL;
+    size_t n = 0;
+    enum clew_status status =
+        claim_spans_read(b->arena, said->claims, &claims, &n)
+            ? claim_spans_fill(b->engine, b->arena, &said->turn, claims, n, err)
+            : clew_no_memory(err);
+
+    while (status == CLEW_OK && n-- > 0 && *count < MAX_CLAIMS) {
+        bool is_asked =
+            claims[n].type == CLAIM_QUESTION && said->turn.role == TURN_USER;
+
+        out[(*count)++] = (struct claimed){
+            .seq = said->turn.seq,
+            .is_asked = is_asked,
+            .subject = claims[n].subject,
+            .entities = claims[n].entities,
+            .statement = claims[n].statement,
+            .answer = is_asked ? said->answer : (struct str){NULL, 0}};
+    }
+    return status;
+}
+
+/* What was claimed in a chat, the last first. */
+static enum clew_status read_claimed(struct store_tx *tx, struct builder *b,
+                                     const struct linked *chat,
+                                     struct claimed out[MAX_CLAIMS],
+                                     size_t *out_count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = b->arena, .size = sizeof(struct said), .fn = said_of};
+    enum clew_status status =
+        rows_add(tx, &list, &SELECT_CLAIMS,
+                 DB_ARGS(db_uuid(&chat->id), db_int(MAX_CLAIMS),
+                         db_int(ANSWER_WITHIN), db_int(ANSWER_CHARS)),
+                 err);
+
+    *out_count = 0;
+    for (size_t i = 0;
+         status == CLEW_OK && i < list.count && *out_count < MAX_CLAIMS; i++) {
+        status = add_claimed(b, (const struct said *)list.items + i, out,
+                             out_count, err);
+    }
+    return status;
 }
 
 static bool kept_of(struct arena *arena, const struct db_rows *rows, void *item)
@@ -287,21 +347,16 @@ static enum clew_status add_talk(struct store_tx *tx, struct builder *b,
                                  const struct linked *chat, size_t *left,
                                  struct clew_error *err)
 {
-    struct rows_list list = {
-        .arena = b->arena, .size = sizeof(struct claimed), .fn = claimed_of};
-    enum clew_status status =
-        rows_add(tx, &list, &SELECT_CLAIMS,
-                 DB_ARGS(db_uuid(&chat->id), db_int(MAX_CLAIMS),
-                         db_int(ANSWER_WITHIN), db_int(ANSWER_CHARS)),
-                 err);
-    const struct claimed *claims = list.items;
+    struct claimed claims[MAX_CLAIMS];
+    size_t count = 0;
+    enum clew_status status = read_claimed(tx, b, chat, claims, &count, err);
     struct str subject = {0};
     bool is_said = false;
     bool is_repeated = false; /* a question is all the summary says */
     size_t first = 0;         /* the oldest claim that is shown as a question */
     size_t asked = 0;
 
-    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         if (claims[i].is_asked && asked < MAX_QUESTIONS) {
             asked++;
             first = i;
@@ -319,7 +374,7 @@ static enum clew_status add_talk(struct store_tx *tx, struct builder *b,
             status = add_question(b, chat, &claims[i], left, err);
         }
     }
-    return status == CLEW_OK ? add_names(b, chat, claims, list.count, left, err)
+    return status == CLEW_OK ? add_names(b, chat, claims, count, left, err)
                              : status;
 }
 

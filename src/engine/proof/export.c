@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/core/engine.h"
+#include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
 #include "store/db.h"
 
@@ -25,8 +26,9 @@
 #define SCRATCH_BYTES (128u << 20)
 
 struct export_work {
+    struct engine *engine;
     struct arena *arena;
-    struct arena scratch; /* of one row */
+    struct arena scratch; /* of one row, or a page of steps */
     int fd;
     struct buf out;
     int64_t n_rows;
@@ -120,6 +122,20 @@ static bool set_packed(struct export_work *work, const struct db_rows *rows,
     return is_ok;
 }
 
+/* A chain_line_fn. */
+static enum clew_status add_line(void *arg, const json_t *line,
+                                 struct clew_error *err)
+{
+    struct export_work *work = arg;
+
+    if (json_write(&work->out, line) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    (void)buf_append_char(&work->out, '\n'); /* flush() looks */
+    work->n_rows++;
+    return work->out.len >= WRITE_BYTES ? flush(work, err) : CLEW_OK;
+}
+
 static enum clew_status add_row(struct export_work *work,
                                 const struct db_rows *rows,
                                 const struct export_kind *kind,
@@ -127,23 +143,16 @@ static enum clew_status add_row(struct export_work *work,
 {
     json_t *line = json_object();
     bool ok = line && json_set_cstr(line, "type", kind->type);
+    enum clew_status status;
 
     for (size_t i = 0; ok && i < kind->n_columns; i++) {
         ok = kind->columns[i].type == EXPORT_PACKED
                  ? set_packed(work, rows, kind, i, line)
                  : set_column(rows, (int)i, &kind->columns[i], line);
     }
-    if (ok && json_write(&work->out, line) == CLEW_OK) {
-        (void)buf_append_char(&work->out, '\n'); /* flush() looks */
-        work->n_rows++;
-    } else {
-        ok = false;
-    }
+    status = ok ? add_line(work, line, err) : clew_no_memory(err);
     json_decref(line);
-    if (!ok) {
-        return clew_no_memory(err);
-    }
-    return work->out.len >= WRITE_BYTES ? flush(work, err) : CLEW_OK;
+    return status;
 }
 
 /* Remember where this row is, for the next page. */
@@ -210,6 +219,28 @@ static enum clew_status add_page(struct store_tx *tx, struct export_work *work,
     return db_end(&rows, err);
 }
 
+/* All lines of a kind. */
+static enum clew_status add_kind(struct store_tx *tx, struct export_work *work,
+                                 size_t number, struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[number];
+    int64_t count = kind->form == EXPORT_ROWS ? PAGE_ROWS : 0;
+    enum clew_status status = CLEW_OK;
+
+    for (int page = 0; status == CLEW_OK && count == PAGE_ROWS; page++) {
+        status = add_page(tx, work, number, page == 0, &count, err);
+    }
+    if (status == CLEW_OK && strcmp(kind->type, "claim") == 0) {
+        status = chain_lines_claims(work->engine, tx, &work->scratch, add_line,
+                                    work, err);
+    }
+    if (status == CLEW_OK && strcmp(kind->type, "chain_update") == 0) {
+        status = chain_lines_updates(work->engine, tx, &work->scratch, add_line,
+                                     work, err);
+    }
+    return status;
+}
+
 static enum clew_status do_export(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
@@ -225,11 +256,7 @@ static enum clew_status do_export(struct store_tx *tx, void *arg,
     (void)buf_printf(&work->out, "{\"type\":\"export\",\"version\":%d}\n",
                      EXPORT_VERSION);
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
-        int64_t count = PAGE_ROWS;
-
-        for (int page = 0; status == CLEW_OK && count == PAGE_ROWS; page++) {
-            status = add_page(tx, work, i, page == 0, &count, err);
-        }
+        status = add_kind(tx, work, i, err);
     }
     (void)buf_printf(&work->out, "{\"type\":\"end\",\"rows\":%lld}\n",
                      (long long)work->n_rows);
@@ -240,7 +267,7 @@ enum clew_status export_write(struct engine *engine, const struct scope *scope,
                               struct arena *arena, int fd,
                               struct clew_error *err)
 {
-    struct export_work work = {.arena = arena, .fd = fd};
+    struct export_work work = {.engine = engine, .arena = arena, .fd = fd};
     enum clew_status status;
 
     buf_init(&work.out, LINE_BYTES);

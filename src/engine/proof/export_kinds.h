@@ -7,6 +7,8 @@
  * text, times RFC 3339, bytes hexadecimal; NULL is left out. The tenant and the
  * change numbers are not in it: they belong to the store a row is in.
  *
+ * Claims and what turns did to chains are kept together (chain_lines.h): their
+ * lines have kinds here, and the rows they are made from have others.
  * Rows derived from others are in it too, so that an import is the same memory
  * at once; left out are vectors (made again), tasks, and starts that wait for
  * an answer. A new table is added here. Thread-safety: immutable; the SQL is
@@ -48,9 +50,16 @@ struct export_column {
     const char *field; /* its name in a line; NULL = the column's */
 };
 
+/* How lines and rows are related. */
+enum export_form {
+    EXPORT_ROWS,  /* a line is a row */
+    EXPORT_LINES, /* lines without a table of their own: made from others */
+    EXPORT_INNER  /* rows that are not lines: others are made from them */
+};
+
 struct export_kind {
     const char *type;  /* of a line: "turn" */
-    const char *table; /* "turns" */
+    const char *table; /* "turns"; NULL if there is none */
     const struct export_column *columns;
     size_t n_columns;
     size_t n_keys;   /* the first columns: unique, and the order of lines */
@@ -58,6 +67,7 @@ struct export_kind {
     /* The column whose larger value is the later state of a row; NULL if rows
      * do not change. */
     const char *version;
+    enum export_form form;
 };
 
 extern const struct export_kind export_kinds[];

@@ -16,6 +16,7 @@
 #include "engine/feed/model_use.h"
 #include "engine/feed/vector_graph.h"
 #include "engine/proof/rebuild_later.h"
+#include "engine/topic/chain.h"
 #include "index/index.h"
 #include "store/db.h"
 
@@ -171,28 +172,53 @@ DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
     " c.tenant = $1 AND c.conversation_id IN (SELECT p.conversation_id FROM"   \
     " chats p JOIN forget_set f ON f.tenant = p.tenant AND f.chat_id = p.id"   \
     " AND f.kind = 'turn' WHERE p.tenant = $1)))"
-/* Claims go with their turns. A chain that loses one is named after a claim it
- * keeps; one that lost all goes, with its trace. */
+/* Claims go with their turns, and what was decided there. A chain that loses
+ * one is named after a claim it keeps (name_chains()); one that lost all goes.
+ * What is told of either goes, for it may quote what was said. 64 is
+ * CHAIN_BLOCK. */
 #define IN_PLACES                                                              \
     " IN (SELECT f.chat_id, f.seq FROM forget_set f WHERE f.tenant = $1"       \
     " AND f.kind = 'turn')"
 #define LOSING                                                                 \
-    " IN (SELECT chain_id FROM claims WHERE tenant = $1"                       \
-    " AND (chat_id, seq)" IN_PLACES ")"
-#define LEFT                                                                   \
-    " FROM claims m WHERE m.tenant = $1 AND m.chain_id = chains.id"            \
-    " AND (m.chat_id, m.seq) NOT" IN_PLACES
+    " IN (SELECT COALESCE(l.moved_to, l.chain_id) FROM chain_steps l"          \
+    " WHERE l.tenant = $1 AND l.claims <> ''"                                  \
+    " AND (l.chat_id, l.seq)" IN_PLACES ")"
+#define STEPS_LOSING                                                           \
+    " (chat_id, seq, position) IN (SELECT u.chat_id, u.seq, u.position FROM"   \
+    " chain_blocks b CROSS JOIN chain_steps u WHERE b.tenant = $1"             \
+    " AND u.tenant = $1 AND u.chat_id = b.chat_id AND u.seq >= b.from_seq"     \
+    " AND u.seq < b.from_seq + 64 AND u.chain_id = b.chain_id"                 \
+    " AND b.chain_id" LOSING ")"
+/* Each claim has one plus sign (claim_spans.h). */
+#define N_CLAIMS                                                               \
+    "COALESCE(SUM(LENGTH(m.claims) - LENGTH(REPLACE(m.claims, '+', ''))), 0)"
 DB_SQL(BLANK_CHAIN_UPDATES,
        "DELETE FROM chain_updates WHERE tenant = $1 AND chain_id" LOSING);
-DB_SQL(
-    RENAME_CHAINS,
-    "UPDATE chains SET n_claims = (SELECT COUNT(*)" LEFT
-    "), topic = COALESCE((SELECT m.subject" LEFT
-    " ORDER BY m.created_at, m.seq, m.position LIMIT 1), ''),"
-    " memory = SUBSTR(memory, 1, 1) WHERE tenant = $1 AND (id" LOSING OF_TWINS
-    ")");
-DB_SQL(DROP_CLAIMS,
-       "DELETE FROM claims WHERE tenant = $1 AND (chat_id, seq)" IN_PLACES);
+DB_SQL(RENAME_CHAINS,
+       "UPDATE chains SET topic = '', memory = SUBSTR(memory, 1, 1),"
+       " n_claims = (SELECT " N_CLAIMS " FROM chain_blocks b CROSS JOIN"
+       " chain_steps m WHERE b.tenant = $1 AND b.chain_id = chains.id"
+       " AND m.tenant = $1 AND m.chat_id = b.chat_id AND m.seq >= b.from_seq"
+       " AND m.seq < b.from_seq + 64"
+       " AND COALESCE(m.moved_to, m.chain_id) = chains.id"
+       " AND (m.chat_id, m.seq) NOT" IN_PLACES
+       ") WHERE tenant = $1 AND (id" LOSING OF_TWINS ")");
+DB_SQL(SELECT_NAMELESS, "SELECT id FROM chains WHERE tenant = $1"
+                        " AND topic = '' AND n_claims > 0");
+DB_SQL(NAME_CHAIN,
+       "UPDATE chains SET topic = $3 WHERE tenant = $1 AND id = $2");
+DB_SQL(DROP_EMPTY_STEPS, "DELETE FROM chain_steps WHERE tenant = $1 AND"
+                         " claims = '' AND" STEPS_LOSING);
+DB_SQL(BLANK_STEPS,
+       "UPDATE chain_steps SET kind = 0, said = '', distance = NULL,"
+       " parent_id = NULL WHERE tenant = $1 AND" STEPS_LOSING);
+DB_SQL(COUNT_CLAIMS, "SELECT " N_CLAIMS " FROM chain_steps m WHERE"
+                     " m.tenant = $1 AND (m.chat_id, m.seq)" IN_PLACES);
+DB_SQL(DROP_STEPS, "DELETE FROM chain_steps WHERE tenant = $1"
+                   " AND (chat_id, seq)" IN_PLACES);
+DB_SQL(DROP_BLOCKS,
+       "DELETE FROM chain_blocks WHERE tenant = $1 AND chain_id NOT IN (SELECT"
+       " id FROM chains WHERE tenant = $1)");
 DB_SQL(DROP_CHAINS, "DELETE FROM chains WHERE tenant = $1 AND n_claims = 0"
                     " AND merged_into IS NULL");
 DB_SQL(DROP_MERGED_CHAINS,
@@ -257,47 +283,51 @@ DB_SQL(INSERT_RECEIPT,
 /* In this order: what points at a row goes before the row. */
 static const struct {
     const struct db_sql *sql;
-    const char *name; /* in the receipt; NULL: not counted there */
+    const char *name;           /* in the receipt; NULL: not counted there */
+    const struct db_sql *count; /* asked before; NULL: the rows that went */
 } cascade[] = {
-    {&CARRY_SOURCES, NULL},
-    {&DROP_SOURCES, "lineage_edges"},
-    {&DROP_REFS, "references"},
-    {&DROP_ACCESS, NULL},
-    {&DROP_RESULTS, NULL},
-    {&DROP_IMPORTS, NULL},
-    {&DROP_VECTORS, NULL},
-    {&DROP_KEYS, NULL},
-    {&DROP_EFFORTS, NULL},
-    {&DROP_STARTS, NULL},
-    {&DROP_MEMORIES, "memories"},
-    {&BLANK_CHATS, NULL},
-    {&DROP_EPISODE_CHATS, NULL},
-    {&DROP_EPISODES, NULL},
-    {&WIPE_EPISODES, "episodes"},
-    {&DROP_LINKS, "links"},
-    {&BLANK_LINKS, NULL},
-    {&DROP_TERMS, NULL}, /* asks the profiles */
-    {&DROP_PROFILES, NULL},
-    {&DROP_ANSWERS, NULL},
-    {&DROP_TRACES, NULL},
-    {&BLANK_CHAIN_UPDATES, NULL},
-    {&RENAME_CHAINS, NULL},
-    {&DROP_CLAIMS, "claims"},
-    {&DROP_CHAINS, "chains"},
-    {&DROP_MERGED_CHAINS, NULL},
-    {&DROP_CHAIN_TERMS, NULL},
-    {&DROP_TALKS, NULL},
-    {&DROP_SESSION_SUMMARIES, NULL},
-    {&DROP_ACTIONS, NULL},
-    {&DROP_UNREAD, NULL},
-    {&DROP_TURNS, "turns"},
-    {&DROP_PREFIXES, NULL},
-    {&DROP_ANCHORS, NULL},
-    {&DROP_TASKS_OF_REQUESTS, NULL},
-    {&DROP_REQUESTS, "requests"},
-    {&DROP_SESSIONS, "sessions"},
-    {&HUSK_CHATS, NULL},
-    {&DROP_CHATS, "chats"},
+    {&CARRY_SOURCES, NULL, NULL},
+    {&DROP_SOURCES, "lineage_edges", NULL},
+    {&DROP_REFS, "references", NULL},
+    {&DROP_ACCESS, NULL, NULL},
+    {&DROP_RESULTS, NULL, NULL},
+    {&DROP_IMPORTS, NULL, NULL},
+    {&DROP_VECTORS, NULL, NULL},
+    {&DROP_KEYS, NULL, NULL},
+    {&DROP_EFFORTS, NULL, NULL},
+    {&DROP_STARTS, NULL, NULL},
+    {&DROP_MEMORIES, "memories", NULL},
+    {&BLANK_CHATS, NULL, NULL},
+    {&DROP_EPISODE_CHATS, NULL, NULL},
+    {&DROP_EPISODES, NULL, NULL},
+    {&WIPE_EPISODES, "episodes", NULL},
+    {&DROP_LINKS, "links", NULL},
+    {&BLANK_LINKS, NULL, NULL},
+    {&DROP_TERMS, NULL, NULL}, /* asks the profiles */
+    {&DROP_PROFILES, NULL, NULL},
+    {&DROP_ANSWERS, NULL, NULL},
+    {&DROP_TRACES, NULL, NULL},
+    {&BLANK_CHAIN_UPDATES, NULL, NULL},
+    {&RENAME_CHAINS, NULL, NULL},
+    {&DROP_EMPTY_STEPS, NULL, NULL},
+    {&BLANK_STEPS, NULL, NULL},
+    {&DROP_STEPS, "claims", &COUNT_CLAIMS},
+    {&DROP_CHAINS, "chains", NULL},
+    {&DROP_MERGED_CHAINS, NULL, NULL},
+    {&DROP_CHAIN_TERMS, NULL, NULL},
+    {&DROP_BLOCKS, NULL, NULL},
+    {&DROP_TALKS, NULL, NULL},
+    {&DROP_SESSION_SUMMARIES, NULL, NULL},
+    {&DROP_ACTIONS, NULL, NULL},
+    {&DROP_UNREAD, NULL, NULL},
+    {&DROP_TURNS, "turns", NULL},
+    {&DROP_PREFIXES, NULL, NULL},
+    {&DROP_ANCHORS, NULL, NULL},
+    {&DROP_TASKS_OF_REQUESTS, NULL, NULL},
+    {&DROP_REQUESTS, "requests", NULL},
+    {&DROP_SESSIONS, "sessions", NULL},
+    {&HUSK_CHATS, NULL, NULL},
+    {&DROP_CHATS, "chats", NULL},
 };
 
 struct work {
@@ -452,6 +482,31 @@ static enum clew_status count_set(struct work *work, struct store_tx *tx,
     return status;
 }
 
+/* Chains that lost the claims they may have been named after. */
+static enum clew_status name_chains(struct work *work, struct store_tx *tx,
+                                    struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    enum clew_status status =
+        rows_add(tx, &list, &SELECT_NAMELESS, DB_NO_ARGS, err);
+
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        const struct uuid *id = (const struct uuid *)list.items + i;
+        struct claim *claims = NULL;
+        size_t count = 0;
+
+        status = chain_claims(work->engine, tx, work->arena, id, 1, &claims,
+                              &count, err);
+        if (status == CLEW_OK && count > 0) {
+            status =
+                db_exec(tx, &NAME_CHAIN,
+                        DB_ARGS(db_uuid(id), db_text(claims[0].subject)), err);
+        }
+    }
+    return status;
+}
+
 static enum clew_status delete_all(struct work *work, struct store_tx *tx,
                                    int64_t n_docs, struct clew_error *err)
 {
@@ -468,11 +523,22 @@ static enum clew_status delete_all(struct work *work, struct store_tx *tx,
     for (size_t i = 0;
          i < sizeof(cascade) / sizeof(cascade[0]) && status == CLEW_OK; i++) {
         int64_t count = 0;
+        int64_t counted = 0;
 
-        status = db_exec_count(tx, cascade[i].sql, DB_NO_ARGS, &count, err);
-        if (status == CLEW_OK && cascade[i].name) {
-            add_count(work->out, cascade[i].name, count);
+        if (cascade[i].count) {
+            status =
+                rows_number(tx, cascade[i].count, DB_NO_ARGS, &counted, err);
         }
+        if (status == CLEW_OK) {
+            status = db_exec_count(tx, cascade[i].sql, DB_NO_ARGS, &count, err);
+        }
+        if (status == CLEW_OK && cascade[i].name) {
+            add_count(work->out, cascade[i].name,
+                      cascade[i].count ? counted : count);
+        }
+    }
+    if (status == CLEW_OK) {
+        status = name_chains(work, tx, err);
     }
     if (status == CLEW_OK) {
         status = vector_graph_forget(tx, err);

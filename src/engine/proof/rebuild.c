@@ -16,6 +16,7 @@
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/proof/rebuild_later.h"
+#include "engine/proof/renew.h"
 #include "engine/understand/correction.h"
 #include "store/db.h"
 
@@ -278,11 +279,14 @@ enum clew_status rebuild_run(struct engine *engine, const struct scope *scope,
                              struct rebuild_report *out, struct clew_error *err)
 {
     struct rebuild *r = alloc_zero(1, sizeof(*r));
-    enum clew_status status = CLEW_CONFLICT;
+    enum clew_status status;
 
     if (!r) {
         return clew_no_memory(err);
     }
+    /* a row of an earlier form is no difference */
+    status = renew_updates(engine, scope, err);
+    status = status == CLEW_OK ? CLEW_CONFLICT : status;
     for (int i = 0; i < MAX_TRIES && status == CLEW_CONFLICT; i++) {
         *r = (struct rebuild){.engine = engine,
                               .scope = *scope,

@@ -52,12 +52,13 @@ static const struct kept {
 
 /* What is derived, in the order it is written. */
 static const char *const derived[] = {
-    "user",          "chat",          "session",         "memory",
-    "memory_source", "memory_ref",    "memory_key",      "chat_memory",
-    "effort",        "chain",         "claim",           "chain_update",
-    "chain_term",    "session_talk",  "session_summary", "chat_profile",
-    "chat_term",     "link_decision", "link_tuning",     "link_counter",
-    "episode",       "episode_chat",  "correction",      "trace",
+    "user",          "chat",       "session",       "memory",
+    "memory_source", "memory_ref", "memory_key",    "chat_memory",
+    "effort",        "chain",      "chain_step",    "chain_block",
+    "chain_update",  "chain_term", "session_talk",  "session_summary",
+    "chat_profile",  "chat_term",  "link_decision", "link_tuning",
+    "link_counter",  "episode",    "episode_chat",  "correction",
+    "trace",
 };
 #define N_DERIVED (sizeof(derived) / sizeof(derived[0]))
 _Static_assert(N_DERIVED <= REBUILD_MAX_KINDS, "the report has room for all");

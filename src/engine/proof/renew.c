@@ -10,6 +10,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
+#include "engine/proof/chain_lines.h"
 #include "engine/topic/chain_state.h"
 #include "store/db.h"
 
@@ -63,6 +64,8 @@ static const struct table {
     {"chat_profile", "data", renew_profile, &SELECT_PROFILES, &UPDATE_PROFILE},
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
+/* After them: updates of chains become steps (chain_lines.h). */
+#define N_STAGES (N_TABLES + 1)
 
 static bool renew(struct arena *arena, const struct table *table,
                   struct str *bytes)
@@ -119,18 +122,23 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 /* One page of a table; where the next one begins. */
 static enum clew_status renew_page(struct store_tx *tx, struct stepping *s,
                                    size_t table, struct uuid *after,
-                                   size_t *out_count, struct clew_error *err)
+                                   bool *out_end, struct clew_error *err)
 {
     struct rows_list list = {
         .arena = &s->arena, .size = sizeof(struct old_row), .fn = row_of};
     struct old_row *rows = NULL;
     struct db_value from = db_bytes(after->b, sizeof(after->b));
+    size_t count = 0;
     enum clew_status status;
 
+    if (table == N_TABLES) {
+        return chain_lines_fold_page(tx, &s->arena, after, out_end, err);
+    }
     from.type = DB_UUID; /* the nil id is a value here, not NULL */
     status = rows_all(tx, &list, tables[table].select,
-                      DB_ARGS(from, db_int(PAGE)), &rows, out_count, err);
-    for (size_t i = 0; status == CLEW_OK && i < *out_count; i++) {
+                      DB_ARGS(from, db_int(PAGE)), &rows, &count, err);
+    *out_end = count < PAGE;
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         struct str bytes = rows[i].bytes;
 
         if (!renew(&s->arena, &tables[table], &bytes)) {
@@ -174,17 +182,17 @@ static enum clew_status do_step(struct store_tx *tx, void *arg,
     int64_t now_ms = clock_now_ms(s->engine->clock);
     struct uuid after = s->after;
     size_t table = s->table;
-    size_t count = 0;
-    enum clew_status status = renew_page(tx, s, table, &after, &count, err);
+    bool is_end = false;
+    enum clew_status status = renew_page(tx, s, table, &after, &is_end, err);
 
-    if (status == CLEW_OK && count < PAGE) {
+    if (status == CLEW_OK && is_end) {
         table++;
         after = (struct uuid){{0}};
     }
     if (status == CLEW_OK) {
         status = task_remove(tx, s->task, err);
     }
-    return status == CLEW_OK && table < N_TABLES
+    return status == CLEW_OK && table < N_STAGES
                ? go_on(tx, s, table, &after, now_ms, err)
                : status;
 }
@@ -199,7 +207,7 @@ enum clew_status renew_task(struct engine *engine, const struct task *task,
 
     (void)arena; /* a page may need more */
     if (status == CLEW_OK) {
-        status = json_get_int(payload, "table", JSON_OPTIONAL, 0, N_TABLES - 1,
+        status = json_get_int(payload, "table", JSON_OPTIONAL, 0, N_STAGES - 1,
                               &table, err);
     }
     if (status == CLEW_OK) {
@@ -212,5 +220,37 @@ enum clew_status renew_task(struct engine *engine, const struct task *task,
         status = store_write(engine->store, &task->scope, do_step, &s, err);
     }
     arena_release(&s.arena);
+    return status;
+}
+
+struct folding {
+    struct arena arena;
+    struct uuid after;
+    struct uuid reached;
+    bool is_end;
+};
+
+static enum clew_status do_fold(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct folding *f = arg;
+
+    f->reached = f->after; /* it may be run again */
+    return chain_lines_fold_page(tx, &f->arena, &f->reached, &f->is_end, err);
+}
+
+enum clew_status renew_updates(struct engine *engine, const struct scope *scope,
+                               struct clew_error *err)
+{
+    struct folding f = {.is_end = false};
+    enum clew_status status = CLEW_OK;
+
+    arena_init(&f.arena, ARENA_BYTES);
+    while (status == CLEW_OK && !f.is_end) {
+        status = store_write(engine->store, scope, do_fold, &f, err);
+        f.after = f.reached;
+        arena_clear(&f.arena);
+    }
+    arena_release(&f.arena);
     return status;
 }

@@ -8,11 +8,13 @@
 #include "engine/proof/restore.h"
 
 #include "base/json.h"
+#include "base/pack.h"
 #include "base/sha256.h"
 #include "engine/chat/turn.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
+#include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
@@ -294,7 +296,8 @@ static enum clew_status read_line(struct arena *arena, const json_t *json,
     if (status != CLEW_OK) {
         return status;
     }
-    if (!export_kind_find(type, &line->kind)) {
+    if (!export_kind_find(type, &line->kind) ||
+        export_kinds[line->kind].form == EXPORT_INNER) {
         return clew_fail_field(err, "type", "\"type\" is unknown");
     }
     kind = &export_kinds[line->kind];
@@ -429,6 +432,90 @@ static enum clew_status find_known(struct store_tx *tx,
     return status;
 }
 
+/* --- claims and chain updates --- */
+
+static struct uuid id_of(const struct db_value *value)
+{
+    struct uuid id = {{0}};
+
+    if (value->type == DB_UUID) {
+        memcpy(id.b, value->p, sizeof(id.b));
+    }
+    return id;
+}
+
+static struct str text_of(const struct db_value *value)
+{
+    return (struct str){value->p, value->len};
+}
+
+/* As claim_columns of export_kinds.c has them. */
+static enum clew_status write_claim(struct store_tx *tx,
+                                    struct restore_work *work,
+                                    const struct line *line,
+                                    struct clew_error *err)
+{
+    const struct db_value *v = line->values;
+    struct claim claim = {.chat_id = id_of(&v[0]),
+                          .seq = v[1].i,
+                          .position = v[2].i,
+                          .chain_id = id_of(&v[3]),
+                          .first_byte = v[4].i,
+                          .end_byte = v[5].i,
+                          .confidence = v[10].r,
+                          .created_at_ms = v[12].i};
+    bool is_added = false;
+    enum clew_status status;
+
+    if (claim.position < 0 || claim.position >= CHAIN_STEP_LOOSE ||
+        claim.first_byte < 0 || claim.end_byte < claim.first_byte ||
+        uuid_is_nil(&claim.chat_id) || uuid_is_nil(&claim.chain_id) ||
+        !claim_type_parse(text_of(&v[6]), &claim.type)) {
+        return clew_fail_field(err, "claim", "this is no claim");
+    }
+    status = chain_lines_add_claim(tx, work->arena, &claim, &is_added, err);
+    work->report.n_added += is_added ? 1 : 0;
+    return status;
+}
+
+/* As chain_update_columns has them; what no step tells is a row of its own. */
+static enum clew_status fold_update(struct store_tx *tx,
+                                    struct restore_work *work,
+                                    const struct line *line, bool *out_folded,
+                                    struct clew_error *err)
+{
+    const struct db_value *v = line->values;
+    struct chain_event event = {.chain_id = id_of(&v[0]),
+                                .created_at_ms = v[1].i,
+                                .position = v[2].i,
+                                .id = id_of(&v[3]),
+                                .turn_id = id_of(&v[4]),
+                                .type = text_of(&v[5]),
+                                .parent_id = id_of(&v[6]),
+                                .distance = v[8].type == DB_REAL ? v[8].r : -1,
+                                .reasoning = text_of(&v[9])};
+    enum chain_fold fold = CHAIN_FOLD_NOT;
+    struct buf ids;
+    enum clew_status status = CLEW_OK;
+
+    if (uuid_is_nil(&event.turn_id) || uuid_is_nil(&event.chain_id)) {
+        return CLEW_OK;
+    }
+    buf_init(&ids, VALUE_BYTES);
+    event.claim_ids = text_of(&v[7]);
+    if (v[7].type == DB_BYTES) { /* packed by export_pack() */
+        status = unpack(event.claim_ids, &ids);
+        event.claim_ids = buf_str(&ids);
+    }
+    status = status == CLEW_OK
+                 ? chain_lines_fold(tx, work->arena, &event, &fold, err)
+                 : clew_no_memory(err);
+    buf_release(&ids);
+    *out_folded = fold != CHAIN_FOLD_NOT;
+    work->report.n_added += fold == CHAIN_FOLD_ADDED ? 1 : 0;
+    return status;
+}
+
 /* --- writing --- */
 
 static enum clew_status write_line(struct store_tx *tx,
@@ -438,10 +525,20 @@ static enum clew_status write_line(struct store_tx *tx,
     const struct export_kind *kind = &export_kinds[line->kind];
     size_t n_values = kind->n_columns + (kind->has_change ? 1 : 0);
     int64_t count = 0;
-    enum clew_status status =
-        db_exec_count(tx, &export_sql_of(line->kind)->insert, line->values,
-                      n_values, &count, err);
+    bool is_folded = false;
+    enum clew_status status = CLEW_OK;
 
+    if (strcmp(kind->type, "claim") == 0) {
+        return write_claim(tx, work, line, err);
+    }
+    if (strcmp(kind->type, "chain_update") == 0) {
+        status = fold_update(tx, work, line, &is_folded, err);
+    }
+    if (status != CLEW_OK || is_folded) {
+        return status;
+    }
+    status = db_exec_count(tx, &export_sql_of(line->kind)->insert, line->values,
+                           n_values, &count, err);
     if (status == CLEW_OK) {
         work->report.n_added += count > 0 ? 1 : 0;
     }
@@ -510,7 +607,7 @@ static enum clew_status pass_log(struct store_tx *tx,
 
         for (size_t k = 0; k < kind->n_columns; k++) {
             bool is_place = strcmp(kind->columns[k].name, "log_seq") == 0 ||
-                            (k == 0 && strcmp(kind->table, "actions") == 0);
+                            (k == 0 && strcmp(kind->type, "action") == 0);
 
             if (is_place && line->values[k].type == DB_INT &&
                 line->values[k].i > latest) {

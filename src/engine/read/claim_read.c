@@ -15,9 +15,6 @@
 #define MAX_SUBJECT 120
 #define MAX_LIST 8
 
-#define SURE 0.8
-#define HEDGED 0.5
-
 /* Does the sentence say anything: a telling word, a name, a number? */
 static float weight_of(const struct analysis *a, const struct sentence *s)
 {
@@ -137,34 +134,42 @@ static int64_t valid_from(const struct analysis *a, const struct span *span)
     return 0;
 }
 
-static bool fill(struct arena *arena, const struct analysis *a, size_t index,
-                 const struct turn *turn, struct claim *out)
+bool claim_details(struct arena *arena, const struct analysis *a,
+                   size_t sentence, struct claim *out)
 {
-    const struct sentence *sentence = &a->sentences[index];
-    const struct span *span = &sentence->span;
-    bool is_hedged;
+    const struct span *span = &a->sentences[sentence].span;
 
-    if (!claim_type_of(arena, a, index, &out->type, &is_hedged)) {
-        return false;
-    }
-    out->turn_id = turn->id;
-    out->sentence = index;
-    out->first_byte = span->from;
-    out->end_byte = span->to;
-    out->created_at_ms = turn->created_at_ms;
-    out->statement = claim_statement(a->text, out->first_byte, out->end_byte);
-    out->subject = cut(analysis_subject(a, sentence), MAX_SUBJECT);
+    out->sentence = sentence;
+    out->subject =
+        cut(analysis_subject(a, &a->sentences[sentence]), MAX_SUBJECT);
     if (out->subject.len == 0) {
         out->subject = cut(analysis_topic(a), MAX_SUBJECT);
     }
     if (out->subject.len == 0) {
         out->subject = STR("");
     }
-    out->confidence = is_hedged ? HEDGED : SURE;
     out->valid_from_ms = valid_from(a, span);
     out->entities = entities_in(arena, a, span);
     out->keywords = keywords_in(arena, a, span);
     return out->entities.s && out->keywords.s;
+}
+
+static bool fill(struct arena *arena, const struct analysis *a, size_t index,
+                 const struct turn *turn, struct claim *out)
+{
+    const struct span *span = &a->sentences[index].span;
+    bool is_hedged;
+
+    if (!claim_type_of(arena, a, index, &out->type, &is_hedged)) {
+        return false;
+    }
+    out->turn_id = turn->id;
+    out->first_byte = span->from;
+    out->end_byte = span->to;
+    out->created_at_ms = turn->created_at_ms;
+    out->statement = claim_statement(a->text, out->first_byte, out->end_byte);
+    out->confidence = is_hedged ? CLAIM_HEDGED : CLAIM_SURE;
+    return claim_details(arena, a, index, out);
 }
 
 /* The lightest of the chosen sentences. */

@@ -2,7 +2,7 @@
 /*
  * claim_read.h - the claims of a turn: what its sentences state.
  *
- * claim.h keeps them. Thread-safety: pure functions.
+ * claim_spans.h says how they are kept. Thread-safety: pure functions.
  */
 #ifndef ENGINE_CLAIM_READ_H
 #define ENGINE_CLAIM_READ_H
@@ -21,6 +21,9 @@ struct turn;
 
 /* Sentences of one turn that become claims. */
 #define CLAIM_MAX_PER_TURN 8
+/* How sure a claim is: said plainly, or with a doubt. */
+#define CLAIM_SURE 0.8
+#define CLAIM_HEDGED 0.5
 
 struct claim {
     struct uuid id;
@@ -50,6 +53,10 @@ struct str claim_statement(struct str text, int64_t first_byte,
 /* Its id, which follows from its turn and its place in it. */
 struct uuid claim_id(int64_t created_at_ms, const struct uuid *turn_id,
                      int64_t position);
+/* What a sentence says beside its words: subject, entities, keywords and the
+ * day it speaks of. False on OOM. */
+bool claim_details(struct arena *arena, const struct analysis *analysis,
+                   size_t sentence, struct claim *out);
 /* The claims of a turn, in order; 0 to CLAIM_MAX_PER_TURN. Its place (chat and
  * seq) is not known yet. */
 enum clew_status claim_read(struct arena *arena,

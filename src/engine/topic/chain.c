@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain.c - rows of chains, their updates and their words. See chain.h.
+ * chain.c - rows of chains, what happened to them and their words. See
+ * chain.h.
  */
 #include "engine/topic/chain.h"
 
 #include "base/clock.h"
-#include "base/pack.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* The ids of a turn's claims, packed. */
-#define EVENT_BYTES ((size_t)1 << 16)
 #define COLUMNS                                                                \
     "id, user_id, chat_id, session_id, topic, state, started_at,"              \
     " last_extended_at, last_seq, n_claims, branches_from, merged_into,"       \
@@ -46,13 +45,16 @@ DB_SQL(INSERT_TERMS,
        " SELECT $1, $2, value, $4 FROM UNNEST($3) AS value WHERE TRUE"
        " ON CONFLICT DO NOTHING");
 DB_SQL(INSERT_EVENT,
-       "INSERT INTO chain_updates (tenant, id, chain_id, turn_id, position,"
-       " type, parent_id, packed, distance, reasoning, created_at, claim_ids)"
-       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '')");
+       "INSERT INTO chain_updates (tenant, id, chain_id, position, type,"
+       " reasoning, created_at, claim_ids)"
+       " VALUES ($1, $2, $3, 0, $4, $5, $6, '')");
+/* By hand, or of a turn of before that is not a step yet. */
 DB_SQL(SELECT_EVENTS,
-       "SELECT id, chain_id, turn_id, type, parent_id, packed, distance,"
-       " reasoning, created_at, claim_ids FROM chain_updates WHERE tenant = $1"
-       " AND chain_id = $2 ORDER BY created_at, position, id LIMIT $3");
+       "SELECT u.id, u.chain_id, u.turn_id, u.type, u.parent_id, u.packed,"
+       " u.distance, u.reasoning, u.created_at, u.claim_ids, t.chat_id, t.seq,"
+       " u.position FROM chain_updates u LEFT JOIN turns t ON t.tenant = $1"
+       " AND t.id = u.turn_id WHERE u.tenant = $1 AND u.chain_id = $2"
+       " ORDER BY u.created_at, u.position, u.id LIMIT $3");
 /* The rows of a chat or session are few: they are found by its index (the plus
  * keeps SQLite from walking all chains by time) and sorted. */
 #define FILTERS(at)                                                            \
@@ -123,6 +125,9 @@ static bool event_of(struct arena *arena, const struct db_rows *rows,
     out->parent_id = db_get_uuid(rows, 4);
     out->distance = db_is_null(rows, 6) ? -1 : db_get_real(rows, 6);
     out->created_at_ms = db_get_int(rows, 8);
+    out->chat_id = db_get_uuid(rows, 10);
+    out->seq = db_get_int(rows, 11);
+    out->position = db_get_int(rows, 12);
     return rows_text(arena, rows, 3, &out->type) &&
            rows_packed(arena, rows, 5, 9, &out->claim_ids) &&
            rows_text(arena, rows, 7, &out->reasoning);
@@ -254,25 +259,11 @@ enum clew_status chain_add_event(struct store_tx *tx,
                                  const struct chain_event *event,
                                  struct clew_error *err)
 {
-    struct buf ids;
-    enum clew_status status;
-
-    buf_init(&ids, EVENT_BYTES);
-    if (event->claim_ids.len > 0 && pack(event->claim_ids, &ids) != CLEW_OK) {
-        buf_release(&ids);
-        return clew_no_memory(err);
-    }
-    status = db_exec(
-        tx, &INSERT_EVENT,
-        DB_ARGS(db_uuid(&event->id), db_uuid(&event->chain_id),
-                db_uuid(&event->turn_id), db_int(event->position),
-                db_text(event->type), db_uuid(&event->parent_id),
-                ids.len > 0 ? db_bytes(ids.data, ids.len) : db_null(),
-                event->distance < 0 ? db_null() : db_real(event->distance),
-                db_text(event->reasoning), db_int(event->created_at_ms)),
-        err);
-    buf_release(&ids);
-    return status;
+    return db_exec(tx, &INSERT_EVENT,
+                   DB_ARGS(db_uuid(&event->id), db_uuid(&event->chain_id),
+                           db_text(event->type), db_text(event->reasoning),
+                           db_int(event->created_at_ms)),
+                   err);
 }
 
 enum clew_status chain_list_rows(struct store_tx *tx, struct arena *arena,
@@ -308,6 +299,40 @@ enum clew_status chain_list_rows(struct store_tx *tx, struct arena *arena,
     return rows_all(tx, &list, sql, args, n_args, out_chains, out_count, err);
 }
 
+static bool event_of_step(struct arena *arena, const struct chain_step *step,
+                          struct chain_event *out)
+{
+    *out = (struct chain_event){
+        .id =
+            chain_step_id(step->created_at_ms, &step->turn_id, step->position),
+        .chain_id = step->chain_id,
+        .turn_id = step->turn_id,
+        .chat_id = step->chat_id,
+        .seq = step->seq,
+        .position = step->position,
+        .type = str_of(chain_step_type(step->kind)),
+        .parent_id = step->parent_id,
+        .claim_ids = chain_step_claim_ids(arena, step),
+        .distance = step->distance,
+        .reasoning = chain_step_reasoning(arena, step->kind, step->said),
+        .created_at_ms = step->created_at_ms};
+    return out->claim_ids.s && out->reasoning.s;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct chain_event *x = a;
+    const struct chain_event *y = b;
+
+    if (x->created_at_ms != y->created_at_ms) {
+        return x->created_at_ms < y->created_at_ms ? -1 : 1;
+    }
+    if (x->position != y->position) {
+        return x->position < y->position ? -1 : 1;
+    }
+    return uuid_cmp(&x->id, &y->id);
+}
+
 enum clew_status chain_list_events(struct store_tx *tx, struct arena *arena,
                                    const struct uuid *id, int64_t limit,
                                    struct chain_event **out_events,
@@ -315,10 +340,33 @@ enum clew_status chain_list_events(struct store_tx *tx, struct arena *arena,
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct chain_event), .fn = event_of};
+    struct chain_step *steps = NULL;
+    struct chain_event *all;
+    size_t n_steps = 0;
+    size_t n;
+    enum clew_status status = rows_add(
+        tx, &list, &SELECT_EVENTS, DB_ARGS(db_uuid(id), db_int(limit)), err);
 
-    return rows_all(tx, &list, &SELECT_EVENTS,
-                    DB_ARGS(db_uuid(id), db_int(limit)), out_events, out_count,
-                    err);
+    if (status == CLEW_OK) {
+        status = chain_step_list(tx, arena, id, limit, &steps, &n_steps, err);
+    }
+    n = status == CLEW_OK ? list.count + n_steps : 0;
+    all = arena_zero(arena, n + 1, sizeof(*all));
+    if (status != CLEW_OK || !all) {
+        return status != CLEW_OK ? status : clew_no_memory(err);
+    }
+    for (size_t i = 0; i < n_steps; i++) {
+        if (!event_of_step(arena, &steps[i], &all[i])) {
+            return clew_no_memory(err);
+        }
+    }
+    if (list.count > 0) {
+        memcpy(all + n_steps, list.items, list.count * sizeof(*all));
+    }
+    qsort(all, n, sizeof(*all), by_time);
+    *out_events = all;
+    *out_count = n < (size_t)limit ? n : (size_t)limit;
+    return CLEW_OK;
 }
 
 /* --- whole operations -------------------------------------------------------

@@ -5,7 +5,7 @@
  * A chain is active while its session goes on and a day longer, then dormant
  * until a turn comes back to it; a concluded one is reopened only by hand.
  * Every claim is in exactly one chain. Which, chain_score.h decides; what was
- * decided and why is kept as an update.
+ * decided and why is kept as a step of the turn (chain_step.h).
  * Thread-safety: as store.h.
  */
 #ifndef ENGINE_CHAIN_H
@@ -20,7 +20,7 @@
 #include "engine/core/task.h"
 #include "engine/core/updates.h"
 #include "engine/topic/chain_state.h"
-#include "engine/topic/claim.h"
+#include "engine/topic/chain_step.h"
 #include "store/store.h"
 
 #include <stdint.h>
@@ -54,12 +54,14 @@ struct chain {
     struct chain_state state;
 };
 
-/* A row of the trace. */
+/* What happened to it: a step of a turn, or an action by hand. */
 struct chain_event {
     struct uuid id;
     struct uuid chain_id;
     struct uuid turn_id; /* nil for an action by hand */
-    int64_t position;    /* among the updates of its turn; for writing */
+    struct uuid chat_id; /* the turn's place, likewise */
+    int64_t seq;
+    int64_t position; /* among the updates of its turn */
     struct str type;
     struct uuid parent_id; /* nil if none */
     struct str claim_ids;  /* separated by commas */
@@ -128,6 +130,7 @@ chain_list_resting(struct store_tx *tx, struct arena *arena, struct str user_id,
 /* Make a chain that goes to rest findable by its words. */
 enum clew_status chain_add_terms(struct store_tx *tx, const struct chain *chain,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* ... by hand. */
 enum clew_status chain_add_event(struct store_tx *tx,
                                  const struct chain_event *event,
                                  struct clew_error *err) CLEW_MUST_CHECK;

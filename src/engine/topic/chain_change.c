@@ -5,14 +5,19 @@
  */
 #include "engine/topic/chain_change.h"
 
+#include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/core/work.h"
+#include "engine/read/claim_spans.h"
 #include "engine/read/reading.h"
 #include "engine/topic/chain_cache.h"
 #include "engine/topic/chain_name.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Claims of a turn as they are kept. */
+#define CLAIMS_BYTES 1024
 
 const struct chain_vector *chain_group_vector(const struct chain_group *group)
 {
@@ -28,84 +33,106 @@ const struct chain_vector *chain_group_vector(const struct chain_group *group)
 /* --- updates ----------------------------------------------------------------
  */
 
-static struct str join_ids(struct arena *arena, const struct uuid *ids,
-                           size_t count)
-{
-    char *text = arena_zero(arena, count + 1, UUID_TEXT_SIZE);
-
-    for (size_t i = 0; text && i < count; i++) {
-        /* the terminator of one is the comma before the next */
-        uuid_format(&ids[i], text + i * UUID_TEXT_SIZE);
-        if (i > 0) {
-            text[i * UUID_TEXT_SIZE - 1] = ',';
-        }
-    }
-    return str_of(text);
-}
-
 /* Four digits say enough, and read the same everywhere. */
 static double rounded(double distance)
 {
     return round(distance * 1e4) / 1e4;
 }
 
-/* Tell the caller and keep it as the trace. */
-static enum clew_status note(const struct chain_group *group, const char *type,
-                             const struct uuid *chain_id,
-                             const struct uuid *parent_id, double distance,
-                             const char *reasoning, struct clew_error *err)
+/* Is the chain's block of this turn there already? It is where the chain was
+ * extended last; a twin may have been extended last above its fork. */
+static bool has_block(const struct chain_group *group,
+                      const struct chain *chain)
+{
+    const struct turn *turn = group->work->turn;
+
+    return uuid_eq(&chain->chat_id, &turn->chat_id) &&
+           chain->last_seq > group->work->placement->slot->chat.fork_seq &&
+           chain->last_seq / CHAIN_BLOCK == turn->seq / CHAIN_BLOCK;
+}
+
+/* What is told of a change, and kept as a step. */
+struct note {
+    enum chain_step_kind kind;
+    const struct chain *chain;
+    const struct uuid *parent_id; /* NULL if none */
+    double distance;              /* < 0 if none */
+    struct str said;
+};
+
+/* The step of a change, and the ids of the claims that go with it. */
+static enum clew_status write_step(const struct chain_group *group,
+                                   const struct note *note, size_t position,
+                                   size_t n_claims, struct clew_error *err)
+{
+    const struct turn_work *work = group->work;
+    struct chain_step step = {.chat_id = work->turn->chat_id,
+                              .seq = work->turn->seq,
+                              .position = (int64_t)position,
+                              .chain_id = note->chain->id,
+                              .kind = note->kind,
+                              .distance = note->distance,
+                              .said = note->said};
+    struct buf claims;
+    enum clew_status status;
+
+    if (note->parent_id) {
+        step.parent_id = *note->parent_id;
+    }
+    buf_init(&claims, CLAIMS_BYTES);
+    if (n_claims > 0 &&
+        claim_spans_write(group->part->claims, n_claims, &claims) != CLEW_OK) {
+        buf_release(&claims);
+        return clew_no_memory(err);
+    }
+    step.claims = n_claims > 0 ? buf_str(&claims) : STR("");
+    status = chain_step_insert(work->batch->tx, &step, err);
+    buf_release(&claims);
+    return status == CLEW_OK && n_claims == 0 && !has_block(group, note->chain)
+               ? chain_block_add(work->batch->tx, &note->chain->id,
+                                 &work->turn->chat_id, work->turn->seq, 0, err)
+               : status;
+}
+
+/* Tell the caller and keep it as a step. */
+static enum clew_status note(const struct chain_group *group,
+                             const struct note *note, struct clew_error *err)
 {
     struct turn_work *work = group->work;
     struct arena *arena = work->batch->arena;
+    const char *type = chain_step_type(note->kind);
     bool has_claims = strcmp(type, "merge") != 0 &&
                       strcmp(type, "conclude") != 0 &&
                       strcmp(type, "part") != 0;
     size_t count = has_claims ? group->part->n_claims : 0;
     size_t n = work->n_told + work->updates->n_chains;
+    struct note kept = *note;
     struct uuid *ids = arena_zero(arena, count + 1, sizeof(*ids));
-    struct chain_update update = {.type = type,
-                                  .chain_id = *chain_id,
-                                  .claim_ids = ids,
-                                  .n_claim_ids = count,
-                                  .distance = rounded(distance),
-                                  .reasoning = str_of(reasoning)};
-    struct chain_event event = {.id = uuid_derive(work->turn->created_at_ms,
-                                                  &work->turn->id,
-                                                  "chain_update", n),
-                                .chain_id = *chain_id,
-                                .turn_id = work->turn->id,
-                                .position = (int64_t)n,
-                                .type = str_of(type),
-                                .distance = update.distance,
-                                .reasoning = update.reasoning,
-                                .created_at_ms = work->turn->created_at_ms};
+    struct chain_update update = {
+        .type = type,
+        .chain_id = note->chain->id,
+        .claim_ids = ids,
+        .n_claim_ids = count,
+        .distance = rounded(note->distance),
+        .reasoning = chain_step_reasoning(arena, note->kind, note->said)};
 
-    if (!ids || !reasoning) {
+    if (!ids || !update.reasoning.s) {
         return clew_no_memory(err);
     }
-    if (parent_id) {
-        update.parent_chain_id = *parent_id;
-        event.parent_id = *parent_id;
+    if (note->parent_id) {
+        update.parent_chain_id = *note->parent_id;
     }
     for (size_t i = 0; i < count; i++) {
         ids[i] = group->part->claims[i].id;
     }
-    event.claim_ids = join_ids(arena, ids, count);
-    if (!event.claim_ids.s ||
-        updates_add_chain(work->updates, arena, &update) != CLEW_OK) {
+    if (updates_add_chain(work->updates, arena, &update) != CLEW_OK) {
         return clew_no_memory(err);
     }
-    return chain_add_event(work->batch->tx, &event, err);
+    kept.distance = update.distance;
+    return write_step(group, &kept, n, count, err);
 }
 
-static const char *say(const struct chain_group *group, const char *before,
-                       struct str topic, const char *after)
-{
-    return arena_printf(group->work->batch->arena, "%s\"%.*s\"%s", before,
-                        (int)topic.len, topic.s, after);
-}
-
-/* The claims become the chain's. */
+/* The claims become the chain's; its step (note()) holds them. */
 static enum clew_status add_claims(const struct chain_group *group,
                                    struct chain_entry *to,
                                    struct clew_error *err)
@@ -114,13 +141,11 @@ static enum clew_status add_claims(const struct chain_group *group,
     struct chain *chain = &to->chain;
     enum clew_status status = CLEW_OK;
 
-    for (size_t i = 0; i < group->part->n_claims && status == CLEW_OK; i++) {
-        struct claim *claim = &group->part->claims[i];
-
-        claim->chain_id = chain->id;
-        claim->chat_id = work->turn->chat_id;
-        claim->seq = work->turn->seq;
-        status = claim_insert(work->batch->tx, claim, err);
+    if (!has_block(group, chain) ||
+        work->turn->created_at_ms < chain->last_extended_at_ms) {
+        status =
+            chain_block_add(work->batch->tx, &chain->id, &work->turn->chat_id,
+                            work->turn->seq, work->turn->created_at_ms, err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -167,14 +192,15 @@ static enum clew_status merge(const struct chain_group *group,
                        uuid_cmp(&a->chain.id, &b->chain.id) < 0);
     struct chain_entry *kept = is_a_older ? a : b;
     struct chain_entry *gone = is_a_older ? b : a;
-    const char *reasoning =
-        arena_printf(batch->arena, "Merged \"%.*s\" into \"%.*s\"",
-                     (int)gone->chain.topic.len, gone->chain.topic.s,
-                     (int)kept->chain.topic.len, kept->chain.topic.s);
+    const char *both = arena_printf(
+        batch->arena, "%.*s\" into \"%.*s", (int)gone->chain.topic.len,
+        gone->chain.topic.s, (int)kept->chain.topic.len, kept->chain.topic.s);
     double distance = chain_pair_distance(&a->chain.state, a->chain.topic,
                                           &b->chain.state, b->chain.topic, 0);
     enum clew_status status =
-        claim_move(batch->tx, &gone->chain.id, &kept->chain.id, err);
+        both ? chain_claims_move(batch->tx, &gone->chain.id, &kept->chain.id,
+                                 err)
+             : clew_no_memory(err);
 
     if (status != CLEW_OK) {
         return status;
@@ -187,9 +213,12 @@ static enum clew_status merge(const struct chain_group *group,
     *out_kept = kept;
     status =
         chain_session_rest(batch, group->session, gone, CHAIN_CONCLUDED, err);
-    return status == CLEW_OK ? note(group, "merge", &kept->chain.id,
-                                    &gone->chain.id, distance, reasoning, err)
-                             : status;
+    return status == CLEW_OK
+               ? note(group,
+                      &(struct note){CHAIN_STEP_MERGE, &kept->chain,
+                                     &gone->chain.id, distance, str_of(both)},
+                      err)
+               : status;
 }
 
 enum clew_status chain_change_extend(const struct chain_group *group,
@@ -201,7 +230,8 @@ enum clew_status chain_change_extend(const struct chain_group *group,
     struct chain_entry *second =
         decision->second == CHAIN_NONE ? NULL : session->open[decision->second];
     double distance = decision->distance[decision->nearest];
-    const char *verb = decision->nearest == 0 ? "Continues " : "Back to ";
+    enum chain_step_kind kind =
+        decision->nearest == 0 ? CHAIN_STEP_CONTINUE : CHAIN_STEP_BACK;
     enum clew_status status = CLEW_OK;
 
     if (second &&
@@ -218,8 +248,10 @@ enum clew_status chain_change_extend(const struct chain_group *group,
         status = put_claims(group, chain, err);
     }
     return status == CLEW_OK
-               ? note(group, "extend", &chain->chain.id, NULL, distance,
-                      say(group, verb, chain->chain.topic, ""), err)
+               ? note(group,
+                      &(struct note){kind, &chain->chain, NULL, distance,
+                                     chain->chain.topic},
+                      err)
                : status;
 }
 
@@ -248,9 +280,8 @@ enum clew_status chain_change_revive(const struct chain_group *group,
     struct chain_entry *chain;
     /* a chain of another session that nobody let rest yet is only gone back to
      */
-    const char *verb =
-        resting->phase == CHAIN_DORMANT ? "Revived chain about " : "Back to ";
-    const char *reasoning = say(group, verb, resting->topic, "");
+    enum chain_step_kind kind =
+        resting->phase == CHAIN_DORMANT ? CHAIN_STEP_REVIVE : CHAIN_STEP_BACK;
     enum clew_status status;
 
     if (resting->is_unmade) {
@@ -266,8 +297,10 @@ enum clew_status chain_change_revive(const struct chain_group *group,
         return status;
     }
     status = put_claims(group, chain, err);
-    return status == CLEW_OK ? note(group, "extend", &chain->chain.id, NULL,
-                                    distance, reasoning, err)
+    return status == CLEW_OK ? note(group,
+                                    &(struct note){kind, &chain->chain, NULL,
+                                                   distance, resting->topic},
+                                    err)
                              : status;
 }
 
@@ -281,8 +314,9 @@ enum clew_status chain_change_reply(const struct chain_group *group,
         chain ? add_claims(group, chain, err) : clew_no_memory(err);
 
     return status == CLEW_OK
-               ? note(group, "extend", &ended->id, NULL, -1,
-                      say(group, "Replies to the end of ", ended->topic, ""),
+               ? note(group,
+                      &(struct note){CHAIN_STEP_REPLY, &chain->chain, NULL, -1,
+                                     ended->topic},
                       err)
                : status;
 }
@@ -304,8 +338,9 @@ enum clew_status chain_change_part(const struct chain_group *group,
     chain->chain.session_id = turn->session_id;
     status = chain_session_use(group->work->batch, group->session, chain, err);
     return status == CLEW_OK
-               ? note(group, "part", &chain->chain.id, &twin->twin_of, -1,
-                      say(group, "Parted from ", twin->topic, " at the fork"),
+               ? note(group,
+                      &(struct note){CHAIN_STEP_PART, &chain->chain,
+                                     &twin->twin_of, -1, twin->topic},
                       err)
                : status;
 }
@@ -323,43 +358,42 @@ enum clew_status chain_change_start(const struct chain_group *group,
         .started_at_ms = turn->created_at_ms,
         .last_extended_at_ms = turn->created_at_ms,
     };
+    struct note told = {.kind = CHAIN_STEP_CREATE, .distance = distance};
     struct chain_entry *chain;
-    const char *reasoning;
     enum clew_status status;
 
     status = chain_name_set(group, &fresh, err);
     if (status != CLEW_OK) {
         return status;
     }
-    reasoning =
-        parent ? say(group, "Branched from ", parent->topic,
-                     parent->phase == CHAIN_CONCLUDED ? ", which is concluded"
-                                                      : " due to topic shift")
-               : say(group, "New topic: ", fresh.topic, "");
+    told.said = fresh.topic;
     if (parent) {
         fresh.branches_from = parent->id;
+        told.kind = parent->phase == CHAIN_CONCLUDED ? CHAIN_STEP_BRANCH_ENDED
+                                                     : CHAIN_STEP_BRANCH;
+        told.said = parent->topic;
+        told.parent_id = &fresh.branches_from;
     }
     chain = chain_session_add(group->work->batch, group->session, &fresh, true);
     if (!chain) {
         return clew_no_memory(err);
     }
+    told.chain = &chain->chain;
     status = put_claims(group, chain, err);
-    return status == CLEW_OK
-               ? note(group, parent ? "branch" : "create", &chain->chain.id,
-                      parent ? &fresh.branches_from : NULL, distance, reasoning,
-                      err)
-               : status;
+    return status == CLEW_OK ? note(group, &told, err) : status;
 }
 
 enum clew_status chain_change_conclude(const struct chain_group *group,
                                        struct chain_entry *chain,
-                                       const char *why, struct clew_error *err)
+                                       enum chain_step_kind why,
+                                       struct clew_error *err)
 {
     enum clew_status status = chain_session_rest(
         group->work->batch, group->session, chain, CHAIN_CONCLUDED, err);
 
-    return status == CLEW_OK
-               ? note(group, "conclude", &chain->chain.id, NULL, -1,
-                      say(group, "Concluded ", chain->chain.topic, why), err)
-               : status;
+    return status == CLEW_OK ? note(group,
+                                    &(struct note){why, &chain->chain, NULL, -1,
+                                                   chain->chain.topic},
+                                    err)
+                             : status;
 }

@@ -47,10 +47,10 @@ enum clew_status chain_change_start(const struct chain_group *group,
 enum clew_status chain_change_part(const struct chain_group *group,
                                    const struct chain *twin,
                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* The chain ends; `why` is the end of a sentence. */
+/* The chain ends: in so many words, or with its effort. */
 enum clew_status chain_change_conclude(const struct chain_group *group,
                                        struct chain_entry *chain,
-                                       const char *why,
+                                       enum chain_step_kind why,
                                        struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -11,6 +11,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/work.h"
+#include "engine/read/claim_spans.h"
 #include "engine/read/reading.h"
 #include "engine/topic/chain_change.h"
 #include "store/db.h"
@@ -24,34 +25,29 @@
 /* How far back a fork looks for the chains it begins with. */
 #define REACH_SEQS 200
 
-DB_SQL(SELECT_CLAIMS,
-       "SELECT t.id, c.chat_id, c.seq, c.created_at FROM claims c JOIN turns t"
-       " ON t.tenant = c.tenant AND t.chat_id = c.chat_id AND t.seq = c.seq"
-       " WHERE c.tenant = $1 AND c.chain_id = $2 ORDER BY c.created_at DESC,"
-       " c.seq DESC, c.position DESC LIMIT $3");
-DB_SQL(SELECT_EVENTS,
-       "SELECT u.type, t.chat_id, t.seq, u.created_at FROM chain_updates u"
-       " LEFT JOIN turns t ON t.tenant = u.tenant AND t.id = u.turn_id"
-       " WHERE u.tenant = $1 AND u.chain_id = $2"
-       " ORDER BY u.created_at, u.position LIMIT $3");
-/* Where twins of a chain parted from it. */
+/* Where twins of a chain parted from it (8 is CHAIN_STEP_PART, 64 CHAIN_BLOCK),
+ * also those whose steps are not written yet. */
 DB_SQL(SELECT_TWINS,
-       "SELECT t.id, t.chat_id, t.seq, 0 FROM chains c JOIN chain_updates u"
-       " ON u.tenant = c.tenant AND u.chain_id = c.id AND u.type = 'part'"
-       " JOIN turns t ON t.tenant = u.tenant AND t.id = u.turn_id"
+       "SELECT u.chat_id, u.seq FROM chains c CROSS JOIN chain_blocks b"
+       " CROSS JOIN chain_steps u WHERE c.tenant = $1 AND c.twin_of = $2 AND"
+       " b.tenant = $1 AND b.chain_id = c.id AND u.tenant = $1 AND"
+       " u.chat_id = b.chat_id AND u.seq >= b.from_seq AND"
+       " u.seq < b.from_seq + 64 AND u.chain_id = c.id AND u.kind = 8"
+       " UNION ALL SELECT t.chat_id, t.seq FROM chains c JOIN chain_updates u"
+       " ON u.tenant = $1 AND u.chain_id = c.id AND u.type = 'part'"
+       " JOIN turns t ON t.tenant = $1 AND t.id = u.turn_id"
        " WHERE c.tenant = $1 AND c.twin_of = $2");
 DB_SQL(SELECT_LAST,
-       "SELECT chain_id, MAX(seq) FROM claims WHERE tenant = $1"
-       " AND chat_id = $2 AND seq > $3 AND seq <= $4 GROUP BY chain_id"
-       " ORDER BY 2 DESC, chain_id DESC LIMIT $5");
+       "SELECT COALESCE(moved_to, chain_id) AS held_by, MAX(seq) FROM"
+       " chain_steps WHERE tenant = $1 AND chat_id = $2 AND seq > $3 AND"
+       " seq <= $4 AND claims <> '' GROUP BY COALESCE(moved_to, chain_id)"
+       " ORDER BY 2 DESC, held_by DESC LIMIT $5");
 DB_SQL(SELECT_OWN,
        "SELECT 1 FROM chains WHERE tenant = $1 AND chat_id = $2 LIMIT 1");
 
 struct spot {
-    struct uuid turn_id;
     struct uuid chat_id;
     int64_t seq;
-    int64_t at_ms;
 };
 
 static bool spot_of(struct arena *arena, const struct db_rows *rows, void *item)
@@ -59,29 +55,9 @@ static bool spot_of(struct arena *arena, const struct db_rows *rows, void *item)
     struct spot *out = item;
 
     (void)arena;
-    out->turn_id = db_get_uuid(rows, 0);
-    out->chat_id = db_get_uuid(rows, 1);
-    out->seq = db_get_int(rows, 2);
-    out->at_ms = db_get_int(rows, 3);
+    out->chat_id = db_get_uuid(rows, 0);
+    out->seq = db_get_int(rows, 1);
     return true;
-}
-
-struct event {
-    struct str type;
-    struct uuid chat_id;
-    int64_t seq;
-    int64_t at_ms;
-};
-
-static bool event_of(struct arena *arena, const struct db_rows *rows,
-                     void *item)
-{
-    struct event *out = item;
-
-    out->chat_id = db_get_uuid(rows, 1);
-    out->seq = db_get_int(rows, 2);
-    out->at_ms = db_get_int(rows, 3);
-    return rows_text(arena, rows, 0, &out->type);
 }
 
 /* --- as it was --------------------------------------------------------------
@@ -92,19 +68,16 @@ static enum clew_status phase_then(struct store_tx *tx, struct arena *arena,
                                    const struct sight *sight,
                                    struct chain *chain, struct clew_error *err)
 {
-    struct rows_list list = {
-        .arena = arena, .size = sizeof(struct event), .fn = event_of};
-    const struct event *events;
-    enum clew_status status =
-        rows_add(tx, &list, &SELECT_EVENTS,
-                 DB_ARGS(db_uuid(&chain->id), db_int(MAX_EVENTS)), err);
+    struct chain_event *events = NULL;
+    size_t count = 0;
+    enum clew_status status = chain_list_events(
+        tx, arena, &chain->id, MAX_EVENTS, &events, &count, err);
 
-    events = list.items;
     chain->phase = CHAIN_ACTIVE;
-    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         bool is_seen =
             uuid_is_nil(&events[i].chat_id)
-                ? events[i].at_ms <= sight->since_ms
+                ? events[i].created_at_ms <= sight->since_ms
                 : sight_has(sight, &events[i].chat_id, events[i].seq);
 
         if (is_seen && !str_eq(events[i].type, STR("merge"))) {
@@ -153,9 +126,9 @@ static bool replay_part(const struct chain_part *part,
 
 /* Make what it remembers again, from its last turns there. */
 static enum clew_status replay(struct engine *engine, struct store_tx *tx,
-                               struct arena *arena, const struct spot *spots,
-                               size_t count, struct chain *chain,
-                               struct clew_error *err)
+                               struct arena *arena,
+                               const struct chain_step *steps, size_t count,
+                               struct chain *chain, struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
@@ -166,7 +139,7 @@ static enum clew_status replay(struct engine *engine, struct store_tx *tx,
         size_t n = 0;
 
         status =
-            turn_find_many(tx, arena, &spots[i].turn_id, 1, &turn, &n, err);
+            turn_find_many(tx, arena, &steps[i].turn_id, 1, &turn, &n, err);
         if (status != CLEW_OK || n == 0) {
             continue;
         }
@@ -200,32 +173,33 @@ enum clew_status chain_as_of(struct engine *engine, struct store_tx *tx,
                              const struct sight *sight, struct chain *chain,
                              bool *out_seen, struct clew_error *err)
 {
-    struct rows_list claims = {
+    struct rows_list twins = {
         .arena = arena, .size = sizeof(struct spot), .fn = spot_of};
-    struct rows_list twins = claims;
-    struct spot *spots;
+    struct chain_step *steps = NULL;
+    size_t count = 0;
     size_t n_turns = 0;
+    int64_t n_all = 0;
     int64_t n = 0;
-    enum clew_status status =
-        rows_add(tx, &claims, &SELECT_CLAIMS,
-                 DB_ARGS(db_uuid(&chain->id), db_int(MAX_CLAIMS)), err);
+    enum clew_status status = chain_step_list_last(
+        tx, arena, &chain->id, MAX_CLAIMS, &steps, &count, err);
 
     if (status == CLEW_OK) {
         status = rows_add(tx, &twins, &SELECT_TWINS,
                           DB_ARGS(db_uuid(&chain->id)), err);
     }
-    spots = claims.items;
-    for (size_t i = 0; status == CLEW_OK && i < claims.count; i++) {
-        struct spot spot = spots[i];
+    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        struct chain_step step = steps[i];
+        int64_t n_claims = (int64_t)claim_spans_count(step.claims);
 
-        if (!sight_has(sight, &spot.chat_id, spot.seq)) {
+        n_all += n_claims;
+        if (!sight_has(sight, &step.chat_id, step.seq)) {
             continue;
         }
-        n++;
+        n += n_claims;
         if (n_turns < REPLAYED &&
             (n_turns == 0 ||
-             !uuid_eq(&spots[n_turns - 1].turn_id, &spot.turn_id))) {
-            spots[n_turns++] = spot;
+             !uuid_eq(&steps[n_turns - 1].turn_id, &step.turn_id))) {
+            steps[n_turns++] = step;
         }
     }
     *out_seen = n > 0 && uuid_is_nil(&chain->merged_into) &&
@@ -234,12 +208,12 @@ enum clew_status chain_as_of(struct engine *engine, struct store_tx *tx,
         return status;
     }
     status = phase_then(tx, arena, sight, chain, err);
-    if (status == CLEW_OK && (size_t)n < claims.count) { /* it went on */
-        status = replay(engine, tx, arena, spots, n_turns, chain, err);
+    if (status == CLEW_OK && n < n_all) { /* it went on */
+        status = replay(engine, tx, arena, steps, n_turns, chain, err);
     }
     chain->n_claims = n;
-    chain->last_seq = spots[0].seq;
-    chain->last_extended_at_ms = spots[0].at_ms;
+    chain->last_seq = steps[0].seq;
+    chain->last_extended_at_ms = steps[0].created_at_ms;
     chain->is_unmade = true;
     chain->twin_of = chain->id;
     chain->id = twin_id(chat, chain);
@@ -341,7 +315,8 @@ enum clew_status chain_fork_enter(const struct chain_group *group,
 /* --- reading through --------------------------------------------------------
  */
 
-enum clew_status chain_claims_line(struct store_tx *tx, struct arena *arena,
+enum clew_status chain_claims_line(const struct engine *engine,
+                                   struct store_tx *tx, struct arena *arena,
                                    const struct chain *chain,
                                    struct claim **claims, size_t *count,
                                    struct clew_error *err)
@@ -362,8 +337,8 @@ enum clew_status chain_claims_line(struct store_tx *tx, struct arena *arena,
         size_t n_older = 0;
         size_t n = 0;
 
-        status = claim_list(tx, arena, &at.twin_of, CHAIN_VIEW_MAX, &older,
-                            &n_older, err);
+        status = chain_claims(engine, tx, arena, &at.twin_of, CHAIN_VIEW_MAX,
+                              &older, &n_older, err);
         all = arena_zero(arena, n_older + *count + 1, sizeof(*all));
         if (status != CLEW_OK || !all) {
             return status != CLEW_OK ? status : clew_no_memory(err);

@@ -41,7 +41,8 @@ enum clew_status chain_fork_enter(const struct chain_group *group,
                                   struct clew_error *err) CLEW_MUST_CHECK;
 /* Claims of what a twin parted from, as far as its line has them, before its
  * own. */
-enum clew_status chain_claims_line(struct store_tx *tx, struct arena *arena,
+enum clew_status chain_claims_line(const struct engine *engine,
+                                   struct store_tx *tx, struct arena *arena,
                                    const struct chain *chain,
                                    struct claim **claims, size_t *count,
                                    struct clew_error *err) CLEW_MUST_CHECK;

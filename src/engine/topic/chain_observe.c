@@ -26,13 +26,16 @@
 #include "store/db.h"
 
 DB_SQL(SELECT_HOLDERS,
-       "SELECT DISTINCT chain_id FROM claims WHERE tenant = $1 AND chat_id = $2"
-       " AND seq >= $3 AND seq <= $4 ORDER BY chain_id LIMIT 8");
+       "SELECT DISTINCT COALESCE(moved_to, chain_id) AS held_by FROM"
+       " chain_steps WHERE tenant = $1 AND chat_id = $2 AND seq >= $3 AND"
+       " seq <= $4 AND claims <> '' ORDER BY held_by LIMIT 8");
 DB_SQL(SELECT_LAST_CHAIN,
-       "SELECT chain_id FROM claims WHERE tenant = $1 AND chat_id = $2"
-       " AND seq = $3 ORDER BY position DESC LIMIT 1");
-DB_SQL(SELECT_KNOWN, "SELECT 1 FROM claims WHERE tenant = $1 AND chat_id = $2"
-                     " AND seq = $3 LIMIT 1");
+       "SELECT COALESCE(moved_to, chain_id) FROM chain_steps WHERE tenant = $1"
+       " AND chat_id = $2 AND seq = $3 AND claims <> '' ORDER BY position DESC"
+       " LIMIT 1");
+DB_SQL(SELECT_KNOWN,
+       "SELECT 1 FROM chain_steps WHERE tenant = $1 AND chat_id = $2"
+       " AND seq = $3 AND claims <> '' LIMIT 1");
 
 /* --- trace ------------------------------------------------------------------
  */
@@ -198,7 +201,7 @@ static enum clew_status observe_part(const struct chain_group *group,
     session->is_talk_dirty = true;
     if (status == CLEW_OK && session->n_open > 0 && ends(group)) {
         status = chain_change_conclude(group, session->open[0],
-                                       " in so many words", err);
+                                       CHAIN_STEP_CONCLUDE, err);
     }
     return status;
 }
@@ -350,7 +353,7 @@ static enum clew_status conclude_id(const struct chain_group *group,
         if ((uuid_eq(&chain->id, id) || uuid_eq(&chain->twin_of, id)) &&
             chain->last_extended_at_ms <= group->work->turn->created_at_ms) {
             return chain_change_conclude(group, group->session->open[i],
-                                         ": its effort is resolved", err);
+                                         CHAIN_STEP_RESOLVE, err);
         }
     }
     return CLEW_OK;

@@ -7,15 +7,9 @@
 #include "base/utf8.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
-#include "engine/core/rows.h"
 #include "engine/read/reading.h"
 #include "engine/read/sense.h"
 #include "engine/understand/observation.h"
-#include "store/db.h"
-
-DB_SQL(SELECT_FIRST, "SELECT chat_id, seq FROM claims WHERE tenant = $1"
-                     " AND chain_id = $2 ORDER BY created_at, seq, position"
-                     " LIMIT 1");
 
 /* Bytes of the turn, and of each of the two it is compared with. */
 #define TURN_BYTES 200
@@ -74,21 +68,6 @@ static struct str said_now(const struct chain_group *group)
     return sense_said(group->work->batch->arena, &it);
 }
 
-struct spot {
-    struct uuid chat_id;
-    int64_t seq;
-};
-
-static bool spot_of(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    struct spot *out = item;
-
-    (void)arena;
-    out->chat_id = db_get_uuid(rows, 0);
-    out->seq = db_get_int(rows, 1);
-    return true;
-}
-
 /* The chain's first two turns; s == NULL: they are gone. */
 static enum clew_status stretch_of(const struct batch_work *batch,
                                    const struct chain *chain, struct str *out,
@@ -97,24 +76,23 @@ static enum clew_status stretch_of(const struct batch_work *batch,
     struct arena *arena = batch->arena;
     struct turn *turns = NULL;
     size_t count = 0;
-    struct spot spot;
+    struct chain_step first;
     struct str texts[STRETCH_TURNS] = {{0}};
     size_t n = 0;
     enum clew_status status =
-        rows_one(batch->tx, arena, &SELECT_FIRST, DB_ARGS(db_uuid(&chain->id)),
-                 spot_of, &spot, sizeof(spot), "claim", err);
+        chain_step_first(batch->tx, arena, &chain->id, &first, err);
 
     *out = (struct str){0};
     if (status != CLEW_OK) {
         return status == CLEW_NOT_FOUND ? CLEW_OK : status;
     }
-    status = turn_list_line(batch->tx, arena, &spot.chat_id, spot.seq - 1,
+    status = turn_list_line(batch->tx, arena, &first.chat_id, first.seq - 1,
                             STRETCH_TURNS, &turns, &count, err);
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         bool is_talk =
             turns[i].role == TURN_USER || turns[i].role == TURN_ASSISTANT;
 
-        if (is_talk && turns[i].seq < spot.seq + STRETCH_TURNS) {
+        if (is_talk && turns[i].seq < first.seq + STRETCH_TURNS) {
             texts[n] = said(arena, &turns[i]);
             status = texts[n++].s ? CLEW_OK : clew_no_memory(err);
         }

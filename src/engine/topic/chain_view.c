@@ -7,7 +7,6 @@
 #include "engine/core/engine.h"
 #include "engine/topic/chain.h"
 #include "engine/topic/chain_fork.h"
-#include "engine/topic/claim.h"
 
 struct list_work {
     struct engine *engine;
@@ -78,6 +77,7 @@ enum clew_status chain_list(struct engine *engine, const struct scope *scope,
 }
 
 struct get_work {
+    struct engine *engine;
     struct arena *arena;
     const struct uuid *id;
     struct chain_detail *out;
@@ -92,12 +92,13 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
         chain_find(tx, work->arena, work->id, &out->chain, err);
 
     if (status == CLEW_OK) {
-        status = claim_list(tx, work->arena, work->id, CHAIN_VIEW_MAX,
-                            &out->claims, &out->n_claims, err);
+        status =
+            chain_claims(work->engine, tx, work->arena, work->id,
+                         CHAIN_VIEW_MAX, &out->claims, &out->n_claims, err);
     }
     if (status == CLEW_OK && !uuid_is_nil(&out->chain.twin_of)) {
-        status = chain_claims_line(tx, work->arena, &out->chain, &out->claims,
-                                   &out->n_claims, err);
+        status = chain_claims_line(work->engine, tx, work->arena, &out->chain,
+                                   &out->claims, &out->n_claims, err);
     }
     return status == CLEW_OK
                ? chain_list_events(tx, work->arena, work->id, CHAIN_VIEW_MAX,
@@ -109,7 +110,7 @@ enum clew_status chain_get(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *id,
                            struct chain_detail *out, struct clew_error *err)
 {
-    struct get_work work = {arena, id, out};
+    struct get_work work = {engine, arena, id, out};
 
     return store_read(engine->store, scope, do_get, &work, err);
 }

@@ -12,10 +12,10 @@
 
 /* All: $2 the chat, turns ($3, $4]. */
 DB_SQL(TOPICS,
-       "SELECT DISTINCT c.seq, c.chain_id, h.topic, h.state FROM claims c"
-       " JOIN chains h ON h.tenant = c.tenant AND h.id = c.chain_id"
-       " WHERE c.tenant = $1 AND c.chat_id = $2 AND c.seq > $3"
-       " AND c.seq <= $4 ORDER BY c.seq LIMIT 4000");
+       "SELECT DISTINCT c.seq, h.id, h.topic, h.state FROM chain_steps c"
+       " JOIN chains h ON h.tenant = $1 AND h.id = COALESCE(c.moved_to,"
+       " c.chain_id) WHERE c.tenant = $1 AND c.chat_id = $2 AND c.seq > $3"
+       " AND c.seq <= $4 AND c.claims <> '' ORDER BY c.seq LIMIT 4000");
 #define REFINED                                                                \
     "(SELECT COUNT(*) FROM memory_sources s JOIN memories n"                   \
     " ON n.tenant = s.tenant AND n.id = s.memory_id"                           \
