@@ -61,7 +61,7 @@ const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <
   ["episodes", "citations IS NOT NULL"], ["chain_updates", "claim_ids <> ''"]].map(([table, is]) => `(SELECT COUNT(*) FROM ${table} WHERE ${is})`).join(" + ")}`;
 
 /* Rows in an earlier form than today's, by their first byte. */
-const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("memory")} <> '03')
+const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("memory")} <> '04')
   + (SELECT COUNT(*) FROM chat_profiles WHERE ${first("data")} <> '02')`;
 
 /* Exit code of a command that may find something. */

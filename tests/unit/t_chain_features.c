@@ -264,6 +264,105 @@ static void a_state_in_full_is_written_shorter(void **state)
     buf_release(&shorter);
 }
 
+/* … and then weights alone were in full. */
+static void a_state_with_whole_weights_is_read(void **state)
+{
+    static const unsigned char former[] = {3, 1, 0,    0, /* a turn */
+                                           1, 7, 0,    0,    0,
+                                           0, 0, 0x20, 0x40, /* 2.5 */
+                                           3,                /* a noun */
+                                           0, 0, 0,    0,    0};
+    struct chain_state again;
+
+    (void)state;
+    assert_true(chain_state_read(
+        (struct str){(const char *)former, sizeof(former)}, &again));
+    assert_int_equal(again.n_words, 1);
+    assert_true(again.words[0].weight == 2.5f);
+    assert_int_equal(again.words[0].count, 1);
+    assert_true(again.words[0].is_noun);
+    assert_false(chain_state_read(
+        (struct str){(const char *)former, sizeof(former) - 1}, &again));
+}
+
+static void weights_are_kept_to_the_last_bit(void **state)
+{
+    static const float weights[] = {0,
+                                    1.0f / 4096,
+                                    2.5f,
+                                    12.0459337f,
+                                    12.0459337f,
+                                    4.88891602f,
+                                    0.1f,
+                                    65533.0f / 4096,
+                                    65534.0f / 4096,
+                                    65535.0f / 4096,
+                                    16.0f,
+                                    1e20f,
+                                    12.0459337f,
+                                    1.0f / 3,
+                                    1.0f / 3};
+    const size_t n = sizeof(weights) / sizeof(weights[0]);
+    struct chain_state full;
+    struct chain_state again;
+    struct buf bytes;
+
+    (void)state;
+    chain_state_init(&full);
+    for (size_t i = 0; i < n; i++) {
+        full.words[i] = (struct chain_count){
+            .hash = (uint32_t)i + 1, .weight = weights[i], .count = 1};
+    }
+    full.n_words = (uint8_t)n;
+    buf_init(&bytes, 1 << 12);
+    assert_int_equal(chain_state_write(&full, &bytes), CLEW_OK);
+    assert_true(chain_state_read(buf_str(&bytes), &again));
+    for (size_t i = 0; i < n; i++) {
+        assert_memory_equal(&again.words[i].weight, &weights[i], sizeof(float));
+    }
+    buf_release(&bytes);
+}
+
+static void vectors_are_kept_to_the_last_bit(void **state)
+{
+    uint32_t seed = 7;
+
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        /* 0: none of one; 1: extremes; 2: the sum is away from both */
+        int form = round % 3;
+        struct chain_state full;
+        struct chain_state again;
+        struct buf bytes;
+
+        chain_state_init(&full);
+        full.has_vectors = true;
+        for (size_t i = 0; i < CHAIN_VECTOR; i++) {
+            int8_t parts[3];
+
+            for (size_t k = 0; k < 3; k++) {
+                seed = seed * 1664525 + 1013904223;
+                parts[k] = (int8_t)(seed >> 24);
+                if (form == 1) {
+                    parts[k] = parts[k] < 0 ? -128 : 127;
+                }
+            }
+            full.said[0].parts[i] = parts[0];
+            full.said[1].parts[i] = form == 0 ? 0 : parts[1];
+            full.sum.parts[i] =
+                form == 2 ? parts[2] : (int8_t)((parts[0] + parts[1]) / 2);
+        }
+        buf_init(&bytes, 1 << 12);
+        assert_int_equal(chain_state_write(&full, &bytes), CLEW_OK);
+        assert_true(chain_state_read(buf_str(&bytes), &again));
+        assert_memory_equal(&again.said, &full.said, sizeof(full.said));
+        assert_memory_equal(&again.sum, &full.sum, sizeof(full.sum));
+        assert_false(
+            chain_state_read((struct str){bytes.data, bytes.len - 1}, &again));
+        buf_release(&bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +377,9 @@ int main(void)
         cmocka_unit_test(a_sum_of_vectors_forgets_slowly),
         cmocka_unit_test(a_state_of_before_is_read_without_its_vectors),
         cmocka_unit_test(a_state_in_full_is_written_shorter),
+        cmocka_unit_test(a_state_with_whole_weights_is_read),
+        cmocka_unit_test(weights_are_kept_to_the_last_bit),
+        cmocka_unit_test(vectors_are_kept_to_the_last_bit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,10 @@
 
 #include <string.h>
 
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 #define TALK_VERSION 3
+/* Had every weight in full, and the sum of vectors. */
+#define STATE_WEIGHTS 3
 /* Had every number in full, and all three vectors. */
 #define STATE_FULL 2
 /* Had two vectors of any embedder, which are left behind. */
@@ -22,13 +24,54 @@
 /* Had the turns since the chain changed. */
 #define TALK_BEFORE 2
 
+/* --- words and names with their counts. Weights are the lexicon's, which are
+ * whole steps, or one of its largest --- */
+
+#define WEIGHT_STEPS 4096
+/* In place of the steps: a weight in full follows, or the last such again. */
+#define IN_FULL 0xffffu
+#define AS_BEFORE 0xfffeu
+
+static void put_weight(struct buf *out, float weight, float *full)
+{
+    float steps = weight * WEIGHT_STEPS;
+    uint32_t whole =
+        steps >= 0 && steps < (float)AS_BEFORE ? (uint32_t)steps : AS_BEFORE;
+
+    if (whole < AS_BEFORE && (float)whole == steps) {
+        bytes_put(out, whole, 2);
+    } else if (memcmp(&weight, full, sizeof(weight)) == 0) {
+        bytes_put(out, AS_BEFORE, 2);
+    } else {
+        bytes_put(out, IN_FULL, 2);
+        bytes_put_float(out, weight);
+        *full = weight;
+    }
+}
+
+static float get_weight(struct bytes_source *from, uint64_t version,
+                        float *full)
+{
+    uint64_t steps = version == STATE_VERSION ? bytes_get(from, 2) : IN_FULL;
+
+    if (steps < AS_BEFORE) {
+        return (float)steps / WEIGHT_STEPS;
+    }
+    if (steps == IN_FULL) {
+        *full = bytes_get_float(from);
+    }
+    return *full;
+}
+
 static void put_counts(struct buf *out, const struct chain_count *items,
                        size_t count)
 {
+    float full = 0;
+
     bytes_put(out, count, 1);
     for (size_t i = 0; i < count; i++) {
         bytes_put(out, items[i].hash, 4);
-        bytes_put_float(out, items[i].weight);
+        put_weight(out, items[i].weight, &full);
         bytes_put_number(out, (uint32_t)items[i].count << 1 | items[i].is_noun);
     }
 }
@@ -37,6 +80,7 @@ static uint8_t get_counts(struct bytes_source *from, uint64_t version,
                           struct chain_count *items, size_t cap)
 {
     size_t count = bytes_get(from, 1);
+    float full = 0;
 
     if (count > cap) {
         from->is_short = true;
@@ -44,8 +88,8 @@ static uint8_t get_counts(struct bytes_source *from, uint64_t version,
     }
     for (size_t i = 0; i < count; i++) {
         items[i].hash = (uint32_t)bytes_get(from, 4);
-        items[i].weight = bytes_get_float(from);
-        if (version == STATE_VERSION) {
+        items[i].weight = get_weight(from, version, &full);
+        if (version >= STATE_WEIGHTS) {
             uint32_t number = bytes_get_number(from);
 
             items[i].count = (uint16_t)(number >> 1);
@@ -85,7 +129,7 @@ static void put_last(struct buf *out, const struct chain_state *state)
 static uint32_t get_last_word(struct bytes_source *from, uint64_t version,
                               const struct chain_state *state)
 {
-    size_t at = version == STATE_VERSION ? bytes_get(from, 1) : NOT_COUNTED;
+    size_t at = version >= STATE_WEIGHTS ? bytes_get(from, 1) : NOT_COUNTED;
 
     if (at == NOT_COUNTED) {
         return (uint32_t)bytes_get(from, 4);
@@ -140,6 +184,74 @@ static void put_vector(struct buf *out, const struct chain_vector *vector)
     clew_ignore(small_ints_write(parts, CHAIN_VECTOR, out)); /* buf_status() */
 }
 
+/* The sum is near a mix of the last two, of so many eighths of each: what it is
+ * away from that takes fewer bits. Whole numbers, so that every machine writes
+ * the same. */
+#define EIGHTHS 8
+
+struct mix {
+    int eighths[2];
+};
+
+static int mixed(const struct chain_state *state, const struct mix *mix,
+                 size_t at)
+{
+    int sum = mix->eighths[0] * state->said[0].parts[at] +
+              mix->eighths[1] * state->said[1].parts[at];
+
+    return (sum >= 0 ? sum + EIGHTHS / 2 : sum - EIGHTHS / 2) / EIGHTHS;
+}
+
+static int64_t product(const struct chain_vector *a,
+                       const struct chain_vector *b)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < CHAIN_VECTOR; i++) {
+        sum += a->parts[i] * b->parts[i];
+    }
+    return sum;
+}
+
+static int eighths_of(int64_t part, int64_t whole)
+{
+    int64_t eighths = whole > 0 ? EIGHTHS * part / whole : 0;
+
+    return eighths < 0 ? 0 : eighths > EIGHTHS ? EIGHTHS : (int)eighths;
+}
+
+/* The mix that is nearest to the sum: least squares. */
+static struct mix mix_of(const struct chain_state *state)
+{
+    const struct chain_vector *a = &state->said[0];
+    const struct chain_vector *b = &state->said[1];
+    int64_t aa = product(a, a);
+    int64_t bb = product(b, b);
+    int64_t ab = product(a, b);
+    int64_t as = product(a, &state->sum);
+    int64_t bs = product(b, &state->sum);
+    int64_t whole = aa * bb - ab * ab;
+
+    if (whole <= 0) { /* one is missing, or they are the same */
+        return (struct mix){
+            {eighths_of(as, aa), aa > 0 ? 0 : eighths_of(bs, bb)}};
+    }
+    return (struct mix){{eighths_of(as * bb - bs * ab, whole),
+                         eighths_of(bs * aa - as * ab, whole)}};
+}
+
+static void put_sum(struct buf *out, const struct chain_state *state)
+{
+    struct mix mix = mix_of(state);
+    int32_t parts[CHAIN_VECTOR];
+
+    for (size_t i = 0; i < CHAIN_VECTOR; i++) {
+        parts[i] = state->sum.parts[i] - mixed(state, &mix, i);
+    }
+    bytes_put(out, (uint64_t)(mix.eighths[0] | mix.eighths[1] << 4), 1);
+    clew_ignore(small_ints_write(parts, CHAIN_VECTOR, out)); /* buf_status() */
+}
+
 static void put_vectors(struct buf *out, const struct chain_state *state)
 {
     unsigned flags = state->has_vectors ? HAS_VECTORS : 0;
@@ -163,7 +275,7 @@ static void put_vectors(struct buf *out, const struct chain_state *state)
         }
     }
     if (state->has_vectors && !has_sum) {
-        put_vector(out, &state->sum);
+        put_sum(out, state);
     }
 }
 
@@ -172,7 +284,7 @@ static void get_vector(struct bytes_source *from, uint64_t version,
 {
     int32_t parts[CHAIN_VECTOR];
 
-    if (version == STATE_VERSION) {
+    if (version >= STATE_WEIGHTS) {
         if (!small_ints_read(&from->rest, parts, CHAIN_VECTOR)) {
             from->is_short = true;
             return;
@@ -190,7 +302,30 @@ static void get_vector(struct bytes_source *from, uint64_t version,
     from->rest = str_sub(from->rest, CHAIN_VECTOR, from->rest.len);
 }
 
-static void get_vectors(struct bytes_source *from, struct chain_state *out)
+static void get_sum(struct bytes_source *from, uint64_t version,
+                    struct chain_state *out)
+{
+    unsigned eighths;
+    struct mix mix;
+    int32_t parts[CHAIN_VECTOR];
+
+    if (version == STATE_WEIGHTS) {
+        get_vector(from, version, &out->sum);
+        return;
+    }
+    eighths = (unsigned)bytes_get(from, 1);
+    mix = (struct mix){{(int)(eighths & 15), (int)(eighths >> 4)}};
+    if (!small_ints_read(&from->rest, parts, CHAIN_VECTOR)) {
+        from->is_short = true;
+        return;
+    }
+    for (size_t i = 0; i < CHAIN_VECTOR; i++) {
+        out->sum.parts[i] = (int8_t)(parts[i] + mixed(out, &mix, i));
+    }
+}
+
+static void get_vectors(struct bytes_source *from, uint64_t version,
+                        struct chain_state *out)
 {
     unsigned flags = (unsigned)bytes_get(from, 1);
     bool has_sum = false;
@@ -199,7 +334,7 @@ static void get_vectors(struct bytes_source *from, struct chain_state *out)
     out->is_vector_user = flags & IS_USERS;
     for (unsigned k = 0; k < 2; k++) {
         if (flags & (unsigned)HAS_SAID << k) {
-            get_vector(from, STATE_VERSION, &out->said[k]);
+            get_vector(from, version, &out->said[k]);
         }
         if (flags & (unsigned)IS_SUM << k) {
             out->sum = out->said[k];
@@ -207,7 +342,7 @@ static void get_vectors(struct bytes_source *from, struct chain_state *out)
         }
     }
     if (out->has_vectors && !has_sum) {
-        get_vector(from, STATE_VERSION, &out->sum);
+        get_sum(from, version, out);
     }
 }
 
@@ -258,7 +393,7 @@ enum clew_status chain_state_write(const struct chain_state *state,
 static void get_begin(struct bytes_source *from, uint64_t version,
                       struct chain_state *out)
 {
-    if (version == STATE_VERSION) {
+    if (version >= STATE_WEIGHTS) {
         uint8_t asks;
 
         out->n_turns = bytes_get_number(from);
@@ -284,8 +419,7 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
     uint64_t version = bytes_get(&from, 1);
 
     chain_state_init(out);
-    if (version != STATE_VERSION && version != STATE_FULL &&
-        version != STATE_BEFORE) {
+    if (version < STATE_BEFORE || version > STATE_VERSION) {
         return false;
     }
     get_begin(&from, version, out);
@@ -299,8 +433,8 @@ bool chain_state_read(struct str bytes, struct chain_state *out)
     for (size_t i = 0; i < out->n_topic; i++) {
         out->topic[i] = (uint32_t)bytes_get(&from, 4);
     }
-    if (version == STATE_VERSION) {
-        get_vectors(&from, out);
+    if (version >= STATE_WEIGHTS) {
+        get_vectors(&from, version, out);
     } else {
         get_full_vectors(&from, version, out);
     }
