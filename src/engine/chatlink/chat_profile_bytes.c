@@ -125,17 +125,34 @@ enum clew_status chat_profile_write(const struct chat_profile *profile,
 /* --- reading ----------------------------------------------------------------
  */
 
-static void get_vector(struct bytes_source *from, float *out, size_t dim)
+/* `parts` has room for as many numbers. */
+static void get_vector(struct bytes_source *from, int32_t *parts, float *out,
+                       size_t dim)
 {
     float steps = chat_profile_steps(dim);
-    int32_t *parts = alloc_array(NULL, dim + 1, sizeof(*parts));
 
     from->is_short =
-        !parts || !small_ints_read(&from->rest, parts, dim) || from->is_short;
+        !small_ints_read(&from->rest, parts, dim) || from->is_short;
     for (size_t i = 0; !from->is_short && i < dim; i++) {
         out[i] = (float)parts[i] / steps;
     }
-    alloc_free(parts);
+}
+
+static bool get_vectors(struct arena *arena, struct bytes_source *from,
+                        struct chat_profile *out)
+{
+    int32_t *parts = arena_alloc(arena, (out->dim + 1) * sizeof(*parts));
+
+    if (!parts) {
+        return false;
+    }
+    get_vector(from, parts, out->sum, out->dim);
+    if (out->n_turns > 1) {
+        get_vector(from, parts, out->last, out->dim);
+    } else {
+        memcpy(out->last, out->sum, out->dim * sizeof(*out->last));
+    }
+    return true;
 }
 
 /* The numbers before the words, and how many words and axes there are. */
@@ -218,13 +235,8 @@ bool chat_profile_read(struct arena *arena, struct str data,
     get_terms(&from, is_full, out);
     if (is_full) {
         get_full_vectors(&from, out);
-    } else {
-        get_vector(&from, out->sum, out->dim);
-        if (out->n_turns > 1) {
-            get_vector(&from, out->last, out->dim);
-        } else {
-            memcpy(out->last, out->sum, out->dim * sizeof(*out->last));
-        }
+    } else if (!get_vectors(arena, &from, out)) {
+        return false;
     }
     /* half of one is none */
     return !from.is_short ||
