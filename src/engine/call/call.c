@@ -87,7 +87,8 @@ static enum clew_status store_turn(struct work *work,
     status = capture_prepare(work->engine, work->arena, &input, work->now_ms,
                              &turn, err);
     if (status == CLEW_OK) {
-        status = reading_of(work->engine, work->arena, &turn, &reading, err);
+        status =
+            reading_to_store(work->engine, work->arena, &turn, &reading, err);
     }
     if (status == CLEW_OK) {
         status =

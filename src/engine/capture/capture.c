@@ -453,8 +453,8 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
         status = capture_prepare(engine, arena, &inputs[i], now_ms, &item->turn,
                                  err);
         if (status == CLEW_OK && !batch.is_unread) {
-            status =
-                reading_of(engine, arena, &item->turn, &item->reading, err);
+            status = reading_to_store(engine, arena, &item->turn,
+                                      &item->reading, err);
         }
     }
     if (status == CLEW_OK && is_live(&batch)) {

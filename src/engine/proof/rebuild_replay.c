@@ -423,8 +423,8 @@ static enum clew_status replay_turns(struct rebuild *r, struct store_tx *tx,
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < batch.count && status == CLEW_OK; i++) {
-        status = reading_of(&r->scratch, arena, &batch.turns[i],
-                            &batch.readings[i], err);
+        status = reading_to_store(&r->scratch, arena, &batch.turns[i],
+                                  &batch.readings[i], err);
     }
     clock_set_ms(&r->clock, batch.turns[0].stored_at_ms);
     r->replay = (struct replay){0};

@@ -122,16 +122,24 @@ static enum clew_status add_inputs(struct engine *engine, struct arena *arena,
     return status;
 }
 
-enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
-                                  const struct turn *turn, bool has_keywords,
-                                  struct doc_text *out, struct clew_error *err)
+enum clew_status doc_words_of_turn(struct engine *engine, struct arena *arena,
+                                   const struct turn *turn, bool has_keywords,
+                                   struct doc_text *out, struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms,
                                        .timezone = turn->timezone,
                                        .speaker = turn->name,
                                        .has_no_keywords = !has_keywords};
+
+    return analyse(engine, arena, turn->text, &options, out, err);
+}
+
+enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
+                                  const struct turn *turn, bool has_keywords,
+                                  struct doc_text *out, struct clew_error *err)
+{
     enum clew_status status =
-        analyse(engine, arena, turn->text, &options, out, err);
+        doc_words_of_turn(engine, arena, turn, has_keywords, out, err);
 
     if (status == CLEW_OK) {
         status = embed_halves(engine, arena, turn->name, out, err);

@@ -46,6 +46,11 @@ enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
                                   const struct turn *turn, bool has_keywords,
                                   struct doc_text *out,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* The same without halves and inputs, which only the index wants. */
+enum clew_status doc_words_of_turn(struct engine *engine, struct arena *arena,
+                                   const struct turn *turn, bool has_keywords,
+                                   struct doc_text *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* What a turn is found by: its text, and behind it what its tools were given,
  * with the secrets starred as in its text. The text itself if that is all. */

@@ -77,6 +77,29 @@ enum clew_status reading_analyse(struct arena *arena, const struct turn *turn,
     return status == CLEW_OK ? analyse(arena, turn, said, out, err) : status;
 }
 
+/* Are the parts of a reading wanted that only talk has? */
+static bool is_talk(const struct engine *engine, const struct turn *turn)
+{
+    return engine_observes(engine) &&
+           (turn->role == TURN_USER || turn->role == TURN_ASSISTANT);
+}
+
+enum clew_status reading_to_store(struct engine *engine, struct arena *arena,
+                                  const struct turn *turn, struct reading *out,
+                                  struct clew_error *err)
+{
+    struct turn seen = *turn; /* one from before redact.h has all it said */
+    enum clew_status status = redact_text(engine, arena, &seen.text, err);
+
+    if (status == CLEW_OK) {
+        status = doc_text_of_turn(engine, arena, &seen, engine_observes(engine),
+                                  &out->text, err);
+    }
+    return status == CLEW_OK && is_talk(engine, turn)
+               ? reading_said(arena, seen.text, &out->said, err)
+               : status;
+}
+
 /* What was said, and its analysis: that of the whole text if it is the same. */
 static enum clew_status read_said(struct arena *arena, const struct turn *turn,
                                   struct reading *out, struct clew_error *err)
@@ -94,16 +117,15 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
                             const struct turn *turn, struct reading *out,
                             struct clew_error *err)
 {
-    struct turn seen = *turn; /* one from before redact.h has all it said */
+    struct turn seen = *turn;
     enum clew_status status = redact_text(engine, arena, &seen.text, err);
 
     turn = &seen;
     if (status == CLEW_OK) {
-        status = doc_text_of_turn(engine, arena, turn, engine_observes(engine),
-                                  &out->text, err);
+        status = doc_words_of_turn(engine, arena, turn, engine_observes(engine),
+                                   &out->text, err);
     }
-    if (status != CLEW_OK || !engine_observes(engine) ||
-        (turn->role != TURN_USER && turn->role != TURN_ASSISTANT)) {
+    if (status != CLEW_OK || !is_talk(engine, turn)) {
         return status;
     }
     status = read_said(arena, turn, out, err);

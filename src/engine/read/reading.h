@@ -35,7 +35,13 @@ struct reading {
     struct chain_reading chains;
 };
 
-/* Read a prepared turn: its id, role, text and times are set. */
+/* What storing a prepared turn (its id, role, text and times are set) needs of
+ * it: all of `text`, and `said`. Much of the rest is not cheap, and is only
+ * asked for when the turn is read. */
+enum clew_status reading_to_store(struct engine *engine, struct arena *arena,
+                                  const struct turn *turn, struct reading *out,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Read a prepared turn: everything but what only the index wants of `text`. */
 enum clew_status reading_of(struct engine *engine, struct arena *arena,
                             const struct turn *turn, struct reading *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
