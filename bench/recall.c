@@ -556,7 +556,7 @@ static enum clew_status run_given(struct embedder *embedder,
 
 static void agreement(const struct bench *bench)
 {
-    static const struct embedder_ops ops = {"given", run_given, NULL};
+    static const struct embedder_ops ops = {"given", run_given, NULL, NULL};
     struct embedder embedder = {.ops = &ops, .id = "given", .dim = bench->dim};
     struct recall_request request = {.query = STR(""),
                                      .user = STR("ada"),

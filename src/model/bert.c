@@ -228,7 +228,7 @@ static void free_bert(struct embedder *embedder)
     alloc_free(bert);
 }
 
-static const struct embedder_ops ops = {"bert", run, free_bert};
+static const struct embedder_ops ops = {"bert", run, free_bert, NULL};
 
 enum clew_status bert_open(const char *folder, const char *name,
                            struct embedder **out_embedder,

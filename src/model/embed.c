@@ -22,6 +22,14 @@ enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
     return embedder->ops->run(embedder, texts, count, out, err);
 }
 
+bool embed_near(const struct embedder *embedder, struct str text,
+                const float *asked, struct embed_stretch *stretches,
+                size_t count)
+{
+    return embedder->ops->near &&
+           embedder->ops->near(embedder, text, asked, stretches, count);
+}
+
 void embed_free(struct embedder *embedder)
 {
     if (embedder && embedder->ops->free) {

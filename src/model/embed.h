@@ -25,12 +25,24 @@
 
 struct embedder;
 
+/* A stretch of a text, in bytes; and what embed_near() says of it. */
+struct embed_stretch {
+    size_t from;
+    size_t to;
+    float cosine;
+    float off; /* at most so far from what embed_run() would have given */
+};
+
 struct embedder_ops {
     const char *kind; /* "static", "bert", "http" */
     /* Vectors of `count` texts, row by row, dim floats each. */
     enum clew_status (*run)(struct embedder *embedder, const struct str *texts,
                             size_t count, float *out, struct clew_error *err);
     void (*free)(struct embedder *embedder);
+    /* embed_near(); NULL if the model has no quicker way. */
+    bool (*near)(const struct embedder *embedder, struct str text,
+                 const float *asked, struct embed_stretch *stretches,
+                 size_t count);
 };
 
 /* Base; the first member of each implementation. */
@@ -61,6 +73,15 @@ enum clew_status embed_find_centre(struct embedder *embedder, int16_t *out,
 enum clew_status embed_run(struct embedder *embedder, const struct str *texts,
                            size_t count, float *out,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * About how near stretches of one text are to `asked`, a vector of this model:
+ * the text is gone through once, however they overlap. Not in every bit what
+ * embed_run() and a product give, but told how far off at most. False if the
+ * model cannot, or not vouch for it.
+ */
+bool embed_near(const struct embedder *embedder, struct str text,
+                const float *asked, struct embed_stretch *stretches,
+                size_t count);
 /* As embed_run(), each without what all texts share (embed_centre()), and of
  * length 1: their products are cosines. */
 enum clew_status embed_run_centred(struct embedder *embedder,

@@ -331,7 +331,7 @@ static void free_http(struct embedder *embedder)
     alloc_free(model);
 }
 
-static const struct embedder_ops ops = {"http", run, free_http};
+static const struct embedder_ops ops = {"http", run, free_http, NULL};
 
 /* The endpoint itself: "/embeddings" is added to a base address. */
 static char *make_url(const char *url)

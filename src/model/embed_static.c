@@ -13,6 +13,7 @@
 #include "model/static_kernels.h"
 #include "model/wordpiece.h"
 
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@
 #define HEADER_BYTES 64
 #define ID_AT 32
 #define ID_BYTES 32
+/* Axes of a model that embed_near() has room for on the stack. */
+#define NEAR_DIM 256
 
 __asm__(".section .rodata\n"
         ".balign 64\n"
@@ -88,6 +91,180 @@ static enum clew_status run(struct embedder *embedder, const struct str *texts,
         embed_tokens(model, ids, n, out + i * embedder->dim);
     }
     return CLEW_OK;
+}
+
+/* --- stretches of one text ----------------------------------------------- */
+
+/* More than a search ever asks about. */
+#define NEAR_STRETCHES 16
+/* No row is longer than this many of its scale: the root of its values' most
+ * squares. */
+#define ROW_BYTE 128.0f
+
+/* A piece between two ends of stretches, and the sum of its tokens' rows. */
+struct piece {
+    size_t from;
+    size_t to;
+    size_t n_tokens;
+    float most; /* the sum cannot be longer */
+    float dot;  /* with what is asked */
+    float sum[NEAR_DIM];
+};
+
+struct pieces {
+    struct piece items[2 * NEAR_STRETCHES];
+    size_t count;
+};
+
+/* Does a word end at `at` whatever stands there? */
+static bool is_apart(struct str text, size_t at)
+{
+    return at == 0 || at >= text.len || wordpiece_ends_word(text.s[at - 1]);
+}
+
+/* Cut a text at every end of a stretch; false where a word may cross one. */
+static bool cut(struct str text, const struct embed_stretch *stretches,
+                size_t count, struct pieces *out)
+{
+    size_t ends[2 * NEAR_STRETCHES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        size_t end = i % 2 ? stretches[i / 2].to : stretches[i / 2].from;
+        size_t at = n;
+
+        while (at > 0 && ends[at - 1] > end) {
+            at--;
+        }
+        if (at > 0 && ends[at - 1] == end) {
+            continue;
+        }
+        memmove(ends + at + 1, ends + at, (n - at) * sizeof(*ends));
+        ends[at] = end;
+        n++;
+        if (!is_apart(text, end)) {
+            return false;
+        }
+    }
+    out->count = n > 0 ? n - 1 : 0;
+    for (size_t i = 0; i < out->count; i++) {
+        out->items[i].from = ends[i];
+        out->items[i].to = ends[i + 1];
+    }
+    return true;
+}
+
+/* Is a piece part of any stretch? */
+static bool is_wanted(const struct piece *piece,
+                      const struct embed_stretch *stretches, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count &&
+           (piece->from < stretches[i].from || piece->to > stretches[i].to)) {
+        i++;
+    }
+    return i < count;
+}
+
+static float product(const float *a, const float *b, size_t dim)
+{
+    float lanes[STATIC_LANES] = {0};
+    float sum = 0;
+
+    for (size_t i = 0; i < dim; i += STATIC_LANES) {
+        for (size_t k = 0; k < STATIC_LANES; k++) {
+            lanes[k] += a[i + k] * b[i + k];
+        }
+    }
+    for (size_t k = 0; k < STATIC_LANES; k++) {
+        sum += lanes[k];
+    }
+    return sum;
+}
+
+static void sum_piece(const struct static_embedder *model, struct str text,
+                      const float *asked, struct piece *piece)
+{
+    uint32_t ids[EMBED_STATIC_MAX_TOKENS];
+    size_t dim = model->base.dim;
+
+    piece->n_tokens =
+        wordpiece_run(model->wordpiece, str_sub(text, piece->from, piece->to),
+                      ids, EMBED_STATIC_MAX_TOKENS);
+    piece->most = 0;
+    memset(piece->sum, 0, dim * sizeof(float));
+    for (size_t i = 0; i < piece->n_tokens; i++) {
+        float scale = (float)model->scales[ids[i]];
+
+        model->kernels->add_row(piece->sum, model->table + ids[i] * dim, scale,
+                                dim);
+        piece->most += scale * ROW_BYTE * sqrtf((float)dim);
+    }
+    piece->dot = product(asked, piece->sum, dim);
+}
+
+/*
+ * Adding n numbers in another order moves the sum by at most n steps of a
+ * float of what they add up to without their signs. That goes into the product
+ * and into the length, of this sum and of the one that embed_run() makes.
+ */
+static bool near_stretch(const struct static_embedder *model,
+                         const struct pieces *pieces,
+                         struct embed_stretch *stretch)
+{
+    float sum[NEAR_DIM] = {0};
+    size_t dim = model->base.dim;
+    size_t n = 0;
+    float most = 0;
+    float dot = 0;
+    float norm;
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct piece *piece = &pieces->items[i];
+
+        if (piece->from >= stretch->from && piece->to <= stretch->to) {
+            for (size_t d = 0; d < dim; d++) {
+                sum[d] += piece->sum[d];
+            }
+            n += piece->n_tokens;
+            most += piece->most;
+            dot += piece->dot;
+        }
+    }
+    norm = sqrtf(model->kernels->sum_squares(sum, dim));
+    if (norm <= 0 || n >= EMBED_STATIC_MAX_TOKENS) {
+        return false;
+    }
+    stretch->cosine = dot / norm;
+    stretch->off = 8 * FLT_EPSILON *
+                   ((float)(n + pieces->count) * most / norm + (float)dim);
+    return true;
+}
+
+static bool near(const struct embedder *embedder, struct str text,
+                 const float *asked, struct embed_stretch *stretches,
+                 size_t count)
+{
+    const struct static_embedder *model =
+        (const struct static_embedder *)embedder;
+    struct pieces pieces;
+    size_t i = 0;
+
+    if (count > NEAR_STRETCHES || embedder->dim > NEAR_DIM ||
+        !cut(text, stretches, count, &pieces)) {
+        return false;
+    }
+    for (size_t k = 0; k < pieces.count; k++) {
+        pieces.items[k].n_tokens = 0;
+        if (is_wanted(&pieces.items[k], stretches, count)) {
+            sum_piece(model, text, asked, &pieces.items[k]);
+        }
+    }
+    while (i < count && near_stretch(model, &pieces, &stretches[i])) {
+        i++;
+    }
+    return i == count;
 }
 
 /* --- the file ------------------------------------------------------------ */
@@ -157,9 +334,9 @@ static void free_model(struct embedder *embedder)
     alloc_free(model);
 }
 
-static const struct embedder_ops ops = {"static", run, free_model};
+static const struct embedder_ops ops = {"static", run, free_model, near};
 /* The one in the binary is never freed. */
-static const struct embedder_ops shared_ops = {"static", run, NULL};
+static const struct embedder_ops shared_ops = {"static", run, NULL, near};
 
 enum clew_status embed_static_new(struct str file,
                                   const struct static_kernels *kernels,

@@ -337,6 +337,15 @@ size_t wordpiece_run(const struct wordpiece *wordpiece, struct str text,
     return run.n_ids;
 }
 
+bool wordpiece_ends_word(char byte)
+{
+    enum kind kind = (unsigned char)byte < 128
+                         ? kind_of_ascii((unsigned char)byte)
+                         : KIND_LETTER;
+
+    return kind == KIND_SPACE || kind == KIND_ALONE;
+}
+
 bool wordpiece_find(const struct wordpiece *wordpiece, struct str token,
                     uint32_t *out_id)
 {

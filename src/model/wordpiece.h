@@ -45,6 +45,9 @@ void wordpiece_free(struct wordpiece *wordpiece);
  * how many were written. */
 size_t wordpiece_run(const struct wordpiece *wordpiece, struct str text,
                      uint32_t *out_ids, size_t cap);
+/* Is the byte a character behind which a word always ends? A text cut there
+ * has the tokens of its parts. */
+bool wordpiece_ends_word(char byte);
 /* The id of exactly this token; false if there is none. */
 bool wordpiece_find(const struct wordpiece *wordpiece, struct str token,
                     uint32_t *out_id);

@@ -172,6 +172,69 @@ static void near_meanings_are_nearer_than_far_ones(void **state)
     assert_true(likeness("same words here", "same words here") > 0.9999f);
 }
 
+/* Stretches of every length that begin at every third word. */
+static void stretches_are_as_near_as_their_vectors(void **state)
+{
+    static const char text[] =
+        "A man is playing a guitar, and people listen. The naïve café in "
+        "東京 is closed! Reset my password? \xff broken snake_case words, "
+        "the stock market fell sharply; the puppy needs a vet and I forgot "
+        "my login. Привет мир 😀 again.";
+    struct str whole = STR(text);
+    float asked[DIM];
+    size_t n_compared = 0;
+
+    (void)state;
+    vector_of(embed_static(), "who plays an instrument?", asked);
+    for (size_t words = 1; words < 16; words++) {
+        struct embed_stretch stretches[12];
+        size_t count = 0;
+
+        for (size_t at = 0; at < whole.len && count < 12; at++) {
+            size_t end = at;
+
+            if (at > 0 && whole.s[at - 1] != ' ') {
+                continue;
+            }
+            for (size_t n = 0; end < whole.len && n < words; end++) {
+                n += whole.s[end] == ' ';
+            }
+            stretches[count++] = (struct embed_stretch){.from = at, .to = end};
+        }
+        assert_true(embed_near(embed_static(), whole, asked, stretches, count));
+        for (size_t i = 0; i < count; i++) {
+            struct str part =
+                str_sub(whole, stretches[i].from, stretches[i].to);
+            float v[DIM];
+
+            assert_int_equal(embed_run(embed_static(), &part, 1, v, NULL),
+                             CLEW_OK);
+            assert_true(stretches[i].off < 0.01f);
+            assert_true(fabsf(dot(asked, v) - stretches[i].cosine) <=
+                        stretches[i].off);
+            n_compared++;
+        }
+    }
+    assert_int_equal(n_compared, 15 * 12);
+}
+
+static void words_that_are_cut_are_not_vouched_for(void **state)
+{
+    struct embed_stretch inside = {.from = 2, .to = 9};
+    struct embed_stretch blank = {.from = 5, .to = 6};
+    struct embed_stretch behind = {.from = 6, .to = 11};
+    float asked[DIM];
+
+    (void)state;
+    vector_of(embed_static(), "hello", asked);
+    assert_true(
+        embed_near(embed_static(), STR("hello world"), asked, &behind, 1));
+    assert_false(
+        embed_near(embed_static(), STR("hello world"), asked, &inside, 1));
+    assert_false(
+        embed_near(embed_static(), STR("hello, world"), asked, &blank, 1));
+}
+
 static void a_batch_equals_its_texts_alone(void **state)
 {
     struct str batch[N_TEXTS];
@@ -270,6 +333,8 @@ int main(void)
         cmocka_unit_test(a_vector_is_the_same_on_every_machine),
         cmocka_unit_test(kernels_agree_on_every_length),
         cmocka_unit_test(near_meanings_are_nearer_than_far_ones),
+        cmocka_unit_test(stretches_are_as_near_as_their_vectors),
+        cmocka_unit_test(words_that_are_cut_are_not_vouched_for),
         cmocka_unit_test(a_batch_equals_its_texts_alone),
         cmocka_unit_test(a_damaged_file_is_refused),
         cmocka_unit_test(lines_come_out_as_json),

@@ -74,7 +74,7 @@ static void fake_free(struct embedder *embedder)
     alloc_free(embedder);
 }
 
-static const struct embedder_ops fake_ops = {"fake", fake_run, fake_free};
+static const struct embedder_ops fake_ops = {"fake", fake_run, fake_free, NULL};
 
 static struct embedder *fake_new(const char *id)
 {

@@ -98,6 +98,7 @@ struct search_work {
     struct arena *arena;
     const struct search_query *query;
     struct search_asked asked;
+    const float *asked_vector; /* of its text, once it was needed; or NULL */
     struct search_rows rows;
     struct matter *matters;
     size_t count;
@@ -117,7 +118,7 @@ void search_mark_lenders(struct search_work *work);
 enum clew_status search_group(struct search_work *work,
                               struct clew_error *err) CLEW_MUST_CHECK;
 /* The stretch of `text` that answers best: [*from, *to) of its bytes. */
-enum clew_status search_passage(const struct search_work *work, struct str text,
+enum clew_status search_passage(struct search_work *work, struct str text,
                                 size_t *from, size_t *to,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Does a memory or an episode that was found belong to this matter? */

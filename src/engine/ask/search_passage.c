@@ -38,7 +38,7 @@ struct stretch {
 };
 
 struct choice {
-    const struct search_work *work;
+    struct search_work *work;
     struct str text; /* that is looked at */
     struct unit *units;
     size_t n_units;
@@ -210,32 +210,81 @@ static void find_stretches(struct choice *choice)
     }
 }
 
+/* The question's vector, made once for all texts of a search. */
+static enum clew_status ask_vector(struct search_work *work,
+                                   struct clew_error *err)
+{
+    struct embedder *embedder = work->engine->embedder;
+    float *vector;
+    enum clew_status status;
+
+    if (work->asked_vector) {
+        return CLEW_OK;
+    }
+    vector = arena_alloc(work->arena, embedder->dim * sizeof(*vector));
+    if (!vector) {
+        return clew_no_memory(err);
+    }
+    status = embed_run(embedder, &work->asked.text, 1, vector, err);
+    work->asked_vector = status == CLEW_OK ? vector : NULL;
+    return status;
+}
+
+/* Only those stay that may be the best, in their order. */
+static void drop_far(struct choice *choice)
+{
+    struct embed_stretch stretches[MAX_EMBEDDED];
+    float least = -INFINITY; /* of the best */
+    size_t n = 0;
+
+    for (size_t i = 0; i < choice->n_best; i++) {
+        stretches[i].from = choice->best[i].from;
+        stretches[i].to = choice->best[i].to;
+    }
+    if (!embed_near(choice->work->engine->embedder, choice->text,
+                    choice->work->asked_vector, stretches, choice->n_best)) {
+        return;
+    }
+    for (size_t i = 0; i < choice->n_best; i++) {
+        least = fmaxf(least, choice->best[i].weight +
+                                 PASSAGE_COSINE *
+                                     (stretches[i].cosine - stretches[i].off));
+    }
+    for (size_t i = 0; i < choice->n_best; i++) {
+        if (choice->best[i].weight +
+                PASSAGE_COSINE * (stretches[i].cosine + stretches[i].off) >=
+            least) {
+            choice->best[n++] = choice->best[i];
+        }
+    }
+    choice->n_best = n;
+}
+
 static enum clew_status embed_best(struct choice *choice, size_t *out_best,
                                    struct clew_error *err)
 {
     struct embedder *embedder = choice->work->engine->embedder;
-    struct str texts[MAX_EMBEDDED + 1];
-    float *vectors =
-        arena_zero(choice->work->arena, (MAX_EMBEDDED + 1) * embedder->dim,
-                   sizeof(*vectors));
+    const float *asked = choice->work->asked_vector;
+    struct str texts[MAX_EMBEDDED];
+    float *vectors = arena_alloc(
+        choice->work->arena, MAX_EMBEDDED * embedder->dim * sizeof(*vectors));
     float most = -2;
     enum clew_status status;
 
     if (!vectors) {
         return clew_no_memory(err);
     }
-    texts[0] = choice->work->asked.text;
     for (size_t i = 0; i < choice->n_best; i++) {
-        texts[i + 1] =
+        texts[i] =
             str_sub(choice->text, choice->best[i].from, choice->best[i].to);
     }
-    status = embed_run(embedder, texts, choice->n_best + 1, vectors, err);
+    status = embed_run(embedder, texts, choice->n_best, vectors, err);
     for (size_t i = 0; status == CLEW_OK && i < choice->n_best; i++) {
-        const float *vector = vectors + (i + 1) * embedder->dim;
+        const float *vector = vectors + i * embedder->dim;
         float cosine = 0;
 
         for (size_t d = 0; d < embedder->dim; d++) {
-            cosine += vectors[d] * vector[d];
+            cosine += asked[d] * vector[d];
         }
         cosine = choice->best[i].weight + PASSAGE_COSINE * cosine;
         if (cosine > most) {
@@ -246,7 +295,25 @@ static enum clew_status embed_best(struct choice *choice, size_t *out_best,
     return status;
 }
 
-enum clew_status search_passage(const struct search_work *work, struct str text,
+/* The best by words and meaning; most often one is ahead of all others, and
+ * none has to be embedded by itself. */
+static enum clew_status choose(struct choice *choice, size_t *out_best,
+                               struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (choice->n_best > 1) {
+        status = ask_vector(choice->work, err);
+    }
+    if (choice->n_best > 1 && status == CLEW_OK) {
+        drop_far(choice);
+    }
+    return choice->n_best > 1 && status == CLEW_OK
+               ? embed_best(choice, out_best, err)
+               : status;
+}
+
+enum clew_status search_passage(struct search_work *work, struct str text,
                                 size_t *from, size_t *to,
                                 struct clew_error *err)
 {
@@ -268,7 +335,7 @@ enum clew_status search_passage(const struct search_work *work, struct str text,
     status = split(&choice, err);
     if (status == CLEW_OK) {
         find_stretches(&choice);
-        status = embed_best(&choice, &best, err);
+        status = choose(&choice, &best, err);
     }
     if (status == CLEW_OK) {
         struct str stretch = str_trim(
