@@ -28,6 +28,10 @@
 #define ROUND_SECONDS 1
 /* What is only in memory is written every so many rounds. */
 #define FLUSH_ROUNDS 30
+/* Plain texts are looked for soon, when the first who asked have their answers,
+ * and every so many rounds: another process may be of an earlier version. */
+#define PACK_ROUND 2
+#define PACK_ROUNDS 3600
 /* Tenants looked after in one round; the others have their turn when those
  * are quiet. */
 #define MAX_TENANTS 4096
@@ -144,7 +148,7 @@ static void prune(struct engine *engine)
     }
 }
 
-/* No turn and no text waits for a task that nobody adds. */
+/* No turn waits for a task that nobody adds. */
 static void resume_reading(struct engine *engine)
 {
     struct arena arena;
@@ -152,14 +156,28 @@ static void resume_reading(struct engine *engine)
 
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     status = read_task_resume(engine, &arena, NULL);
-    if (status == CLEW_OK) {
-        status = repack_resume(engine, &arena, NULL);
-    }
     arena_release(&arena);
     if (status != CLEW_OK) {
         log_event(LOG_WARN, "upkeep", "reading_later", "code=%s",
                   clew_status_code(status));
     }
+}
+
+/* Nor does a plain text. Looking for one walks whole tables, and none is
+ * written but by an earlier clew. */
+static bool resume_packing(struct engine *engine)
+{
+    struct arena arena;
+    enum clew_status status;
+
+    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
+    status = repack_resume(engine, &arena, NULL);
+    arena_release(&arena);
+    if (status != CLEW_OK) {
+        log_event(LOG_WARN, "upkeep", "packing_later", "code=%s",
+                  clew_status_code(status));
+    }
+    return status == CLEW_OK;
 }
 
 /* What was brought in at once is read before anybody asks. */
@@ -239,10 +257,15 @@ static void *work(void *arg)
 {
     struct upkeep *upkeep = arg;
     unsigned round = 0;
+    bool is_due = false;
 
     do {
         round++;
         upkeep_round(upkeep->engine, upkeep->pool, round % FLUSH_ROUNDS == 0);
+        is_due = is_due || round % PACK_ROUNDS == PACK_ROUND;
+        if (is_due) {
+            is_due = !resume_packing(upkeep->engine);
+        }
     } while (rest(upkeep));
     return NULL;
 }

@@ -22,7 +22,6 @@
 #include "engine/capture/read_task.h"
 #include "engine/chat/session.h"
 #include "engine/core/engine.h"
-#include "engine/core/repack.h"
 #include "engine/keep/agents.h"
 #include "engine/keep/agents_live.h"
 #include "engine/open.h"
@@ -179,9 +178,6 @@ static void resume_work(struct engine *engine)
     status = read_task_resume(engine, &arena, NULL);
     if (status == CLEW_OK) {
         status = session_resume(engine, &arena, NULL);
-    }
-    if (status == CLEW_OK) {
-        status = repack_resume(engine, &arena, NULL);
     }
     arena_release(&arena);
     if (status != CLEW_OK) {

@@ -25,8 +25,8 @@ struct task;
 enum clew_status repack_task(struct engine *engine, const struct task *task,
                              struct arena *arena,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* Tenants with plain rows and no such task get one. When a server starts, and
- * now and then. */
+/* Tenants with plain rows and no such task get one. When a server has started,
+ * and now and then. */
 enum clew_status repack_resume(struct engine *engine, struct arena *arena,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
