@@ -4,6 +4,7 @@
  */
 #include "text/dates_internal.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* SURE: a word of another language that no English one can be taken for. */
@@ -116,6 +117,32 @@ static const struct date_word *find_in(const struct word_table *table,
 }
 
 /*
+ * Which tables may have words of a hash, one bit each: most words of a text are
+ * in none, and are not looked up seven times to know that.
+ */
+#define FILTER_SIZE 8192u
+static uint8_t filter[FILTER_SIZE];
+static pthread_once_t filter_once = PTHREAD_ONCE_INIT;
+
+static void make_filter(void)
+{
+    for (size_t t = 0; t < N_TABLES; t++) {
+        for (size_t i = 0; i < tables[t].count; i++) {
+            uint64_t hash = str_hash(str_of(tables[t].words[i].word));
+
+            filter[hash % FILTER_SIZE] |= (uint8_t)(1u << t);
+        }
+    }
+}
+
+static unsigned tables_of(struct str word)
+{
+    _Static_assert(N_TABLES <= 8, "a bit of a byte each");
+    (void)pthread_once(&filter_once, make_filter); /* cannot fail */
+    return filter[str_hash(word) % FILTER_SIZE];
+}
+
+/*
  * The word in the text's own language; else in English, where it is not also
  * something else; else a name of any language ("Donnerstag").
  */
@@ -124,25 +151,30 @@ find_word(struct str word, enum text_language language, uint8_t *out_language)
 {
     const struct date_word *found = NULL;
     bool is_own = false;
+    unsigned may = 0;
 
     if (word.len > MAX_WORD || word.len == 0) {
+        return NULL;
+    }
+    *out_language = (uint8_t)language;
+    may = tables_of(word);
+    if (!may) {
         return NULL;
     }
     for (size_t i = 1; i < N_TABLES && !is_own; i++) {
         if (tables[i].language == language) {
             is_own = true;
-            found = find_in(&tables[i], word);
+            found = may >> i & 1 ? find_in(&tables[i], word) : NULL;
         }
     }
-    *out_language = (uint8_t)language;
     if (!found) {
-        found = find_in(&tables[0], word);
+        found = may & 1 ? find_in(&tables[0], word) : NULL;
         if (found && is_own && found->flags & (RISKY | SHORT)) {
             return NULL;
         }
     }
     for (size_t i = 1; i < N_TABLES && !found; i++) {
-        found = find_in(&tables[i], word);
+        found = may >> i & 1 ? find_in(&tables[i], word) : NULL;
         if (found && !(found->flags & SURE)) {
             found = NULL;
         }
