@@ -4,6 +4,9 @@
  */
 #include "base/small_ints.h"
 
+#include <endian.h>
+#include <string.h>
+
 /* Low bits of a number: chosen so that the rest is mostly 0 to 2. */
 #define MAX_LOW 29
 /* Ones before a number stands as it is, in RAW bits. */
@@ -114,58 +117,53 @@ enum clew_status small_ints_write(const int32_t *values, size_t count,
     return buf_status(out);
 }
 
-/* Bytes on their way to bits. */
+/* Bytes on their way to bits: `at` of them were taken. */
 struct source {
-    struct str rest;
-    uint64_t waiting;
-    unsigned count;
+    struct str bytes;
+    size_t at;
 };
 
-static bool get(struct source *from, unsigned count, uint32_t *out)
+/* The next bits, at least 57: as many as the longest number has, and more. What
+ * lies behind the end is 0. */
+static uint64_t peek(const struct source *from)
 {
-    while (from->count < count) {
-        if (from->rest.len == 0) {
-            return false;
-        }
-        from->waiting |= (uint64_t)(unsigned char)from->rest.s[0]
-                         << from->count;
-        from->count += 8;
-        from->rest = str_sub(from->rest, 1, from->rest.len);
+    size_t first = from->at / 8;
+    size_t left = from->bytes.len - first;
+    uint64_t word = 0;
+
+    if (left > 0) {
+        memcpy(&word, from->bytes.s + first,
+               left < sizeof(word) ? left : sizeof(word));
     }
-    *out = (uint32_t)(from->waiting & (((uint64_t)1 << count) - 1));
-    from->waiting >>= count;
-    from->count -= count;
-    return true;
+    return le64toh(word) >> from->at % 8;
+}
+
+static bool take(struct source *from, unsigned count)
+{
+    from->at += count;
+    return from->at <= from->bytes.len * 8;
 }
 
 static bool get_one(struct source *from, unsigned low, int32_t *out)
 {
-    uint32_t ones = 0;
-    uint32_t bit = 1;
-    uint32_t rest = 0;
+    uint64_t word = peek(from);
+    unsigned ones = (unsigned)__builtin_ctzll(~word | (uint64_t)1 << MAX_ONES);
 
-    while (ones < MAX_ONES) {
-        if (!get(from, 1, &bit)) {
-            return false;
-        }
-        if (bit == 0) {
-            break;
-        }
-        ones++;
+    if (ones < MAX_ONES) {
+        word = word >> (ones + 1) & (((uint64_t)1 << low) - 1);
+        *out = unfold((uint32_t)ones << low | (uint32_t)word);
+        return take(from, ones + 1 + low);
     }
-    if (!get(from, ones < MAX_ONES ? low : RAW, &rest)) {
-        return false;
-    }
-    *out = unfold(ones < MAX_ONES ? ones << low | rest : rest);
-    return true;
+    *out = unfold((uint32_t)(word >> MAX_ONES & (((uint64_t)1 << RAW) - 1)));
+    return take(from, MAX_ONES + RAW);
 }
 
 bool small_ints_read(struct str *bytes, int32_t *out_values, size_t count)
 {
-    struct source from = {.rest = *bytes};
-    uint32_t low = 0;
+    struct source from = {.bytes = *bytes};
+    unsigned low = (unsigned)(peek(&from) & 0xff);
 
-    if (!get(&from, 8, &low) || low > MAX_LOW) {
+    if (!take(&from, 8) || low > MAX_LOW) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -173,6 +171,6 @@ bool small_ints_read(struct str *bytes, int32_t *out_values, size_t count)
             return false;
         }
     }
-    *bytes = from.rest;
+    *bytes = str_sub(*bytes, (from.at + 7) / 8, bytes->len);
     return true;
 }
