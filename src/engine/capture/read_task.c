@@ -231,16 +231,21 @@ static enum clew_status read_page(struct stepping *s, struct arena *own,
                                   struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
+    struct uuid ids[PAGE];
     size_t n_read = 0;
+    size_t n_passed = 0;
 
+    for (size_t i = 0; i < s->count; i++) {
+        ids[i] = s->turns[i].turn_id;
+    }
     for (size_t i = 0; i < s->count && status == CLEW_OK &&
                        !atomic_load(&s->engine->is_stopping);
-         i++) {
-        bool is_early = false;
+         i += n_passed) {
+        size_t n_early = 0;
 
-        status = read_turn(s->engine, &s->task->scope, own,
-                           &s->turns[i].turn_id, &is_early, err);
-        n_read += status == CLEW_OK && !is_early;
+        status = read_turn_some(s->engine, &s->task->scope, own, ids + i,
+                                s->count - i, &n_passed, &n_early, err);
+        n_read += status == CLEW_OK ? n_passed - n_early : 0;
         arena_clear(own);
     }
     s->n_passed += n_read;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read_turn.h - what a stored turn means: read after it is stored, one turn a
- * transaction.
+ * read_turn.h - what a stored turn means: read after it is stored.
  *
  * Storing a turn notes it as unread. A call that stores few turns reads them
  * before it returns; the turns of larger ones, and of captured LLM calls, are
@@ -15,7 +14,8 @@
  *
  * The reader's work is done before the writer is taken: the observers look
  * ahead (observer.foresee) in a read transaction, and what the reader said is
- * remembered (sense_memo) for the transaction that writes.
+ * remembered (sense_memo) for the transaction that writes. Where there is no
+ * such work, the task reads a few turns a transaction.
  * Thread-safety: safe; turns of one user are read one after another.
  */
 #ifndef ENGINE_READ_TURN_H
@@ -83,6 +83,14 @@ enum clew_status read_turn(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *turn_id,
                            bool *out_early,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for the first of `count` turns: `*out_passed` of them, one or a few,
+ * together while that does not keep others waiting. Of those, `*out_early` wait
+ * on. Fails only for the first. */
+enum clew_status read_turn_some(struct engine *engine,
+                                const struct scope *scope, struct arena *arena,
+                                const struct uuid *turn_ids, size_t count,
+                                size_t *out_passed, size_t *out_early,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* Have the background read what waits in this tenant. */
 enum clew_status read_turn_leave(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
