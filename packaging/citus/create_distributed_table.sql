@@ -28,8 +28,8 @@ DECLARE
         'link_counters', 'link_decisions', 'link_rebuilds',
         'link_tunings', 'llm_answers', 'llm_ledger', 'memories',
         'memory_access', 'memory_keys', 'memory_refs', 'memory_sources',
-        'request_anchors', 'request_prefixes', 'request_tasks',
-        'requests', 'session_summaries', 'session_talks', 'sessions',
+        'readings', 'request_anchors', 'request_prefixes',
+        'request_tasks', 'requests', 'session_summaries', 'session_talks', 'sessions',
         'starts', 'tasks', 'tenant_settings', 'tombstones', 'traces',
         'turns', 'unread', 'users', 'vector_graphs', 'vector_models',
         'vectors'];

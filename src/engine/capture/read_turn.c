@@ -10,9 +10,9 @@
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chatlink_read.h"
-#include "engine/core/action.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/core/read_log.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/core/trace.h"
@@ -91,6 +91,8 @@ struct doing {
     struct updates *updates;
     struct batch_work batch;
     struct chat chat; /* of the turn, as the reading left it */
+    int64_t change;   /* the turn's … */
+    int64_t stored_at_ms;
     int64_t now_ms;
     bool is_gone;  /* forgotten, or read meanwhile */
     bool is_early; /* another of the same user comes first */
@@ -144,6 +146,8 @@ static enum clew_status show(struct doing *d, struct store_tx *tx, look_fn look,
     }
     if (status == CLEW_OK) {
         work.turn = turn;
+        d->change = turn->change_seq;
+        d->stored_at_ms = turn->stored_at_ms;
         status = reading_of(d->engine, d->arena, turn, &reading, err);
     }
     if (status == CLEW_OK) {
@@ -193,10 +197,6 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
 {
     struct doing *d = arg;
     const char *by = d->engine->reader ? reader_id(d->engine->reader) : "rules";
-    struct action_new action = {.kind = ACTION_READ,
-                                .subject = d->turn_id,
-                                .at_ms = d->now_ms,
-                                .detail = NULL};
     enum clew_status status = look_up(tx, d, &SELECT_PLACE, err);
 
     *d->updates = (struct updates){0};
@@ -207,15 +207,9 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = db_exec(tx, &DELETE, DB_ARGS(db_uuid(d->turn_id)), err);
     }
-    if (status == CLEW_OK) {
-        action.detail = json_object();
-        if (!action.detail || !json_set_cstr(action.detail, "by", by)) {
-            json_decref(action.detail);
-            return clew_no_memory(err);
-        }
-        status = action_add(tx, &action, err);
-    }
-    return status;
+    return status == CLEW_OK ? read_log_add(tx, d->change, d->stored_at_ms, by,
+                                            d->now_ms, err)
+                             : status;
 }
 
 /* What is slow is done before the writer is taken: the reader is asked, or a

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/pack.h"
 #include "engine/core/engine.h"
+#include "engine/core/read_log.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 
@@ -105,6 +106,38 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_packed(arena, rows, 5, 7, &out->detail);
 }
 
+/* Two lists in order become one, of at most `limit`; false on OOM. */
+static bool merge(struct arena *arena, const struct rows_list *list,
+                  const struct action *readings, size_t n_readings,
+                  size_t limit, struct action **out, size_t *out_count)
+{
+    const struct action *rows = list->items;
+    size_t most = list->count + n_readings;
+    struct action *all = arena_zero(arena, most + 1, sizeof(*all));
+    size_t a = 0;
+    size_t b = 0;
+
+    if (!all) {
+        return false;
+    }
+    most = most < limit ? most : limit;
+    while (a + b < most) {
+        bool is_row = b == n_readings ||
+                      (a < list->count &&
+                       (rows[a].seq < readings[b].seq ||
+                        (rows[a].seq == readings[b].seq &&
+                         uuid_cmp(&rows[a].id, &readings[b].id) <= 0)));
+        struct action next = is_row ? rows[a] : readings[b];
+
+        all[a + b] = next;
+        a += is_row ? 1 : 0;
+        b += is_row ? 0 : 1;
+    }
+    *out = all;
+    *out_count = most;
+    return true;
+}
+
 enum clew_status action_list(struct store_tx *tx, struct arena *arena,
                              int64_t after_seq, const struct uuid *after_id,
                              int64_t limit, struct action **out_actions,
@@ -113,16 +146,21 @@ enum clew_status action_list(struct store_tx *tx, struct arena *arena,
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct action), .fn = row_of};
     struct db_value after = db_bytes(after_id->b, sizeof(after_id->b));
+    struct action *readings = NULL;
+    size_t n_readings = 0;
     enum clew_status status;
 
     after.type = DB_UUID; /* the nil id is a value here, not NULL */
     status = rows_add(tx, &list, &SELECT_AFTER,
                       DB_ARGS(db_int(after_seq), after, db_int(limit)), err);
     if (status == CLEW_OK) {
-        *out_actions = list.items;
-        *out_count = list.count;
+        status = read_log_list(tx, arena, after_seq, after_id, (size_t)limit,
+                               &readings, &n_readings, err);
     }
-    return status;
+    return status == CLEW_OK && !merge(arena, &list, readings, n_readings,
+                                       (size_t)limit, out_actions, out_count)
+               ? clew_no_memory(err)
+               : status;
 }
 
 struct uuid action_new_id(const struct engine *engine, int64_t now_ms)

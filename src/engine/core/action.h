@@ -48,9 +48,9 @@ struct engine;
 #define ACTION_MEMORY_FORGET "memory.forget"
 #define ACTION_MEMORY_IMPORT "memory.import"
 #define ACTION_MEMORY_RETRACT "memory.retract"
-#define ACTION_READ "turn.read"
-/* Belongs into every statement that asks by `subject`: readings, one a turn,
- * are not in that index. Nor are tasks in that of `made`. */
+#define ACTION_READ "turn.read" /* kept by read_log.h, one a turn */
+/* Belongs into every statement that asks by `subject`: readings of earlier
+ * versions are not in that index. Nor are tasks in that of `made`. */
 #define ACTION_BY_SUBJECT " AND kind <> '" ACTION_READ "'"
 #define ACTION_SESSION_END "session.end"
 #define ACTION_TASK "task"
@@ -84,7 +84,8 @@ bool action_is_kind(struct str kind);
 /* Write an action down in the transaction that does it. */
 enum clew_status action_add(struct store_tx *tx, const struct action_new *input,
                             struct clew_error *err) CLEW_MUST_CHECK;
-/* Those after (`after_seq`, `after_id`), in order. */
+/* Those after (`after_seq`, `after_id`), in order, readings among them. Fewer
+ * than `limit`: there are no more. */
 enum clew_status action_list(struct store_tx *tx, struct arena *arena,
                              int64_t after_seq, const struct uuid *after_id,
                              int64_t limit, struct action **out_actions,

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
@@ -136,6 +137,18 @@ static enum clew_status add_line(void *arg, const json_t *line,
     return work->out.len >= WRITE_BYTES ? flush(work, err) : CLEW_OK;
 }
 
+/* The same of a line that is the caller's to give away; NULL: there was no
+ * memory for it. */
+static enum clew_status end_line(struct export_work *work, json_t *line,
+                                 struct clew_error *err)
+{
+    enum clew_status status =
+        line ? add_line(work, line, err) : clew_no_memory(err);
+
+    json_decref(line);
+    return status;
+}
+
 static enum clew_status add_row(struct export_work *work,
                                 const struct db_rows *rows,
                                 const struct export_kind *kind,
@@ -143,16 +156,17 @@ static enum clew_status add_row(struct export_work *work,
 {
     json_t *line = json_object();
     bool ok = line && json_set_cstr(line, "type", kind->type);
-    enum clew_status status;
 
     for (size_t i = 0; ok && i < kind->n_columns; i++) {
         ok = kind->columns[i].type == EXPORT_PACKED
                  ? set_packed(work, rows, kind, i, line)
                  : set_column(rows, (int)i, &kind->columns[i], line);
     }
-    status = ok ? add_line(work, line, err) : clew_no_memory(err);
-    json_decref(line);
-    return status;
+    if (!ok) {
+        json_decref(line);
+        line = NULL;
+    }
+    return end_line(work, line, err);
 }
 
 /* Remember where this row is, for the next page. */
@@ -219,6 +233,51 @@ static enum clew_status add_page(struct store_tx *tx, struct export_work *work,
     return db_end(&rows, err);
 }
 
+static json_t *action_line(const char *type, const struct action *action)
+{
+    json_t *line = json_object();
+    bool is_ok = line && json_set_cstr(line, "type", type) &&
+                 json_set_int(line, "seq", action->seq) &&
+                 json_set_uuid(line, "id", &action->id) &&
+                 json_set_str(line, "kind", action->kind);
+
+    if (is_ok && !uuid_is_nil(&action->subject)) {
+        is_ok = json_set_uuid(line, "subject", &action->subject);
+    }
+    if (is_ok && !uuid_is_nil(&action->made)) {
+        is_ok = json_set_uuid(line, "made", &action->made);
+    }
+    if (!is_ok || !json_set_str(line, "detail", action->detail) ||
+        !json_set_time(line, "created_at", &action->at_ms)) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
+/* Actions stand in two tables, and are one list in a line's order. */
+static enum clew_status add_actions(struct store_tx *tx,
+                                    struct export_work *work, const char *type,
+                                    struct clew_error *err)
+{
+    struct action last = {.seq = INT64_MIN};
+    size_t count = PAGE_ROWS;
+    enum clew_status status = CLEW_OK;
+
+    while (status == CLEW_OK && count == PAGE_ROWS) {
+        struct action *actions = NULL;
+
+        status = action_list(tx, &work->scratch, last.seq, &last.id, PAGE_ROWS,
+                             &actions, &count, err);
+        for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+            last = actions[i];
+            status = end_line(work, action_line(type, &last), err);
+        }
+        arena_clear(&work->scratch);
+    }
+    return status;
+}
+
 /* All lines of a kind. */
 static enum clew_status add_kind(struct store_tx *tx, struct export_work *work,
                                  size_t number, struct clew_error *err)
@@ -256,7 +315,9 @@ static enum clew_status do_export(struct store_tx *tx, void *arg,
     (void)buf_printf(&work->out, "{\"type\":\"export\",\"version\":%d}\n",
                      EXPORT_VERSION);
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
-        status = add_kind(tx, work, i, err);
+        status = strcmp(export_kinds[i].type, "action") == 0
+                     ? add_actions(tx, work, export_kinds[i].type, err)
+                     : add_kind(tx, work, i, err);
     }
     (void)buf_printf(&work->out, "{\"type\":\"end\",\"rows\":%lld}\n",
                      (long long)work->n_rows);

@@ -46,8 +46,11 @@ DB_SQL(SELECT_EPOCH,
        "SELECT (SELECT COUNT(*) FROM forget_receipts WHERE tenant = $1),"
        " (SELECT COUNT(*) FROM turns WHERE tenant = $1 AND log_seq IS NOT"
        " NULL)");
-DB_SQL(SELECT_SIZE, "SELECT (SELECT COUNT(*) FROM turns WHERE tenant = $1) +"
-                    " (SELECT COUNT(*) FROM actions WHERE tenant = $1)");
+/* Turns, their readings and other actions. */
+DB_SQL(SELECT_SIZE, "SELECT (SELECT 2 * COUNT(*) FROM turns WHERE tenant = $1)"
+                    " - (SELECT COUNT(*) FROM unread WHERE tenant = $1)"
+                    " + (SELECT COUNT(*) FROM actions WHERE tenant = $1"
+                    " AND kind <> '" ACTION_READ "')");
 
 DB_SQL(SELECT_TASK, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
                     " AND kind = '" REBUILD_TASK "' AND finished_at IS NULL");

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "engine/chatlink/chat_profile.h"
+#include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/read_log.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/proof/chain_lines.h"
@@ -25,6 +27,13 @@ DB_SQL(SELECT_PROFILES, "SELECT chat_id, data FROM chat_profiles"
                         " ORDER BY chat_id LIMIT $3");
 DB_SQL(UPDATE_PROFILE, "UPDATE chat_profiles SET data = $3 WHERE tenant = $1"
                        " AND chat_id = $2");
+DB_SQL(SELECT_READINGS,
+       "SELECT seq, id, subject, packed, created_at, detail FROM actions WHERE"
+       " tenant = $1 AND (seq, id) > ($2, $3) AND kind = '" ACTION_READ "'"
+       " ORDER BY seq, id LIMIT $4");
+DB_SQL(DROP_ACTION,
+       "DELETE FROM actions WHERE tenant = $1 AND seq = $2 AND id = $3");
+DB_SQL(SELECT_TURN, "SELECT COUNT(*) FROM turns WHERE tenant = $1 AND id = $2");
 
 /* Rows of a transaction: others wait for a moment only. */
 #define PAGE 100
@@ -53,19 +62,41 @@ static bool renew_profile(struct arena *arena, struct str bytes,
            chat_profile_write(&profile, out) == CLEW_OK;
 }
 
+struct stepping;
+/* Where the next page begins. */
+struct place {
+    size_t table;
+    struct uuid after;
+    int64_t after_seq; /* of actions */
+};
+typedef enum clew_status (*page_fn)(struct store_tx *tx, struct stepping *s,
+                                    struct place *place, size_t *out_count,
+                                    struct clew_error *err);
+static enum clew_status renew_page(struct store_tx *tx, struct stepping *s,
+                                   struct place *place, size_t *out_count,
+                                   struct clew_error *err);
+static enum clew_status move_readings(struct store_tx *tx, struct stepping *s,
+                                      struct place *place, size_t *out_count,
+                                      struct clew_error *err);
+static enum clew_status fold_updates(struct store_tx *tx, struct stepping *s,
+                                     struct place *place, size_t *out_count,
+                                     struct clew_error *err);
+
 static const struct table {
     const char *type;
     const char *column;
     bool (*renew)(struct arena *arena, struct str bytes, struct buf *out);
     const struct db_sql *select;
     const struct db_sql *update;
+    page_fn page;
 } tables[] = {
-    {"chain", "memory", renew_chain, &SELECT_CHAINS, &UPDATE_CHAIN},
-    {"chat_profile", "data", renew_profile, &SELECT_PROFILES, &UPDATE_PROFILE},
+    {"chain", "memory", renew_chain, &SELECT_CHAINS, &UPDATE_CHAIN, renew_page},
+    {"chat_profile", "data", renew_profile, &SELECT_PROFILES, &UPDATE_PROFILE,
+     renew_page},
+    {"", "", NULL, NULL, NULL, fold_updates},
+    {"", "", NULL, NULL, NULL, move_readings},
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
-/* After them: updates of chains become steps (chain_lines.h). */
-#define N_STAGES (N_TABLES + 1)
 
 static bool renew(struct arena *arena, const struct table *table,
                   struct str *bytes)
@@ -106,8 +137,7 @@ struct stepping {
     struct engine *engine;
     const struct task *task;
     struct arena arena;
-    size_t table; /* the place that was reached … */
-    struct uuid after;
+    struct place place; /* that was reached */
 };
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
@@ -119,47 +149,141 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     return out->bytes.s != NULL;
 }
 
+/* The nil id is a value here, not NULL. */
+static struct db_value id_value(const struct uuid *id)
+{
+    struct db_value value = db_bytes(id->b, sizeof(id->b));
+
+    value.type = DB_UUID;
+    return value;
+}
+
 /* One page of a table; where the next one begins. */
 static enum clew_status renew_page(struct store_tx *tx, struct stepping *s,
-                                   size_t table, struct uuid *after,
-                                   bool *out_end, struct clew_error *err)
+                                   struct place *place, size_t *out_count,
+                                   struct clew_error *err)
 {
+    const struct table *table = &tables[place->table];
     struct rows_list list = {
         .arena = &s->arena, .size = sizeof(struct old_row), .fn = row_of};
     struct old_row *rows = NULL;
-    struct db_value from = db_bytes(after->b, sizeof(after->b));
-    size_t count = 0;
-    enum clew_status status;
+    enum clew_status status = rows_all(
+        tx, &list, table->select,
+        DB_ARGS(id_value(&place->after), db_int(PAGE)), &rows, out_count, err);
 
-    if (table == N_TABLES) {
-        return chain_lines_fold_page(tx, &s->arena, after, out_end, err);
-    }
-    from.type = DB_UUID; /* the nil id is a value here, not NULL */
-    status = rows_all(tx, &list, tables[table].select,
-                      DB_ARGS(from, db_int(PAGE)), &rows, &count, err);
-    *out_end = count < PAGE;
-    for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+    for (size_t i = 0; status == CLEW_OK && i < *out_count; i++) {
         struct str bytes = rows[i].bytes;
 
-        if (!renew(&s->arena, &tables[table], &bytes)) {
+        if (!renew(&s->arena, table, &bytes)) {
             return clew_no_memory(err);
         }
         if (!str_eq(bytes, rows[i].bytes)) {
             status = db_exec(
-                tx, tables[table].update,
+                tx, table->update,
                 DB_ARGS(db_uuid(&rows[i].id), db_bytes(bytes.s, bytes.len)),
                 err);
         }
-        *after = rows[i].id;
+        place->after = rows[i].id;
     }
     return status;
 }
 
+/* Updates of chains become steps (chain_lines.h), some chains at a time. */
+static enum clew_status fold_updates(struct store_tx *tx, struct stepping *s,
+                                     struct place *place, size_t *out_count,
+                                     struct clew_error *err)
+{
+    bool is_end = false;
+    enum clew_status status =
+        chain_lines_fold_page(tx, &s->arena, &place->after, &is_end, err);
+
+    *out_count = is_end ? 0 : PAGE;
+    return status;
+}
+
+/* --- readings ---------------------------------------------------------------
+ */
+
+static bool action_of(struct arena *arena, const struct db_rows *rows,
+                      void *item)
+{
+    struct action *out = item;
+
+    out->seq = db_get_int(rows, 0);
+    out->id = db_get_uuid(rows, 1);
+    out->subject = db_get_uuid(rows, 2);
+    out->at_ms = db_get_int(rows, 4);
+    return rows_packed(arena, rows, 3, 5, &out->detail);
+}
+
+/* It stands in the log of readings, or its turn is forgotten. */
+static enum clew_status drop_moved(struct store_tx *tx,
+                                   const struct action *action,
+                                   const struct read_log_item *item,
+                                   struct clew_error *err)
+{
+    int64_t n_turns = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (!item->is_kept) {
+        status = rows_number(tx, &SELECT_TURN, DB_ARGS(db_uuid(&item->turn_id)),
+                             &n_turns, err);
+    }
+    return status == CLEW_OK && n_turns == 0
+               ? db_exec(tx, &DROP_ACTION,
+                         DB_ARGS(db_int(action->seq), db_uuid(&action->id)),
+                         err)
+               : status;
+}
+
+/* Readings that stand among the actions go where those of today do. One that
+ * says more than others stays. */
+static enum clew_status move_readings(struct store_tx *tx, struct stepping *s,
+                                      struct place *place, size_t *out_count,
+                                      struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = &s->arena, .size = sizeof(struct action), .fn = action_of};
+    struct read_log_item items[PAGE];
+    const struct action *moved[PAGE];
+    struct action *rows = NULL;
+    size_t n = 0;
+    enum clew_status status =
+        rows_all(tx, &list, &SELECT_READINGS,
+                 DB_ARGS(db_int(place->after_seq), id_value(&place->after),
+                         db_int(PAGE)),
+                 &rows, out_count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < *out_count; i++) {
+        struct read_log_item item = {.seq = rows[i].seq,
+                                     .turn_id = rows[i].subject,
+                                     .at_ms = rows[i].at_ms};
+
+        place->after_seq = rows[i].seq;
+        place->after = rows[i].id;
+        if (!uuid_is_nil(&item.turn_id) &&
+            read_log_reader(&s->arena, rows[i].detail, &item.reader)) {
+            moved[n] = &rows[i];
+            items[n++] = item;
+        }
+    }
+    if (status == CLEW_OK && n > 0) {
+        status = read_log_put(tx, &s->arena, items, n, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
+        status = drop_moved(tx, moved[i], &items[i], err);
+    }
+    return status;
+}
+
+/* --- in steps ---------------------------------------------------------------
+ */
+
 /* Leave what is left to a task of its own: to go on with after a step by
  * whoever has the time, also when this process ends. */
 static enum clew_status go_on(struct store_tx *tx, struct stepping *s,
-                              size_t table, const struct uuid *after,
-                              int64_t now_ms, struct clew_error *err)
+                              const struct place *place, int64_t now_ms,
+                              struct clew_error *err)
 {
     char id[UUID_TEXT_SIZE];
     struct task_new next = {.kind = RENEW_TASK,
@@ -168,9 +292,10 @@ static enum clew_status go_on(struct store_tx *tx, struct stepping *s,
                             .execute_at_ms = now_ms,
                             .now_ms = now_ms};
 
-    uuid_format(after, id);
+    uuid_format(&place->after, id);
     next.payload = str_of(
-        arena_printf(&s->arena, "{\"table\":%zu,\"after\":\"%s\"}", table, id));
+        arena_printf(&s->arena, "{\"table\":%zu,\"after\":\"%s\",\"seq\":%lld}",
+                     place->table, id, (long long)place->after_seq));
     return next.payload.s ? task_add(tx, &s->arena, &next, err)
                           : clew_no_memory(err);
 }
@@ -180,20 +305,19 @@ static enum clew_status do_step(struct store_tx *tx, void *arg,
 {
     struct stepping *s = arg;
     int64_t now_ms = clock_now_ms(s->engine->clock);
-    struct uuid after = s->after;
-    size_t table = s->table;
-    bool is_end = false;
-    enum clew_status status = renew_page(tx, s, table, &after, &is_end, err);
+    struct place place = s->place;
+    size_t count = 0;
+    enum clew_status status =
+        tables[place.table].page(tx, s, &place, &count, err);
 
-    if (status == CLEW_OK && is_end) {
-        table++;
-        after = (struct uuid){{0}};
+    if (status == CLEW_OK && count < PAGE) {
+        place = (struct place){.table = place.table + 1};
     }
     if (status == CLEW_OK) {
         status = task_remove(tx, s->task, err);
     }
-    return status == CLEW_OK && table < N_STAGES
-               ? go_on(tx, s, table, &after, now_ms, err)
+    return status == CLEW_OK && place.table < N_TABLES
+               ? go_on(tx, s, &place, now_ms, err)
                : status;
 }
 
@@ -207,14 +331,19 @@ enum clew_status renew_task(struct engine *engine, const struct task *task,
 
     (void)arena; /* a page may need more */
     if (status == CLEW_OK) {
-        status = json_get_int(payload, "table", JSON_OPTIONAL, 0, N_STAGES - 1,
+        status = json_get_int(payload, "table", JSON_OPTIONAL, 0, N_TABLES - 1,
                               &table, err);
     }
     if (status == CLEW_OK) {
-        status = json_get_uuid(payload, "after", JSON_OPTIONAL, &s.after, err);
+        status =
+            json_get_uuid(payload, "after", JSON_OPTIONAL, &s.place.after, err);
+    }
+    if (status == CLEW_OK) {
+        status = json_get_int(payload, "seq", JSON_OPTIONAL, 0, INT64_MAX,
+                              &s.place.after_seq, err);
     }
     json_decref(payload);
-    s.table = (size_t)table;
+    s.place.table = (size_t)table;
     arena_init(&s.arena, ARENA_BYTES);
     if (status == CLEW_OK) {
         status = store_write(engine->store, &task->scope, do_step, &s, err);

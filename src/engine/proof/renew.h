@@ -2,12 +2,13 @@
 /*
  * renew.h - derived rows of an earlier form, written in the one of today.
  *
- * Memories of chains and profiles of chats are bytes whose form has changed;
- * updates of chains were rows (chain_lines.h). All forms are read, so nothing
- * waits for this: a task a tenant, which migrations 0029 and 0030 ask for,
- * walks the tables once. Each does a page in one transaction and leaves the
- * next to another, which begins where it ended: broken off at any point it goes
- * on there. Thread-safety: safe.
+ * Memories of chains and profiles of chats are bytes whose form has changed,
+ * updates of chains were rows (chain_lines.h), and readings stood among the
+ * actions (core/read_log.h). All forms are read,
+ * so nothing waits for this: a task a tenant, which migrations ask for, walks
+ * the tables once. Each does a page in one transaction and leaves the next to
+ * another, which begins where it ended: broken off at any point it goes on
+ * there. Thread-safety: safe.
  */
 #ifndef ENGINE_RENEW_H
 #define ENGINE_RENEW_H
@@ -31,14 +32,14 @@ struct task;
 bool renew_bytes(struct arena *arena, const char *type, const char *column,
                  struct str *bytes) CLEW_MUST_CHECK;
 
-/* Fold all updates of chains that are rows of their own, a page a transaction:
- * before what is stored is compared with what should be. */
-enum clew_status renew_updates(struct engine *engine, const struct scope *scope,
-                               struct clew_error *err) CLEW_MUST_CHECK;
-
 /* Renew a page of the tenant's rows, and ask for the next. */
 enum clew_status renew_task(struct engine *engine, const struct task *task,
                             struct arena *arena,
                             struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Fold all updates of chains that are rows of their own, a page a transaction:
+ * before what is stored is compared with what should be. */
+enum clew_status renew_updates(struct engine *engine, const struct scope *scope,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/chat/turn.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/read_log.h"
 #include "engine/core/redact.h"
 #include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
@@ -33,8 +34,9 @@ DB_SQL(FORGOTTEN, "SELECT id, " EXPORT_NEVER " FROM tombstones"
 
 struct line {
     size_t kind;
-    struct uuid id;  /* of kinds with a change number */
-    int64_t version; /* of kinds that have one */
+    struct uuid id;               /* of kinds with a change number */
+    int64_t version;              /* of kinds that have one */
+    struct read_log_item reading; /* of an action that is one; else no reader */
     struct db_value values[EXPORT_MAX_COLUMNS + 1];
 };
 
@@ -285,6 +287,26 @@ static enum clew_status check_action(const json_t *json, struct clew_error *err)
     return CLEW_OK;
 }
 
+/* A reading has a place of its own, unless it says more than others do. */
+static void note_reading(struct arena *arena, const json_t *json,
+                         struct line *line)
+{
+    struct read_log_item item = {.seq = line->values[0].i};
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    const char *text = json_string_value(json_object_get(json, "detail"));
+    struct clew_error ignored;
+
+    if (!kind || strcmp(kind, ACTION_READ) != 0 ||
+        json_object_get(json, "made") ||
+        json_get_uuid(json, "subject", JSON_REQUIRED, &item.turn_id,
+                      &ignored) != CLEW_OK ||
+        !read_log_reader(arena, str_of(text), &item.reader)) {
+        return;
+    }
+    item.at_ms = line->values[export_kinds[line->kind].n_columns - 1].i;
+    line->reading = item;
+}
+
 static enum clew_status read_line(struct arena *arena, const json_t *json,
                                   struct line *line, struct clew_error *err)
 {
@@ -307,6 +329,9 @@ static enum clew_status read_line(struct arena *arena, const json_t *json,
     }
     if (status == CLEW_OK && strcmp(kind->type, "action") == 0) {
         status = check_action(json, err);
+        if (status == CLEW_OK) {
+            note_reading(arena, json, line);
+        }
     }
     if (status == CLEW_OK && kind->has_change) {
         status = json_get_uuid(json, "id", JSON_REQUIRED, &line->id, err);
@@ -549,6 +574,35 @@ static enum clew_status write_line(struct store_tx *tx,
     return status;
 }
 
+/* Put the readings among the lines where they belong. */
+static enum clew_status write_readings(struct store_tx *tx,
+                                       struct restore_work *work,
+                                       struct clew_error *err)
+{
+    struct read_log_item *items =
+        arena_zero(work->arena, work->count + 1, sizeof(*items));
+    size_t n = 0;
+    enum clew_status status;
+
+    if (!items) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->lines[i].reading.reader.s) {
+            items[n++] = work->lines[i].reading;
+        }
+    }
+    status = n > 0 ? read_log_put(tx, work->arena, items, n, err) : CLEW_OK;
+    n = 0;
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        if (work->lines[i].reading.reader.s) {
+            work->lines[i].reading = items[n++];
+            work->report.n_added += work->lines[i].reading.is_added ? 1 : 0;
+        }
+    }
+    return status;
+}
+
 static enum clew_status write_plain(struct store_tx *tx,
                                     struct restore_work *work, size_t kind,
                                     struct clew_error *err)
@@ -556,7 +610,7 @@ static enum clew_status write_plain(struct store_tx *tx,
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        if (work->lines[i].kind == kind) {
+        if (work->lines[i].kind == kind && !work->lines[i].reading.is_kept) {
             status = write_line(tx, work, &work->lines[i], err);
         }
     }
@@ -632,6 +686,12 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
 
     work->report = (struct restore_report){.n_rows = (int64_t)work->count};
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
+        if (strcmp(export_kinds[i].type, "action") == 0) {
+            status = write_readings(tx, work, err); /* after the turns */
+        }
+        if (status != CLEW_OK) {
+            return status;
+        }
         status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
                                             : write_plain(tx, work, i, err);
     }

@@ -1,0 +1,26 @@
+-- That turns were read: a few letters each, 64 places of the log a row
+-- (engine/core/read_log.h). Readings stood among the actions, one row a turn;
+-- a task moves them (engine/proof/renew.h), and until then both are read.
+CREATE TABLE readings (
+    tenant {int} NOT NULL,
+    stretch {int} NOT NULL,
+    reader {text} NOT NULL,
+    entries {text} NOT NULL,
+    PRIMARY KEY (tenant, stretch, reader)
+) {keyed};
+
+-- One task a tenant writes anew what has a smaller form now, a page a
+-- transaction; one that is there already begins anew.
+DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
+--@ only sqlite
+INSERT INTO tasks (tenant, id, kind, unique_key, payload, status, priority,
+    execute_at, attempts, created_at) SELECT tenant, randomblob(16),
+    'rows.renew', 'rows.renew:all', '{}', 'pending', -10, 0, 0,
+    CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM tenants;
+--@ only postgres
+INSERT INTO tasks (tenant, id, kind, unique_key, payload, status, priority,
+    execute_at, attempts, created_at) SELECT tenant,
+    decode(md5(random()::text || tenant::text), 'hex'),
+    'rows.renew', 'rows.renew:all', '{}', 'pending', -10, 0, 0,
+    (extract(epoch FROM now()) * 1000)::bigint FROM tenants;
+--@ only end
