@@ -133,7 +133,7 @@ static void plan(struct engine *engine, struct worker_pool *pool)
     }
 }
 
-/* Finished tasks go after a while. */
+/* Finished tasks go after a while, or when there are many. */
 static void prune(struct engine *engine)
 {
     int64_t count = 0;
@@ -142,6 +142,12 @@ static void prune(struct engine *engine)
     do {
         status = task_prune(engine, clock_now_ms(engine->clock), &count, NULL);
     } while (status == CLEW_OK && count > 0 && !model_use_is_stopping(engine));
+    while (status == CLEW_OK && !model_use_is_stopping(engine)) {
+        status = task_trim(engine, clock_now_ms(engine->clock), &count, NULL);
+        if (count == 0) {
+            break;
+        }
+    }
     if (status != CLEW_OK) {
         log_event(LOG_WARN, "upkeep", "prune_failed", "code=%s",
                   clew_status_code(status));

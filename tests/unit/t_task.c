@@ -318,6 +318,104 @@ static void finished_tasks_are_dropped_by_age(void **state)
     assert_int_equal(count, 1);
 }
 
+/* Not by one round: some hundred go at a time. */
+static int64_t trim(int64_t at_ms)
+{
+    struct clew_error err = {0};
+    int64_t all = 0;
+    int64_t count = -1;
+
+    while (count != 0) {
+        assert_ok(task_trim(ENGINE, WORLD_NOW + at_ms, &count, &err));
+        all += count;
+    }
+    return all;
+}
+
+DB_SQL(ADD_FINISHED,
+       "INSERT INTO tasks (tenant, id, kind, unique_key, payload, status,"
+       " priority, execute_at, attempts, created_at, finished_at) VALUES ($1,"
+       " $2, 'test.nothing', 'test.nothing:x', '{}', 'done', 0, 0, 1, 0, $3)");
+DB_SQL(COUNT_DONE, "SELECT COUNT(*), MIN(finished_at) FROM tasks"
+                   " WHERE tenant = $1 AND status = 'done'");
+
+struct finish_work {
+    int64_t at_ms;
+    int count;
+    int64_t n_done; /* out, as the next */
+    int64_t first_ms;
+};
+
+/* So many tasks, done one a second until a time. */
+static enum clew_status do_finish(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    const struct finish_work *work = arg;
+    enum clew_status status = CLEW_OK;
+
+    for (int i = 0; i < work->count && status == CLEW_OK; i++) {
+        int64_t done_ms = WORLD_NOW + work->at_ms - i * CLOCK_SECOND_MS;
+        struct uuid id = uuid_new(done_ms);
+
+        status = db_exec(tx, &ADD_FINISHED,
+                         DB_ARGS(db_uuid(&id), db_int(done_ms)), err);
+    }
+    return status;
+}
+
+static enum clew_status do_count_done(struct store_tx *tx, void *arg,
+                                      struct clew_error *err)
+{
+    struct finish_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status = db_query(tx, &COUNT_DONE, DB_NO_ARGS, &rows, err);
+
+    assert_int_equal(status, CLEW_OK);
+    assert_true(db_next(&rows));
+    work->n_done = db_get_int(&rows, 0);
+    work->first_ms = db_get_int(&rows, 1);
+    return db_end(&rows, err);
+}
+
+static void finish(int64_t at_ms, int count)
+{
+    struct finish_work work = {.at_ms = at_ms, .count = count};
+    struct clew_error err = {0};
+
+    assert_ok(store_write(ENGINE->store, SCOPE, do_finish, &work, &err));
+    assert_ok(
+        store_write(ENGINE->store, &talk.world.other, do_finish, &work, &err));
+}
+
+static void of_many_that_are_done_the_newest_stay(void **state)
+{
+    struct finish_work is = {0};
+    struct clew_error err = {0};
+    struct task *tasks;
+    size_t count;
+
+    (void)state;
+    add("failed", 0, 0);
+    add("open", 0, 900 * DAY);
+    tasks = claim(1, &count);
+    assert_ok(task_settle(ENGINE, &tasks[0], CLEW_INVALID, "no", WORLD_NOW + 1,
+                          &err));
+    finish(DAY / 2, 1000);
+    assert_int_equal(trim(DAY / 2), 0); /* as many as may stay */
+    finish(DAY, 600);
+    assert_int_equal(trim(DAY), 2 * 600); /* of both tenants */
+    assert_ok(store_read(ENGINE->store, SCOPE, do_count_done, &is, &err));
+    assert_int_equal(is.n_done, 1000);
+    assert_int_equal(is.first_ms, WORLD_NOW + DAY / 2 - 399 * CLOCK_SECOND_MS);
+    (void)list("failed", &count);
+    assert_int_equal(count, 1);
+    (void)list("pending", &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(trim(DAY + CLOCK_HOUR_MS), 0);
+    finish(DAY / 2, 5); /* long ago: nobody looks there again */
+    assert_int_equal(trim(DAY + CLOCK_HOUR_MS), 0);
+}
+
 /* --- several processes on one store ----------------------------------------
  */
 
@@ -458,6 +556,7 @@ int main(void)
         CASE(a_kind_without_a_handler_fails_and_is_seen),
         CASE(a_failure_is_put_off_further_each_time),
         CASE(finished_tasks_are_dropped_by_age),
+        CASE(of_many_that_are_done_the_newest_stay),
         CASE(several_processes_do_each_task_once),
     };
 

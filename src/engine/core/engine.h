@@ -54,6 +54,7 @@ struct engine {
     char *data_dir;    /* folder for what is kept beside the store */
     char *index_dir;   /* of its indexes; NULL = <data_dir>/index */
     uint64_t store_id; /* of the store's own; indexes of another are not used */
+    _Atomic int64_t tasks_trimmed_ms; /* of tasks done before, few are left */
     struct replay *replay; /* NULL but while a log is replayed (action.h) */
 };
 

@@ -16,9 +16,6 @@
 
 /* Due tasks looked at for a hand: what others take first leaves enough. */
 #define MAX_SEEN (4 * TASK_MAX_CLAIM)
-/* Finished rows dropped in one commit. */
-#define PRUNE_ROWS 500
-#define PRUNE_ARENA_BYTES ((size_t)256 << 10)
 /* What nobody who ran it could say. */
 #define NOBODY_BACK "no worker that ran it came back"
 
@@ -86,12 +83,6 @@ DB_SQL_SYSTEM(RELEASE, "UPDATE tasks SET status = 'pending',"
                        " attempts = attempts - 1, lease_until = NULL"
                        " WHERE tenant = $1 AND id = $2 AND attempts = $3"
                        " AND finished_at IS NULL");
-DB_SQL_SYSTEM(PRUNE, "DELETE FROM tasks WHERE tenant = $1 AND id = $2"
-                     " AND finished_at IS NOT NULL");
-DB_SQL_SYSTEM(SELECT_OLD,
-              "SELECT tenant, id FROM tasks WHERE finished_at IS NOT NULL"
-              " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
-              " ORDER BY finished_at LIMIT $3");
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
 {
@@ -543,81 +534,6 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
         }
     }
     return store_write_system(engine->store, do_settle, &work, err);
-}
-
-struct old_task {
-    int64_t tenant;
-    struct uuid id;
-};
-
-struct prune_work {
-    int64_t done_before_ms;
-    int64_t failed_before_ms;
-    struct rows_list old;
-};
-
-static bool old_of(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    struct old_task *out = item;
-
-    (void)arena;
-    out->tenant = db_get_int(rows, 0);
-    out->id = db_get_uuid(rows, 1);
-    return true;
-}
-
-static enum clew_status do_old(struct store_tx *tx, void *arg,
-                               struct clew_error *err)
-{
-    struct prune_work *work = arg;
-
-    work->old.count = 0;
-    return rows_add(tx, &work->old, &SELECT_OLD,
-                    DB_ARGS(db_int(work->done_before_ms),
-                            db_int(work->failed_before_ms), db_int(PRUNE_ROWS)),
-                    err);
-}
-
-static enum clew_status do_prune(struct store_tx *tx, void *arg,
-                                 struct clew_error *err)
-{
-    const struct prune_work *work = arg;
-    const struct old_task *old = work->old.items;
-    enum clew_status status = CLEW_OK;
-
-    for (size_t i = 0; i < work->old.count && status == CLEW_OK; i++) {
-        status =
-            db_exec(tx, &PRUNE,
-                    DB_ARGS(db_int(old[i].tenant), db_uuid(&old[i].id)), err);
-    }
-    return status;
-}
-
-enum clew_status task_prune(struct engine *engine, int64_t now_ms,
-                            int64_t *out_count, struct clew_error *err)
-{
-    int64_t done = config_int(engine->config, "tasks.keep_days");
-    int64_t failed = config_int(engine->config, "tasks.keep_failed_days");
-    struct arena arena;
-    struct prune_work work = {
-        .old = {.arena = &arena, .size = sizeof(struct old_task), .fn = old_of},
-        .done_before_ms = now_ms - done * CLOCK_DAY_MS};
-    enum clew_status status;
-
-    if (failed < done) {
-        failed = done;
-    }
-    work.failed_before_ms = now_ms - failed * CLOCK_DAY_MS;
-    arena_init(&arena, PRUNE_ARENA_BYTES);
-    status = store_read_system(engine->store, do_old, &work, err);
-    if (status == CLEW_OK && work.old.count > 0) {
-        status = store_write_system(engine->store, do_prune, &work, err);
-    }
-    if (status == CLEW_OK) {
-        *out_count = (int64_t)work.old.count;
-    }
-    arena_release(&arena);
-    return status;
 }
 
 struct list_work {

@@ -158,6 +158,14 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
 enum clew_status task_prune(struct engine *engine, int64_t now_ms,
                             int64_t *out_count,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Of each tenant that had tasks done since the last time, drop those beyond the
+ * newest tasks.keep_done, some hundred at a time. When `*out_count` is 0 none
+ * is left. Looks at nobody else: upkeep asks every half minute.
+ */
+enum clew_status task_trim(struct engine *engine, int64_t now_ms,
+                           int64_t *out_count,
+                           struct clew_error *err) CLEW_MUST_CHECK;
 
 struct task_filter {
     struct str status;      /* s == NULL: any */

@@ -9,6 +9,11 @@ CREATE TABLE readings (
     PRIMARY KEY (tenant, stretch, reader)
 ) {keyed};
 
+-- Of a tenant's tasks that are done only the newest stay listed
+-- (engine/core/task_prune.c).
+CREATE INDEX tasks_done ON tasks (tenant, finished_at, id)
+    WHERE status = 'done';
+
 -- One task a tenant writes anew what has a smaller form now, a page a
 -- transaction; one that is there already begins anew.
 DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
