@@ -64,7 +64,8 @@ const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <
 /* Rows in an earlier form than today's, by their first byte. */
 const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("memory")} <> '04')
   + (SELECT COUNT(*) FROM chat_profiles WHERE ${first("data")} <> '02')
-  + (SELECT COUNT(*) FROM actions WHERE kind = 'turn.read' AND subject IN (SELECT id FROM turns))`;
+  + (SELECT COUNT(*) FROM actions WHERE kind = 'turn.read' AND subject IN (SELECT id FROM turns))
+  + (SELECT COUNT(*) FROM memories WHERE fields IS NOT NULL)`;
 
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);

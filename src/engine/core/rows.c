@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/pack.h"
+#include "base/pack_beside.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -142,8 +143,9 @@ bool rows_text(struct arena *arena, const struct db_rows *rows, int column,
     return !text.s || out->s;
 }
 
-bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
-                 int plain, struct str *out)
+bool rows_packed_beside(struct arena *arena, const struct db_rows *rows,
+                        int column, int plain, struct str beside,
+                        struct str *out)
 {
     struct buf text;
     enum clew_status status;
@@ -152,7 +154,7 @@ bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
         return rows_text(arena, rows, plain, out);
     }
     buf_init(&text, PACKED_BYTES);
-    status = unpack(db_get_bytes(rows, column), &text);
+    status = unpack_beside(db_get_bytes(rows, column), beside, &text);
     *out = status == CLEW_OK        ? arena_str(arena, buf_str(&text))
            : status == CLEW_CORRUPT ? STR("{}")
                                     : (struct str){NULL, 0};
@@ -160,18 +162,45 @@ bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
     return out->s != NULL;
 }
 
-bool rows_pack(struct arena *arena, struct str text, struct db_value *out)
+bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
+                 int plain, struct str *out)
+{
+    return rows_packed_beside(arena, rows, column, plain, STR(""), out);
+}
+
+/* The packed bytes are the arena's from now on. */
+static bool keep(struct arena *arena, struct buf *bytes,
+                 enum clew_status status, struct db_value *out)
 {
     struct str kept = {NULL, 0};
+
+    if (status == CLEW_OK) {
+        kept = arena_str(arena, buf_str(bytes));
+    }
+    buf_release(bytes);
+    *out = db_bytes(kept.s, kept.len);
+    return kept.s != NULL;
+}
+
+bool rows_pack(struct arena *arena, struct str text, struct db_value *out)
+{
     struct buf bytes;
 
     buf_init(&bytes, PACKED_BYTES);
-    if (pack(text, &bytes) == CLEW_OK) {
-        kept = arena_str(arena, buf_str(&bytes));
+    return keep(arena, &bytes, pack(text, &bytes), out);
+}
+
+bool rows_pack_beside(struct arena *arena, struct str text, struct str beside,
+                      struct db_value *out)
+{
+    struct buf bytes;
+
+    if (!text.s) {
+        *out = db_null();
+        return true;
     }
-    buf_release(&bytes);
-    *out = db_bytes(kept.s, kept.len);
-    return kept.s != NULL;
+    buf_init(&bytes, PACKED_BYTES);
+    return keep(arena, &bytes, pack_beside(text, beside, &bytes), out);
 }
 
 bool rows_id(struct arena *arena, const struct db_rows *rows, void *out)

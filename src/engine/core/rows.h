@@ -80,6 +80,14 @@ bool rows_packed(struct arena *arena, const struct db_rows *rows, int column,
                  int plain, struct str *out);
 /* What is bound for such a column; its bytes are the arena's. False on OOM. */
 bool rows_pack(struct arena *arena, struct str text, struct db_value *out);
+/* The same two for a text that is packed beside another of its row
+ * (base/pack_beside.h), which has been read already. A text with s == NULL
+ * binds NULL. */
+bool rows_packed_beside(struct arena *arena, const struct db_rows *rows,
+                        int column, int plain, struct str beside,
+                        struct str *out);
+bool rows_pack_beside(struct arena *arena, struct str text, struct str beside,
+                      struct db_value *out);
 /* A rows_fn for a struct uuid: the id in the first column. */
 bool rows_id(struct arena *arena, const struct db_rows *rows, void *out);
 /* The same of a whole number (int64_t): a tenant. */

@@ -17,20 +17,20 @@
 #include <string.h>
 
 #define COLUMNS                                                                \
-    "id, user_id, type, status, summary, resolution, tags, fields, origin,"    \
+    "id, user_id, type, status, summary, resolution, tags, packed, origin,"    \
     " lineage, chat_id, parent_id, agent_id, agent_name, agent_session,"       \
     " key_id, context, is_instruction, token_count, weight, weight_at,"        \
     " retrieval_count, created_at, updated_at, expires_at, retracted_at,"      \
-    " change_seq, pinned_at"
+    " change_seq, pinned_at, fields"
 
 DB_SQL(INSERT,
        "INSERT INTO memories (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-       " $21, $22, $23, $24, $25, $26, $27, $28, $29)");
+       " $21, $22, $23, $24, $25, $26, $27, $28, $29, NULL)");
 DB_SQL(UPDATE, "UPDATE memories SET status = $3, summary = $4, resolution = $5,"
-               " tags = $6, fields = $7, parent_id = $8, token_count = $9,"
+               " tags = $6, packed = $7, parent_id = $8, token_count = $9,"
                " updated_at = $10, expires_at = $11, retracted_at = $12,"
-               " change_seq = $13, type = $14, pinned_at = $15"
+               " change_seq = $13, type = $14, pinned_at = $15, fields = NULL"
                " WHERE tenant = $1 AND id = $2");
 DB_SQL(INSERT_SOURCE,
        "INSERT INTO memory_sources (tenant, memory_id, source_id, ordinal,"
@@ -201,7 +201,7 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_text(arena, rows, 4, &out->summary) &&
            rows_text(arena, rows, 5, &out->resolution) &&
            rows_text(arena, rows, 6, &out->tags) &&
-           rows_text(arena, rows, 7, &out->fields) &&
+           rows_packed_beside(arena, rows, 7, 28, out->summary, &out->fields) &&
            rows_text(arena, rows, 8, &out->origin) &&
            rows_text(arena, rows, 12, &out->agent_id) &&
            rows_text(arena, rows, 13, &out->agent_name) &&
@@ -225,17 +225,22 @@ static enum clew_status index_memory(struct batch_work *batch,
     return status == CLEW_OK ? work_add_doc(batch, &doc, err) : status;
 }
 
-static enum clew_status insert_row(struct store_tx *tx,
+static enum clew_status insert_row(const struct batch_work *batch,
                                    const struct memory *memory,
                                    struct clew_error *err)
 {
+    struct db_value fields;
+
+    if (!rows_pack_beside(batch->arena, memory->fields, memory->summary,
+                          &fields)) {
+        return clew_no_memory(err);
+    }
     return db_exec(
-        tx, &INSERT,
+        batch->tx, &INSERT,
         DB_ARGS(db_uuid(&memory->id), db_text(memory->user_id),
                 db_text(memory->type), db_text(memory->status),
                 db_text(memory->summary), db_text(memory->resolution),
-                db_text(memory->tags), db_text(memory->fields),
-                db_text(memory->origin),
+                db_text(memory->tags), fields, db_text(memory->origin),
                 db_cstr(memory_lineage_name(memory->lineage)),
                 db_uuid(&memory->chat_id), db_uuid(&memory->parent_id),
                 db_text(memory->agent_id), db_text(memory->agent_name),
@@ -324,7 +329,7 @@ enum clew_status memory_insert(struct batch_work *batch, struct memory *memory,
         status = index_memory(batch, memory, err);
     }
     if (status == CLEW_OK) {
-        status = insert_row(batch->tx, memory, err);
+        status = insert_row(batch, memory, err);
     }
     for (size_t i = 0; i < n_refs && status == CLEW_OK; i++) {
         status = memory_add_ref(batch->tx, &memory->id, &refs[i], err);
@@ -342,26 +347,30 @@ enum clew_status memory_insert(struct batch_work *batch, struct memory *memory,
 enum clew_status memory_update(struct batch_work *batch, struct memory *memory,
                                struct clew_error *err)
 {
+    struct db_value fields;
     enum clew_status status = redact(batch, memory, err);
 
     if (status == CLEW_OK) {
         status = index_memory(batch, memory, err);
     }
+    if (status == CLEW_OK && !rows_pack_beside(batch->arena, memory->fields,
+                                               memory->summary, &fields)) {
+        status = clew_no_memory(err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
-    return db_exec(batch->tx, &UPDATE,
-                   DB_ARGS(db_uuid(&memory->id), db_text(memory->status),
-                           db_text(memory->summary),
-                           db_text(memory->resolution), db_text(memory->tags),
-                           db_text(memory->fields), db_uuid(&memory->parent_id),
-                           db_int(memory->token_count),
-                           db_int(memory->updated_at_ms),
-                           rows_int_or_null(memory->expires_at_ms),
-                           rows_int_or_null(memory->retracted_at_ms),
-                           db_int(memory->change_seq), db_text(memory->type),
-                           rows_int_or_null(memory->pinned_at_ms)),
-                   err);
+    return db_exec(
+        batch->tx, &UPDATE,
+        DB_ARGS(db_uuid(&memory->id), db_text(memory->status),
+                db_text(memory->summary), db_text(memory->resolution),
+                db_text(memory->tags), fields, db_uuid(&memory->parent_id),
+                db_int(memory->token_count), db_int(memory->updated_at_ms),
+                rows_int_or_null(memory->expires_at_ms),
+                rows_int_or_null(memory->retracted_at_ms),
+                db_int(memory->change_seq), db_text(memory->type),
+                rows_int_or_null(memory->pinned_at_ms)),
+        err);
 }
 
 enum clew_status memory_find(struct store_tx *tx, struct arena *arena,

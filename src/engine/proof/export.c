@@ -103,6 +103,7 @@ static bool set_column(const struct db_rows *rows, int column,
     case EXPORT_BYTES:
         return set_bytes(line, name, db_get_bytes(rows, column));
     case EXPORT_PACKED:
+    case EXPORT_BESIDE:
         break;
     }
     return false;
@@ -158,7 +159,7 @@ static enum clew_status add_row(struct export_work *work,
     bool ok = line && json_set_cstr(line, "type", kind->type);
 
     for (size_t i = 0; ok && i < kind->n_columns; i++) {
-        ok = kind->columns[i].type == EXPORT_PACKED
+        ok = export_is_packed(kind->columns[i].type)
                  ? set_packed(work, rows, kind, i, line)
                  : set_column(rows, (int)i, &kind->columns[i], line);
     }
@@ -198,6 +199,7 @@ static enum clew_status keep_key(struct export_work *work,
             break;
         case EXPORT_REAL:
         case EXPORT_PACKED:
+        case EXPORT_BESIDE:
             return clew_fail(err, CLEW_INTERNAL, "this is no key");
         }
     }

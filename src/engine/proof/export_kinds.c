@@ -5,7 +5,6 @@
 #include "engine/proof/export_kinds.h"
 
 #include "base/buf.h"
-#include "engine/core/rows.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -150,7 +149,7 @@ static const struct export_column memory_columns[] = {
     {"summary", EXPORT_TEXT, false, NULL},
     {"resolution", EXPORT_TEXT, true, NULL},
     {"tags", EXPORT_TEXT, false, NULL},
-    {"fields", EXPORT_TEXT, true, NULL},
+    {"packed", EXPORT_BESIDE, true, "fields"},
     {"origin", EXPORT_TEXT, false, NULL},
     {"lineage", EXPORT_TEXT, false, NULL},
     {"chat_id", EXPORT_ID, true, NULL},
@@ -521,20 +520,15 @@ static void add_columns(struct buf *out, const struct export_kind *kind,
     }
 }
 
-static const char *plain_value(const struct export_column *column)
-{
-    return column->is_optional ? "NULL" : "''";
-}
-
 /* After the others: the plain columns of packed ones, or what is in them. */
 static void add_plain(struct buf *out, const struct export_kind *kind,
                       bool is_value)
 {
     for (size_t i = 0; i < kind->n_columns; i++) {
-        if (kind->columns[i].type == EXPORT_PACKED) {
+        if (export_is_packed(kind->columns[i].type)) {
             (void)buf_printf(out, ", %s",
                              !is_value ? kind->columns[i].field
-                                       : plain_value(&kind->columns[i]));
+                                       : export_plain_value(&kind->columns[i]));
         }
     }
 }
@@ -585,9 +579,9 @@ static void add_merge(struct buf *out, const struct export_kind *kind)
         if (kind->has_change || strcmp(name, kind->version) != 0) {
             (void)buf_printf(out, "%s = excluded.%s, ", name, name);
         }
-        if (kind->columns[i].type == EXPORT_PACKED) {
+        if (export_is_packed(kind->columns[i].type)) {
             (void)buf_printf(out, "%s = %s, ", kind->columns[i].field,
-                             plain_value(&kind->columns[i]));
+                             export_plain_value(&kind->columns[i]));
         }
     }
     (void)buf_printf(out, "%s = excluded.%s WHERE excluded.%s > %s.%s",
@@ -671,25 +665,4 @@ bool export_kind_find(struct str type, size_t *out_kind)
 const char *export_field(const struct export_column *column)
 {
     return column->field ? column->field : column->name;
-}
-
-bool export_unpack(struct arena *arena, const struct db_rows *rows,
-                   const struct export_kind *kind, int column, struct str *out)
-{
-    return rows_packed(arena, rows, column, (int)kind->n_columns, out);
-}
-
-bool export_pack(struct arena *arena, const struct export_kind *kind,
-                 struct db_value *values)
-{
-    bool is_ok = true;
-
-    for (size_t i = 0; i < kind->n_columns && is_ok; i++) {
-        if (kind->columns[i].type == EXPORT_PACKED &&
-            values[i].type == DB_TEXT) {
-            is_ok = rows_pack(arena, (struct str){values[i].p, values[i].len},
-                              &values[i]);
-        }
-    }
-    return is_ok;
 }

@@ -39,8 +39,11 @@ enum export_type {
     EXPORT_BYTES,
     /* A text kept packed (core/rows.h). Its field in a line is also the name of
      * the column that holds it plain, in rows from before; the statements read
-     * that one last of all. At most one in a kind. */
-    EXPORT_PACKED
+     * that one after all others. */
+    EXPORT_PACKED,
+    /* The same, packed beside another column of its row that is not packed
+     * itself (export_beside()): bound anew where that one changes. */
+    EXPORT_BESIDE
 };
 
 struct export_column {
@@ -88,10 +91,20 @@ const struct export_sql *export_sql_of(size_t kind);
 bool export_kind_find(struct str type, size_t *out_kind);
 /* What a column is called in a line. */
 const char *export_field(const struct export_column *column);
+/* Is a column of this type kept packed? */
+bool export_is_packed(enum export_type type);
+/* What then stands in the column that held it plain, as SQL. */
+const char *export_plain_value(const struct export_column *column);
+/* The column that one of type EXPORT_BESIDE is packed beside; -1: none. */
+int export_beside(const struct export_kind *kind, size_t column);
 /* The text of a packed column in the current row of a kind's statement; false
  * on OOM. */
 bool export_unpack(struct arena *arena, const struct db_rows *rows,
                    const struct export_kind *kind, int column, struct str *out);
+/* What is bound for a packed column; `beside` is the text of the column it
+ * stands beside. False on OOM. */
+bool export_pack_text(struct arena *arena, const struct export_column *column,
+                      struct str text, struct str beside, struct db_value *out);
 /* Texts of packed columns become what is bound for them. False on OOM. */
 bool export_pack(struct arena *arena, const struct export_kind *kind,
                  struct db_value *values);

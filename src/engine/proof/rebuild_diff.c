@@ -98,7 +98,7 @@ static bool value_of(const struct walk *walk, const struct db_rows *rows,
     struct arena *arena = walk->arena;
     struct str text = {NULL, 0};
 
-    if (type != EXPORT_PACKED && db_is_null(rows, column)) {
+    if (!export_is_packed(type) && db_is_null(rows, column)) {
         *out = db_null();
         return true;
     }
@@ -118,7 +118,8 @@ static bool value_of(const struct walk *walk, const struct db_rows *rows,
         text = arena_str(arena, db_get_text(rows, column));
         *out = db_text(text);
         return text.s != NULL;
-    case EXPORT_PACKED: {
+    case EXPORT_PACKED:
+    case EXPORT_BESIDE: {
         bool is_ok = export_unpack(arena, rows, walk->kind, column, &text);
 
         *out = text.s ? db_text(text) : db_null();

@@ -27,6 +27,10 @@ DB_SQL(SELECT_PROFILES, "SELECT chat_id, data FROM chat_profiles"
                         " ORDER BY chat_id LIMIT $3");
 DB_SQL(UPDATE_PROFILE, "UPDATE chat_profiles SET data = $3 WHERE tenant = $1"
                        " AND chat_id = $2");
+DB_SQL(SELECT_FIELDS, "SELECT id, fields, summary FROM memories WHERE"
+                      " tenant = $1 AND id > $2 ORDER BY id LIMIT $3");
+DB_SQL(PACK_FIELDS, "UPDATE memories SET packed = $3, fields = NULL"
+                    " WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_READINGS,
        "SELECT seq, id, subject, packed, created_at, detail FROM actions WHERE"
        " tenant = $1 AND (seq, id) > ($2, $3) AND kind = '" ACTION_READ "'"
@@ -75,6 +79,9 @@ typedef enum clew_status (*page_fn)(struct store_tx *tx, struct stepping *s,
 static enum clew_status renew_page(struct store_tx *tx, struct stepping *s,
                                    struct place *place, size_t *out_count,
                                    struct clew_error *err);
+static enum clew_status pack_page(struct store_tx *tx, struct stepping *s,
+                                  struct place *place, size_t *out_count,
+                                  struct clew_error *err);
 static enum clew_status move_readings(struct store_tx *tx, struct stepping *s,
                                       struct place *place, size_t *out_count,
                                       struct clew_error *err);
@@ -95,6 +102,7 @@ static const struct table {
      renew_page},
     {"", "", NULL, NULL, NULL, fold_updates},
     {"", "", NULL, NULL, NULL, move_readings},
+    {"", "", NULL, &SELECT_FIELDS, &PACK_FIELDS, pack_page},
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -198,6 +206,53 @@ static enum clew_status fold_updates(struct store_tx *tx, struct stepping *s,
         chain_lines_fold_page(tx, &s->arena, &place->after, &is_end, err);
 
     *out_count = is_end ? 0 : PAGE;
+    return status;
+}
+
+/* --- texts that are packed beside others ------------------------------------
+ */
+
+struct plain {
+    struct uuid id;
+    struct str text; /* s == NULL: there is none, or it is packed */
+    struct str beside;
+};
+
+static bool plain_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct plain *out = item;
+
+    out->id = db_get_uuid(rows, 0);
+    return rows_text(arena, rows, 1, &out->text) &&
+           rows_text(arena, rows, 2, &out->beside);
+}
+
+static enum clew_status pack_page(struct store_tx *tx, struct stepping *s,
+                                  struct place *place, size_t *out_count,
+                                  struct clew_error *err)
+{
+    const struct table *table = &tables[place->table];
+    struct rows_list list = {
+        .arena = &s->arena, .size = sizeof(struct plain), .fn = plain_of};
+    struct plain *rows = NULL;
+    enum clew_status status = rows_all(
+        tx, &list, table->select,
+        DB_ARGS(id_value(&place->after), db_int(PAGE)), &rows, out_count, err);
+
+    for (size_t i = 0; status == CLEW_OK && i < *out_count; i++) {
+        struct db_value packed;
+
+        place->after = rows[i].id;
+        if (rows[i].text.len == 0) {
+            continue;
+        }
+        status =
+            rows_pack_beside(&s->arena, rows[i].text, rows[i].beside, &packed)
+                ? db_exec(tx, table->update,
+                          DB_ARGS(db_uuid(&rows[i].id), packed), err)
+                : clew_no_memory(err);
+    }
     return status;
 }
 

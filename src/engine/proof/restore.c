@@ -118,6 +118,7 @@ static enum clew_status read_value(struct arena *arena, const json_t *json,
         return read_bytes(arena, json, field, out, err);
     case EXPORT_TEXT:
     case EXPORT_PACKED:
+    case EXPORT_BESIDE:
         status =
             json_get_str(json, field, JSON_OPTIONAL, VALUE_BYTES, &text, err);
         *out = db_text(text);

@@ -30,6 +30,7 @@
 #define AROUND 40 /* bytes shown on either side */
 #define ARENA_BYTES ((size_t)1 << 31)
 
+/* What others are packed beside comes before them. */
 static const struct place {
     const char *type;
     const char *column;
@@ -70,8 +71,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_statements(void)
 {
     for (size_t i = 0; i < N_PLACES; i++) {
+        const struct export_column *column;
         const struct export_kind *kind;
-        bool is_packed;
         int len;
 
         (void)export_kind_find(str_of(places[i].type), &kinds[i]); /* all are */
@@ -82,11 +83,16 @@ static void make_statements(void)
                 columns[i] = k;
             }
         }
-        is_packed = kind->columns[columns[i]].type == EXPORT_PACKED;
-        len = snprintf(update_texts[i], SQL_BYTES,
-                       "UPDATE %s SET %s%s = $2 WHERE tenant = $1", kind->table,
-                       is_packed ? places[i].column : "",
-                       is_packed ? " = '', packed" : places[i].column);
+        column = &kind->columns[columns[i]];
+        len = snprintf(update_texts[i], SQL_BYTES, "UPDATE %s SET %s = $2",
+                       kind->table, column->name);
+        if (export_is_packed(column->type)) {
+            len += snprintf(update_texts[i] + len, SQL_BYTES - (size_t)len,
+                            ", %s = %s", column->field,
+                            export_plain_value(column));
+        }
+        len += snprintf(update_texts[i] + len, SQL_BYTES - (size_t)len,
+                        " WHERE tenant = $1");
         for (size_t k = 0; k < kind->n_keys; k++) {
             len += snprintf(update_texts[i] + len, SQL_BYTES - (size_t)len,
                             " AND %s = $%zu", kind->columns[k].name, k + 3);
@@ -122,6 +128,7 @@ struct looking {
 struct row {
     struct db_value keys[EXPORT_MAX_KEYS];
     struct str texts[EXPORT_MAX_COLUMNS];
+    bool is_new[EXPORT_MAX_COLUMNS]; /* the text was starred just now */
 };
 
 static bool key_of(struct arena *arena, const struct db_rows *rows, int column,
@@ -152,6 +159,7 @@ static bool key_of(struct arena *arena, const struct db_rows *rows, int column,
         *out = db_int(db_get_int(rows, column));
         return true;
     case EXPORT_PACKED:
+    case EXPORT_BESIDE:
         break;
     }
     return false;
@@ -232,14 +240,37 @@ static enum clew_status mask_turn(struct looking *l, struct store_tx *tx,
                              : status;
 }
 
+/* Write down the text of one column, starred or because what it is packed
+ * beside was. */
+static enum clew_status write_text(struct looking *l, struct store_tx *tx,
+                                   const struct row *row, size_t place,
+                                   struct str text, struct clew_error *err)
+{
+    const struct export_kind *kind = &export_kinds[l->kind];
+    const struct export_column *column = &kind->columns[columns[place]];
+    int at = export_beside(kind, columns[place]);
+    struct str beside = at >= 0 ? row->texts[at] : (struct str){NULL, 0};
+    struct db_value args[1 + EXPORT_MAX_KEYS];
+
+    args[0] = db_text(text);
+    if (export_is_packed(column->type) &&
+        !export_pack_text(&l->scratch, column, text, beside, &args[0])) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < kind->n_keys; i++) {
+        args[1 + i] = row->keys[i];
+    }
+    return db_exec(tx, &updates[place], args, 1 + kind->n_keys, err);
+}
+
 static enum clew_status look_at(struct looking *l, struct store_tx *tx,
-                                const struct row *row, size_t place,
+                                struct row *row, size_t place,
                                 struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[l->kind];
+    int beside = export_beside(kind, columns[place]);
     struct str text = row->texts[columns[place]];
     struct str masked = text;
-    struct db_value args[1 + EXPORT_MAX_KEYS];
     enum clew_status status;
 
     if (!text.s) {
@@ -249,8 +280,13 @@ static enum clew_status look_at(struct looking *l, struct store_tx *tx,
     status = places[place].form == SECRETS_JSON
                  ? redact_json(&l->scratch, &masked, err)
                  : redact_str(&l->scratch, &masked, err);
-    if (status != CLEW_OK || masked.s == text.s) {
+    if (status != CLEW_OK) {
         return status;
+    }
+    if (masked.s == text.s) {
+        return beside >= 0 && row->is_new[beside]
+                   ? write_text(l, tx, row, place, text, err)
+                   : CLEW_OK;
     }
     show(l, row, place, text, masked);
     if (!l->is_masking) {
@@ -261,15 +297,9 @@ static enum clew_status look_at(struct looking *l, struct store_tx *tx,
         strcmp(places[place].column, "text") == 0) {
         return mask_turn(l, tx, row, text, err);
     }
-    args[0] = db_text(masked);
-    if (kind->columns[columns[place]].type == EXPORT_PACKED &&
-        !rows_pack(&l->scratch, masked, &args[0])) {
-        return clew_no_memory(err);
-    }
-    for (size_t i = 0; i < kind->n_keys; i++) {
-        args[1 + i] = row->keys[i];
-    }
-    return db_exec(tx, &updates[place], args, 1 + kind->n_keys, err);
+    row->texts[columns[place]] = masked;
+    row->is_new[columns[place]] = true;
+    return write_text(l, tx, row, place, masked, err);
 }
 
 /* What was sent stays with the turn, unless nothing is to be kept. */
@@ -286,7 +316,7 @@ static bool text_of(struct looking *l, const struct db_rows *rows, int column,
 {
     const struct export_kind *kind = &export_kinds[l->kind];
 
-    return kind->columns[column].type == EXPORT_PACKED
+    return export_is_packed(kind->columns[column].type)
                ? export_unpack(&l->scratch, rows, kind, column, out)
                : rows_text(&l->scratch, rows, column, out);
 }

@@ -14,6 +14,10 @@ CREATE TABLE readings (
 CREATE INDEX tasks_done ON tasks (tenant, finished_at, id)
     WHERE status = 'done';
 
+-- The fields of a memory repeat what its summary says: they are packed beside it
+-- (base/pack_beside.h), and NULL then.
+ALTER TABLE memories ADD COLUMN packed {bytes};
+
 -- One task a tenant writes anew what has a smaller form now, a page a
 -- transaction; one that is there already begins anew.
 DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
