@@ -65,7 +65,9 @@ const plain = `SELECT ${[["traces", "data <> ''"], ["link_decisions", "signals <
 const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("memory")} <> '04')
   + (SELECT COUNT(*) FROM chat_profiles WHERE ${first("data")} <> '02')
   + (SELECT COUNT(*) FROM actions WHERE kind = 'turn.read' AND subject IN (SELECT id FROM turns))
-  + (SELECT COUNT(*) FROM memories WHERE fields IS NOT NULL)`;
+  + (SELECT COUNT(*) FROM memories WHERE fields IS NOT NULL)
+  + (SELECT COUNT(*) FROM episodes WHERE meso <> '' OR macro <> '')
+  + (SELECT COUNT(*) FROM session_summaries WHERE summary <> '')`;
 
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);

@@ -65,10 +65,10 @@ DB_SQL(SELECT_NEWEST,
 
 /* What came of the chat's last session. */
 DB_SQL(SELECT_SESSION,
-       "SELECT y.summary, s.last_activity_at, (SELECT MIN(t.seq) FROM turns t"
+       "SELECT y.packed, s.last_activity_at, (SELECT MIN(t.seq) FROM turns t"
        " WHERE t.tenant = $1 AND t.chat_id = s.chat_id AND t.session_id ="
        " s.id), (SELECT MAX(t.seq) FROM turns t WHERE t.tenant = $1"
-       " AND t.chat_id = s.chat_id AND t.session_id = s.id)"
+       " AND t.chat_id = s.chat_id AND t.session_id = s.id), y.summary"
        " FROM sessions s JOIN session_summaries y"
        " ON y.tenant = s.tenant AND y.session_id = s.id WHERE s.tenant = $1"
        " AND s.chat_id = $2 AND s.ended_at IS NOT NULL"
@@ -427,7 +427,7 @@ static bool last_of(struct arena *arena, const struct db_rows *rows, void *item)
     out->last_activity_at_ms = db_get_int(rows, 1);
     out->first_seq = db_get_int(rows, 2);
     out->last_seq = db_get_int(rows, 3);
-    return rows_text(arena, rows, 0, &out->summary);
+    return rows_packed(arena, rows, 0, 4, &out->summary);
 }
 
 /* As much of a line as fits, cut between the things it tells. */

@@ -25,7 +25,8 @@ DB_SQL(SELECT_BY_HAND, "SELECT 1 FROM actions WHERE tenant = $1"
                        " AND kind = '" ACTION_SESSION_END "' LIMIT 1");
 DB_SQL(SELECT_CHAT,
        "SELECT s.id, s.chat_id, s.user_id, s.started_at, s.last_activity_at,"
-       " s.ended_at, y.summary FROM sessions s LEFT JOIN session_summaries y"
+       " s.ended_at, y.packed, y.summary FROM sessions s"
+       " LEFT JOIN session_summaries y"
        " ON y.tenant = s.tenant AND y.session_id = s.id WHERE s.tenant = $1"
        " AND s.chat_id = $2 AND (s.started_at > $3 OR (s.started_at = $3"
        " AND s.id > $4)) ORDER BY s.started_at, s.id LIMIT $5");
@@ -187,7 +188,7 @@ static bool view_of(struct arena *arena, const struct db_rows *rows, void *item)
     struct session_view *out = item;
 
     return row_of(arena, rows, &out->session) &&
-           rows_text(arena, rows, 6, &out->summary);
+           rows_packed(arena, rows, 6, 7, &out->summary);
 }
 
 static enum clew_status do_list(struct store_tx *tx, void *arg,

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pack.h"
+#include "base/pack_beside.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
@@ -31,8 +32,8 @@
 
 #define COLUMNS                                                                \
     "id, type, user_id, chat_id, ordinal, first_seq, last_seq, compacted_seq," \
-    " compacted_at, cause, micro, meso, macro, packed, method, coverage,"      \
-    " created_at, updated_at, change_seq, citations"
+    " compacted_at, cause, micro, meso_packed, macro_packed, packed, method,"  \
+    " coverage, created_at, updated_at, change_seq, citations, meso, macro"
 
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND id = $2");
@@ -64,12 +65,12 @@ DB_SQL(SELECT_ENDED,
 DB_SQL(INSERT,
        "INSERT INTO episodes (tenant, " COLUMNS ") VALUES ($1, $2, $3, $4, $5,"
        " $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,"
-       " $20, NULL)");
+       " $20, NULL, NULL, NULL)");
 DB_SQL(UPDATE,
        "UPDATE episodes SET last_seq = $3, compacted_seq = $4,"
-       " compacted_at = $5, cause = $6, micro = $7, meso = $8, macro = $9,"
-       " packed = $10, citations = NULL, method = $11, coverage = $12, "
-       "updated_at = $13,"
+       " compacted_at = $5, cause = $6, micro = $7, meso_packed = $8,"
+       " macro_packed = $9, packed = $10, meso = NULL, macro = NULL,"
+       " citations = NULL, method = $11, coverage = $12, updated_at = $13,"
        " change_seq = $14 WHERE tenant = $1 AND id = $2");
 DB_SQL(CLOSE, "UPDATE episodes SET last_seq = $3 WHERE tenant = $1 AND id = $2"
               " AND last_seq IS NULL");
@@ -142,8 +143,8 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_text(arena, rows, 2, &out->user_id) &&
            rows_text(arena, rows, 9, &out->cause) &&
            rows_text(arena, rows, 10, &out->micro) &&
-           rows_text(arena, rows, 11, &out->meso) &&
-           rows_text(arena, rows, 12, &out->macro) &&
+           rows_packed_beside(arena, rows, 11, 20, out->micro, &out->meso) &&
+           rows_packed_beside(arena, rows, 12, 21, out->micro, &out->macro) &&
            rows_packed(arena, rows, 13, 19, &out->citations) &&
            rows_text(arena, rows, 14, &out->method);
 }
@@ -198,20 +199,43 @@ enum clew_status episode_chats(struct store_tx *tx, struct arena *arena,
                     out_count, err);
 }
 
-/* `packed` is empty where there are none, and released on failure. */
-static enum clew_status pack_citations(const struct episode *episode,
-                                       struct buf *packed,
-                                       struct clew_error *err)
+/* The texts of an episode as they are bound: the longer ones repeat the first.
+ */
+struct packed {
+    struct buf meso; /* each is empty where there is none */
+    struct buf macro;
+    struct buf citations;
+};
+
+static void release(struct packed *packed)
+{
+    buf_release(&packed->meso);
+    buf_release(&packed->macro);
+    buf_release(&packed->citations);
+}
+
+/* `packed` is released on failure. */
+static enum clew_status pack_texts(const struct episode *episode,
+                                   struct packed *packed,
+                                   struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
-    buf_init(packed, PACKED_BYTES);
-    if (episode->citations.s) {
-        status = pack(episode->citations, packed);
+    buf_init(&packed->meso, PACKED_BYTES);
+    buf_init(&packed->macro, PACKED_BYTES);
+    buf_init(&packed->citations, PACKED_BYTES);
+    if (episode->meso.s) {
+        status = pack_beside(episode->meso, episode->micro, &packed->meso);
+    }
+    if (status == CLEW_OK && episode->macro.s) {
+        status = pack_beside(episode->macro, episode->micro, &packed->macro);
+    }
+    if (status == CLEW_OK && episode->citations.s) {
+        status = pack(episode->citations, &packed->citations);
     }
     if (status != CLEW_OK) {
-        buf_release(packed);
-        return clew_fail(err, status, "could not keep an episode's citations");
+        release(packed);
+        return clew_fail(err, status, "could not keep an episode's texts");
     }
     return CLEW_OK;
 }
@@ -225,8 +249,8 @@ enum clew_status episode_insert(struct store_tx *tx,
                                 const struct episode *episode,
                                 struct clew_error *err)
 {
-    struct buf packed;
-    enum clew_status status = pack_citations(episode, &packed, err);
+    struct packed packed;
+    enum clew_status status = pack_texts(episode, &packed, err);
 
     if (status != CLEW_OK) {
         return status;
@@ -240,12 +264,12 @@ enum clew_status episode_insert(struct store_tx *tx,
                 db_int(episode->compacted_seq),
                 rows_int_or_null(episode->compacted_at_ms),
                 db_text(episode->cause), db_text(episode->micro),
-                db_text(episode->meso), db_text(episode->macro),
-                packed_value(&packed), db_text(episode->method),
+                packed_value(&packed.meso), packed_value(&packed.macro),
+                packed_value(&packed.citations), db_text(episode->method),
                 db_real(episode->coverage), db_int(episode->created_at_ms),
                 db_int(episode->updated_at_ms), db_int(episode->change_seq)),
         err);
-    buf_release(&packed);
+    release(&packed);
     return status;
 }
 
@@ -253,7 +277,7 @@ enum clew_status episode_update(struct batch_work *batch,
                                 struct episode *episode, struct clew_error *err)
 {
     struct index_doc doc;
-    struct buf packed;
+    struct packed packed;
     enum clew_status status =
         work_take_change(batch, &episode->change_seq, err);
 
@@ -264,7 +288,7 @@ enum clew_status episode_update(struct batch_work *batch,
         status = work_add_doc(batch, &doc, err);
     }
     if (status == CLEW_OK) {
-        status = pack_citations(episode, &packed, err);
+        status = pack_texts(episode, &packed, err);
     }
     if (status != CLEW_OK) {
         return status;
@@ -275,12 +299,12 @@ enum clew_status episode_update(struct batch_work *batch,
                 db_int(episode->compacted_seq),
                 rows_int_or_null(episode->compacted_at_ms),
                 db_text(episode->cause), db_text(episode->micro),
-                db_text(episode->meso), db_text(episode->macro),
-                packed_value(&packed), db_text(episode->method),
+                packed_value(&packed.meso), packed_value(&packed.macro),
+                packed_value(&packed.citations), db_text(episode->method),
                 db_real(episode->coverage), db_int(episode->updated_at_ms),
                 db_int(episode->change_seq)),
         err);
-    buf_release(&packed);
+    release(&packed);
     return status;
 }
 

@@ -49,9 +49,9 @@ DB_SQL(SELECT_KEPT,
        " ORDER BY r.first_seq, m.id LIMIT $5");
 DB_SQL(UPSERT_SUMMARY,
        "INSERT INTO session_summaries (tenant, session_id, chat_id, summary,"
-       " created_at) VALUES ($1, $2, $3, $4, $5)"
+       " packed, created_at) VALUES ($1, $2, $3, '', $4, $5)"
        " ON CONFLICT (tenant, session_id)"
-       " DO UPDATE SET summary = excluded.summary");
+       " DO UPDATE SET summary = '', packed = excluded.packed");
 
 struct kept {
     struct str type;
@@ -312,20 +312,21 @@ static void format(const struct work *work, struct buf *out)
 static enum clew_status write_summary(struct store_tx *tx, struct work *work,
                                       struct clew_error *err)
 {
+    struct db_value packed;
     struct buf text;
-    enum clew_status status;
+    bool is_ok;
 
     buf_init(&text, SUMMARY_BYTES);
     format(work, &text);
     /* a line that has no room any more is left out: `text` is as it was */
-    status = db_exec(tx, &UPSERT_SUMMARY,
-                     DB_ARGS(db_uuid(&work->session.id),
-                             db_uuid(&work->session.chat_id),
-                             db_text(buf_str(&text)),
-                             db_int(work->session.last_activity_at_ms)),
-                     err);
+    is_ok = rows_pack_beside(work->arena, buf_str(&text), STR(""), &packed);
     buf_release(&text);
-    return status;
+    return is_ok ? db_exec(tx, &UPSERT_SUMMARY,
+                           DB_ARGS(db_uuid(&work->session.id),
+                                   db_uuid(&work->session.chat_id), packed,
+                                   db_int(work->session.last_activity_at_ms)),
+                           err)
+                 : clew_no_memory(err);
 }
 
 /* Look again in a while: the longer it waits already, the later. */

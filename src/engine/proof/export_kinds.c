@@ -302,7 +302,7 @@ static const struct export_column session_talk_columns[] = {
 static const struct export_column session_summary_columns[] = {
     {"session_id", EXPORT_ID, false, NULL},
     {"chat_id", EXPORT_ID, false, NULL},
-    {"summary", EXPORT_TEXT, false, NULL},
+    {"packed", EXPORT_BESIDE, false, "summary"},
     {"created_at", EXPORT_TIME, false, NULL},
 };
 static const struct export_column chat_profile_columns[] = {
@@ -368,8 +368,8 @@ static const struct export_column episode_columns[] = {
     {"compacted_at", EXPORT_TIME, true, NULL},
     {"cause", EXPORT_TEXT, true, NULL},
     {"micro", EXPORT_TEXT, true, NULL},
-    {"meso", EXPORT_TEXT, true, NULL},
-    {"macro", EXPORT_TEXT, true, NULL},
+    {"meso_packed", EXPORT_BESIDE, true, "meso"},
+    {"macro_packed", EXPORT_BESIDE, true, "macro"},
     {"packed", EXPORT_PACKED, true, "citations"},
     {"method", EXPORT_TEXT, true, NULL},
     {"coverage", EXPORT_REAL, true, NULL},

@@ -16,6 +16,8 @@ static const struct {
     const char *beside;
 } besides[] = {
     {"memory", "fields", "summary"},
+    {"episode", "meso", "micro"},
+    {"episode", "macro", "micro"},
 };
 
 bool export_is_packed(enum export_type type)

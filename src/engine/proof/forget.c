@@ -135,11 +135,11 @@ DB_SQL(BLANK_CHATS,
 DB_SQL(DROP_EPISODE_CHATS,
        "DELETE FROM episode_chats WHERE tenant = $1 AND chat_id" OF("chat"));
 /* Of a chat that stays, only the summaries go; compaction makes them anew. */
-DB_SQL(
-    WIPE_EPISODES,
-    "UPDATE episodes SET micro = NULL, meso = NULL, macro = NULL,"
-    " citations = NULL, packed = NULL, compacted_seq = 0, compacted_at = NULL"
-    " WHERE tenant = $1 AND id" OF("episode"));
+DB_SQL(WIPE_EPISODES,
+       "UPDATE episodes SET micro = NULL, meso = NULL, meso_packed = NULL,"
+       " macro = NULL, macro_packed = NULL, citations = NULL, packed = NULL,"
+       " compacted_seq = 0, compacted_at = NULL"
+       " WHERE tenant = $1 AND id" OF("episode"));
 DB_SQL(DROP_EPISODES,
        "DELETE FROM episodes WHERE tenant = $1 AND chat_id" OF("chat"));
 DB_SQL(DROP_LINKS,

@@ -31,6 +31,19 @@ DB_SQL(SELECT_FIELDS, "SELECT id, fields, summary FROM memories WHERE"
                       " tenant = $1 AND id > $2 ORDER BY id LIMIT $3");
 DB_SQL(PACK_FIELDS, "UPDATE memories SET packed = $3, fields = NULL"
                     " WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_MESO, "SELECT id, meso, micro FROM episodes WHERE tenant = $1"
+                    " AND id > $2 ORDER BY id LIMIT $3");
+DB_SQL(PACK_MESO, "UPDATE episodes SET meso_packed = $3, meso = NULL"
+                  " WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_MACRO, "SELECT id, macro, micro FROM episodes WHERE tenant = $1"
+                     " AND id > $2 ORDER BY id LIMIT $3");
+DB_SQL(PACK_MACRO, "UPDATE episodes SET macro_packed = $3, macro = NULL"
+                   " WHERE tenant = $1 AND id = $2");
+DB_SQL(SELECT_SESSIONS,
+       "SELECT session_id, summary, '' FROM session_summaries WHERE tenant = $1"
+       " AND session_id > $2 ORDER BY session_id LIMIT $3");
+DB_SQL(PACK_SESSION, "UPDATE session_summaries SET packed = $3, summary = ''"
+                     " WHERE tenant = $1 AND session_id = $2");
 DB_SQL(SELECT_READINGS,
        "SELECT seq, id, subject, packed, created_at, detail FROM actions WHERE"
        " tenant = $1 AND (seq, id) > ($2, $3) AND kind = '" ACTION_READ "'"
@@ -103,6 +116,9 @@ static const struct table {
     {"", "", NULL, NULL, NULL, fold_updates},
     {"", "", NULL, NULL, NULL, move_readings},
     {"", "", NULL, &SELECT_FIELDS, &PACK_FIELDS, pack_page},
+    {"", "", NULL, &SELECT_MESO, &PACK_MESO, pack_page},
+    {"", "", NULL, &SELECT_MACRO, &PACK_MACRO, pack_page},
+    {"", "", NULL, &SELECT_SESSIONS, &PACK_SESSION, pack_page},
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -18,6 +18,12 @@ CREATE INDEX tasks_done ON tasks (tenant, finished_at, id)
 -- (base/pack_beside.h), and NULL then.
 ALTER TABLE memories ADD COLUMN packed {bytes};
 
+-- The longer summaries of an episode repeat the shortest; those of sessions are
+-- of the same words. The plain columns are NULL, or empty where they must be.
+ALTER TABLE episodes ADD COLUMN meso_packed {bytes};
+ALTER TABLE episodes ADD COLUMN macro_packed {bytes};
+ALTER TABLE session_summaries ADD COLUMN packed {bytes};
+
 -- One task a tenant writes anew what has a smaller form now, a page a
 -- transaction; one that is there already begins anew.
 DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
