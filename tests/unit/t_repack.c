@@ -4,6 +4,7 @@
 #include "support/test.h"
 #include "support/world.h"
 
+#include "engine/chat/turn.h"
 #include "engine/core/action.h"
 #include "engine/core/repack.h"
 #include "engine/core/rows.h"
@@ -19,8 +20,7 @@
 #define N_TRACES 250
 #define DETAIL "{\"by\":\"somebody\",\"note\":\"the north gate\"}"
 
-DB_SQL(ADD_TRACE, "INSERT INTO traces (tenant, id, chat_id, created_at, data)"
-                  " VALUES ($1, $2, $3, $4, $5)");
+DB_SQL(ADD_TRACE, "INSERT INTO traces (tenant, id, data) VALUES ($1, $2, $3)");
 DB_SQL(ADD_ACTION,
        "INSERT INTO actions (tenant, seq, id, kind, detail, created_at)"
        " VALUES ($1, $2, $3, 'turn.read', '" DETAIL "', 5)");
@@ -33,7 +33,7 @@ DB_SQL(ADD_UPDATE,
        " '" CLAIM_IDS "', '', 7)");
 DB_SQL(COUNT_PLAIN,
        "SELECT (SELECT COUNT(*) FROM traces WHERE tenant = $1 AND"
-       " (packed IS NULL OR data <> '')) + (SELECT COUNT(*) FROM actions"
+       " (packed IS NULL OR data IS NOT NULL)) + (SELECT COUNT(*) FROM actions"
        " WHERE tenant = $1 AND (packed IS NULL OR detail <> '')) + (SELECT"
        " COUNT(*) FROM chain_updates WHERE tenant = $1 AND claim_ids <> '')");
 DB_SQL(COUNT_TASKS, "SELECT COUNT(*) FROM tasks WHERE tenant = $1 AND"
@@ -79,12 +79,23 @@ static enum clew_status do_fill(struct store_tx *tx, void *arg,
 
     (void)arg;
     for (int i = 0; i < N_TRACES && status == CLEW_OK; i++) {
-        struct uuid id = id_of(i);
+        struct turn turn = {.id = id_of(i),
+                            .chat_id = chat,
+                            .session_id = chat,
+                            .seq = i + 1,
+                            .user_id = STR("u"),
+                            .text = STR("said"),
+                            .created_at_ms = WORLD_NOW + i};
 
-        status = db_exec(tx, &ADD_TRACE,
-                         DB_ARGS(db_uuid(&id), db_uuid(&chat),
-                                 db_int(WORLD_NOW + i), db_text(data_of(i))),
-                         err);
+        status = db_take_changes(tx, 1, &turn.change_seq, err);
+        if (status == CLEW_OK) {
+            status = turn_insert(tx, &turn, err);
+        }
+        if (status == CLEW_OK) {
+            status =
+                db_exec(tx, &ADD_TRACE,
+                        DB_ARGS(db_uuid(&turn.id), db_text(data_of(i))), err);
+        }
     }
     if (status == CLEW_OK) {
         status = db_exec(tx, &ADD_UPDATE, DB_ARGS(db_uuid(&chat)), err);

@@ -59,9 +59,6 @@ enum clew_status call_trace_put(struct store_tx *tx,
                                 const struct call_decision *decision,
                                 const char *note, struct clew_error *err)
 {
-    struct trace trace = {.id = request->id,
-                          .chat_id = request->chat_id,
-                          .created_at_ms = request->created_at_ms};
     json_t *link = json_object();
     json_t *data = NULL;
     struct buf text;
@@ -75,8 +72,7 @@ enum clew_status call_trace_put(struct store_tx *tx,
         status = json_write(&text, data);
     }
     if (status == CLEW_OK) {
-        trace.data = buf_str(&text);
-        status = trace_put(tx, &trace, err);
+        status = trace_put(tx, &request->id, buf_str(&text), err);
     } else {
         status = clew_no_memory(err);
     }

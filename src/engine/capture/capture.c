@@ -245,7 +245,6 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
 static enum clew_status observe(struct turn_work *work, struct clew_error *err)
 {
     const struct turn *turn = work->turn;
-    struct trace trace = {turn->id, turn->chat_id, turn->created_at_ms, {0}};
     enum clew_status status =
         trace_begin(work, place_trace(work->placement), err);
 
@@ -255,7 +254,7 @@ static enum clew_status observe(struct turn_work *work, struct clew_error *err)
             status = read_turn_wait(work->batch->tx, turn, err);
         }
     }
-    return trace_end(work, &trace, status, err);
+    return trace_end(work, &turn->id, status, err);
 }
 
 enum clew_status capture_live(struct batch_work *work,

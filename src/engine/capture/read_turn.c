@@ -178,14 +178,12 @@ static enum clew_status do_foresee(struct store_tx *tx, void *arg,
 /* Read it, and write down what the reading was. */
 static enum clew_status read_it(struct turn_work *work, struct clew_error *err)
 {
-    struct trace trace = {
-        work->turn->id, work->turn->chat_id, work->turn->created_at_ms, {0}};
     enum clew_status status = trace_resume(work, &work->turn->id, err);
 
     if (status == CLEW_OK) {
         status = observers_read(work, err);
     }
-    status = trace_end(work, &trace, status, err);
+    status = trace_end(work, &work->turn->id, status, err);
     if (status == CLEW_OK) {
         status = observers_batch_end(work->batch, err);
     }

@@ -18,8 +18,8 @@
 #define PLAIN_ACTION "detail <> ''"
 #define PLAIN_EPISODE "citations IS NOT NULL"
 #define PLAIN_UPDATE "claim_ids <> ''"
-DB_SQL(SELECT_TRACES, "SELECT id, data, chat_id, created_at FROM traces WHERE"
-                      " tenant = $1 AND " PLAIN_TRACE NEXT);
+DB_SQL(SELECT_TRACES, "SELECT id, data FROM traces WHERE tenant = $1"
+                      " AND " PLAIN_TRACE NEXT);
 DB_SQL(DROP_TRACE, "DELETE FROM traces WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_LINKS, "SELECT id, signals FROM link_decisions WHERE tenant = $1"
                      " AND " PLAIN_LINK NEXT);
@@ -91,24 +91,13 @@ static bool plain_of(struct arena *arena, const struct db_rows *rows,
     return rows_text(arena, rows, 1, &out->text);
 }
 
-static bool trace_of(struct arena *arena, const struct db_rows *rows,
-                     void *item)
-{
-    struct trace *out = item;
-
-    out->id = db_get_uuid(rows, 0);
-    out->chat_id = db_get_uuid(rows, 2);
-    out->created_at_ms = db_get_int(rows, 3);
-    return rows_text(arena, rows, 1, &out->data);
-}
-
 /* One page of traces; how many it had. */
 static enum clew_status pack_traces(struct store_tx *tx, struct arena *arena,
                                     size_t *out_count, struct clew_error *err)
 {
     struct rows_list list = {
-        .arena = arena, .size = sizeof(struct trace), .fn = trace_of};
-    struct trace *traces = NULL;
+        .arena = arena, .size = sizeof(struct plain), .fn = plain_of};
+    struct plain *traces = NULL;
     enum clew_status status =
         rows_all(tx, &list, &SELECT_TRACES, DB_ARGS(db_int(PAGE)), &traces,
                  out_count, err);
@@ -117,7 +106,7 @@ static enum clew_status pack_traces(struct store_tx *tx, struct arena *arena,
         status = db_exec(tx, &DROP_TRACE, DB_ARGS(db_uuid(&traces[i].id)), err);
     }
     for (size_t i = 0; status == CLEW_OK && i < *out_count; i++) {
-        status = trace_put(tx, &traces[i], err);
+        status = trace_put(tx, &traces[i].id, traces[i].text, err);
     }
     return status;
 }

@@ -14,12 +14,16 @@
 /* More than any trace before it is cut. */
 #define PACKED_BYTES ((size_t)64 << 20)
 
-DB_SQL(INSERT,
-       "INSERT INTO traces (tenant, id, chat_id, created_at, data, packed)"
-       " VALUES ($1, $2, $3, $4, '', $5) ON CONFLICT (tenant, id)"
-       " DO UPDATE SET data = '', packed = excluded.packed");
-DB_SQL(SELECT_ONE, "SELECT id, chat_id, created_at, packed, data FROM traces"
-                   " WHERE tenant = $1 AND id = $2");
+DB_SQL(INSERT, "INSERT INTO traces (tenant, id, packed)"
+               " VALUES ($1, $2, $3) ON CONFLICT (tenant, id)"
+               " DO UPDATE SET data = NULL, packed = excluded.packed");
+DB_SQL(SELECT_DATA,
+       "SELECT id, packed, data FROM traces WHERE tenant = $1 AND id = $2");
+/* A turn has no trace, nor a request, without being there itself. */
+DB_SQL(SELECT_OWNER,
+       "SELECT chat_id, created_at FROM turns WHERE tenant = $1 AND id = $2"
+       " UNION ALL SELECT chat_id, created_at FROM requests"
+       " WHERE tenant = $1 AND id = $2");
 
 enum clew_status trace_begin(struct turn_work *work, json_t *boundary,
                              struct clew_error *err)
@@ -52,27 +56,25 @@ static enum clew_status write_bounded(json_t *trace, struct buf *out)
     return status;
 }
 
-enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
-                           struct clew_error *err)
+enum clew_status trace_put(struct store_tx *tx, const struct uuid *id,
+                           struct str data, struct clew_error *err)
 {
     struct buf packed;
     enum clew_status status;
 
     buf_init(&packed, PACKED_BYTES);
-    status = pack(trace->data, &packed);
+    status = pack(data, &packed);
     status =
         status == CLEW_OK
             ? db_exec(tx, &INSERT,
-                      DB_ARGS(db_uuid(&trace->id), db_uuid(&trace->chat_id),
-                              db_int(trace->created_at_ms),
-                              db_bytes(packed.data, packed.len)),
+                      DB_ARGS(db_uuid(id), db_bytes(packed.data, packed.len)),
                       err)
             : clew_no_memory(err);
     buf_release(&packed);
     return status;
 }
 
-enum clew_status trace_end(struct turn_work *work, struct trace *trace,
+enum clew_status trace_end(struct turn_work *work, const struct uuid *id,
                            enum clew_status status, struct clew_error *err)
 {
     struct buf text;
@@ -85,9 +87,7 @@ enum clew_status trace_end(struct turn_work *work, struct trace *trace,
         }
     }
     if (status == CLEW_OK && work->trace) {
-        trace->data = buf_str(&text);
-        status = trace_put(work->batch->tx, trace, err);
-        trace->data = (struct str){NULL, 0};
+        status = trace_put(work->batch->tx, id, buf_str(&text), err);
     }
     buf_release(&text);
     json_decref(work->trace);
@@ -100,9 +100,18 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
     struct trace *out = item;
 
     out->id = db_get_uuid(rows, 0);
-    out->chat_id = db_get_uuid(rows, 1);
-    out->created_at_ms = db_get_int(rows, 2);
-    return rows_packed(arena, rows, 3, 4, &out->data);
+    return rows_packed(arena, rows, 1, 2, &out->data);
+}
+
+static bool owner_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct trace *out = item;
+
+    (void)arena; /* nothing to copy */
+    out->chat_id = db_get_uuid(rows, 0);
+    out->created_at_ms = db_get_int(rows, 1);
+    return true;
 }
 
 struct work {
@@ -116,8 +125,25 @@ static enum clew_status do_get(struct store_tx *tx, void *arg,
 {
     struct work *work = arg;
 
-    return rows_one(tx, work->arena, &SELECT_ONE, DB_ARGS(db_uuid(work->id)),
+    return rows_one(tx, work->arena, &SELECT_DATA, DB_ARGS(db_uuid(work->id)),
                     row_of, &work->trace, sizeof(work->trace), "trace", err);
+}
+
+static enum clew_status do_get_whole(struct store_tx *tx, void *arg,
+                                     struct clew_error *err)
+{
+    struct work *work = arg;
+    struct trace owner = {0};
+    enum clew_status status = do_get(tx, arg, err);
+
+    if (status == CLEW_OK) {
+        status =
+            rows_one(tx, work->arena, &SELECT_OWNER, DB_ARGS(db_uuid(work->id)),
+                     owner_of, &owner, sizeof(owner), "trace", err);
+    }
+    work->trace.chat_id = owner.chat_id;
+    work->trace.created_at_ms = owner.created_at_ms;
+    return status;
 }
 
 enum clew_status trace_resume(struct turn_work *work, const struct uuid *id,
@@ -153,8 +179,7 @@ enum clew_status trace_add(struct store_tx *tx, struct arena *arena,
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK && json_write(&text, data) == CLEW_OK) {
-        work.trace.data = buf_str(&text);
-        status = trace_put(tx, &work.trace, err);
+        status = trace_put(tx, id, buf_str(&text), err);
     }
     buf_release(&text);
     json_decref(data);
@@ -168,7 +193,7 @@ enum clew_status trace_get(struct engine *engine, const struct scope *scope,
 {
     struct work work = {.arena = arena, .id = id};
     enum clew_status status =
-        store_read(engine->store, scope, do_get, &work, err);
+        store_read(engine->store, scope, do_get_whole, &work, err);
 
     if (status == CLEW_OK) {
         *out = work.trace;

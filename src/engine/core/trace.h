@@ -31,9 +31,9 @@ struct turn_work;
 
 struct trace {
     struct uuid id;
-    struct uuid chat_id;
-    int64_t created_at_ms;
-    struct str data; /* JSON object */
+    struct uuid chat_id;   /* the turn's or the request's, not kept here … */
+    int64_t created_at_ms; /* … nor is this */
+    struct str data;       /* JSON object */
 };
 /* Start the trace of a turn with how it was placed; takes `boundary` (NULL: the
  * caller had no memory). */
@@ -42,13 +42,14 @@ enum clew_status trace_begin(struct turn_work *work, json_t *boundary,
 /* Take up the trace of a turn that is stored; an empty one if there is none. */
 enum clew_status trace_resume(struct turn_work *work, const struct uuid *id,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* Store it under what `trace` says of its turn, if `status` (what the steps
- * came to) is CLEW_OK, and free it in any case. Returns the first failure. */
-enum clew_status trace_end(struct turn_work *work, struct trace *trace,
+/* Store it as that of the turn `id`, if `status` (what the steps came to) is
+ * CLEW_OK, and free it in any case. Returns the first failure. */
+enum clew_status trace_end(struct turn_work *work, const struct uuid *id,
                            enum clew_status status,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /* Store a trace in place of one that may be there. */
-enum clew_status trace_put(struct store_tx *tx, const struct trace *trace,
+enum clew_status trace_put(struct store_tx *tx, const struct uuid *id,
+                           struct str data,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /* Set one field of a trace that is there; nothing if it is not, or would grow
  * too long. Takes `value`. */

@@ -384,9 +384,9 @@ static const struct export_column episode_chat_columns[] = {
 };
 static const struct export_column trace_columns[] = {
     {"id", EXPORT_ID, false, NULL},
-    {"chat_id", EXPORT_ID, false, NULL},
-    {"created_at", EXPORT_TIME, false, NULL},
-    {"packed", EXPORT_PACKED, false, "data"},
+    {"packed", EXPORT_PACKED, true, "data"},
+    {"chat_id", EXPORT_ID, true, NULL},
+    {"created_at", EXPORT_TIME, true, NULL},
 };
 static const struct export_column llm_answer_columns[] = {
     {"key", EXPORT_BYTES, false, NULL},
@@ -512,6 +512,55 @@ static struct export_sql statements[N_KINDS];
 static char texts[N_KINDS][4][TEXT_BYTES];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Columns that are not stored, after those that are: what their turn or call
+ * says. */
+#define OF_TRACED                                                              \
+    "COALESCE((SELECT t.%s FROM turns t WHERE t.tenant = $1"                   \
+    " AND t.id = traces.id), (SELECT r.%s FROM requests r WHERE"               \
+    " r.tenant = $1 AND r.id = traces.id))"
+static const struct {
+    const char *type;
+    const char *column;
+} computed[] = {
+    {"trace", "chat_id"},
+    {"trace", "created_at"},
+};
+
+static bool is_computed(const struct export_kind *kind, const char *name)
+{
+    for (size_t i = 0; i < sizeof(computed) / sizeof(computed[0]); i++) {
+        if (strcmp(computed[i].type, kind->type) == 0 &&
+            strcmp(computed[i].column, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How a column is read. */
+static void add_value(struct buf *out, const struct export_kind *kind,
+                      const char *name)
+{
+    if (is_computed(kind, name)) {
+        (void)buf_printf(out, OF_TRACED, name, name);
+    } else if (strcmp(name, LOG_SEQ) == 0) {
+        /* in another store a turn's change number is another */
+        (void)buf_append_cstr(out, "COALESCE(" LOG_SEQ ", change_seq)");
+    } else {
+        (void)buf_append_cstr(out, name);
+    }
+}
+
+size_t export_n_stored(const struct export_kind *kind)
+{
+    size_t n = kind->n_columns;
+
+    while (is_computed(kind, kind->columns[n - 1].name)) {
+        n--;
+    }
+    return n;
+}
+
 static void add_columns(struct buf *out, const struct export_kind *kind,
                         size_t n_columns)
 {
@@ -545,13 +594,8 @@ static void add_select(struct buf *out, const struct export_kind *kind,
 {
     (void)buf_append_cstr(out, "SELECT ");
     for (size_t i = 0; i < kind->n_columns; i++) {
-        const char *name = kind->columns[i].name;
-
-        /* in another store a turn's change number is another */
-        (void)buf_printf(out, "%s%s", i ? ", " : "",
-                         strcmp(name, LOG_SEQ) == 0 ? "COALESCE(" LOG_SEQ
-                                                      ", change_seq)"
-                                                    : name);
+        (void)buf_append_cstr(out, i ? ", " : "");
+        add_value(out, kind, kind->columns[i].name);
     }
     add_plain(out, kind, false);
     (void)buf_printf(out, " FROM %s WHERE tenant = $1", kind->table);
@@ -592,10 +636,11 @@ static void add_merge(struct buf *out, const struct export_kind *kind)
 
 static void add_insert(struct buf *out, const struct export_kind *kind)
 {
-    size_t n_params = kind->n_columns + (kind->has_change ? 1 : 0);
+    size_t n_stored = export_n_stored(kind);
+    size_t n_params = n_stored + (kind->has_change ? 1 : 0);
 
     (void)buf_printf(out, "INSERT INTO %s (tenant, ", kind->table);
-    add_columns(out, kind, kind->n_columns);
+    add_columns(out, kind, n_stored);
     (void)buf_append_cstr(out, kind->has_change ? ", change_seq" : "");
     add_plain(out, kind, false);
     (void)buf_append_cstr(out, ") VALUES ($1, ");

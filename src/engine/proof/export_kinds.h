@@ -80,13 +80,17 @@ extern const size_t export_n_kinds;
 struct export_sql {
     struct db_sql first; /* $2 = limit */
     struct db_sql next;  /* $2 = limit, $3 … = the key of the last row */
-    /* $2 … = the columns, then the change number where there is one */
+    /* $2 … = those of the columns that are stored, then the change number
+     * where there is one */
     struct db_sql insert;
     /* id and version of those among the list $2; only with has_change */
     struct db_sql known;
 };
 const struct export_sql *export_sql_of(size_t kind);
 
+/* How many columns of a kind are stored: those after follow from other rows,
+ * and are in a line only. */
+size_t export_n_stored(const struct export_kind *kind);
 /* The kind of a line's type; false if there is none. */
 bool export_kind_find(struct str type, size_t *out_kind);
 /* What a column is called in a line. */

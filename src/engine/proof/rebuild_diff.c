@@ -370,7 +370,7 @@ static enum clew_status meet(struct walk *walk, struct row *real,
 /* The trace of a captured call is call_rebuild.h's, like the call's place. */
 static bool is_of_link(const struct walk *walk, const struct row *row)
 {
-    const struct db_value *data = &row->values[walk->kind->n_columns - 1];
+    const struct db_value *data = &row->values[walk->kind->n_keys];
 
     return strcmp(walk->kind->type, "trace") == 0 && data->type == DB_TEXT &&
            call_trace_is((struct str){data->p, data->len});
@@ -508,7 +508,7 @@ static enum clew_status write_kind(struct walk *walk,
     }
     for (size_t i = 0; i < walk->n_fresh && status == CLEW_OK; i++) {
         struct row *row = walk->fresh[i];
-        size_t n_values = kind->n_columns;
+        size_t n_values = export_n_stored(kind);
 
         if (kind->has_change) {
             row->values[n_values++] = db_int(change++);

@@ -549,7 +549,7 @@ static enum clew_status write_line(struct store_tx *tx,
                                    struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
-    size_t n_values = kind->n_columns + (kind->has_change ? 1 : 0);
+    size_t n_values = export_n_stored(kind) + (kind->has_change ? 1 : 0);
     int64_t count = 0;
     bool is_folded = false;
     enum clew_status status = CLEW_OK;
@@ -640,7 +640,8 @@ static enum clew_status write_changes(struct store_tx *tx,
         struct line *line = &work->lines[i];
 
         if (line->kind == kind && !is_known(&known, line)) {
-            line->values[export_kinds[kind].n_columns] = db_int(change++);
+            line->values[export_n_stored(&export_kinds[kind])] =
+                db_int(change++);
             status = write_line(tx, work, line, err);
         }
     }

@@ -24,6 +24,22 @@ ALTER TABLE episodes ADD COLUMN meso_packed {bytes};
 ALTER TABLE episodes ADD COLUMN macro_packed {bytes};
 ALTER TABLE session_summaries ADD COLUMN packed {bytes};
 
+-- Whose a trace is and of when, its turn or call says.
+CREATE TABLE traces_next (
+    tenant {int} NOT NULL,
+    id {id} NOT NULL,
+    data {text},
+    packed {bytes},
+    PRIMARY KEY (tenant, id)
+) {keyed};
+INSERT INTO traces_next (tenant, id, data, packed) SELECT tenant, id,
+    CASE WHEN data = '' THEN NULL ELSE data END, packed FROM traces
+    ORDER BY tenant, id;
+DROP TABLE traces;
+ALTER TABLE traces_next RENAME TO traces;
+CREATE INDEX traces_plain ON traces (tenant, id) WHERE data <> '';
+--@ system traces
+
 -- One task a tenant writes anew what has a smaller form now, a page a
 -- transaction; one that is there already begins anew.
 DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
