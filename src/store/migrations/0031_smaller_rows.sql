@@ -40,6 +40,19 @@ ALTER TABLE traces_next RENAME TO traces;
 CREATE INDEX traces_plain ON traces (tenant, id) WHERE data <> '';
 --@ system traces
 
+-- Memories of one moment are few, and sorted when they are read: the indexes by
+-- time do without ids, which were half of them.
+DROP INDEX memories_by_user;
+CREATE INDEX memories_by_user ON memories (tenant, user_id, created_at);
+DROP INDEX memories_by_time;
+CREATE INDEX memories_by_time ON memories (tenant, created_at);
+DROP INDEX memories_by_chat_time;
+CREATE INDEX memories_by_chat_time ON memories (tenant, chat_id, created_at);
+DROP INDEX memories_unended;
+CREATE INDEX memories_unended ON memories (tenant, user_id, created_at)
+    WHERE type = 'effort' AND parent_id IS NULL AND status <> 'resolved'
+    AND status <> 'abandoned';
+
 -- One task a tenant writes anew what has a smaller form now, a page a
 -- transaction; one that is there already begins anew.
 DELETE FROM tasks WHERE kind = 'rows.renew' AND finished_at IS NULL;
