@@ -46,10 +46,10 @@ DB_SQL(SELECT_PLACE,
 
 /* A call stays for so many turns of its user that wait before its own. */
 #define STAY_FOR 8
-/* The task reads so many turns a transaction, and none more after so long:
- * others wait for the writer. */
-#define TOGETHER 8
-#define TOGETHER_NS 4000000
+/* The task reads so many turns a transaction, and none more after so long or
+ * when others wait for the writer. */
+#define TOGETHER 4
+#define TOGETHER_NS 2000000
 /* What a turn does to chains when it is read is numbered from here. */
 #define READ_TOLD 1000
 
@@ -260,6 +260,7 @@ enum clew_status read_turn(struct engine *engine, const struct scope *scope,
  */
 
 struct together {
+    struct store *store;
     struct doing *items;
     struct updates *nobody; /* is told what they changed */
     size_t count;
@@ -277,7 +278,8 @@ static enum clew_status do_read_some(struct store_tx *tx, void *arg,
 
     all->n_done = 0;
     for (size_t i = 0; i < all->count && status == CLEW_OK &&
-                       (i == 0 || clock_mono_ns() < until_ns);
+                       (i == 0 || (clock_mono_ns() < until_ns &&
+                                   store_waiting(all->store) == 0));
          i++) {
         all->items[i].batch = (struct batch_work){0};
         status = do_read(tx, &all->items[i], err);
@@ -306,7 +308,8 @@ enum clew_status read_turn_some(struct engine *engine,
                                 size_t *out_passed, size_t *out_early,
                                 struct clew_error *err)
 {
-    struct together all = {.count = count < TOGETHER ? count : TOGETHER};
+    struct together all = {.store = engine->store,
+                           .count = count < TOGETHER ? count : TOGETHER};
     bool is_early = false;
     enum clew_status status;
 
