@@ -15,6 +15,7 @@
     layer.N.attention_norm.{weight,bias}, layer.N.outer_norm.{weight,bias}
     head.NAME          float32 [outcomes, dim], head.NAME.bias [outcomes]
     top.N.PART         layers from one on once more, for some kinds of pairs
+    gist.turn, gist.asked  float32 [64, layers dim], each with .bias [64]
 
 `vocab` is the list of tokens in the order of the rows of embed.words. Every
 name, type, shape and range the loader checks is checked here too, so that a
@@ -40,6 +41,7 @@ MAX_VALUE = 1e4
 MIN_POSITIONS = 256
 MAX_POSITIONS = 8192
 MAX_GLANCE = 256
+GIST_DIM = 64
 ALIGNMENT = 64
 
 
@@ -107,6 +109,10 @@ def _shapes(arrays):
         shapes["glance.in.bias"] = ("F32", (rows,))
         shapes["glance.out"] = ("F32", (1, rows))
         shapes["glance.out.bias"] = ("F32", (1,))
+    for name in ("gist.turn", "gist.asked"):
+        if name in arrays:
+            shapes[name] = ("F32", (GIST_DIM, arrays["gist.turn"].shape[1]))
+            shapes[name + ".bias"] = ("F32", (GIST_DIM,))
     return shapes, layers
 
 
@@ -152,11 +158,11 @@ def write_like(path, about, arrays, vocab):
     """write() with the metadata that load() gave, changed or not."""
     write(path, arrays, vocab, int(about["heads"]), int(about["read_layer"]),
           float(about["epsilon"]), int(about.get("glance_layer", 0)),
-          about.get("top_kinds"))
+          about.get("top_kinds"), about.get("gist_layers"))
 
 
 def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
-          glance_layer=None, top_kinds=None):
+          glance_layer=None, top_kinds=None, gist_layers=None):
     """Write the file in one step: a reader sees the old one or the new."""
     shapes, layers = _shapes(arrays)
     dim = arrays["embed.words"].shape[1]
@@ -181,6 +187,12 @@ def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
     if top_kinds:
         header["__metadata__"]["top_layer"] = str(_top_layer(arrays))
         header["__metadata__"]["top_kinds"] = top_kinds
+    if ("gist.turn" in arrays) != bool(gist_layers):
+        raise ValueError("a gist is made of what some layers have")
+    if gist_layers:
+        if arrays["gist.turn"].shape[1] != dim * len(gist_layers.split()):
+            raise ValueError("the gist does not fit its layers")
+        header["__metadata__"]["gist_layers"] = gist_layers
     blobs = []
     at = 0
 

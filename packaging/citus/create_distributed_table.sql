@@ -22,9 +22,10 @@ DECLARE
     spread text[] := ARRAY[
         'tenants',
         'actions', 'agent_results', 'agents', 'callers', 'chain_blocks',
-        'chain_steps', 'chain_terms', 'chain_updates', 'chains', 'chat_memories', 'chat_profiles',
-        'chat_terms', 'chats', 'corrections', 'efforts',
-        'episode_chats', 'episodes', 'forget_receipts', 'forget_set',
+        'chain_steps', 'chain_terms', 'chain_updates', 'chains',
+        'chat_memories', 'chat_profiles', 'chat_terms', 'chats',
+        'corrections', 'efforts',
+        'episode_chats', 'episodes', 'forget_receipts', 'forget_set', 'gists',
         'link_counters', 'link_decisions', 'link_rebuilds',
         'link_tunings', 'llm_answers', 'llm_ledger', 'memories',
         'memory_access', 'memory_keys', 'memory_refs', 'memory_sources',

@@ -164,8 +164,8 @@ static enum clew_status open_rooms(struct engine *engine,
                                    struct clew_error *err)
 {
     enum clew_status (*const steps[])(struct engine *, struct clew_error *) = {
-        name_store,     vector_graph_open, feed_open,  load_agents,
-        model_use_open, open_llm,          open_reader};
+        name_store,        open_reader, /* whose gists the index holds */
+        vector_graph_open, feed_open,   load_agents, model_use_open, open_llm};
     enum clew_status status = CLEW_OK;
 
     engine->contexts = context_cache_new();   /* works without, slower */

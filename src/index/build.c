@@ -70,9 +70,33 @@ static bool has_halves(const struct build *b, const struct row *row)
            segment_half_of(b->in.segments[row->source], row->doc, &unused);
 }
 
+/* The gist of a row, if it is one that is kept; or NULL. */
+static const int8_t *gist_of(const struct build *b, const struct row *row)
+{
+    const struct segment *s;
+
+    if (b->in.docs) {
+        return b->in.docs[row->doc]->gist;
+    }
+    s = b->in.segments[row->source];
+    return s->head->gists == b->gists ? segment_gist_of(s, row->doc) : NULL;
+}
+
+/* Gists of one kind only: the set's or, where it makes none, the first that
+ * are there. */
+static void choose_gists(struct build *b)
+{
+    b->gists = b->kind->gists;
+    for (size_t i = 0; i < b->in.n_segments && b->gists == 0; i++) {
+        b->gists = b->in.segments[i]->head->gists;
+    }
+}
+
 static void count_rows(struct build *b)
 {
     uint32_t unused;
+
+    choose_gists(b);
 
     for (size_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
@@ -81,6 +105,7 @@ static void count_rows(struct build *b)
         b->n_chats += i == 0 || !same_chat(row, row - 1);
         b->n_dates += (uint32_t)n_dates_of(b, row);
         b->n_halves += has_halves(b, row);
+        b->n_gists += gist_of(b, row) != NULL;
         b->n_sample += segment_draws(row->id, &unused);
     }
 }
@@ -107,6 +132,7 @@ static enum clew_status lay_out(struct build *b, struct clew_error *err)
     sizes[PART_BITS] = dim ? n * VEC_BIT_BYTES(dim) : 0;
     sizes[PART_HALVES] = b->n_halves * sizeof(struct segment_half);
     sizes[PART_FIRSTS] = b->n_halves * dim;
+    sizes[PART_GISTS] = (size_t)b->n_gists * INDEX_GIST_DIM;
     sizes[PART_SAMPLE] = b->n_sample * sizeof(struct segment_sample);
     status = region_add(&b->out, sizeof(struct segment_header), &head, err);
     for (int i = 0; i < PART_POSTINGS && status == CLEW_OK; i++) {
@@ -260,14 +286,17 @@ static void fill_columns(struct build *b)
     struct segment_user *users = build_part(b, PART_USERS);
     struct segment_chat *chats = build_part(b, PART_CHATS);
     struct segment_sample *sample = build_part(b, PART_SAMPLE);
+    int8_t *gists = build_part(b, PART_GISTS);
     uint8_t *lengths = build_part(b, PART_LENGTHS);
     uint32_t n_users = 0;
     uint32_t n_chats = 0;
     uint32_t n_dates = 0;
     uint32_t n_halves = 0;
+    uint32_t n_gists = 0;
 
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
+        const int8_t *gist = gist_of(b, row);
         uint32_t hash;
 
         if (i == 0 || !same_user(row, row - 1)) {
@@ -290,6 +319,12 @@ static void fill_columns(struct build *b)
         if (has_halves(b, row)) {
             copy_halves(b, row, n_halves);
             docs[i].half = n_halves++;
+        }
+        docs[i].gist = SEGMENT_NO_GIST;
+        if (gist) {
+            memcpy(gists + (size_t)n_gists * INDEX_GIST_DIM, gist,
+                   INDEX_GIST_DIM);
+            docs[i].gist = n_gists++;
         }
         users[n_users - 1].length_sum += docs[i].length;
         chats[n_chats - 1].length_sum += docs[i].length;
@@ -353,6 +388,8 @@ static void write_header(struct build *b, uint32_t bucket_bits)
     head->n_terms = (uint32_t)b->n_terms;
     head->n_dates = b->n_dates;
     head->n_halves = b->n_halves;
+    head->n_gists = b->n_gists;
+    head->gists = b->n_gists > 0 ? b->gists : 0;
     head->n_sample = b->n_sample;
     head->bucket_bits = bucket_bits;
     for (size_t i = 0; i < b->n_rows; i++) {

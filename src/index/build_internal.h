@@ -57,6 +57,8 @@ struct build {
     uint32_t n_chats;
     uint32_t n_dates;
     uint32_t n_halves;
+    uint32_t n_gists;
+    uint64_t gists; /* what made those that are kept */
     uint32_t n_sample;
 };
 

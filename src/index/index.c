@@ -93,6 +93,7 @@ enum clew_status index_set_open(const struct index_options *options,
     set->home.kind.dim = (uint32_t)options->dim;
     set->home.kind.model = model_hash(options) ^ options->store;
     set->home.kind.analyser = options->analyser;
+    set->home.kind.gists = options->gists;
     set->home.kind.can_be_bare = options->can_be_bare && options->dim > 0;
     set->ram_bytes =
         options->ram_bytes ? options->ram_bytes : DEFAULT_RAM_BYTES;
@@ -364,6 +365,7 @@ static enum clew_status copy_view(const struct tenant *t,
     }
     view->count = t->count;
     view->dim = t->home->kind.dim;
+    view->gists = t->home->kind.gists;
     view->centre = t->home->kind.centre;
     view->through = t->through;
     *out_view = view;
@@ -453,38 +455,6 @@ enum clew_status index_catch_up(struct index_set *set, struct clew_error *err)
         index_view_close(view);
     }
     return status;
-}
-
-int64_t index_view_bare(const struct index_view *view)
-{
-    int64_t newest = 0;
-
-    for (size_t i = 0; i < view->count && view->dim > 0; i++) {
-        if (segment_is_bare(view->segments[i])) {
-            int64_t own = segment_newest_change(view->segments[i]);
-
-            newest = own > newest ? own : newest;
-        }
-    }
-    return newest;
-}
-
-void index_view_count(const struct index_view *view, struct index_count *out)
-{
-    memset(out, 0, sizeof(*out));
-    out->through = view->through;
-    for (size_t i = 0; i < view->count; i++) {
-        const struct segment *s = view->segments[i];
-
-        for (uint32_t doc = 0; doc < s->head->n_docs; doc++) {
-            if (!segment_is_removed(s, doc)) {
-                out->n_docs[segment_kind_of(s, doc)]++;
-                out->n_bare += view->dim > 0 && segment_is_bare(s);
-                out->n_vectors += view->dim > 0 && !segment_is_bare(s) &&
-                                  s->forms[doc].scale > 0;
-            }
-        }
-    }
 }
 
 void index_set_far(struct index_set *set, int64_t tenant, int64_t through)

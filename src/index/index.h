@@ -62,6 +62,10 @@ struct index_range {
 /* Ranges kept per document; further ones are ignored. */
 #define INDEX_MAX_RANGES 4
 
+/* Values of a gist: where a turn lies among turns, in whole steps (see
+ * model/reader.h). The product of two is how near they are. */
+#define INDEX_GIST_DIM 64
+
 /* One document, or the news that one is gone. Everything is borrowed. */
 struct index_doc {
     enum index_kind kind;
@@ -81,6 +85,8 @@ struct index_doc {
     /* of the two halves of a longer text, 2 * dim floats; NULL if it has
      * none: what is said in half a text is found by that half */
     const float *halves;
+    /* INDEX_GIST_DIM values by the set's `gists`; NULL if there are none */
+    const int8_t *gist;
     const struct index_range *dates;
     size_t n_dates;
 };
@@ -114,6 +120,9 @@ struct index_options {
      * sets them apart from it. NULL = the origin. Another one rebuilds. */
     const float *centre;
     uint32_t analyser; /* version of the text analysis */
+    /* Hash of what makes the gists; 0 = nothing does. Gists by another are not
+     * looked at, and go when their files are merged. */
+    uint64_t gists;
     /* Which store the documents come from: files made from another are read
      * again from the source. 0 = not known. */
     uint64_t store;

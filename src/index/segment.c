@@ -111,6 +111,7 @@ static void sizes_of(const struct segment_header *head, uint64_t sizes[N_PARTS])
     sizes[PART_BITS] = head->dim ? n * VEC_BIT_BYTES(head->dim) : 0;
     sizes[PART_HALVES] = (uint64_t)head->n_halves * sizeof(struct segment_half);
     sizes[PART_FIRSTS] = (uint64_t)head->n_halves * head->dim;
+    sizes[PART_GISTS] = (uint64_t)head->n_gists * INDEX_GIST_DIM;
     sizes[PART_SAMPLE] =
         (uint64_t)head->n_sample * sizeof(struct segment_sample);
     sizes[PART_POSTINGS] = head->parts[PART_POSTINGS].size;
@@ -201,6 +202,7 @@ static void set_parts(struct segment *s)
     s->bits = (const uint64_t *)part[PART_BITS];
     s->halves = (const struct segment_half *)part[PART_HALVES];
     s->firsts = (const int8_t *)part[PART_FIRSTS];
+    s->gists = (const int8_t *)part[PART_GISTS];
     s->sample = (const struct segment_sample *)part[PART_SAMPLE];
     s->postings = part[PART_POSTINGS];
     s->terms = (const struct segment_term *)part[PART_TERMS];
@@ -553,4 +555,13 @@ const struct segment_half *segment_half_of(const struct segment *segment,
     }
     *out_first = segment->firsts + (size_t)half * segment->head->dim;
     return &segment->halves[half];
+}
+
+const int8_t *segment_gist_of(const struct segment *segment, uint32_t doc)
+{
+    uint32_t gist = segment->docs[doc].gist;
+
+    return gist < segment->head->n_gists /* else none, or damaged */
+               ? segment->gists + (size_t)gist * INDEX_GIST_DIM
+               : NULL;
 }

@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 4u
+#define SEGMENT_VERSION 5u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {
@@ -48,6 +48,7 @@ enum segment_part {
     PART_BITS,     /* VEC_BIT_BYTES(dim) per document */
     PART_HALVES,   /* struct segment_half, of documents that have them */
     PART_FIRSTS,   /* i8, dim per half */
+    PART_GISTS,    /* i8, INDEX_GIST_DIM per document that has one */
     PART_SAMPLE,   /* struct segment_sample, by document */
     PART_POSTINGS, /* lists, then POSTINGS_PAD bytes */
     PART_TERMS,    /* struct segment_term, by hash */
@@ -85,9 +86,10 @@ struct segment_doc {
     uint32_t first_date;
     uint32_t n_dates;
     uint32_t half; /* number in PART_HALVES; SEGMENT_WHOLE = it has none */
-    uint32_t unused;
+    uint32_t gist; /* number in PART_GISTS; SEGMENT_NO_GIST = it has none */
 };
 #define SEGMENT_WHOLE UINT32_MAX
+#define SEGMENT_NO_GIST UINT32_MAX
 
 /*
  * A longer text is found by its halves too. The vector of the first is kept,
@@ -132,6 +134,8 @@ struct segment_header {
     uint32_t n_sample;
     uint32_t bucket_bits;
     uint32_t n_halves;
+    uint32_t n_gists;
+    uint64_t gists; /* hash of what made them; 0 = there are none */
     uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
     int64_t newest_ms;              /* the latest of PART_TIMES */
     struct {
@@ -147,8 +151,8 @@ struct segment {
     const uint8_t *base;
     size_t size;
     bool is_mapped;
-    bool is_checked; /* its body was read and was right; under the tenant's
-                        lock */
+    bool is_checked;  /* its body was read and was right; under the tenant's
+                         lock */
     uint64_t file_id; /* name of its file, 0 while only in memory */
     struct segment_header own_head; /* what is mapped may change its mind */
     const struct segment_header *head;
@@ -166,6 +170,7 @@ struct segment {
     const uint64_t *bits;
     const struct segment_half *halves;
     const int8_t *firsts;
+    const int8_t *gists;
     const struct segment_sample *sample;
     const uint8_t *postings;
     const struct segment_term *terms;
@@ -183,6 +188,7 @@ struct segment_kind {
     uint64_t model;
     uint32_t dim;
     uint32_t analyser;
+    uint64_t gists;      /* see index_options; others are fit too */
     const float *centre; /* taken off vectors; NULL = the origin */
     bool can_be_bare;    /* a segment may be without vectors: dim 0 */
 };
@@ -257,6 +263,9 @@ size_t segment_dates(const struct segment *segment, uint32_t doc,
 const struct segment_half *segment_half_of(const struct segment *segment,
                                            uint32_t doc,
                                            const int8_t **out_first);
+
+/* The gist of a document, NULL if it has none. */
+const int8_t *segment_gist_of(const struct segment *segment, uint32_t doc);
 
 /* A length in one byte: exact to 63, then in steps of about 3 %. */
 uint8_t length_code(uint32_t length);

@@ -13,6 +13,7 @@ struct index_view {
     struct segment **segments; /* counted */
     size_t count;
     size_t dim;
+    uint64_t gists;      /* what the set's gists are made by; 0 = nothing */
     const float *centre; /* the set's; NULL = the origin */
     int64_t through;
 };

@@ -22,8 +22,10 @@ struct reading {
     struct reader_batch *batch;
     struct reader_sentence *out;
     size_t n_passes;
-    size_t head;  /* tokens before the sentences: [CLS] to the colon */
-    size_t n_ids; /* tokens so far, the head's counted */
+    size_t head;    /* tokens before the sentences: [CLS] to the colon */
+    size_t n_ids;   /* tokens so far, the head's counted */
+    float *means;   /* sums of rows after the gist's layers; NULL: not wanted */
+    size_t n_means; /* rows in them */
     size_t n_held;
     struct {
         size_t sentence;
@@ -120,6 +122,43 @@ static size_t rows_of(const struct reader_span *sentences, size_t n)
     return least(rows, READER_MAX_TOKENS);
 }
 
+/* Sum the rows of the sentences after one of the gist's layers. */
+static void add_means(struct reading *reading, size_t layer)
+{
+    const struct reader_batch *batch = reading->batch;
+    size_t dim = reading->reader->dim;
+    float *sum = reading->means + layer * dim;
+
+    for (size_t r = reading->head; r < batch->n_rows; r++) {
+        for (size_t i = 0; i < dim; i++) {
+            sum[i] += batch->x[r * dim + i];
+        }
+    }
+}
+
+/* The layers that read a turn, with what its gist wants of them. */
+static void run_layers(struct reading *reading)
+{
+    const struct reader *reader = reading->reader;
+    const struct reader_gist_head *gist = &reader->gist;
+    size_t last = reader->read_layer;
+    size_t from = 0;
+
+    for (size_t i = 0; reading->means && i < gist->n_layers; i++) {
+        size_t to = gist->layers[i];
+
+        reader_run(reader, reader->layers, reading->batch, from, to,
+                   to == last ? reading->head : 0);
+        add_means(reading, i);
+        from = to;
+    }
+    if (from < last) {
+        reader_run(reader, reader->layers, reading->batch, from, last,
+                   reading->head);
+    }
+    reading->n_means += reading->batch->n_rows - reading->head;
+}
+
 /* Run the sentences held and write what they say. */
 static void end_pass(struct reading *reading)
 {
@@ -135,8 +174,7 @@ static void end_pass(struct reading *reading)
     batch->n_rows = reading->n_ids + 1;
     batch->n_texts = 1;
     batch->starts[1] = batch->n_rows;
-    reader_run(reader, reader->layers, batch, 0, reader->read_layer,
-               reading->head);
+    run_layers(reading);
     reader_mean(reader, batch, reading->head, batch->n_rows, mean);
     reader_ask(reader, READER_HEAD_GOES, mean, &goes_on);
     for (size_t i = 0; i < reading->n_held; i++) {
@@ -200,15 +238,45 @@ static void put_head(struct reading *reading, const struct reader_said *turn,
     reading->n_ids = n;
 }
 
-enum clew_status reader_read(const struct reader *reader, struct arena *arena,
-                             const struct reader_said *turn,
-                             const struct reader_said *before, size_t n_before,
-                             const struct reader_span *sentences,
-                             size_t n_sentences, struct reader_sentence *out,
-                             struct clew_error *err)
+/* Room for a turn on its way, with what its gist wants if `has_gist`. */
+static struct reading *reading_new(const struct reader *reader,
+                                   struct arena *arena, size_t n_rows,
+                                   bool has_gist)
 {
+    struct reading *reading = arena_zero(arena, 1, sizeof(*reading));
+
+    if (reading) {
+        reading->reader = reader;
+        reading->batch = reader_batch_new(reader, arena, n_rows);
+        if (has_gist) {
+            reading->means = arena_zero(
+                arena, reader->gist.n_layers * reader->dim, sizeof(float));
+        }
+    }
+    return reading && reading->batch && (!has_gist || reading->means) ? reading
+                                                                      : NULL;
+}
+
+bool reader_can_gist(const struct reader *reader)
+{
+    return reader->gist.n_layers > 0;
+}
+
+enum clew_status
+reader_read_gist(const struct reader *reader, struct arena *arena,
+                 const struct reader_said *turn,
+                 const struct reader_said *before, size_t n_before,
+                 const struct reader_span *sentences, size_t n_sentences,
+                 struct reader_sentence *out, struct reader_gist *gist,
+                 struct clew_error *err)
+{
+    bool has_gist = gist && reader_can_gist(reader);
     struct reading *reading;
     uint32_t *room;
+
+    if (gist) {
+        memset(gist, 0, sizeof(*gist));
+    }
 
     for (size_t i = 0; i < n_sentences; i++) {
         write_nothing(&out[i]);
@@ -216,19 +284,14 @@ enum clew_status reader_read(const struct reader *reader, struct arena *arena,
     if (n_sentences > READER_MAX_SENTENCES) {
         n_sentences = READER_MAX_SENTENCES;
     }
-    reading = arena_zero(arena, 1, sizeof(*reading));
+    reading =
+        reading_new(reader, arena, rows_of(sentences, n_sentences), has_gist);
     room = arena_alloc(arena,
                        (READER_SPEAKER_TOKENS + TAIL_BYTES) * sizeof(*room));
     if (!reading || !room) {
         return clew_no_memory(err);
     }
-    reading->reader = reader;
     reading->out = out;
-    reading->batch =
-        reader_batch_new(reader, arena, rows_of(sentences, n_sentences));
-    if (!reading->batch) {
-        return clew_no_memory(err);
-    }
     put_head(reading, turn, before, n_before, room);
     for (size_t i = 0; i < n_sentences; i++) {
         add_sentence(reading, i,
@@ -237,6 +300,49 @@ enum clew_status reader_read(const struct reader *reader, struct arena *arena,
     if (reading->n_passes < READER_MAX_PASSES) {
         end_pass(reading);
     }
+    if (has_gist) {
+        reader_place(reader, reader->gist.turn, reader->gist.turn_bias,
+                     reading->means, reading->n_means, gist);
+    }
+    return CLEW_OK;
+}
+
+enum clew_status reader_read(const struct reader *reader, struct arena *arena,
+                             const struct reader_said *turn,
+                             const struct reader_said *before, size_t n_before,
+                             const struct reader_span *sentences,
+                             size_t n_sentences, struct reader_sentence *out,
+                             struct clew_error *err)
+{
+    return reader_read_gist(reader, arena, turn, before, n_before, sentences,
+                            n_sentences, out, NULL, err);
+}
+
+/* As a turn that nothing was said before: so it was trained. */
+enum clew_status reader_gist_asked(const struct reader *reader,
+                                   struct arena *arena, struct str question,
+                                   struct reader_gist *out,
+                                   struct clew_error *err)
+{
+    struct reader_said said = {STR("user"), question};
+    struct reader_span whole = {0, (uint32_t)start_of(question).len};
+    struct reader_sentence unused;
+    struct reading *reading;
+
+    memset(out, 0, sizeof(*out));
+    if (!reader_can_gist(reader)) {
+        return CLEW_OK;
+    }
+    reading = reading_new(reader, arena, rows_of(&whole, 1), true);
+    if (!reading) {
+        return clew_no_memory(err);
+    }
+    reading->out = &unused;
+    put_head(reading, &said, NULL, 0, NULL);
+    add_sentence(reading, 0, question);
+    end_pass(reading);
+    reader_place(reader, reader->gist.asked, reader->gist.asked_bias,
+                 reading->means, reading->n_means, out);
     return CLEW_OK;
 }
 

@@ -185,6 +185,33 @@ enum clew_status reader_read(const struct reader *reader, struct arena *arena,
                              size_t n_sentences, struct reader_sentence *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * What a turn says in its talk, as a place: turns lie near what may be asked of
+ * them. Values are a direction's, in steps of 1/READER_GIST_STEPS; the product
+ * of two gists is their cosine.
+ */
+#define READER_GIST_DIM 64
+#define READER_GIST_STEPS 254
+struct reader_gist {
+    bool is_known; /* false: nothing was read, or the model has no gists */
+    int8_t at[READER_GIST_DIM];
+};
+/* Has the model the means for it? */
+bool reader_can_gist(const struct reader *reader);
+/* reader_read() that also places the turn; `gist` may be NULL. */
+enum clew_status
+reader_read_gist(const struct reader *reader, struct arena *arena,
+                 const struct reader_said *turn,
+                 const struct reader_said *before, size_t n_before,
+                 const struct reader_span *sentences, size_t n_sentences,
+                 struct reader_sentence *out, struct reader_gist *gist,
+                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Where a question lies among turns. */
+enum clew_status reader_gist_asked(const struct reader *reader,
+                                   struct arena *arena, struct str question,
+                                   struct reader_gist *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
 /* Compare `n` pairs of one kind; verdicts do not depend on what else is in
  * the batch. `out` has room for n. */
 enum clew_status reader_compare(const struct reader *reader,

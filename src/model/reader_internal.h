@@ -56,6 +56,17 @@ struct reader_promise {
     const float *out_bias;
 };
 
+/* Means after some of the layers that read a turn, to a place. */
+#define READER_MAX_GIST_LAYERS 4
+struct reader_gist_head {
+    size_t layers[READER_MAX_GIST_LAYERS]; /* from the first to the last */
+    size_t n_layers;                       /* 0: the file has none */
+    const float *turn;                     /* [READER_GIST_DIM][n_layers dim] */
+    const float *turn_bias;
+    const float *asked; /* the same for questions */
+    const float *asked_bias;
+};
+
 struct reader_layer {
     struct reader_dense qkv; /* query, key and value one below the other */
     struct reader_dense attention;
@@ -89,6 +100,7 @@ struct reader {
     bool is_second[READER_PAIR_KINDS];
     struct reader_question questions[READER_HEADS];
     struct reader_promise promise;
+    struct reader_gist_head gist;
     struct str *tokens; /* heap, borrowed by wordpiece */
     struct wordpiece *wordpiece;
     uint32_t unknown_id; /* [UNK] */
@@ -141,6 +153,11 @@ void reader_run(const struct reader *reader, const struct reader_layer *layers,
 size_t reader_put_pair(const struct reader *reader,
                        const struct reader_pair *pair, uint32_t *ids,
                        size_t *out_second);
+/* The place of a sum of `n_rows` means, one after another of the gist's layers.
+ */
+void reader_place(const struct reader *reader, const float *weights,
+                  const float *bias, const float *sum, size_t n_rows,
+                  struct reader_gist *out);
 /* Probabilities of one question for the mean of rows [from, to) of x. */
 void reader_mean(const struct reader *reader, const struct reader_batch *batch,
                  size_t from, size_t to, float *out_mean);

@@ -470,6 +470,58 @@ static enum clew_status find_promise(const struct load *load)
                : status;
 }
 
+/* "2 3 4": layers that read turns, each after the one before. */
+static enum clew_status read_gist_layers(const struct load *load,
+                                         const char *text)
+{
+    struct reader_gist_head *gist = &load->reader->gist;
+    struct str rest = str_of(text);
+    struct str word;
+    int64_t last = 0;
+    int64_t layer = 0;
+
+    while (gist->n_layers < READER_MAX_GIST_LAYERS &&
+           str_split(&rest, ' ', &word) && str_parse_int(word, &layer) &&
+           layer > last && layer <= (int64_t)load->reader->read_layer) {
+        gist->layers[gist->n_layers++] = (size_t)layer;
+        last = layer;
+    }
+    return rest.len == 0 && last == layer && last > 0
+               ? CLEW_OK
+               : clew_fail(load->err, CLEW_CORRUPT,
+                           "\"gist_layers\" names no layers that read");
+}
+
+/* Left out by files that place nothing. */
+static enum clew_status find_gist(const struct load *load)
+{
+    struct reader_gist_head *gist = &load->reader->gist;
+    const char *layers = safetensors_note(load->tensors, "gist_layers");
+    enum clew_status status;
+    size_t n_in;
+
+    if (!layers) {
+        return CLEW_OK;
+    }
+    status = read_gist_layers(load, layers);
+    n_in = gist->n_layers * load->reader->dim;
+    if (status == CLEW_OK) {
+        status =
+            find_floats(load, "gist.turn", READER_GIST_DIM, n_in, &gist->turn);
+    }
+    if (status == CLEW_OK) {
+        status = find_part(load, "gist.turn", "bias", READER_GIST_DIM,
+                           &gist->turn_bias);
+    }
+    if (status == CLEW_OK) {
+        status = find_floats(load, "gist.asked", READER_GIST_DIM, n_in,
+                             &gist->asked);
+    }
+    return status == CLEW_OK ? find_part(load, "gist.asked", "bias",
+                                         READER_GIST_DIM, &gist->asked_bias)
+                             : status;
+}
+
 static enum clew_status read_vocab(const struct load *load)
 {
     struct reader *reader = load->reader;
@@ -513,8 +565,8 @@ static enum clew_status read_vocab(const struct load *load)
 static enum clew_status find_all(const struct load *load)
 {
     enum clew_status (*const steps[])(const struct load *) = {
-        read_sizes, read_notes,     find_embeddings, find_layers,
-        find_top,   find_questions, find_promise,    read_vocab};
+        read_sizes,     read_notes,   find_embeddings, find_layers, find_top,
+        find_questions, find_promise, find_gist,       read_vocab};
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0;

@@ -9,6 +9,7 @@
  */
 #include "model/reader_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Rows whose inner values are made, bent and rounded while they are in a cache
@@ -218,4 +219,36 @@ void reader_ask(const struct reader *reader, enum reader_head head,
             out[i] = sigmoid(out[i]);
         }
     }
+}
+
+void reader_place(const struct reader *reader, const float *weights,
+                  const float *bias, const float *sum, size_t n_rows,
+                  struct reader_gist *out)
+{
+    size_t n_in = reader->gist.n_layers * reader->dim;
+    float mean[READER_MAX_GIST_LAYERS * READER_MAX_DIM];
+    float at[READER_GIST_DIM];
+    float square = 0.0f;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; n_rows > 0 && i < n_in; i++) {
+        mean[i] = sum[i] / (float)n_rows;
+    }
+    for (size_t i = 0; n_rows > 0 && i < READER_GIST_DIM; i++) {
+        at[i] = reader->kernels->dot(weights + i * n_in, mean, n_in) + bias[i];
+    }
+    if (n_rows > 0) {
+        square = reader->kernels->dot(at, at, READER_GIST_DIM);
+    }
+    if (!(square > 0.0f)) {
+        return;
+    }
+    square = sqrtf(square);
+    for (size_t i = 0; i < READER_GIST_DIM; i++) {
+        float value = at[i] / square * (float)READER_GIST_STEPS;
+
+        value = value > 127.0f ? 127.0f : value < -127.0f ? -127.0f : value;
+        out->at[i] = (int8_t)(value < 0.0f ? value - 0.5f : value + 0.5f);
+    }
+    out->is_known = true;
 }

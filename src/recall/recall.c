@@ -316,6 +316,8 @@ static enum clew_status analyse(struct recall_query *query, struct arena *arena,
         add_range(query, &analysis.dates[i]);
     }
     query->n_named = count_named(&analysis);
+    query->gist = view->gists ? request->gist : NULL;
+    query->gists = view->gists;
     query->wants = question_wants(request->query, &analysis.tokens);
     for (size_t i = 0; i < view->count && view->dim > 0; i++) {
         const struct segment *s = view->segments[i];

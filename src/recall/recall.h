@@ -115,6 +115,9 @@ struct recall_request {
     /* What was said before, for a question that leans on it: looked for with
      * it, at less weight. Empty = nothing. */
     struct str lent;
+    /* Where the question lies among turns (INDEX_GIST_DIM values by what makes
+     * the view's gists); NULL = not known. */
+    const int8_t *gist;
 };
 #define RECALL_MAX_LIMIT 5000
 
@@ -125,6 +128,7 @@ struct recall_parts {
     float neighbour; /* words of the turns around it */
     float vector;    /* own vector */
     float window;    /* vectors of the turns around it */
+    float gist;      /* what it says in its talk, by the reader */
     float time;      /* the dates asked for */
     float prior;     /* length, question, answer, speaker */
     float chat;      /* the best turns of its chat */

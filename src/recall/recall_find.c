@@ -37,6 +37,19 @@ static enum clew_status find_by_vector(struct population *pop, size_t want,
     return status;
 }
 
+static enum clew_status find_by_gist(struct population *pop, size_t want,
+                                     struct clew_error *err)
+{
+    struct best best;
+    enum clew_status status = best_init(&best, pop->arena, want, err);
+
+    if (status == CLEW_OK) {
+        recall_find_gists(pop, &best);
+        best_mark(&best, pop);
+    }
+    return status;
+}
+
 /* Nothing to go by: the newest. */
 static enum clew_status find_newest(struct population *pop, size_t want,
                                     struct clew_error *err)
@@ -177,6 +190,9 @@ enum clew_status recall_find(struct population *pop, size_t limit,
         return CLEW_OK;
     }
     status = find_in_time(pop, err);
+    if (status == CLEW_OK && pop->query->gist && pop->kind == INDEX_TURN) {
+        status = find_by_gist(pop, n_vector, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }

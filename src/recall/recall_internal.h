@@ -6,6 +6,7 @@
  * recall_pop.c   which documents are in reach, and their statistics
  * recall_find.c  candidates: all together
  * recall_vector.c candidates by vectors
+ * recall_gist.c  … by what the reader made of turns
  * recall_far.c   the same where vectors are not in the index
  * recall_terms.c candidates by terms and time
  * recall_mend.c  words that nobody knows, as ones that somebody does
@@ -59,8 +60,10 @@ struct recall_query {
     const struct vec_ops *ops;
     struct index_range ranges[RECALL_RANGES]; /* dates asked about */
     size_t n_ranges;
-    size_t n_named;             /* as in struct recall_result */
-    uint32_t wants;             /* enum question_wants: the kind of answer */
+    size_t n_named;     /* as in struct recall_result */
+    uint32_t wants;     /* enum question_wants: the kind of answer */
+    const int8_t *gist; /* NULL: nothing in the view can be compared with it */
+    uint64_t gists;     /* what made it */
     size_t n_bare[INDEX_KINDS]; /* documents whose vectors are elsewhere */
 };
 
@@ -163,6 +166,10 @@ enum clew_status recall_find(struct population *pop, size_t limit,
  * moments. */
 enum clew_status recall_find_near(struct population *pop, struct best *best,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+/* recall_gist.c: the best by gists; the cosine of a document's, 0 without. */
+void recall_find_gists(const struct population *pop, struct best *best);
+float recall_gist_cosine(const struct recall_query *query,
+                         const struct segment *s, uint32_t doc);
 /* recall_cosine.c: the cosine of the query with a document that has a vector.
  */
 float recall_cosine(const struct recall_query *query, const struct segment *s,

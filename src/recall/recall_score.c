@@ -43,6 +43,8 @@ static const float window_weight[RECALL_WINDOW] = {0.60f, 0.30f, 0.03f, 0.10f};
 #define DEVIATIONS 5.0f
 #define VECTOR_WEIGHT 0.50f
 #define WINDOW_WEIGHT 0.40f
+/* What the whole cosine of two gists is worth. */
+#define GIST_WEIGHT 0.40f
 /* So much of both if the question is about a time and names next to nothing:
  * its vector means little. */
 #define ONLY_TIME 0.4f
@@ -530,12 +532,14 @@ static void score_slot(struct population *pop, size_t slot,
     }
     score_words(pop, slot, around, parts);
     score_vectors(pop, slot, around, parts);
+    parts->gist = GIST_WEIGHT * recall_gist_cosine(pop->query, s, at->doc);
     parts->time = score_time(pop, at);
     parts->prior = score_answer(pop, at) + score_prior(pop, at, around) +
                    score_coverage(pop, slot);
     out->score = (double)parts->lexical + (double)parts->neighbour +
                  (double)parts->vector + (double)parts->window +
-                 (double)parts->time + (double)parts->prior;
+                 (double)parts->gist + (double)parts->time +
+                 (double)parts->prior;
     out->kind = 1u << pop->kind;
     out->id = s->docs[at->doc].id;
     out->seq = s->docs[at->doc].seq;

@@ -5,6 +5,8 @@
  */
 #include "support/reader_model.h"
 
+#include "model/reader.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,6 +149,20 @@ static void add_glance(struct writer *w, const struct reader_model *m)
     add_floats(w, "glance.out.bias", 1, 0, 0.0f, 0.5f);
 }
 
+/* Of so many layers as the text has words. */
+static void add_gist(struct writer *w, const struct reader_model *m)
+{
+    size_t n = 1;
+
+    for (const char *at = m->gist_layers; *at; at++) {
+        n += *at == ' ';
+    }
+    add_floats(w, "gist.turn", READER_GIST_DIM, n * m->dim, 0.0f, 0.3f);
+    add_floats(w, "gist.turn.bias", READER_GIST_DIM, 0, 0.0f, 0.1f);
+    add_floats(w, "gist.asked", READER_GIST_DIM, n * m->dim, 0.0f, 0.3f);
+    add_floats(w, "gist.asked.bias", READER_GIST_DIM, 0, 0.0f, 0.1f);
+}
+
 static void add_vocab(struct writer *w, size_t n_tokens)
 {
     size_t from = w->data.len;
@@ -177,6 +193,9 @@ static void add_all(struct writer *w, const struct reader_model *m)
                          ",\"top_layer\":\"%zu\",\"top_kinds\":\"%s\"",
                          m->top_layer, m->top_kinds);
     }
+    if (m->gist_layers) {
+        (void)buf_printf(&w->header, ",\"gist_layers\":\"%s\"", m->gist_layers);
+    }
     (void)buf_append_char(&w->header, '}');
     add_bytes(w, "embed.words", m->n_tokens, m->dim);
     add_floats(w, "embed.words.scale", m->n_tokens, 0, 0.01f, 0.005f);
@@ -189,6 +208,9 @@ static void add_all(struct writer *w, const struct reader_model *m)
     add_heads(w, m->dim);
     if (m->glance > 0) {
         add_glance(w, m);
+    }
+    if (m->gist_layers) {
+        add_gist(w, m);
     }
     for (size_t i = m->top_layer; m->top_kinds && i < m->layers; i++) {
         add_layer(w, m, "top", i);

@@ -17,11 +17,12 @@ struct reader_model {
     size_t heads;
     size_t layers;
     size_t read_layer;
-    size_t glance;         /* its rows; 0: the file has none */
-    size_t glance_layer;   /* … after which it is asked */
-    const char *top_kinds; /* with a second top; NULL: the file has none */
-    size_t top_layer;      /* … whose first layer is this */
-    size_t n_tokens;       /* those past the known ones are "w123" */
+    size_t glance;           /* its rows; 0: the file has none */
+    size_t glance_layer;     /* … after which it is asked */
+    const char *top_kinds;   /* with a second top; NULL: the file has none */
+    size_t top_layer;        /* … whose first layer is this */
+    const char *gist_layers; /* "1 2"; NULL: it has no gists */
+    size_t n_tokens;         /* those past the known ones are "w123" */
     uint32_t seed;
 };
 

@@ -47,7 +47,7 @@ static struct reader_sentence *read_text(const char *text, const char *before,
         CLEW_OK);
     assert_int_equal(intent_of(&world.arena, str_of(text), STR(""), &intent),
                      CLEW_OK);
-    assert_int_equal(sense_read(&batch, &turn, &out, NULL), CLEW_OK);
+    assert_int_equal(sense_read(&batch, &turn, &out, NULL, NULL), CLEW_OK);
     *out_n = analysis.n_sentences;
     return out;
 }

@@ -208,6 +208,7 @@ static void write_why(struct json_out *out, const struct search_hit *hit)
     json_out_real(out, "neighbour", (double)parts->neighbour);
     json_out_real(out, "vector", (double)parts->vector);
     json_out_real(out, "window", (double)parts->window);
+    json_out_real(out, "gist", (double)parts->gist);
     json_out_real(out, "time", (double)parts->time);
     json_out_real(out, "prior", (double)parts->prior);
     json_out_real(out, "chat", (double)parts->chat);

@@ -103,8 +103,9 @@ static void show_why(struct cli *cli, const json_t *why)
         const char *words;
     } parts[] = {{"read", "reading"},           {"lexical", "words"},
                  {"neighbour", "words around"}, {"vector", "meaning"},
-                 {"window", "meaning around"},  {"time", "time"},
-                 {"prior", "kind of turn"},     {"chat", "its chat"}};
+                 {"window", "meaning around"},  {"gist", "what it says"},
+                 {"time", "time"},              {"prior", "kind of turn"},
+                 {"chat", "its chat"}};
     const char *between = "   why: ";
     struct buf text;
 

@@ -190,6 +190,9 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
     pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
     status = search_borrow(&work, err);
     if (status == CLEW_OK) {
+        status = search_place(&work, err);
+    }
+    if (status == CLEW_OK) {
         status = search_rows(engine, scope, arena, query, pool, &work.asked,
                              &work.rows, err);
     }

@@ -33,7 +33,8 @@ struct search_asked {
     const struct turn *lenders; /* the turns that lent them */
     size_t n_lenders;
     struct recall_mended mended;
-    bool is_literal; /* every word means itself */
+    bool is_literal;         /* every word means itself */
+    struct reader_gist gist; /* where it lies among turns */
 };
 
 /* What the index ranked, as rows. */
@@ -112,6 +113,9 @@ struct search_work {
 /* If the question leans on the talk it is put in: words of that. */
 enum clew_status search_borrow(struct search_work *work,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* Where the question lies among turns, by the reader; only where it reads. */
+enum clew_status search_place(struct search_work *work,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* Which matters are what was just said: they were found by their own words. */
 void search_mark_lenders(struct search_work *work);
 /* Make matters of the hits. */

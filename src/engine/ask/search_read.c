@@ -400,6 +400,29 @@ static enum clew_status begin(struct search_work *work,
     return reading->question.s ? CLEW_OK : clew_no_memory(err);
 }
 
+enum clew_status search_place(struct search_work *work, struct clew_error *err)
+{
+    struct str asked = str_sub(work->asked.text, 0,
+                               utf8_cut(work->asked.text, QUESTION_BYTES));
+    struct arena own; /* a reader needs much, and none of it after */
+    enum clew_status status;
+
+    if (!search_reads(work)) {
+        return CLEW_OK;
+    }
+    if (work->asked.lent.len > 0) {
+        asked = with_talk(work->arena, asked, work->asked.lent);
+    }
+    if (!asked.s) {
+        return clew_no_memory(err);
+    }
+    arena_init(&own, LIMIT_REQUEST_ARENA_BYTES);
+    status = reader_gist_asked(work->engine->reader, &own, asked,
+                               &work->asked.gist, err);
+    arena_release(&own);
+    return status;
+}
+
 enum clew_status search_read(struct search_work *work, struct clew_error *err)
 {
     struct reading_work reading = {.work = work,

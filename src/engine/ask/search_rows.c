@@ -259,8 +259,8 @@ static int by_score(const void *a, const void *b)
 static double sum_of(const struct recall_parts *parts)
 {
     return (double)parts->lexical + (double)parts->neighbour +
-           (double)parts->vector + (double)parts->window + (double)parts->time +
-           (double)parts->prior + (double)parts->chat;
+           (double)parts->vector + (double)parts->window + (double)parts->gist +
+           (double)parts->time + (double)parts->prior + (double)parts->chat;
 }
 
 static void set_mark(struct search_hit *hit, const struct lineage_mark *mark,
@@ -506,15 +506,17 @@ enum clew_status search_rows(struct engine *engine, const struct scope *scope,
                              struct search_rows *out, struct clew_error *err)
 {
     struct fetch_work work = {.arena = arena, .query = query, .pool = pool};
-    struct recall_request request = {.query = asked->text,
-                                     .lent = asked->lent,
-                                     .user = query->user_id,
-                                     .timezone = query->timezone,
-                                     .kinds = query->kinds,
-                                     .limit = pool,
-                                     .since_ms = query->since_ms,
-                                     .until_ms = query->until_ms,
-                                     .at_ms = query->at_ms};
+    struct recall_request request = {
+        .query = asked->text,
+        .lent = asked->lent,
+        .gist = asked->gist.is_known ? asked->gist.at : NULL,
+        .user = query->user_id,
+        .timezone = query->timezone,
+        .kinds = query->kinds,
+        .limit = pool,
+        .since_ms = query->since_ms,
+        .until_ms = query->until_ms,
+        .at_ms = query->at_ms};
     enum clew_status status = CLEW_OK;
 
     memset(out, 0, sizeof(*out));

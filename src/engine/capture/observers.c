@@ -12,6 +12,7 @@
 #include "engine/llmread/llmread.h"
 #include "engine/topic/chain.h"
 #include "engine/understand/chat_name.h"
+#include "engine/understand/gist_keep.h"
 #include "engine/understand/intent_later.h"
 #include "engine/understand/observation.h"
 
@@ -27,6 +28,7 @@ static const struct observer observers[] = {
      .is_reader = true,
      .foresee = understand_turn,
      .turn = understand_turn},
+    {.name = "gists", .is_reader = true, .turn = gist_keep},
     {.name = "names", .is_reader = true, .turn = chat_name_observe},
     {.name = "topics",
      .is_reader = true,

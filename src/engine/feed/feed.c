@@ -11,6 +11,7 @@
 #include "engine/feed/feed_kind.h"
 #include "engine/feed/vector.h"
 #include "engine/feed/vector_graph.h"
+#include "engine/read/gist.h"
 #include "index/doc.h"
 #include "model/embed.h"
 #include "model/model_store.h"
@@ -54,9 +55,16 @@ struct load_work {
     struct feed_rows rows[INDEX_KINDS];
     struct index_doc *gone;
     size_t n_gone;
+    size_t n_gone_rows; /* tombstones read, of whatever kind */
+    int64_t last_gone;
     struct vector *vectors; /* new ones, and the rows they belong to */
     size_t n_vectors;
     struct feed_rows vector_rows[INDEX_KINDS];
+    int64_t gist_model;
+    struct gist *gists; /* new ones, then those that are gone */
+    size_t n_gists;
+    size_t n_new_gists;
+    struct feed_rows gist_rows; /* the turns they belong to */
 };
 
 static bool kind_parse(struct str text, enum index_kind *out_kind)
@@ -88,17 +96,69 @@ static enum clew_status load_gone(struct store_tx *tx, struct load_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    while (work->n_gone < (size_t)work->max && db_next(&rows)) {
+    while (work->n_gone_rows < (size_t)work->max && db_next(&rows)) {
         struct index_doc *doc = &work->gone[work->n_gone];
+        struct str kind = db_get_text(&rows, 1);
 
-        if (kind_parse(db_get_text(&rows, 1), &doc->kind)) {
+        work->n_gone_rows++;
+        work->last_gone = db_get_int(&rows, 0);
+        if (kind_parse(kind, &doc->kind)) {
             doc->is_removed = true;
-            doc->change_seq = db_get_int(&rows, 0);
+            doc->change_seq = work->last_gone;
             doc->id = db_get_uuid(&rows, 2);
             work->n_gone++;
+        } else if (!work->model && str_eq(kind, STR(GIST_KIND))) {
+            work->gists[work->n_gists++] = (struct gist){
+                .id = db_get_uuid(&rows, 2), .change_seq = work->last_gone};
         }
     }
     return db_end(&rows, err);
+}
+
+/* New gists, with room for those that are gone. */
+static enum clew_status load_gists(struct store_tx *tx, struct load_work *work,
+                                   struct clew_error *err)
+{
+    struct gist *found = NULL;
+    size_t count = 0;
+    enum clew_status status =
+        gist_list_changes(tx, work->arena, work->gist_model, work->after,
+                          work->max, &found, &count, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    work->gists = arena_zero(work->arena, count + (size_t)work->max,
+                             sizeof(*work->gists));
+    if (!work->gists) {
+        return clew_no_memory(err);
+    }
+    if (count > 0) {
+        memcpy(work->gists, found, count * sizeof(*found));
+    }
+    work->n_gists = count;
+    work->n_new_gists = count;
+    return CLEW_OK;
+}
+
+/* The turns that gists belong to. */
+static enum clew_status load_gist_rows(struct store_tx *tx,
+                                       struct load_work *work,
+                                       struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(work->arena, work->n_gists + 1, sizeof(*ids));
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->n_gists; i++) {
+        ids[i] = work->gists[i].id;
+    }
+    return work->n_gists == 0
+               ? CLEW_OK
+               : feed_kinds[INDEX_TURN].find_many(
+                     tx, work->arena, ids, work->n_gists,
+                     &work->gist_rows.items, &work->gist_rows.count, err);
 }
 
 /* The model's new vectors with their rows. */
@@ -140,8 +200,14 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
         status =
             feed_list(tx, work->arena, work->after, work->max, work->rows, err);
     }
+    if (status == CLEW_OK && !work->model) {
+        status = load_gists(tx, work, err);
+    }
     if (status == CLEW_OK) {
         status = load_gone(tx, work, err);
+    }
+    if (status == CLEW_OK && !work->model) {
+        status = load_gist_rows(tx, work, err);
     }
     return status == CLEW_OK && work->model ? load_vectors(tx, work, err)
                                             : status;
@@ -159,9 +225,10 @@ static int64_t complete_through(const struct load_work *work)
 {
     int64_t through = feed_through(work->rows, work->max, work->latest);
 
-    if (work->n_gone > 0) {
-        limit_to(&through, work->n_gone, work->max,
-                 work->gone[work->n_gone - 1].change_seq);
+    limit_to(&through, work->n_gone_rows, work->max, work->last_gone);
+    if (work->n_new_gists > 0) {
+        limit_to(&through, work->n_new_gists, work->max,
+                 work->gists[work->n_new_gists - 1].change_seq);
     }
     if (work->n_vectors > 0) {
         limit_to(&through, work->n_vectors, work->max,
@@ -273,6 +340,39 @@ static enum clew_status add_vectors(const struct feed_source *from,
     return status;
 }
 
+/* Turns once more, as their gists make them. A turn whose gist was made long
+ * ago is told of twice when an index is made anew. */
+static enum clew_status add_gists(const struct feed_source *from,
+                                  const struct load_work *work, int64_t through,
+                                  struct index_doc *docs, size_t *count,
+                                  struct clew_error *err)
+{
+    const struct feed_kind *kind = &feed_kinds[INDEX_TURN];
+    const struct feed_rows *rows = &work->gist_rows;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < work->n_gists; i++) {
+        const struct gist *gist = &work->gists[i];
+        size_t at = 0;
+
+        while (at < rows->count &&
+               !uuid_eq(feed_id(kind, feed_row(kind, rows, at)), &gist->id)) {
+            at++;
+        }
+        if (status == CLEW_OK && at < rows->count &&
+            gist->change_seq <= through) {
+            struct index_doc *doc = &docs[(*count)++];
+
+            status = kind->doc(from->engine, work->arena,
+                               feed_row(kind, rows, at), doc, err);
+            doc->change_seq = gist->change_seq;
+            doc->gist = gist->place;
+        }
+    }
+    qsort(docs, *count, sizeof(*docs), by_change);
+    return status;
+}
+
 enum clew_status feed_load(const struct feed_source *from, int64_t tenant,
                            int64_t after, size_t max, struct arena *arena,
                            struct index_doc **out_docs, size_t *out_count,
@@ -281,6 +381,7 @@ enum clew_status feed_load(const struct feed_source *from, int64_t tenant,
     struct scope scope = {tenant};
     struct load_work work = {.arena = arena,
                              .model = from->model,
+                             .gist_model = gist_model(from->engine),
                              .after = after,
                              .max = (int64_t)max};
     struct index_doc *docs;
@@ -292,7 +393,7 @@ enum clew_status feed_load(const struct feed_source *from, int64_t tenant,
     if (status != CLEW_OK) {
         return status;
     }
-    count = work.n_gone + work.n_vectors;
+    count = work.n_gone + work.n_vectors + work.n_gists;
     for (size_t k = 0; k < INDEX_KINDS; k++) {
         count += work.rows[k].count;
     }
@@ -303,8 +404,10 @@ enum clew_status feed_load(const struct feed_source *from, int64_t tenant,
     through = complete_through(&work);
     assert(through >= after); /* else the index would go back */
     status = make_docs(from->engine, &work, through, docs, &count, err);
-    if (status == CLEW_OK && from->model) {
-        status = add_vectors(from, &work, through, docs, &count, err);
+    if (status == CLEW_OK) {
+        status = from->model
+                     ? add_vectors(from, &work, through, docs, &count, err)
+                     : add_gists(from, &work, through, docs, &count, err);
     }
     if (status == CLEW_OK) {
         *out_docs = docs;
@@ -336,6 +439,7 @@ static enum clew_status open_set(struct feed_source *source, const char *dir,
         .dim = source->dim,
         .centre = source->centre,
         .analyser = DOC_ANALYSER_VERSION,
+        .gists = source->model ? 0 : (uint64_t)gist_model(engine),
         .store = engine->store_id,
         .can_be_bare = vector_graph_is_on(engine, source->dim),
         .source = {source, source_latest, source_load}};

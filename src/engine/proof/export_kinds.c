@@ -5,6 +5,7 @@
 #include "engine/proof/export_kinds.h"
 
 #include "base/buf.h"
+#include "engine/read/gist.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -410,6 +411,11 @@ static const struct export_column llm_ledger_columns[] = {
     {"output_tokens", EXPORT_INT, false, NULL},
     {"cost_micros", EXPORT_INT, false, NULL},
 };
+static const struct export_column gist_columns[] = {
+    {"id", EXPORT_ID, false, NULL},
+    {"model", EXPORT_INT, false, NULL},
+    {"place", EXPORT_BYTES, false, NULL},
+};
 static const struct export_column tombstone_columns[] = {
     {"kind", EXPORT_TEXT, false, NULL},
     {"id", EXPORT_ID, false, NULL},
@@ -491,6 +497,7 @@ const struct export_kind export_kinds[] = {
      EXPORT_ROWS},
     {"episode_chat", "episode_chats", COLUMNS(episode_chat_columns), 2, false,
      NULL, EXPORT_ROWS},
+    {GIST_KIND, "gists", COLUMNS(gist_columns), 1, true, NULL, EXPORT_ROWS},
     {"trace", "traces", COLUMNS(trace_columns), 1, false, NULL, EXPORT_ROWS},
     {"llm_answer", "llm_answers", COLUMNS(llm_answer_columns), 1, false, NULL,
      EXPORT_ROWS},

@@ -166,6 +166,7 @@ DB_SQL(DROP_ANSWERS,
 DB_SQL(DROP_TRACES, "DELETE FROM traces WHERE tenant = $1 AND (id" OF(
                         "turn") " OR id IN (SELECT r.id FROM requests r WHERE"
                                 " r.tenant = $1 AND r.chat_id" OF("chat") "))");
+DB_SQL(DROP_GISTS, "DELETE FROM gists WHERE tenant = $1 AND id" OF("turn"));
 /* Twins of forks (chain_fork.h) remember what both sides said. */
 #define OF_TWINS                                                               \
     " OR (twin_of IS NOT NULL AND chat_id IN (SELECT c.id FROM chats c WHERE"  \
@@ -307,6 +308,7 @@ static const struct {
     {&DROP_PROFILES, NULL, NULL},
     {&DROP_ANSWERS, NULL, NULL},
     {&DROP_TRACES, NULL, NULL},
+    {&DROP_GISTS, NULL, NULL},
     {&BLANK_CHAIN_UPDATES, NULL, NULL},
     {&RENAME_CHAINS, NULL, NULL},
     {&DROP_EMPTY_STEPS, NULL, NULL},

@@ -58,7 +58,7 @@ static const char *const derived[] = {
     "chain_update",  "chain_term", "session_talk",  "session_summary",
     "chat_profile",  "chat_term",  "link_decision", "link_tuning",
     "link_counter",  "episode",    "episode_chat",  "correction",
-    "trace",
+    "gist",          "trace",
 };
 #define N_DERIVED (sizeof(derived) / sizeof(derived[0]))
 _Static_assert(N_DERIVED <= REBUILD_MAX_KINDS, "the report has room for all");

@@ -41,6 +41,7 @@ struct str sense_name(const struct talk_line *line)
 struct sense_answer {
     struct uuid key; /* of what was asked */
     struct reader_sentence *read;
+    struct reader_gist gist;
     struct reader_verdict verdict;
 };
 
@@ -107,7 +108,7 @@ static struct uuid turn_key(const struct sense_turn *turn)
 
 static enum clew_status ask(const struct batch_work *batch,
                             const struct sense_turn *turn,
-                            struct reader_sentence *out, struct clew_error *err)
+                            struct sense_answer *out, struct clew_error *err)
 {
     size_t n = turn->analysis->n_sentences;
     struct reader_span *spans = arena_zero(batch->arena, n + 1, sizeof(*spans));
@@ -123,8 +124,9 @@ static enum clew_status ask(const struct batch_work *batch,
         spans[i] = (struct reader_span){span->from, span->to};
     }
     arena_init(&own, SCRATCH_BYTES);
-    status = reader_read(batch->engine->reader, &own, &turn->said, turn->before,
-                         turn->n_before, spans, n, out, err);
+    status =
+        reader_read_gist(batch->engine->reader, &own, &turn->said, turn->before,
+                         turn->n_before, spans, n, out->read, &out->gist, err);
     arena_release(&own);
     return status;
 }
@@ -132,6 +134,7 @@ static enum clew_status ask(const struct batch_work *batch,
 enum clew_status sense_read(struct batch_work *batch,
                             const struct sense_turn *turn,
                             struct reader_sentence **out,
+                            struct reader_gist *out_gist,
                             struct clew_error *err)
 {
     struct sense_answer answer = {.key = turn_key(turn)};
@@ -141,6 +144,9 @@ enum clew_status sense_read(struct batch_work *batch,
 
     /* what is remembered stays as it was said: callers may change theirs */
     *out = arena_zero(batch->arena, n + 1, sizeof(**out));
+    if (out_gist) {
+        memset(out_gist, 0, sizeof(*out_gist));
+    }
     if (!*out) {
         return clew_no_memory(err);
     }
@@ -152,8 +158,8 @@ enum clew_status sense_read(struct batch_work *batch,
     }
     if (!before || !before->read) {
         answer.read = arena_zero(batch->arena, n + 1, sizeof(*answer.read));
-        status = answer.read ? ask(batch, turn, answer.read, err)
-                             : clew_no_memory(err);
+        status =
+            answer.read ? ask(batch, turn, &answer, err) : clew_no_memory(err);
         if (status != CLEW_OK) {
             return status;
         }
@@ -161,6 +167,9 @@ enum clew_status sense_read(struct batch_work *batch,
         before = &answer;
     }
     memcpy(*out, before->read, n * sizeof(**out));
+    if (out_gist) {
+        *out_gist = before->gist;
+    }
     return CLEW_OK;
 }
 

@@ -46,7 +46,8 @@ struct str sense_name(const struct talk_line *line);
 /*
  * What each sentence of a turn says; in the arena, one for each of
  * analysis->sentences. `before` holds up to SENSE_BEFORE turns, oldest first;
- * `intent` is what rules go by where there is no reader.
+ * `intent` is what rules go by where there is no reader. `out_gist` may be
+ * NULL; rules know none.
  */
 struct sense_turn {
     struct reader_said said;
@@ -58,6 +59,7 @@ struct sense_turn {
 enum clew_status sense_read(struct batch_work *batch,
                             const struct sense_turn *turn,
                             struct reader_sentence **out,
+                            struct reader_gist *out_gist,
                             struct clew_error *err) CLEW_MUST_CHECK;
 
 /* reader_compare() on what is not known yet. The engine has a reader. */

@@ -102,7 +102,7 @@ static enum clew_status was_empty(const struct observation *o, size_t previous,
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
-        status = sense_read(o->work->batch, &turn, &read, err);
+        status = sense_read(o->work->batch, &turn, &read, NULL, err);
     }
     *out = status == CLEW_OK && analysis.n_sentences > 0;
     for (size_t i = 0; *out && i < analysis.n_sentences; i++) {

@@ -41,6 +41,7 @@ struct observation {
     struct reader_said before[SENSE_BEFORE]; /* oldest first */
     size_t n_before;
     struct reader_sentence *read;  /* what it says, sentence by sentence */
+    struct reader_gist gist;       /* where it lies among turns */
     struct select_turn select;     /* the same, to select from */
     struct select_opening opening; /* what it sets out to get done */
     struct effort_words words;     /* of the turn; made when first wanted */

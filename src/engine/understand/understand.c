@@ -191,7 +191,7 @@ static enum clew_status read_turn(struct observation *o, struct clew_error *err)
                                .intent = &o->intent,
                                .before = o->before,
                                .n_before = o->n_before};
-    status = sense_read(o->work->batch, &turn, &o->read, err);
+    status = sense_read(o->work->batch, &turn, &o->read, &o->gist, err);
     o->select.read = o->read;
     if (status == CLEW_OK && o->is_told) {
         understand_act(o, o->intent.act, TOLD);
