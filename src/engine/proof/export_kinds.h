@@ -27,6 +27,9 @@
 #define EXPORT_VERSION 1
 #define EXPORT_MAX_COLUMNS 48
 #define EXPORT_MAX_KEYS 4
+#define EXPORT_MAX_KINDS 64
+/* The column of a turn that says where it stands in the log. */
+#define EXPORT_LOG_SEQ "log_seq"
 /* The version of a row that does not change, as SQL: later than any. */
 #define EXPORT_NEVER "9223372036854775807"
 

@@ -5,10 +5,10 @@
  * Memories of chains and profiles of chats are bytes whose form has changed,
  * updates of chains were rows (chain_lines.h), readings stood among the actions
  * (core/read_log.h), and texts were kept as they are that are now packed beside
- * others (base/pack_beside.h). All are read, so nothing waits for this: a task a
- * tenant, which migrations ask for, walks the tables once. Each does a page in
- * one transaction and leaves the next to another, which begins where it ended:
- * broken off at any point it goes on there. Thread-safety: safe.
+ * others (base/pack_beside.h). All are read, so nothing waits for this: a
+ * task a tenant, which migrations ask for, walks the tables once. Each does a
+ * page in one transaction and leaves the next to another, which begins where it
+ * ended: broken off at any point it goes on there. Thread-safety: safe.
  */
 #ifndef ENGINE_RENEW_H
 #define ENGINE_RENEW_H

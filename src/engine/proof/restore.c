@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/pack.h"
-#include "base/sha256.h"
 #include "engine/chat/turn.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
@@ -19,15 +18,13 @@
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
+#include "engine/proof/restore_value.h"
 #include "engine/proof/secrets.h"
 #include "store/db.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define VALUE_BYTES (128u << 20)
-#define BYTES_BYTES (16u << 20)
 
 DB_SQL(FORGOTTEN, "SELECT id, " EXPORT_NEVER " FROM tombstones"
                   " WHERE tenant = $1 AND id = ANY($2)");
@@ -61,85 +58,6 @@ struct known_set {
 };
 
 /* --- reading lines --- */
-
-static enum clew_status read_bytes(struct arena *arena, const json_t *json,
-                                   const char *field, struct db_value *out,
-                                   struct clew_error *err)
-{
-    struct str hex = {NULL, 0};
-    unsigned char *bytes;
-    enum clew_status status =
-        json_get_str(json, field, JSON_OPTIONAL, 2 * BYTES_BYTES, &hex, err);
-
-    if (status != CLEW_OK || !hex.s) {
-        return status;
-    }
-    bytes = arena_zero(arena, hex.len / 2 + 1, 1);
-    if (!bytes) {
-        return clew_no_memory(err);
-    }
-    if (hex.len % 2 != 0 || !hex_parse(hex, bytes, hex.len / 2)) {
-        return clew_fail_field(err, field, "\"%s\" must be hexadecimal", field);
-    }
-    *out = db_bytes(bytes, hex.len / 2);
-    return CLEW_OK;
-}
-
-static enum clew_status read_id(struct arena *arena, const json_t *json,
-                                const char *field, struct db_value *out,
-                                struct clew_error *err)
-{
-    struct uuid *id = arena_zero(arena, 1, sizeof(*id));
-    enum clew_status status;
-
-    if (!id) {
-        return clew_no_memory(err);
-    }
-    status = json_get_uuid(json, field, JSON_OPTIONAL, id, err);
-    *out = db_uuid(id);
-    return status;
-}
-
-/* A field that is there and not null. */
-static enum clew_status read_value(struct arena *arena, const json_t *json,
-                                   const struct export_column *column,
-                                   struct db_value *out, struct clew_error *err)
-{
-    const char *field = export_field(column);
-    enum clew_status status = CLEW_INTERNAL;
-    struct str text = {NULL, 0};
-    int64_t number = 0;
-    double real = 0;
-
-    switch (column->type) {
-    case EXPORT_ID:
-        return read_id(arena, json, field, out, err);
-    case EXPORT_BYTES:
-        return read_bytes(arena, json, field, out, err);
-    case EXPORT_TEXT:
-    case EXPORT_PACKED:
-    case EXPORT_BESIDE:
-        status =
-            json_get_str(json, field, JSON_OPTIONAL, VALUE_BYTES, &text, err);
-        *out = db_text(text);
-        break;
-    case EXPORT_INT:
-        status = json_get_int(json, field, JSON_OPTIONAL, INT64_MIN, INT64_MAX,
-                              &number, err);
-        *out = db_int(number);
-        break;
-    case EXPORT_TIME:
-        status = json_get_time(json, field, JSON_OPTIONAL, &number, err);
-        *out = db_int(number);
-        break;
-    case EXPORT_REAL:
-        status = json_get_real(json, field, JSON_OPTIONAL, -1e300, 1e300, &real,
-                               err);
-        *out = db_real(real);
-        break;
-    }
-    return status;
-}
 
 /* What is imported is read like anything that comes in (redact.h). */
 static enum clew_status redact_line(const struct engine *engine,
@@ -233,7 +151,7 @@ static enum clew_status read_columns(struct arena *arena, const json_t *json,
         line->values[i] = db_null();
         n_fields += value ? 1 : 0;
         if (value && !json_is_null(value)) {
-            status = read_value(arena, json, column, &line->values[i], err);
+            status = restore_value(arena, json, column, &line->values[i], err);
             if (status == CLEW_OK && column->type == EXPORT_BYTES) {
                 status =
                     renew_value(arena, kind, column, &line->values[i], err);
@@ -527,7 +445,7 @@ static enum clew_status fold_update(struct store_tx *tx,
     if (uuid_is_nil(&event.turn_id) || uuid_is_nil(&event.chain_id)) {
         return CLEW_OK;
     }
-    buf_init(&ids, VALUE_BYTES);
+    buf_init(&ids, RESTORE_VALUE_BYTES);
     event.claim_ids = text_of(&v[7]);
     if (v[7].type == DB_BYTES) { /* packed by export_pack() */
         status = unpack(event.claim_ids, &ids);
