@@ -23,6 +23,7 @@
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
 #include "engine/topic/chain.h"
+#include "engine/understand/gist_later.h"
 
 /* Turns that cannot be read are nobody's failure but their own: say so. */
 static enum clew_status read_turns(struct engine *engine,
@@ -55,6 +56,7 @@ const struct task_handler task_handlers[] = {
     {REEMBED_TASK, reembed_task},
     {RENEW_TASK, renew_task},
     {REPACK_TASK, repack_task},
+    {GIST_TASK, gist_later_task},
     {VECTOR_GRAPH_TASK, vector_graph_task},
     {NULL, NULL},
 };

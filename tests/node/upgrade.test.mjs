@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 
 import { forgotten, inFork, questions, thoughts, title, users } from "../fixtures/stores/said.mjs";
-import { isOk, isPacked, isRenewed } from "./lib/check.mjs";
+import { isOk, isPacked, isPlaced, isRenewed } from "./lib/check.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { clew, startServer, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
@@ -69,6 +69,10 @@ const older = (first) => `SELECT (SELECT COUNT(*) FROM chains WHERE ${first("mem
   + (SELECT COUNT(*) FROM episodes WHERE meso <> '' OR macro <> '')
   + (SELECT COUNT(*) FROM session_summaries WHERE summary <> '')`;
 
+/* Turns of the talk that were read and have no gist. */
+const unplaced = `SELECT COUNT(*) FROM turns t WHERE role IN ('user', 'assistant') AND NOT EXISTS (SELECT 1 FROM gists g
+  WHERE g.tenant = t.tenant AND g.id = t.id) AND NOT EXISTS (SELECT 1 FROM unread u WHERE u.tenant = t.tenant AND u.turn_id = t.id)`;
+
 /* Exit code of a command that may find something. */
 const codeOf = (...args) => clew(...args).then(() => 0, (error) => error.code);
 
@@ -116,6 +120,11 @@ function upgrades(file, open) {
       assert.ok(isOk(await api.get(`/api/v1/traces/${turn.id}`)).decisions.boundary);
     });
 
+    test("has a gist for every turn that was read", async () => {
+      await isPlaced(server.api(await server.key("default")));
+      await until("all turns have one", () => at.unplaced().join() === "0");
+    });
+
     test("verifies, at the latest after a rebuild, and still has it", async () => {
       await server.stop();
       const code = await codeOf(at.data, at.store, "verify");
@@ -148,7 +157,7 @@ for (const file of released.filter((name) => name.includes(".db."))) {
     const db = path.join(data, "clew.db");
     fs.writeFileSync(db, bytes);
     const sql = (text) => execFileSync("sqlite3", ["-readonly", db, text], { encoding: "utf8" }).trim().split("\n");
-    return { data, plain: () => sql(plain),
+    return { data, plain: () => sql(plain), unplaced: () => sql(unplaced),
       older: () => sql(older((column) => `HEX(SUBSTR(${column}, 1, 1))`)),
       applied: () => sql("SELECT number FROM schema_migrations ORDER BY number") };
   });
@@ -162,7 +171,7 @@ describe("upgrades on PostgreSQL", () => {
     upgrades(file, (bytes) => {
       const store = postgres.database();
       postgres.restore(store, bytes);
-      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)],
+      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)], unplaced: () => [postgres.sql(unplaced, store)],
         older: () => [postgres.sql(older((column) => `ENCODE(SUBSTRING(${column} FROM 1 FOR 1), 'hex')`), store)],
         applied: () => postgres.sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
     });

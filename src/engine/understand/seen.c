@@ -85,7 +85,7 @@ static enum clew_status read_turn(const struct look *look, struct store_tx *tx,
         status = find_before(look, tx, turn, before, &sense.n_before, err);
     }
     if (status == CLEW_OK) {
-        status = sense_read(&batch, &sense, &read, NULL, err);
+        status = sense_read(&batch, &sense, &read, &look->out->gist, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -30,6 +30,7 @@ struct seen {
     const char *reader; /* its id; NULL: rules read */
     struct seen_sentence *sentences;
     size_t count;
+    struct reader_gist gist; /* where it lies among turns */
 };
 
 /* None of a turn that is no talk, or where rules read. CLEW_NOT_FOUND. */

@@ -71,5 +71,8 @@ export const isLinked = (api) => isDone(api, "link.read");
 /* Texts of earlier versions are packed by one. */
 export const isPacked = (api) => isDone(api, "texts.pack");
 
+/* Turns read by an earlier version get their gists from one. */
+export const isPlaced = (api) => isDone(api, "turns.gist");
+
 /* Rows of an earlier form are written anew by one. */
 export const isRenewed = (api) => isDone(api, "rows.renew");
