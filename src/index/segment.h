@@ -135,9 +135,10 @@ struct segment_header {
     uint32_t bucket_bits;
     uint32_t n_halves;
     uint32_t n_gists;
-    uint64_t gists; /* hash of what made them; 0 = there are none */
     uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
-    int64_t newest_ms;              /* the latest of PART_TIMES */
+    uint32_t unused;
+    uint64_t gists;    /* hash of what made the gists; 0 = there are none */
+    int64_t newest_ms; /* the latest of PART_TIMES */
     struct {
         uint64_t offset;
         uint64_t size;

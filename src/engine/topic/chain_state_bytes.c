@@ -32,6 +32,14 @@
 #define IN_FULL 0xffffu
 #define AS_BEFORE 0xfffeu
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
 static void put_weight(struct buf *out, float weight, float *full)
 {
     float steps = weight * WEIGHT_STEPS;
@@ -40,7 +48,7 @@ static void put_weight(struct buf *out, float weight, float *full)
 
     if (whole < AS_BEFORE && (float)whole == steps) {
         bytes_put(out, whole, 2);
-    } else if (memcmp(&weight, full, sizeof(weight)) == 0) {
+    } else if (bits_of(weight) == bits_of(*full)) {
         bytes_put(out, AS_BEFORE, 2);
     } else {
         bytes_put(out, IN_FULL, 2);
