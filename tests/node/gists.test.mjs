@@ -71,6 +71,22 @@ onEachBackend("gists", (open) => {
     assert.deepEqual(await gists(copy), await gists());
   });
 
+  test("a file that has everything twice is imported once, and a broken gist not at all", async () => {
+    const folder = tempFolder();
+    const file = path.join(folder, "twice.jsonl");
+    const rows = (await server.clew("export")).stdout.trim().split("\n");
+    const body = rows.slice(1, -1);
+    fs.writeFileSync(file, [rows[0], ...body, ...body, JSON.stringify({ type: "end", rows: 2 * body.length })].join("\n"));
+    const copy = await open();
+    await copy.clew("import", file);
+    assert.deepEqual(await gists(copy), await gists());
+    for (const place of ["00", "zz".repeat(64), "00".repeat(65)]) {
+      fs.writeFileSync(file, rows.join("\n").replace(/"place":"[0-9a-f]*"/, `"place":"${place}"`));
+      await assert.rejects((await open()).clew("import", file), /"place" must/);
+    }
+    fs.rmSync(folder, { recursive: true });
+  });
+
   test("a replay makes the same", async () => {
     const report = JSON.parse((await server.clew("verify", "--json")).stdout);
     assert.equal(report.sound ?? report.is_sound ?? true, true);

@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/pack.h"
-#include "engine/chat/turn.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/read_log.h"
@@ -33,6 +32,7 @@ struct line {
     size_t kind;
     struct uuid id;               /* of kinds with a change number */
     int64_t version;              /* of kinds that have one */
+    bool is_twice;                /* a line before it is the same row */
     struct read_log_item reading; /* of an action that is one; else no reader */
     struct db_value values[EXPORT_MAX_COLUMNS + 1];
 };
@@ -170,42 +170,6 @@ static enum clew_status read_columns(struct arena *arena, const json_t *json,
     return status;
 }
 
-/* What the rest of the program takes for granted. */
-static enum clew_status check_turn(const json_t *json, struct clew_error *err)
-{
-    enum turn_role role;
-    const char *name = json_string_value(json_object_get(json, "role"));
-
-    if (!name || !turn_role_parse(str_of(name), &role)) {
-        return clew_fail_field(err, "role", "\"role\" is none of a turn's");
-    }
-    return CLEW_OK;
-}
-
-/* What a rebuild will do again. */
-static enum clew_status check_action(const json_t *json, struct clew_error *err)
-{
-    const char *kind = json_string_value(json_object_get(json, "kind"));
-    const char *text = json_string_value(json_object_get(json, "detail"));
-    json_t *detail = NULL;
-    bool is_object;
-
-    if (!kind || !action_is_kind(str_of(kind))) {
-        return clew_fail_field(err, "kind", "\"kind\" is none of an action's");
-    }
-    is_object = text && json_parse(str_of(text), &detail, NULL) == CLEW_OK &&
-                json_is_object(detail);
-    json_decref(detail);
-    if (!is_object) {
-        return clew_fail_field(err, "detail",
-                               "\"detail\" must be an object, as text");
-    }
-    if (json_integer_value(json_object_get(json, "seq")) < 1) {
-        return clew_fail_field(err, "seq", "\"seq\" must be 1 or more");
-    }
-    return CLEW_OK;
-}
-
 /* A reading has a place of its own, unless it says more than others do. */
 static void note_reading(struct arena *arena, const json_t *json,
                          struct line *line)
@@ -243,14 +207,11 @@ static enum clew_status read_line(struct arena *arena, const json_t *json,
     }
     kind = &export_kinds[line->kind];
     status = read_columns(arena, json, line, err);
-    if (status == CLEW_OK && strcmp(kind->type, "turn") == 0) {
-        status = check_turn(json, err);
+    if (status == CLEW_OK) {
+        status = restore_check(kind, json, err);
     }
     if (status == CLEW_OK && strcmp(kind->type, "action") == 0) {
-        status = check_action(json, err);
-        if (status == CLEW_OK) {
-            note_reading(arena, json, line);
-        }
+        note_reading(arena, json, line);
     }
     if (status == CLEW_OK && kind->has_change) {
         status = json_get_uuid(json, "id", JSON_REQUIRED, &line->id, err);
@@ -323,6 +284,44 @@ static bool is_known(const struct known_set *set, const struct line *line)
     }
     return low < set->count && uuid_eq(&set->items[low].id, &line->id) &&
            set->items[low].version >= line->version;
+}
+
+static bool is_new(const struct known_set *set, const struct line *line)
+{
+    return !line->is_twice && !is_known(set, line);
+}
+
+static int by_id_and_place(const void *a, const void *b)
+{
+    const struct line *left = *(struct line *const *)a;
+    const struct line *right = *(struct line *const *)b;
+    int order = uuid_cmp(&left->id, &right->id);
+
+    return order != 0 ? order : left < right ? -1 : left > right;
+}
+
+/* Of rows that do not change the first line counts: who puts two exports into
+ * one file has some twice. */
+static enum clew_status mark_twice(struct restore_work *work, size_t kind,
+                                   struct clew_error *err)
+{
+    struct line **lines =
+        arena_zero(work->arena, work->count + 1, sizeof(*lines));
+    size_t n = 0;
+
+    if (!lines) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->lines[i].kind == kind) {
+            lines[n++] = &work->lines[i];
+        }
+    }
+    qsort((void *)lines, n, sizeof(struct line *), by_id_and_place);
+    for (size_t i = 1; i < n; i++) {
+        lines[i]->is_twice = uuid_eq(&lines[i]->id, &lines[i - 1]->id);
+    }
+    return CLEW_OK;
 }
 
 static enum clew_status add_known(struct store_tx *tx, const struct db_sql *sql,
@@ -546,10 +545,13 @@ static enum clew_status write_changes(struct store_tx *tx,
     int64_t n_new = 0;
     enum clew_status status = find_known(tx, work, kind, &known, err);
 
+    if (status == CLEW_OK && !export_kinds[kind].version) {
+        status = mark_twice(work, kind, err);
+    }
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         const struct line *line = &work->lines[i];
 
-        n_new += line->kind == kind && !is_known(&known, line) ? 1 : 0;
+        n_new += line->kind == kind && is_new(&known, line) ? 1 : 0;
     }
     if (status == CLEW_OK && n_new > 0) {
         status = db_take_changes(tx, n_new, &change, err);
@@ -557,7 +559,7 @@ static enum clew_status write_changes(struct store_tx *tx,
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         struct line *line = &work->lines[i];
 
-        if (line->kind == kind && !is_known(&known, line)) {
+        if (line->kind == kind && is_new(&known, line)) {
             line->values[export_n_stored(&export_kinds[kind])] =
                 db_int(change++);
             status = write_line(tx, work, line, err);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore_value.c - a field of a line to a value. See restore_value.h.
+ * restore_value.c - fields of a line to values. See restore_value.h.
  */
 #include "engine/proof/restore_value.h"
 
 #include "base/sha256.h"
+#include "engine/chat/turn.h"
+#include "engine/core/action.h"
+#include "engine/read/gist.h"
+
+#include <string.h>
 
 #define BYTES_BYTES (16u << 20)
 
@@ -84,4 +89,72 @@ enum clew_status restore_value(struct arena *arena, const json_t *json,
         break;
     }
     return status;
+}
+
+/* --- lines --- */
+
+static enum clew_status check_turn(const json_t *json, struct clew_error *err)
+{
+    enum turn_role role;
+    const char *name = json_string_value(json_object_get(json, "role"));
+
+    if (!name || !turn_role_parse(str_of(name), &role)) {
+        return clew_fail_field(err, "role", "\"role\" is none of a turn's");
+    }
+    return CLEW_OK;
+}
+
+/* What the index takes. */
+static enum clew_status check_gist(const json_t *json, struct clew_error *err)
+{
+    size_t n = json_string_length(json_object_get(json, "place"));
+
+    return n == 2 * INDEX_GIST_DIM
+               ? CLEW_OK
+               : clew_fail_field(err, "place", "\"place\" must have %d bytes",
+                                 INDEX_GIST_DIM);
+}
+
+/* What a rebuild will do again. */
+static enum clew_status check_action(const json_t *json, struct clew_error *err)
+{
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+    const char *text = json_string_value(json_object_get(json, "detail"));
+    json_t *detail = NULL;
+    bool is_object;
+
+    if (!kind || !action_is_kind(str_of(kind))) {
+        return clew_fail_field(err, "kind", "\"kind\" is none of an action's");
+    }
+    is_object = text && json_parse(str_of(text), &detail, NULL) == CLEW_OK &&
+                json_is_object(detail);
+    json_decref(detail);
+    if (!is_object) {
+        return clew_fail_field(err, "detail",
+                               "\"detail\" must be an object, as text");
+    }
+    if (json_integer_value(json_object_get(json, "seq")) < 1) {
+        return clew_fail_field(err, "seq", "\"seq\" must be 1 or more");
+    }
+    return CLEW_OK;
+}
+
+enum clew_status restore_check(const struct export_kind *kind,
+                               const json_t *json, struct clew_error *err)
+{
+    static const struct {
+        const char *type;
+        enum clew_status (*check)(const json_t *json, struct clew_error *err);
+    } checks[] = {
+        {"turn", check_turn},
+        {"action", check_action},
+        {GIST_KIND, check_gist},
+    };
+
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        if (strcmp(kind->type, checks[i].type) == 0) {
+            return checks[i].check(json, err);
+        }
+    }
+    return CLEW_OK;
 }

@@ -24,5 +24,10 @@ enum clew_status restore_value(struct arena *arena, const json_t *json,
                                const struct export_column *column,
                                struct db_value *out,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* What the rest of the program takes for granted of a line whose fields have
+ * the right types. */
+enum clew_status restore_check(const struct export_kind *kind,
+                               const json_t *json,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
