@@ -38,6 +38,7 @@ onEachBackend("gists", (open) => {
   before(async () => {
     server = await open();
     api = server.api();
+    await ask(); /* from now on the index is told of each turn */
     for (const turn of turnsOf(live, await chatOf(), 3)) isOk(await api.post("/api/v1/turns", turn), 201);
     chat = await chatOf();
     isOk(await api.post("/api/v1/turns", { turns: turnsOf(later, chat, 4) }), 201);
