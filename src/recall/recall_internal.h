@@ -99,7 +99,7 @@ struct run {
     uint32_t first;
     uint32_t end;
 };
-#define RECALL_RUNS 32
+#define RECALL_RUNS 64 /* more than there are segments */
 
 /* Everything of one kind that is in reach, and what is found in it. */
 struct population {

@@ -488,7 +488,9 @@ static void find_runs(struct population *pop, size_t slice,
         user = segment_find_user(other, pop->kind, &s->users[chat->user].key);
         there =
             user ? segment_find_chat(other, pop->kind, user, &chat->id) : NULL;
-        if (there) {
+        /* a segment has a slice for each chat that is asked for */
+        if (there && there->first_doc < pop->slices[i].end &&
+            there->end_doc > pop->slices[i].first) {
             runs[n++] = (struct run){i, there->first_doc, there->end_doc};
         }
     }
