@@ -41,11 +41,25 @@ static struct chat_sum *chat_sum_of(struct chat_sum *table, size_t cap,
     return &table[i];
 }
 
+/* Of equally good turns the newer speaks for the chat, as in the answer. */
+static bool is_better(const struct recall_item *x, const struct recall_item *y)
+{
+    if (x->score > y->score || x->score < y->score) {
+        return x->score > y->score;
+    }
+    if (x->created_at_ms != y->created_at_ms) {
+        return x->created_at_ms > y->created_at_ms;
+    }
+    return x->seq != y->seq ? x->seq > y->seq : uuid_cmp(&x->id, &y->id) < 0;
+}
+
 static void add_turn(struct population *pop, struct chat_sum *chat, size_t item)
 {
     double score = pop->items[item].score;
 
-    if (chat->n_turns == 0 || score > chat->best[0]) {
+    if (chat->n_turns == 0 ||
+        (score >= chat->best[0] &&
+         is_better(&pop->items[item], &pop->items[chat->item]))) {
         chat->item = item;
     }
     for (size_t k = 0; k < N_BEST; k++) {

@@ -10,8 +10,8 @@
 void recall_set_moments(struct population *pop, const struct moments *m)
 {
     double n = m->count ? (double)m->count : 1;
-    double mean = m->sum / n;
-    double variance = m->squares / n - mean * mean;
+    double mean = (double)m->sum * MOMENTS_UNIT / n;
+    double variance = (double)m->squares * MOMENTS_UNIT / n - mean * mean;
 
     pop->cosine_mean = (float)mean;
     pop->cosine_std = (float)sqrt(variance > 0 ? variance : 0);

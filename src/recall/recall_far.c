@@ -243,7 +243,8 @@ static void compare_slice(const struct population *pop,
             continue;
         }
         moments_add(m, entry->rough);
-        if (entry->rough > best->floor && population_allows(pop, slice, doc)) {
+        if (best_wants(best, entry->rough, slice->segment, doc) &&
+            population_allows(pop, slice, doc)) {
             best_add(best, entry->rough, slice->base + doc - slice->first);
         }
     }

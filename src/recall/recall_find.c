@@ -25,7 +25,7 @@ static enum clew_status find_by_vector(struct population *pop, size_t want,
                                        struct clew_error *err)
 {
     struct best best;
-    enum clew_status status = best_init(&best, pop->arena, want, err);
+    enum clew_status status = best_init(&best, pop, want, err);
 
     if (status == CLEW_OK) {
         status = recall_is_far(pop) ? recall_find_far(pop, &best, err)
@@ -41,7 +41,7 @@ static enum clew_status find_by_gist(struct population *pop, size_t want,
                                      struct clew_error *err)
 {
     struct best best;
-    enum clew_status status = best_init(&best, pop->arena, want, err);
+    enum clew_status status = best_init(&best, pop, want, err);
 
     if (status == CLEW_OK) {
         recall_find_gists(pop, &best);
@@ -55,7 +55,7 @@ static enum clew_status find_newest(struct population *pop, size_t want,
                                     struct clew_error *err)
 {
     struct best best;
-    enum clew_status status = best_init(&best, pop->arena, want, err);
+    enum clew_status status = best_init(&best, pop, want, err);
 
     for (size_t i = 0; i < pop->n_slices && status == CLEW_OK; i++) {
         const struct slice *slice = &pop->slices[i];
@@ -63,7 +63,8 @@ static enum clew_status find_newest(struct population *pop, size_t want,
         for (uint32_t doc = slice->first; doc < slice->end; doc++) {
             float score = (float)slice->segment->times[doc];
 
-            if (score >= best.floor && population_allows(pop, slice, doc)) {
+            if (best_wants(&best, score, slice->segment, doc) &&
+                population_allows(pop, slice, doc)) {
                 best_add(&best, score, slice->base + doc - slice->first);
             }
         }
@@ -145,7 +146,7 @@ static enum clew_status find_in_time(struct population *pop,
         offer_in_time(pop, MAX_IN_TIME, NULL) > MAX_IN_TIME) {
         return CLEW_OK;
     }
-    status = best_init(&best, pop->arena, N_IN_TIME, err);
+    status = best_init(&best, pop, N_IN_TIME, err);
     if (status == CLEW_OK) {
         (void)offer_in_time(pop, MAX_IN_TIME, &best);
         best_mark(&best, pop);

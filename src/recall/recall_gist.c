@@ -33,7 +33,8 @@ static void compare(const struct population *pop, const struct slice *slice,
     for (size_t i = 0; i < n; i++) {
         float cosine = (float)out[i] * GIST_UNIT;
 
-        if (cosine > best->floor && population_allows(pop, slice, docs[i])) {
+        if (best_wants(best, cosine, slice->segment, docs[i]) &&
+            population_allows(pop, slice, docs[i])) {
             best_add(best, cosine, slice->base + docs[i] - slice->first);
         }
     }

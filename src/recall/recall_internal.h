@@ -72,7 +72,8 @@ struct slice {
     const struct segment *segment;
     uint32_t first;
     uint32_t end;
-    size_t base; /* position of `first` among all in reach */
+    size_t base;        /* position of `first` among all in reach */
+    uint32_t n_removed; /* documents of it that are gone */
 };
 
 struct recall_term {
@@ -174,17 +175,23 @@ float recall_gist_cosine(const struct recall_query *query,
  */
 float recall_cosine(const struct recall_query *query, const struct segment *s,
                     size_t doc);
-/* Mean and deviation of the cosines, from sums over live documents. */
+/* Mean and deviation of the cosines, from sums over live documents: of whole
+ * units, as sums of fractions hang on the order they are added in. */
 struct moments {
-    double sum;
-    double squares;
+    int64_t sum;
+    int64_t squares;
     size_t count;
 };
+#define MOMENTS_UNIT 0x1p-40
 static inline void moments_add(struct moments *m, float cosine)
 {
-    m->sum += (double)cosine;
-    m->squares += (double)cosine * (double)cosine;
-    m->count++;
+    double value = (double)cosine;
+
+    if (value > -2 && value < 2) { /* else the file is damaged */
+        m->sum += (int64_t)(value / MOMENTS_UNIT);
+        m->squares += (int64_t)(value * value / MOMENTS_UNIT);
+        m->count++;
+    }
 }
 void recall_set_moments(struct population *pop, const struct moments *m);
 /* The cosine by a document's vector in its quantised form. */

@@ -20,9 +20,6 @@
 /* What the words of dates weigh where nothing else of the question is known:
  * "two" of "two days ago" finds nothing. */
 #define ONLY_DATES 0.4f
-/* Up to here removed documents are taken out of a term's count exactly. */
-#define EXACT_COUNT 65536u
-
 struct slices {
     struct slice *items;
     size_t count;
@@ -45,7 +42,7 @@ static enum clew_status add_slice(struct population *pop, struct slices *all,
         return clew_no_memory(err);
     }
     all->items = items;
-    items[all->count++] = (struct slice){segment, first, end, pop->size};
+    items[all->count++] = (struct slice){segment, first, end, pop->size, 0};
     pop->size += end - first;
     return CLEW_OK;
 }
@@ -138,58 +135,87 @@ static enum clew_status find_slices(struct population *pop, struct slices *all,
     return status;
 }
 
+/* The first removed document from `doc` on; the slice's end if there is none.
+ */
+static uint32_t next_removed(const struct slice *slice, uint32_t doc)
+{
+    while (doc < slice->end) {
+        uint64_t left = atomic_load_explicit(&slice->segment->removed[doc / 64],
+                                             memory_order_relaxed) >>
+                        (doc % 64);
+
+        if (left) {
+            doc += (uint32_t)__builtin_ctzll(left);
+            break;
+        }
+        doc = (doc / 64 + 1) * 64;
+    }
+    return doc < slice->end ? doc : slice->end;
+}
+
 /* Take removed documents out of the totals. */
 static void count_live(struct population *pop, double *length_sum)
 {
     pop->n_live = pop->size;
     for (size_t i = 0; i < pop->n_slices; i++) {
-        const struct slice *slice = &pop->slices[i];
+        struct slice *slice = &pop->slices[i];
+        uint32_t doc = slice->end;
 
-        if (atomic_load(&slice->segment->n_removed) == 0) {
-            continue;
+        if (atomic_load(&slice->segment->n_removed) > 0) {
+            doc = next_removed(slice, slice->first);
         }
-        for (uint32_t doc = slice->first; doc < slice->end; doc++) {
-            if (segment_is_removed(slice->segment, doc)) {
-                pop->n_live--;
-                *length_sum -= slice->segment->docs[doc].length;
+        for (; doc < slice->end; doc = next_removed(slice, doc + 1)) {
+            slice->n_removed++;
+            *length_sum -= slice->segment->docs[doc].length;
+        }
+        pop->n_live -= slice->n_removed;
+    }
+}
+
+/* Removed documents of a slice that have the term: only blocks that may hold
+ * one are read. */
+static uint64_t count_removed(const struct slice *slice,
+                              const struct postings *list)
+{
+    struct postings_block block = {.count = 0};
+    uint32_t doc = next_removed(slice, slice->first);
+    uint64_t count = 0;
+    uint32_t at = 0;
+
+    while (doc < slice->end) {
+        if (block.count == 0 || block.docs[block.count - 1] < doc) {
+            postings_read(list, postings_seek(list, doc), &block);
+            at = 0;
+            if (block.count == 0) {
+                break; /* past the last, or damaged */
             }
         }
+        while (at + 1 < block.count && block.docs[at] < doc) {
+            at++;
+        }
+        if (block.docs[at] > doc) {
+            doc = next_removed(slice, block.docs[at]);
+        } else {
+            count += block.docs[at] == doc;
+            doc = next_removed(slice, doc + 1);
+        }
     }
+    return count;
 }
 
 /* Live documents of a slice that have the term. */
 static uint64_t count_in_slice(const struct slice *slice,
                                const struct postings *list)
 {
-    const struct segment *s = slice->segment;
     uint64_t count = list->count;
-    uint32_t removed = atomic_load(&s->n_removed);
-    struct postings_block block;
 
-    if (slice->first > 0 || slice->end < s->head->n_docs) {
+    if (slice->first > 0 || slice->end < slice->segment->head->n_docs) {
         count =
             postings_rank(list, slice->end) - postings_rank(list, slice->first);
     }
-    if (removed == 0 || count == 0) {
-        return count;
-    }
-    if (count > EXACT_COUNT) {
-        return count - count * removed / s->head->n_docs;
-    }
-    count = 0;
-    for (uint32_t b = postings_seek(list, slice->first);
-         b < postings_n_blocks(list); b++) {
-        postings_read(list, b, &block);
-        for (uint32_t i = 0; i < block.count; i++) {
-            count += block.docs[i] >= slice->first &&
-                     block.docs[i] < slice->end &&
-                     !segment_is_removed(s, block.docs[i]);
-        }
-        if (block.count == 0 || block.docs[block.count - 1] >= slice->end) {
-            break;
-        }
-    }
-    return count;
+    return slice->n_removed > 0 && count > 0
+               ? count - count_removed(slice, list)
+               : count;
 }
 
 uint64_t population_count(const struct population *pop, uint64_t hash)

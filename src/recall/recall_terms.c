@@ -9,6 +9,8 @@
  */
 #include "recall/recall_best.h"
 
+#include <float.h>
+
 /* Candidates by time, if a date is asked about. */
 #define N_TIME 192u
 /* Postings read before common terms are left to the candidates. */
@@ -92,12 +94,12 @@ struct by_terms {
     float scores[WINDOW_DOCS];
 };
 
-static bool is_any_above(const float *scores, float floor)
+static bool is_any_of(const float *scores, float floor)
 {
     int any = 0;
 
     for (int i = 0; i < GROUP; i++) {
-        any |= scores[i] > floor;
+        any |= scores[i] >= floor;
     }
     return any;
 }
@@ -106,26 +108,28 @@ static bool is_any_above(const float *scores, float floor)
 static void collect(const struct population *pop, const struct slice *slice,
                     uint32_t first, uint32_t end, struct by_terms *found)
 {
+    const struct segment *s = slice->segment;
     bool has_dates = pop->query->n_ranges > 0;
     size_t base = slice->base + first - slice->first;
 
     for (uint32_t i = 0; i < end - first; i++) {
-        float floor =
-            has_dates || found->best.floor < 0 ? 0 : found->best.floor;
+        float floor = has_dates || found->best.floor < FLT_MIN
+                          ? FLT_MIN
+                          : found->best.floor;
         float score = found->scores[i];
 
-        if (i % GROUP == 0 && !is_any_above(found->scores + i, floor)) {
+        if (i % GROUP == 0 && !is_any_of(found->scores + i, floor)) {
             i += GROUP - 1;
             continue;
         }
-        if (score <= floor || !population_allows(pop, slice, first + i)) {
+        if (score < floor || !population_allows(pop, slice, first + i)) {
             continue;
         }
-        if (score > found->best.floor) {
+        if (best_wants(&found->best, score, s, first + i)) {
             best_add(&found->best, score, base + i);
         }
-        if (has_dates && score > found->in_time.floor &&
-            is_in_time(pop, slice->segment->times[first + i])) {
+        if (has_dates && is_in_time(pop, s->times[first + i]) &&
+            best_wants(&found->in_time, score, s, first + i)) {
             best_add(&found->in_time, score, base + i);
         }
     }
@@ -225,10 +229,10 @@ enum clew_status recall_find_by_terms(struct population *pop, size_t want,
     found->n_terms = count_terms(pop);
     found->cursors =
         arena_alloc(pop->arena, found->n_terms * sizeof(*found->cursors));
-    status = found->cursors ? best_init(&found->best, pop->arena, want, err)
+    status = found->cursors ? best_init(&found->best, pop, want, err)
                             : clew_no_memory(err);
     if (status == CLEW_OK) {
-        status = best_init(&found->in_time, pop->arena, N_TIME, err);
+        status = best_init(&found->in_time, pop, N_TIME, err);
     }
     if (status != CLEW_OK) {
         return status;

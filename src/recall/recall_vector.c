@@ -60,7 +60,8 @@ void recall_scan_full(const struct population *pop, const struct slice *slice,
                 continue;
             }
             moments_add(m, cosine);
-            if (cosine > best->floor && population_allows(pop, slice, at + i)) {
+            if (best_wants(best, cosine, s, at + i) &&
+                population_allows(pop, slice, at + i)) {
                 best_add(best, cosine, slice->base + at - slice->first + i);
             }
         }
@@ -154,7 +155,7 @@ static uint32_t bound_of(const struct population *pop, const struct sample *s)
 
 uint32_t recall_sample_bound(const struct population *pop)
 {
-    double part = (double)RECALL_SAMPLE * SAMPLE_EVERY / (double)pop->size;
+    double part = (double)RECALL_SAMPLE * SAMPLE_EVERY / (double)pop->n_live;
 
     return part < 1 ? (uint32_t)(part * UINT32_MAX) : UINT32_MAX;
 }
@@ -216,7 +217,7 @@ static void sieve_planes(const struct sieve *sieve, const uint32_t *docs,
         float dot = (float)(2 * out[i] - query->planes_sum) * query->step;
         float score = form->bias + dot * form->sign;
 
-        if (score > sieve->best->floor && form->scale > 0 &&
+        if (form->scale > 0 && best_wants(sieve->best, score, s, docs[i]) &&
             population_allows(sieve->pop, sieve->slice, docs[i])) {
             best_add(sieve->best, score,
                      sieve->slice->base + docs[i] - sieve->slice->first);
@@ -275,6 +276,7 @@ static void rerank(const struct population *pop, struct best *shortlist,
     }
     for (size_t i = 0, later = 0; i < n; i++) {
         const struct slice *at;
+        uint32_t doc;
         float cosine;
 
         if (i + AHEAD < n) {
@@ -285,9 +287,9 @@ static void rerank(const struct population *pop, struct best *shortlist,
         }
         slice = slice_from(pop, slice, shortlist->keys[i]);
         at = &pop->slices[slice];
-        cosine =
-            recall_cosine(query, at->segment, doc_at(at, shortlist->keys[i]));
-        if (cosine > best->floor) {
+        doc = doc_at(at, shortlist->keys[i]);
+        cosine = recall_cosine(query, at->segment, doc);
+        if (best_wants(best, cosine, at->segment, doc)) {
             best_add(best, cosine, shortlist->keys[i]);
         }
     }
@@ -308,7 +310,7 @@ static enum clew_status find_sieved(struct population *pop, struct best *best,
     struct sieve sieve = {.pop = pop, .words = words};
     struct best shortlist;
     enum clew_status status =
-        best_init(&shortlist, pop->arena, n_shortlist(pop, best->want), err);
+        best_init(&shortlist, pop, n_shortlist(pop, best->want), err);
 
     if (status == CLEW_OK) {
         status = read_sample(pop, &sieve.bound, err);
