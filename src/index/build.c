@@ -92,6 +92,32 @@ static void choose_gists(struct build *b)
     }
 }
 
+/*
+ * Is this row part of the sample? Its hash, if so: of its words, when it was
+ * said and the how manieth it was. A segment has kept the answer.
+ */
+static bool draws(const struct build *b, const struct row *row,
+                  uint32_t *out_hash)
+{
+    const struct index_doc *doc;
+    uint64_t hash;
+
+    if (!b->in.docs) {
+        return segment_has_drawn(b->in.segments[row->source], row->doc,
+                                 out_hash);
+    }
+    doc = b->in.docs[row->doc];
+    hash = (uint64_t)doc->created_at_ms * 0x9e3779b97f4a7c15ull +
+           (uint64_t)doc->seq;
+    for (size_t i = 0; i < doc->n_terms; i++) { /* they are in any order */
+        hash += doc->terms[i].hash * (2 * (uint64_t)doc->terms[i].tf2 + 1);
+    }
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdull;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53ull;
+    *out_hash = (uint32_t)(hash >> 32);
+    return hash % SAMPLE_EVERY == 0;
+}
+
 static void count_rows(struct build *b)
 {
     uint32_t unused;
@@ -106,7 +132,7 @@ static void count_rows(struct build *b)
         b->n_dates += (uint32_t)n_dates_of(b, row);
         b->n_halves += has_halves(b, row);
         b->n_gists += gist_of(b, row) != NULL;
-        b->n_sample += segment_draws(row->id, &unused);
+        b->n_sample += draws(b, row, &unused);
     }
 }
 
@@ -329,7 +355,7 @@ static void fill_columns(struct build *b)
         users[n_users - 1].length_sum += docs[i].length;
         chats[n_chats - 1].length_sum += docs[i].length;
         lengths[i] = length_code(docs[i].length);
-        if (segment_draws(row->id, &hash)) {
+        if (draws(b, row, &hash)) {
             *sample++ = (struct segment_sample){i, hash};
         }
     }

@@ -342,17 +342,6 @@ bool segment_find_id(const struct segment *segment, const struct uuid *id,
     return false;
 }
 
-bool segment_draws(const struct uuid *id, uint32_t *out_hash)
-{
-    uint64_t half[2];
-    uint64_t hash;
-
-    memcpy(half, id->b, sizeof(half));
-    hash = mix(half[0] ^ 0xa0761d6478bd642full, half[1] | 1);
-    *out_hash = (uint32_t)(hash >> 32);
-    return hash % SAMPLE_EVERY == 0;
-}
-
 /* The first of the sample from `doc` on. */
 static const struct segment_sample *sample_from(const struct segment *s,
                                                 uint32_t doc)
@@ -378,6 +367,18 @@ void segment_find_sample(const struct segment *segment, uint32_t first,
 {
     *out_first = sample_from(segment, first);
     *out_end = sample_from(segment, end);
+}
+
+bool segment_has_drawn(const struct segment *segment, uint32_t doc,
+                       uint32_t *out_hash)
+{
+    const struct segment_sample *at = sample_from(segment, doc);
+
+    if (at == segment->sample + segment->head->n_sample || at->doc != doc) {
+        return false;
+    }
+    *out_hash = at->hash;
+    return true;
 }
 
 bool segment_find_term(const struct segment *segment, uint64_t hash,

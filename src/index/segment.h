@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 5u
+#define SEGMENT_VERSION 6u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {
@@ -103,9 +103,9 @@ struct segment_half {
 };
 
 /*
- * One of SAMPLE_EVERY documents, drawn by its id: which ones does not depend on
- * how documents lie in segments. Those with a hash below a bound are a smaller
- * sample.
+ * One of SAMPLE_EVERY documents, drawn by what it says and when (build.c): not
+ * by how documents lie in segments, nor by ids, which are others in another
+ * store. Those with a hash below a bound are a smaller sample.
  */
 struct segment_sample {
     uint32_t doc;
@@ -231,8 +231,9 @@ bool segment_remove(struct segment *segment, uint32_t doc);
 /* The document with this id, or false. Finds removed ones too. */
 bool segment_find_id(const struct segment *segment, const struct uuid *id,
                      uint32_t *out_doc);
-/* Is this document drawn? Its hash, if so. */
-bool segment_draws(const struct uuid *id, uint32_t *out_hash);
+/* Was this document drawn? Its hash, if so. */
+bool segment_has_drawn(const struct segment *segment, uint32_t doc,
+                       uint32_t *out_hash);
 /* The documents drawn from `first` to `end`: pointers into the sample. */
 void segment_find_sample(const struct segment *segment, uint32_t first,
                          uint32_t end, const struct segment_sample **out_first,

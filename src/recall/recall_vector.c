@@ -9,8 +9,8 @@
  *   planes  one in PASS_PART: the query with 4 bits a dimension
  *   int8    the best N_SHORTLIST
  *
- * The sample is drawn by the documents' ids, so the answer does not depend on
- * how they lie in segments.
+ * The sample is drawn by what documents say and when, so the answer does not
+ * depend on how they lie in segments, nor on ids.
  */
 #include "recall/recall_best.h"
 
