@@ -156,9 +156,12 @@ enum clew_status search_find_asking(struct search_work *work,
     struct tokens tokens;
     enum asking asking;
     bool asks = false;
-    enum clew_status status = is_asked(work->arena, query, &asks, err);
+    enum clew_status status = CLEW_OK;
 
-    if (status != CLEW_OK || !asks || !search_may_read(work)) {
+    if (search_may_read(work)) {
+        status = is_asked(work->arena, query, &asks, err);
+    }
+    if (status != CLEW_OK || !asks) {
         return status;
     }
     if (tokens_of(work->arena, query, &question) != CLEW_OK) {
