@@ -218,6 +218,13 @@ static inline bool segment_is_removed(const struct segment *segment,
                (doc % 64) &
            1;
 }
+/* The same of the 64 documents from `doc` on, a multiple of 64: a bit each. */
+static inline uint64_t segment_removed_64(const struct segment *segment,
+                                          uint32_t doc)
+{
+    return atomic_load_explicit(&segment->removed[doc / 64],
+                                memory_order_relaxed);
+}
 /* True if the vectors of its documents are kept elsewhere. */
 static inline bool segment_is_bare(const struct segment *segment)
 {

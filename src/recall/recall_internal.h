@@ -131,7 +131,9 @@ struct population {
     struct slot *slots;    /* in order of position */
     size_t n_slots;
     uint8_t *tf2;                 /* n_slots rows of n_terms */
-    size_t most_held;             /* terms in the candidate that has most */
+    float *gives;                 /* what each of them gives (saturation) */
+    size_t most_held;             /* of memories: terms in the candidate that
+                                   * has most */
     struct run runs[RECALL_RUNS]; /* of the chat last asked about; first the
                                    * one in the slice asked about */
     size_t n_runs;
@@ -217,7 +219,8 @@ void recall_scan_full(const struct population *pop, const struct slice *slice,
                       struct best *best, struct moments *m);
 /* Documents drawn for a sample have hashes up to this. */
 uint32_t recall_sample_bound(const struct population *pop);
-/* Have the vector brought near. */
+/* Have the vector brought near. Not inline: gcc drops a loop of nothing but
+ * prefetches where it sees one. */
 void recall_prefetch(const struct recall_query *query, const struct segment *s,
                      size_t doc);
 /* recall_far.c: are there documents in reach whose vectors are elsewhere? */

@@ -418,10 +418,25 @@ static bool is_visible(const struct population *pop, const struct segment *s,
            (!pop->has_times || s->times[doc] <= pop->query->request->at_ms);
 }
 
-/*
- * The nearest visible document of a run before (step -1) or after (+1) the
- * place of document `doc` of segment `s`; false if there is none.
- */
+/* The nearest visible document of a run before (step -1) or after (+1) one of
+ * its own; false if there is none. */
+static inline bool nearest_in(const struct population *pop,
+                              const struct run *run, int step, uint32_t *doc)
+{
+    const struct segment *s = pop->slices[run->slice].segment;
+    uint32_t at = *doc;
+
+    while (step < 0 ? at > run->first : at + 1 < run->end) {
+        at += (uint32_t)step;
+        if (is_visible(pop, s, at)) {
+            *doc = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The same for the place of a document `doc` of another segment `s`. */
 static bool nearest(const struct population *pop, const struct run *run,
                     const struct segment *s, uint32_t doc, int step,
                     uint32_t *out)
@@ -430,37 +445,22 @@ static bool nearest(const struct population *pop, const struct run *run,
     uint32_t low = run->first;
     uint32_t high = run->end;
 
-    if (other == s) {
-        low = doc;
-    } else {
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
 
-            if (compare_places(other, middle, s, doc) < 0) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        if (compare_places(other, middle, s, doc) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
     /* low: the first at or after the place */
-    if (step < 0) {
-        while (low > run->first) {
-            low--;
-            if (is_visible(pop, other, low)) {
-                *out = low;
-                return true;
-            }
-        }
-        return false;
+    if (step > 0 && low < run->end && is_visible(pop, other, low)) {
+        *out = low;
+        return true;
     }
-    for (low += other == s; low < run->end; low++) {
-        if (is_visible(pop, other, low)) {
-            *out = low;
-            return true;
-        }
-    }
-    return false;
+    *out = low;
+    return nearest_in(pop, run, step, out);
 }
 
 /* One step along the chat over all its runs; false at its end. */
@@ -473,14 +473,12 @@ static bool walk(const struct population *pop, int step, size_t *slice,
     size_t best_slice = 0;
     uint32_t best_doc = 0;
 
-    if (pop->n_runs == 1) {
-        return nearest(pop, &runs[0], from, *doc, step, doc);
-    }
     for (size_t i = 0; i < pop->n_runs; i++) {
         const struct segment *s = pop->slices[runs[i].slice].segment;
-        uint32_t found;
+        uint32_t found = *doc;
 
-        if (nearest(pop, &runs[i], from, *doc, step, &found) &&
+        if ((s == from ? nearest_in(pop, &runs[i], step, &found)
+                       : nearest(pop, &runs[i], from, *doc, step, &found)) &&
             (!best || compare_places(s, found, best, best_doc) * step < 0)) {
             best = s;
             best_slice = runs[i].slice;
@@ -558,7 +556,13 @@ void population_neighbours(struct population *pop, size_t slice, uint32_t doc,
         bool is_there = has_chat;
 
         for (int k = 0; k < RECALL_WINDOW / 2; k++) {
-            is_there = is_there && walk(pop, side ? 1 : -1, &at_slice, &at);
+            int step = side ? 1 : -1;
+
+            if (is_there) { /* most chats are one run */
+                is_there = pop->n_runs == 1
+                               ? nearest_in(pop, &pop->runs[0], step, &at)
+                               : walk(pop, step, &at_slice, &at);
+            }
             out[2 * k + side] = is_there ? pop->slices[at_slice].base + at -
                                                pop->slices[at_slice].first
                                          : SIZE_MAX;

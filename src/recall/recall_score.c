@@ -158,7 +158,9 @@ static enum clew_status make_slots(struct population *pop,
     pop->n_slots = n;
     pop->slots = arena_zero(pop->arena, n + 1, sizeof(*pop->slots));
     pop->tf2 = arena_zero(pop->arena, n + 1, pop->n_terms + 1);
-    return pop->slots && pop->tf2 ? CLEW_OK : clew_no_memory(err);
+    pop->gives = arena_zero(pop->arena, (n + 1) * (pop->n_terms + 1),
+                            sizeof(*pop->gives));
+    return pop->slots && pop->tf2 && pop->gives ? CLEW_OK : clew_no_memory(err);
 }
 
 static void fill_slots(struct population *pop)
@@ -225,6 +227,18 @@ static void fill_cosines(struct population *pop)
     }
 }
 
+/* A slot has a term so often: what it gives is looked up once, and used for
+ * the slot and for all around it. */
+static void set_term(struct population *pop, size_t slot, size_t term,
+                     uint8_t tf2)
+{
+    size_t at = slot * pop->n_terms + term;
+
+    pop->tf2[at] = tf2;
+    pop->gives[at] =
+        tf2 ? population_saturation(pop, tf2)[pop->slots[slot].length] : 0;
+}
+
 /* Few postings: look each of them up among the slots. */
 static void fill_by_postings(struct population *pop, size_t slice, size_t term)
 {
@@ -246,8 +260,7 @@ static void fill_by_postings(struct population *pop, size_t slice, size_t term)
             }
             position = reach->base + block.docs[i] - reach->first;
             if (mark_get(pop->marks, position)) {
-                pop->tf2[slot_of(pop, position) * pop->n_terms + term] =
-                    block.tf2[i];
+                set_term(pop, slot_of(pop, position), term, block.tf2[i]);
             }
         }
     }
@@ -275,7 +288,7 @@ static void fill_by_slots(struct population *pop, size_t slice, size_t term,
             i++;
         }
         if (block.docs[i] == doc) {
-            pop->tf2[k * pop->n_terms + term] = block.tf2[i];
+            set_term(pop, k, term, block.tf2[i]);
         }
     }
 }
@@ -306,13 +319,6 @@ static void fill_terms(struct population *pop)
     }
 }
 
-static float term_part(struct population *pop, size_t slot, size_t term)
-{
-    uint8_t tf2 = pop->tf2[slot * pop->n_terms + term];
-
-    return tf2 ? population_saturation(pop, tf2)[pop->slots[slot].length] : 0;
-}
-
 static float guard_of(const struct population *pop, const struct slot *slot)
 {
     float length = pop->lengths[slot->length];
@@ -320,29 +326,30 @@ static float guard_of(const struct population *pop, const struct slot *slot)
     return length > GUARD_LENGTH ? GUARD_LENGTH / length : 1;
 }
 
-static void score_words(struct population *pop, size_t slot,
+static void score_words(const struct population *pop, size_t slot,
                         const size_t around[RECALL_WINDOW],
                         struct recall_parts *out)
 {
     float guard = guard_of(pop, &pop->slots[slot]);
+    const float *given = pop->gives + slot * pop->n_terms;
+    const float *near[RECALL_WINDOW]; /* what those around it give */
     float weights[RECALL_WINDOW];
-    size_t slots[RECALL_WINDOW]; /* the neighbours that are there */
     size_t n = 0;
 
     for (int k = 0; k < RECALL_WINDOW; k++) {
         if (around[k] != SIZE_MAX) {
-            slots[n] = around[k];
+            near[n] = pop->gives + around[k] * pop->n_terms;
             weights[n++] =
                 neighbour_weight[k] * guard_of(pop, &pop->slots[around[k]]);
         }
     }
     for (size_t t = 0; t < pop->n_terms; t++) {
-        float own = term_part(pop, slot, t);
+        float own = given[t];
         float best = own;
         float sum = 0;
 
         for (size_t k = 0; k < n; k++) {
-            float part = weights[k] * term_part(pop, slots[k], t);
+            float part = weights[k] * near[k][t];
 
             sum += part;
             best = part > best ? part : best;
@@ -498,7 +505,7 @@ static size_t held_by(const struct population *pop, size_t slot)
 
 static void find_most_held(struct population *pop)
 {
-    for (size_t i = 0; i < pop->n_slots; i++) {
+    for (size_t i = 0; pop->kind == INDEX_MEMORY && i < pop->n_slots; i++) {
         size_t n = pop->slots[i].is_candidate ? held_by(pop, i) : 0;
 
         pop->most_held = n > pop->most_held ? n : pop->most_held;
@@ -517,7 +524,7 @@ static float score_coverage(const struct population *pop, size_t slot)
 }
 
 /* `positions`: of the turns around it, SIZE_MAX where there is none. */
-static void score_slot(struct population *pop, size_t slot,
+static void score_slot(const struct population *pop, size_t slot,
                        const size_t *positions, struct recall_item *out)
 {
     const struct slot *at = &pop->slots[slot];
