@@ -171,6 +171,7 @@ static enum clew_status open_rooms(struct engine *engine,
     engine->contexts = context_cache_new();   /* works without, slower */
     engine->crew = crew_open(crew_fitting()); /* so does this */
     engine->verdicts = verdicts_new();        /* and this */
+    engine->secrets = secret_memo_new();      /* and this */
     for (size_t i = 0;
          i < sizeof(steps) / sizeof(steps[0]) && status == CLEW_OK; i++) {
         status = steps[i](engine, err);
@@ -245,6 +246,7 @@ void engine_close(struct engine *engine)
     llm_close(engine->llm);
     crew_close(engine->crew);
     verdicts_free(engine->verdicts);
+    secret_memo_free(engine->secrets);
     reader_close(engine->reader);
     model_use_close(engine);
     feed_close(engine);

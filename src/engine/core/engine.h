@@ -31,6 +31,7 @@ struct model_use;
 struct reader;
 struct replay;
 struct vector_graph;
+struct secret_memo;
 struct verdicts;
 
 struct engine {
@@ -43,6 +44,7 @@ struct engine {
     struct model_use *models;       /* other models, see model_use.h */
     struct vector_graph *graph;     /* vectors in PostgreSQL; NULL: none */
     struct key_cache *keys;         /* who may call, for a moment */
+    struct secret_memo *secrets;    /* the program's own keys; NULL: not kept */
     struct reader *reader;          /* what turns mean; NULL: rules read */
     char *reader_trouble;           /* why there is none; NULL: as wished */
     atomic_bool is_stopping;        /* long work breaks off between two steps */
