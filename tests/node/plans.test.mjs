@@ -35,6 +35,7 @@ const allowed = [
   /\(\$\d+ = '' OR (\w\.)?(user_id|agent_id|model) = /, /* filters of a list that is
                                 read in its order, and counts of everything */
   /MAX\(change_seq\)|EXISTS \(SELECT 1 FROM corrections/, /* read one row */
+  /origin = 'llm' LIMIT 1\) AS told/, /* so does this, of an index of those alone */
 ];
 
 /* What both databases run, with the tenant as $1. */

@@ -25,22 +25,30 @@
 #include <string.h>
 
 /* CROSS: SQLite reads the first table first; the lines of a turn are few. The
- * subqueries are looked up, see lineage_internal.h. */
-#define NOTES_OF_TURNS                                                         \
-    "SELECT t.id, r.memory_id FROM turns t CROSS JOIN memory_refs r"           \
+ * subqueries are looked up, see lineage_internal.h. `before` has a row if there
+ * is anything to look for. */
+#define NOTES_OF_TURNS(before)                                                 \
+    "SELECT t.id, r.memory_id FROM " before "turns t CROSS JOIN memory_refs r" \
     " WHERE t.tenant = $1 AND r.tenant = $1 AND t.id = ANY($2)"                \
     " AND r.chat_id = t.chat_id AND r.first_seq = t.seq"                       \
     " AND r.last_seq = t.seq AND (SELECT 1 FROM memories m"                    \
     " WHERE m.tenant = $1 AND m.id = r.memory_id AND m.type <> 'effort'"       \
     " AND m.type <> 'skill' AND m.retracted_at IS NULL) = 1"
 
-DB_SQL(SELECT_TURNS_NOTES, NOTES_OF_TURNS " ORDER BY r.memory_id LIMIT $3");
-/* … only those that a note of a model's replaced. */
-DB_SQL(SELECT_REPLACED, NOTES_OF_TURNS
-       " AND EXISTS (SELECT 1 FROM memory_sources s WHERE s.tenant = $1"
-       " AND s.source_id = r.memory_id AND (SELECT 1 FROM memories n"
-       " WHERE n.tenant = $1 AND n.id = s.memory_id AND n.origin = 'llm'"
-       " AND n.retracted_at IS NULL) = 1) ORDER BY r.memory_id LIMIT $3");
+DB_SQL(SELECT_TURNS_NOTES, NOTES_OF_TURNS("") " ORDER BY r.memory_id LIMIT $3");
+/* … only those that a note of a model's replaced. Most stores have none
+ * (memories_told), and then no turn is looked up. */
+#define TOLD                                                                   \
+    "(SELECT 1 FROM memories WHERE tenant = $1 AND origin = 'llm' LIMIT 1) AS" \
+    " told CROSS JOIN "
+DB_SQL(
+    SELECT_REPLACED,
+    NOTES_OF_TURNS(
+        TOLD) " AND EXISTS (SELECT 1 FROM memory_sources s WHERE s.tenant = $1"
+              " AND s.source_id = r.memory_id AND (SELECT 1 FROM memories n"
+              " WHERE n.tenant = $1 AND n.id = s.memory_id AND n.origin = 'llm'"
+              " AND n.retracted_at IS NULL) = 1) ORDER BY r.memory_id LIMIT "
+              "$3");
 
 /* A note of a turn that was found. */
 struct drawn {
@@ -342,14 +350,13 @@ enum clew_status search_settle_told(struct search_work *work,
         return clew_no_memory(err);
     }
     told->work = work;
-    status = store_read(work->engine->store, work->scope, do_find, told, err);
+    status = search_tx(work, do_find, told, err);
     if (status != CLEW_OK || told->n_notes == 0) {
         return status;
     }
     status = judge(told, err);
     if (status == CLEW_OK) {
-        status =
-            store_read(work->engine->store, work->scope, do_turns, told, err);
+        status = search_tx(work, do_turns, told, err);
     }
     for (size_t i = 0; i < told->n_changes && status == CLEW_OK; i++) {
         status = put_before(work, &told->changes[i], err);

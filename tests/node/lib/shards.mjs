@@ -60,11 +60,13 @@ export function ofTables(list, tables) {
 }
 
 /* A script that plans each for tenant 1, whatever its other values are. The program
- * names the types of lists; here they follow from the column that takes `value`. */
+ * names the types of lists; here they follow from the column that takes `value`, or is
+ * compared with it. */
 export function explain(list) {
   const listed = (sql) => {
     const [, columns, values] = /^INSERT INTO \w+ \((.*?)\) SELECT (.*?) FROM UNNEST\(/.exec(sql) ?? [];
-    const column = columns?.split(", ")[values.split(", ").indexOf("value")];
+    const column = columns?.split(", ")[values.split(", ").indexOf("value")]
+      ?? /(\w+) = value\b/.exec(sql)?.[1];
     return sql.replace(/UNNEST\((\$\d+)\)/g, `UNNEST($1::${/digest|_id$/.test(column) ? "bytea" : "bigint"}[])`);
   };
   const one = (sql, i) => [`\\echo @${i}`,
