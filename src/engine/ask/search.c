@@ -170,6 +170,62 @@ static enum clew_status find_chats(struct search_work *work,
     return status;
 }
 
+enum clew_status search_tx(struct search_work *work, store_fn fn, void *arg,
+                           struct clew_error *err)
+{
+    return work->tx
+               ? fn(work->tx, arg, err)
+               : store_read(work->engine->store, work->scope, fn, arg, err);
+}
+
+static enum clew_status do_fetch(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct search_work *work = arg;
+
+    return search_fetch(tx, work->arena, work->query, work->pool, &work->rows,
+                        err);
+}
+
+/* Read, put in order, and what was replaced behind what holds. */
+static enum clew_status settle(struct search_work *work, struct clew_error *err)
+{
+    enum clew_status status = search_read(work, err);
+
+    if (status == CLEW_OK) {
+        status = search_order(work, err);
+    }
+    return status == CLEW_OK ? search_settle_told(work, err) : status;
+}
+
+/* All that needs no reading, in one transaction. */
+static enum clew_status do_find(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct search_work *work = arg;
+    enum clew_status status = do_fetch(tx, arg, err);
+
+    work->tx = tx;
+    if (status == CLEW_OK) {
+        status = search_group(work, err);
+        search_mark_lenders(work);
+    }
+    if (status == CLEW_OK) {
+        status = search_find_named(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_find_asking(work, err);
+    }
+    if (status == CLEW_OK) {
+        status = search_find_outcomes(work, err);
+    }
+    if (status == CLEW_OK && !search_reads(work)) {
+        status = settle(work, err);
+    }
+    work->tx = NULL;
+    return status;
+}
+
 enum clew_status search_run(struct engine *engine, const struct scope *scope,
                             struct arena *arena,
                             const struct search_query *query,
@@ -179,44 +235,30 @@ enum clew_status search_run(struct engine *engine, const struct scope *scope,
                                .scope = scope,
                                .arena = arena,
                                .query = query,
+                               .pool = query->limit + SEARCH_SPARE,
                                .asked = {.text = query->query}};
-    size_t pool = query->limit + SEARCH_SPARE;
     enum clew_status status;
 
     memset(out, 0, sizeof(*out));
     if (is_of_chats(query)) {
         return find_chats(&work, out, err);
     }
-    pool = search_reads(&work) && pool < SEARCH_POOL ? SEARCH_POOL : pool;
+    if (search_reads(&work) && work.pool < SEARCH_POOL) {
+        work.pool = SEARCH_POOL;
+    }
     status = search_borrow(&work, err);
     if (status == CLEW_OK) {
         status = search_place(&work, err);
     }
     if (status == CLEW_OK) {
-        status = search_rows(engine, scope, arena, query, pool, &work.asked,
-                             &work.rows, err);
+        status = search_rank(engine, scope, arena, query, work.pool,
+                             &work.asked, &work.rows, err);
     }
     if (status == CLEW_OK) {
-        status = search_group(&work, err);
-        search_mark_lenders(&work);
+        status = store_read(engine->store, scope, do_find, &work, err);
     }
-    if (status == CLEW_OK) {
-        status = search_find_named(&work, err);
-    }
-    if (status == CLEW_OK) {
-        status = search_find_asking(&work, err);
-    }
-    if (status == CLEW_OK) {
-        status = search_find_outcomes(&work, err);
-    }
-    if (status == CLEW_OK) {
-        status = search_read(&work, err);
-    }
-    if (status == CLEW_OK) {
-        status = search_order(&work, err);
-    }
-    if (status == CLEW_OK) {
-        status = search_settle_told(&work, err);
+    if (status == CLEW_OK && search_reads(&work)) {
+        status = settle(&work, err);
     }
     if (status == CLEW_OK) {
         search_set_scores(&work);
@@ -233,17 +275,23 @@ enum clew_status search_plain(struct engine *engine, const struct scope *scope,
                               const struct search_query *query,
                               struct search_result *out, struct clew_error *err)
 {
-    struct search_asked asked = {.text = query->query, .is_literal = true};
-    struct search_rows rows;
-    enum clew_status status = search_rows(engine, scope, arena, query,
-                                          query->limit, &asked, &rows, err);
+    struct search_work work = {
+        .arena = arena,
+        .query = query,
+        .pool = query->limit,
+        .asked = {.text = query->query, .is_literal = true}};
+    enum clew_status status = search_rank(
+        engine, scope, arena, query, work.pool, &work.asked, &work.rows, err);
 
     memset(out, 0, sizeof(*out));
     if (status == CLEW_OK) {
-        out->hits = rows.hits;
-        out->count = rows.count;
-        out->ranking = rows.ranking;
-        out->answered = rows.count > 0 ? SEARCH_MAYBE : SEARCH_NO;
+        status = store_read(engine->store, scope, do_fetch, &work, err);
+    }
+    if (status == CLEW_OK) {
+        out->hits = work.rows.hits;
+        out->count = work.rows.count;
+        out->ranking = work.rows.ranking;
+        out->answered = out->count > 0 ? SEARCH_MAYBE : SEARCH_NO;
     }
     for (size_t i = 0; i < out->count; i++) {
         out->hits[i].read = -1;

@@ -242,8 +242,7 @@ static enum clew_status add_turns(struct search_work *work,
         }
     }
     if (status == CLEW_OK) {
-        status =
-            store_read(work->engine->store, work->scope, do_cited, work, err);
+        status = search_tx(work, do_cited, work, err);
     }
     for (size_t i = 0; status == CLEW_OK && i < work->n_cited; i++) {
         status = search_add_turn(work, &work->cited[i], err);

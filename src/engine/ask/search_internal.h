@@ -46,13 +46,18 @@ struct search_rows {
     struct recall_result ranking;
 };
 
-/* At most `pool` hits, each with its row. Slips in the question are mended. */
-enum clew_status search_rows(struct engine *engine, const struct scope *scope,
+/* Rank, no rows yet. Slips in the question are mended. */
+enum clew_status search_rank(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct search_query *query, size_t pool,
                              struct search_asked *asked,
                              struct search_rows *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* At most `pool` hits of what was ranked, each with its row. */
+enum clew_status search_fetch(struct store_tx *tx, struct arena *arena,
+                              const struct search_query *query, size_t pool,
+                              struct search_rows *rows,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* "<chat id>:lines-15-42"; s == NULL without memory. */
 struct str search_ref(struct arena *arena, const struct memory_ref *ref);
 
@@ -98,6 +103,8 @@ struct search_work {
     const struct scope *scope;
     struct arena *arena;
     const struct search_query *query;
+    size_t pool;         /* hits that are fetched */
+    struct store_tx *tx; /* while rows are read in one; else NULL */
     struct search_asked asked;
     const float *asked_vector; /* of its text, once it was needed; or NULL */
     struct search_rows rows;
@@ -110,6 +117,9 @@ struct search_work {
     size_t n_before;
 };
 
+/* Read rows: in the transaction that is open, or in one of its own. */
+enum clew_status search_tx(struct search_work *work, store_fn fn, void *arg,
+                           struct clew_error *err) CLEW_MUST_CHECK;
 /* If the question leans on the talk it is put in: words of that. */
 enum clew_status search_borrow(struct search_work *work,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -286,7 +286,7 @@ enum clew_status search_find_outcomes(struct search_work *work,
     }
     out->work = work;
     search_sort_by_promise(work);
-    status = store_read(work->engine->store, work->scope, do_find, out, err);
+    status = search_tx(work, do_find, out, err);
     for (size_t i = 0; status == CLEW_OK && i < out->count; i++) {
         const struct thread *thread = &out->threads[i];
         const struct turn *end = turn_of(out, &thread->last);

@@ -22,9 +22,7 @@ struct fetch_work {
     struct arena *arena;
     const struct search_query *query;
     size_t pool; /* hits wanted */
-    struct recall_line *lines;
-    size_t n_lines;
-    struct recall_result *ranking;
+    const struct recall_result *ranking;
     struct search_hit *hits; /* in order of score; rows are filled in */
     size_t n_hits;
     struct turn *turns;
@@ -41,10 +39,18 @@ struct fetch_work {
     struct search_sight from; /* where it is asked */
 };
 
+/* The chat asked about, as stretches of chats. */
+struct line_work {
+    struct arena *arena;
+    const struct search_query *query;
+    struct recall_line *lines;
+    size_t n_lines;
+};
+
 static enum clew_status do_line(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
-    struct fetch_work *work = arg;
+    struct line_work *work = arg;
     struct chat_part *parts;
     enum clew_status status = chat_line(tx, work->arena, &work->query->chat_id,
                                         &parts, &work->n_lines, err);
@@ -398,35 +404,6 @@ static enum clew_status fill_hits(struct store_tx *tx, struct fetch_work *work,
     return CLEW_OK;
 }
 
-static enum clew_status do_fetch(struct store_tx *tx, void *arg,
-                                 struct clew_error *err)
-{
-    struct fetch_work *work = arg;
-    size_t n_memories = 0;
-    struct uuid *ids =
-        arena_zero(work->arena, work->ranking->count, sizeof(*ids));
-    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
-
-    work->n_marks = 0;
-    if (status == CLEW_OK) {
-        status = search_look(tx, work->arena, work->query, &work->from, err);
-    }
-    for (size_t i = 0; i < work->ranking->count; i++) {
-        n_memories += work->ranking->items[i].kind == RECALL_MEMORY;
-    }
-    if (status == CLEW_OK && n_memories > 0) {
-        status = fetch_memories(tx, work, n_memories, err);
-    }
-    if (status == CLEW_OK) {
-        status = settle(work, err);
-    }
-    if (status == CLEW_OK && work->from.is_parted) {
-        status = search_drop_unseen(tx, work->arena, &work->from, work->hits,
-                                    &work->n_hits, err);
-    }
-    return status == CLEW_OK ? fill_hits(tx, work, ids, err) : status;
-}
-
 /* Rank; if the question has words that nobody knows, once more as it was
  * probably meant. */
 static enum clew_status
@@ -499,13 +476,13 @@ static enum clew_status rank(struct engine *engine, const struct scope *scope,
     return rank_with(engine, scope, &model, arena, request, asked, out, err);
 }
 
-enum clew_status search_rows(struct engine *engine, const struct scope *scope,
+enum clew_status search_rank(struct engine *engine, const struct scope *scope,
                              struct arena *arena,
                              const struct search_query *query, size_t pool,
                              struct search_asked *asked,
                              struct search_rows *out, struct clew_error *err)
 {
-    struct fetch_work work = {.arena = arena, .query = query, .pool = pool};
+    struct line_work work = {.arena = arena, .query = query};
     struct recall_request request = {
         .query = asked->text,
         .lent = asked->lent,
@@ -531,16 +508,44 @@ enum clew_status search_rows(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status =
             rank(engine, scope, arena, &request, asked, &out->ranking, err);
-    }
-    work.ranking = &out->ranking;
-    if (status == CLEW_OK && out->ranking.count > 0) {
-        status = store_read(engine->store, scope, do_fetch, &work, err);
-    }
-    if (status == CLEW_OK) {
-        out->hits = work.hits;
-        out->count = work.n_hits;
         out->lines = work.lines;
         out->n_lines = work.n_lines;
+    }
+    return status;
+}
+
+enum clew_status search_fetch(struct store_tx *tx, struct arena *arena,
+                              const struct search_query *query, size_t pool,
+                              struct search_rows *rows, struct clew_error *err)
+{
+    struct fetch_work work = {.arena = arena,
+                              .query = query,
+                              .pool = pool,
+                              .ranking = &rows->ranking};
+    struct uuid *ids = arena_zero(arena, rows->ranking.count + 1, sizeof(*ids));
+    size_t n_memories = 0;
+    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
+
+    if (status == CLEW_OK && rows->ranking.count > 0) {
+        status = search_look(tx, arena, query, &work.from, err);
+    }
+    for (size_t i = 0; i < rows->ranking.count; i++) {
+        n_memories += rows->ranking.items[i].kind == RECALL_MEMORY;
+    }
+    if (status == CLEW_OK && n_memories > 0) {
+        status = fetch_memories(tx, &work, n_memories, err);
+    }
+    if (status == CLEW_OK) {
+        status = settle(&work, err);
+    }
+    if (status == CLEW_OK && work.from.is_parted) {
+        status = search_drop_unseen(tx, arena, &work.from, work.hits,
+                                    &work.n_hits, err);
+    }
+    if (status == CLEW_OK) {
+        status = fill_hits(tx, &work, ids, err);
+        rows->hits = work.hits;
+        rows->count = work.n_hits;
     }
     return status;
 }
