@@ -93,7 +93,8 @@ static void put_str(struct buf *out, struct str text)
     (void)buf_append_char(out, '"');
 }
 
-/* How many bytes a character is written in. */
+/* How many bytes a character is written in, at most MOST_WRITTEN. */
+#define MOST_WRITTEN 6
 static size_t written_bytes(char c)
 {
     unsigned char byte = (unsigned char)c;
@@ -101,8 +102,9 @@ static size_t written_bytes(char c)
     if (byte >= 0x20) {
         return c == '"' || c == '\\' ? 2 : 1;
     }
-    return c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2
-                                                                         : 6;
+    return c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t'
+               ? 2
+               : MOST_WRITTEN;
 }
 
 size_t json_out_cut(struct str text, size_t max_bytes)
@@ -110,6 +112,9 @@ size_t json_out_cut(struct str text, size_t max_bytes)
     size_t n_written = 0;
     size_t i = 0;
 
+    if (text.len <= max_bytes / MOST_WRITTEN) {
+        return text.len; /* it fits, whatever it is */
+    }
     while (i < text.len) {
         n_written += written_bytes(text.s[i]);
         if (n_written > max_bytes) {

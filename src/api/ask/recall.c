@@ -359,10 +359,14 @@ static bool write_hits(struct json_out *out, const struct search_result *result,
         if (was_shown(window, mark)) {
             continue;
         }
+        if (n == window->limit) {
+            is_more = true;
+            break;
+        }
         buf_clear(&hit);
         json_out_init(&one, &hit);
         write_hit(&one, &result->hits[i], has_why);
-        is_more = n == window->limit || out->buf->len + hit.len + 1 > max_bytes;
+        is_more = out->buf->len + hit.len + 1 > max_bytes;
         if (!is_more) {
             json_out_raw(out, NULL, buf_str(&hit));
             (void)buf_append(shown, mark, SHOWN_BYTES);

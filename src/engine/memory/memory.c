@@ -154,6 +154,14 @@ enum clew_status memory_doc(struct engine *engine, struct arena *arena,
                        err);
 }
 
+/* Two bytes whatever their case, as a number below 256. */
+static unsigned pair_of(const char *s)
+{
+    return (((unsigned char)s[0] | 0x20u) * 31 +
+            ((unsigned char)s[1] | 0x20u)) %
+           256;
+}
+
 bool memory_reads_like_instruction(struct str text)
 {
     /* openings by which stored text tries to steer a model that reads it */
@@ -167,9 +175,17 @@ bool memory_reads_like_instruction(struct str text)
         "act as if ",           "<system>",
         "override your "};
 
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (str_ifind(text, str_of(marks[i]), 0) != SIZE_MAX) {
-            return true;
+    const size_t n_marks = sizeof(marks) / sizeof(marks[0]);
+    bool begins[256] = {false}; /* a mark, by its first two bytes */
+
+    for (size_t k = 0; k < n_marks; k++) {
+        begins[pair_of(marks[k])] = true;
+    }
+    for (size_t i = 0; i + 1 < text.len; i++) { /* one pass for all of them */
+        for (size_t k = 0; begins[pair_of(text.s + i)] && k < n_marks; k++) {
+            if (str_istarts(str_sub(text, i, text.len), str_of(marks[k]))) {
+                return true;
+            }
         }
     }
     return false;
