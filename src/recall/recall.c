@@ -165,26 +165,31 @@ static enum clew_status lend(const struct recall_request *request,
 
 /* The question's vector, turned towards answers if that is wanted and can be,
  * and what was said before it mixed in: that is no question. */
-static enum clew_status embed_question(const struct recall_request *request,
+static enum clew_status embed_question(struct recall_query *query,
                                        struct embedder *embedder, bool *turn,
                                        float *vector, struct arena *arena,
                                        struct clew_error *err)
 {
+    const struct recall_request *request = query->request;
     size_t dim = embedder->dim;
-    float *own = arena_zero(arena, dim, sizeof(*own));
     enum clew_status status;
 
-    if (!own) {
-        return clew_no_memory(err);
-    }
-    status = embed_run(embedder, &request->query, 1, own, err);
-    if (status != CLEW_OK) {
-        return status;
+    if (!query->own) {
+        float *own = arena_zero(arena, dim, sizeof(*own));
+
+        if (!own) {
+            return clew_no_memory(err);
+        }
+        status = embed_run(embedder, &request->query, 1, own, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        query->own = own;
     }
     if (*turn) {
-        *turn = embed_ask(embedder, own, vector);
+        *turn = embed_ask(embedder, query->own, vector);
     } else {
-        memcpy(vector, own, dim * sizeof(*vector));
+        memcpy(vector, query->own, dim * sizeof(*vector));
     }
     return request->lent.len > 0 ? lend(request, embedder, vector, arena, err)
                                  : CLEW_OK;
@@ -213,8 +218,7 @@ static enum clew_status take_vector(struct recall_query *query,
     if (!vector || !query->vector || !query->planes || !query->signs) {
         return clew_no_memory(err);
     }
-    status =
-        embed_question(query->request, embedder, &turn, vector, arena, err);
+    status = embed_question(query, embedder, &turn, vector, arena, err);
     if (status != CLEW_OK) {
         return status;
     }

@@ -18,13 +18,6 @@ void recall_set_moments(struct population *pop, const struct moments *m)
     pop->cosine_std = pop->cosine_std < 0.02f ? 0.02f : pop->cosine_std;
 }
 
-float recall_cosine(const struct recall_query *query, const struct segment *s,
-                    size_t doc)
-{
-    return recall_cosine_by(query, s->vectors + doc * query->dim,
-                            &s->forms[doc]);
-}
-
 void recall_prefetch(const struct recall_query *query, const struct segment *s,
                      size_t doc)
 {

@@ -47,7 +47,8 @@ struct recall_query {
     bool *is_dated; /* of each: it is part of a date */
     size_t n_terms;
     size_t dim;          /* 0 = no vector */
-    const float *floats; /* as the embedder made it, or turned */
+    const float *own;    /* as the embedder made it; NULL: not yet */
+    const float *floats; /* that, or turned */
     bool is_turned;      /* towards answers (embed_ask()) */
     int8_t *vector; /* without the index's centre, and what rounding left */
     float scale;    /* of the first dim values */
@@ -127,6 +128,7 @@ struct population {
     uint64_t *marks;       /* one bit per position: has a slot */
     uint64_t *candidates;  /* one bit per position: is scored */
     uint32_t *ranks;       /* slots before each word of marks */
+    size_t n_candidates;   /* once they are found */
     size_t *around;        /* RECALL_WINDOW positions per candidate */
     struct slot *slots;    /* in order of position */
     size_t n_slots;
@@ -173,12 +175,9 @@ enum clew_status recall_find_near(struct population *pop, struct best *best,
 void recall_find_gists(const struct population *pop, struct best *best);
 float recall_gist_cosine(const struct recall_query *query,
                          const struct segment *s, uint32_t doc);
-/* recall_cosine.c: the cosine of the query with a document that has a vector.
- */
-float recall_cosine(const struct recall_query *query, const struct segment *s,
-                    size_t doc);
-/* Mean and deviation of the cosines, from sums over live documents: of whole
- * units, as sums of fractions hang on the order they are added in. */
+/* recall_cosine.c: mean and deviation of the cosines, from sums over live
+ * documents: of whole units, as sums of fractions hang on the order they are
+ * added in. */
 struct moments {
     int64_t sum;
     int64_t squares;
@@ -201,13 +200,19 @@ static inline float recall_cosine_by(const struct recall_query *query,
                                      const int8_t *values,
                                      const struct vec_form *form)
 {
-    size_t dim = query->dim;
-    int32_t dot = query->ops->dot_i8(query->vector, values, dim);
-    int32_t fine = query->ops->dot_i8(query->vector + dim, values, dim);
+    int32_t dots[2]; /* with the query's values, and with what they leave */
 
+    query->ops->scan_i8(values, query->vector, 2, query->dim, dots);
     return query->bias + form->bias +
-           ((float)dot * query->scale + (float)fine * query->fine) *
+           ((float)dots[0] * query->scale + (float)dots[1] * query->fine) *
                form->scale;
+}
+/* The cosine of the query with a document that has a vector. */
+static inline float recall_cosine(const struct recall_query *query,
+                                  const struct segment *s, size_t doc)
+{
+    return recall_cosine_by(query, s->vectors + doc * query->dim,
+                            &s->forms[doc]);
 }
 /* The nearest of a text, whose cosine is known, and of its halves (NULL if it
  * has none). */

@@ -140,6 +140,7 @@ static enum clew_status make_slots(struct population *pop,
     if (status != CLEW_OK) {
         return status;
     }
+    pop->n_candidates = count;
     pop->around = arena_alloc(pop->arena, (count + 1) * RECALL_WINDOW *
                                               sizeof(*pop->around));
     if (!pop->around) {
@@ -217,6 +218,8 @@ static void fill_cosines(struct population *pop)
 
             recall_prefetch(query, pop->slices[later->slice].segment,
                             later->doc);
+            __builtin_prefetch(
+                &pop->slices[later->slice].segment->docs[later->doc]);
         }
         if (s->forms[slot->doc].scale > 0) {
             slot->cosine = recall_cosine(query, s, slot->doc);
@@ -563,7 +566,8 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
     if (status != CLEW_OK) {
         return status;
     }
-    pop->items = arena_zero(pop->arena, pop->n_slots + 1, sizeof(*pop->items));
+    pop->items =
+        arena_zero(pop->arena, pop->n_candidates + 1, sizeof(*pop->items));
     if (!pop->items) {
         return clew_no_memory(err);
     }

@@ -113,6 +113,7 @@ static void sample_slice(const struct population *pop,
 {
     const struct segment_sample *at;
     const struct segment_sample *end;
+    size_t words = VEC_BIT_BYTES(pop->query->dim) / 8;
     uint32_t waiting[AHEAD]; /* their vectors are on the way */
     size_t n = 0;
 
@@ -126,6 +127,7 @@ static void sample_slice(const struct population *pop,
         }
         waiting[n++ % AHEAD] = at->doc;
         recall_prefetch(pop->query, slice->segment, at->doc);
+        __builtin_prefetch(slice->segment->bits + at->doc * words);
     }
     for (size_t i = n > AHEAD ? n - AHEAD : 0; i < n; i++) {
         sample_doc(pop, slice, waiting[i % AHEAD], out);

@@ -233,6 +233,30 @@ WITH_SDOT static int32_t sdot_dot_i8(const int8_t *a, const int8_t *b,
     return vaddvq_s32(vaddq_s32(s0, s1)) + tail_i8(a, b, i, dim);
 }
 
+/* Two rows share the loads of the query. */
+WITH_SDOT static void sdot_two_i8(const int8_t *query, const int8_t *rows,
+                                  size_t dim, int32_t *out)
+{
+    const int8_t *b = rows + dim;
+    int32x4_t a0 = vdupq_n_s32(0);
+    int32x4_t a1 = a0;
+    int32x4_t b0 = a0;
+    int32x4_t b1 = a0;
+    size_t i = 0;
+
+    for (; i + 32 <= dim; i += 32) {
+        int8x16_t q0 = vld1q_s8(query + i);
+        int8x16_t q1 = vld1q_s8(query + i + 16);
+
+        a0 = sdot(a0, q0, vld1q_s8(rows + i));
+        a1 = sdot(a1, q1, vld1q_s8(rows + i + 16));
+        b0 = sdot(b0, q0, vld1q_s8(b + i));
+        b1 = sdot(b1, q1, vld1q_s8(b + i + 16));
+    }
+    out[0] = vaddvq_s32(vaddq_s32(a0, a1)) + tail_i8(query, rows, i, dim);
+    out[1] = vaddvq_s32(vaddq_s32(b0, b1)) + tail_i8(query, b, i, dim);
+}
+
 /* Four rows at a time share the loads of the query. */
 WITH_SDOT static void sdot_scan_i8(const int8_t *query, const int8_t *rows,
                                    size_t n_rows, size_t dim, int32_t *out)
@@ -260,7 +284,11 @@ WITH_SDOT static void sdot_scan_i8(const int8_t *query, const int8_t *rows,
         out[i + 2] = vaddvq_s32(s2) + tail_i8(query, r + 2 * dim, whole, dim);
         out[i + 3] = vaddvq_s32(s3) + tail_i8(query, r + 3 * dim, whole, dim);
     }
-    for (; i < n_rows; i++) {
+    if (i + 2 <= n_rows) {
+        sdot_two_i8(query, rows + i * dim, dim, out + i);
+        i += 2;
+    }
+    if (i < n_rows) {
         out[i] = sdot_dot_i8(query, rows + i * dim, dim);
     }
 }
