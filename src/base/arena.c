@@ -15,6 +15,7 @@
 #define FIRST_BLOCK_BYTES 4096
 #define LARGEST_STEP_BYTES (1024 * 1024)
 #define ALIGNMENT alignof(max_align_t)
+#define SMALL_TEXT 256
 
 struct arena_block {
     struct arena_block *next;
@@ -158,18 +159,21 @@ struct str arena_str(struct arena *arena, struct str text)
 
 char *arena_printf(struct arena *arena, const char *fmt, ...)
 {
+    char small[SMALL_TEXT]; /* most texts fit: they are formatted once */
     va_list args;
     char *text;
     int len;
 
     va_start(args, fmt);
-    len = vsnprintf(NULL, 0, fmt, args);
+    len = vsnprintf(small, sizeof(small), fmt, args);
     va_end(args);
     if (len < 0) {
         return NULL;
     }
     text = arena_alloc(arena, (size_t)len + 1);
-    if (text) {
+    if (text && (size_t)len < sizeof(small)) {
+        memcpy(text, small, (size_t)len + 1);
+    } else if (text) {
         va_start(args, fmt);
         (void)vsnprintf(text, (size_t)len + 1, fmt, args);
         va_end(args);

@@ -93,8 +93,7 @@ static void put_str(struct buf *out, struct str text)
     (void)buf_append_char(out, '"');
 }
 
-/* How many bytes a character is written in, at most MOST_WRITTEN. */
-#define MOST_WRITTEN 6
+/* How many bytes a character is written in. */
 static size_t written_bytes(char c)
 {
     unsigned char byte = (unsigned char)c;
@@ -102,9 +101,8 @@ static size_t written_bytes(char c)
     if (byte >= 0x20) {
         return c == '"' || c == '\\' ? 2 : 1;
     }
-    return c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t'
-               ? 2
-               : MOST_WRITTEN;
+    return c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t' ? 2
+                                                                         : 6;
 }
 
 size_t json_out_cut(struct str text, size_t max_bytes)
@@ -112,15 +110,21 @@ size_t json_out_cut(struct str text, size_t max_bytes)
     size_t n_written = 0;
     size_t i = 0;
 
-    if (text.len <= max_bytes / MOST_WRITTEN) {
-        return text.len; /* it fits, whatever it is */
-    }
     while (i < text.len) {
-        n_written += written_bytes(text.s[i]);
-        if (n_written > max_bytes) {
-            return utf8_cut(text, i);
+        size_t n = plain_bytes(text.s + i, text.len - i);
+
+        if (n > max_bytes - n_written) {
+            return utf8_cut(text, i + max_bytes - n_written);
         }
-        i++;
+        n_written += n;
+        i += n;
+        if (i < text.len) {
+            n_written += written_bytes(text.s[i]);
+            if (n_written > max_bytes) {
+                return utf8_cut(text, i);
+            }
+            i++;
+        }
     }
     return i;
 }

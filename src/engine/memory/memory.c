@@ -175,15 +175,20 @@ bool memory_reads_like_instruction(struct str text)
         "act as if ",           "<system>",
         "override your "};
 
-    const size_t n_marks = sizeof(marks) / sizeof(marks[0]);
-    bool begins[256] = {false}; /* a mark, by its first two bytes */
+    enum { N_MARKS = sizeof(marks) / sizeof(marks[0]) };
+    unsigned pairs[N_MARKS];    /* which each begins with */
+    bool begins[256] = {false}; /* does any begin with the pair? */
 
-    for (size_t k = 0; k < n_marks; k++) {
-        begins[pair_of(marks[k])] = true;
+    for (size_t k = 0; k < N_MARKS; k++) {
+        pairs[k] = pair_of(marks[k]);
+        begins[pairs[k]] = true;
     }
     for (size_t i = 0; i + 1 < text.len; i++) { /* one pass for all of them */
-        for (size_t k = 0; begins[pair_of(text.s + i)] && k < n_marks; k++) {
-            if (str_istarts(str_sub(text, i, text.len), str_of(marks[k]))) {
+        unsigned pair = pair_of(text.s + i);
+
+        for (size_t k = 0; begins[pair] && k < N_MARKS; k++) {
+            if (pairs[k] == pair &&
+                str_istarts(str_sub(text, i, text.len), str_of(marks[k]))) {
                 return true;
             }
         }
