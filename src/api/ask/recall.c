@@ -192,6 +192,7 @@ static enum clew_status read_query(struct api_call *call,
     }
     window->limit = (size_t)limit;
     out->limit = n_shown(window) + window->limit + 1; /* is there more? */
+    out->is_last_unshown = n_shown(window) == 0;
     return status;
 }
 

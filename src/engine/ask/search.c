@@ -140,8 +140,9 @@ static enum clew_status take_answers(struct search_work *work,
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
         struct matter *matter = &work->matters[i];
+        bool is_shown = !query->is_last_unshown || i + 1 < query->limit;
 
-        if (matter->read < 0) { /* not chosen yet */
+        if (matter->read < 0 && is_shown) { /* not chosen yet */
             status = search_set_passage(work, matter, err);
         }
         out->hits[out->count++] = matter->hit;

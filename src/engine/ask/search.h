@@ -77,9 +77,11 @@ struct search_query {
                               question which leans on what was said */
     uint32_t kinds;        /* enum recall_kinds; 0 = all but chats */
     size_t limit;
-    int64_t since_ms; /* INT64_MIN = open */
-    int64_t until_ms; /* INT64_MAX = open */
-    int64_t at_ms;    /* as of; the engine's now if the caller gave none */
+    bool is_last_unshown; /* hit number `limit` only tells that there is more:
+                             it gets no passage */
+    int64_t since_ms;     /* INT64_MIN = open */
+    int64_t until_ms;     /* INT64_MAX = open */
+    int64_t at_ms;        /* as of; the engine's now if the caller gave none */
     struct str timezone;
     bool is_fast;     /* read nothing */
     int64_t read_ms;  /* … or so long; 0: recall.read_ms */

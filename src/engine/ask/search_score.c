@@ -565,14 +565,15 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
     bool is_far = is_foreign(work->query->query);
     double own = is_far ? FUSE_OWN_FOREIGN : FUSE_OWN;
     double time = fuse_time(work);
-    bool is_by_words = asks_by_words(work->arena, work->query->query);
+    bool is_by_words =
+        is_read && asks_by_words(work->arena, work->query->query);
 
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
 
         matter->evidence = is_read ? fused(matter, word_of(matter), own, time)
                                    : search_promise(matter);
-        if (is_read && is_by_words) {
+        if (is_by_words) {
             matter->evidence = fmax(matter->evidence, by_words(matter));
         }
         if (matter->hit.is_asking) {
@@ -581,7 +582,7 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
         matter->sum = is_read && !is_by_words && !is_far ? ordered(matter, time)
                                                          : matter->evidence;
     }
-    if (is_read && is_by_words) {
+    if (is_by_words) {
         put_strangers_behind(work);
     }
     qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
