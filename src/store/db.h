@@ -7,7 +7,10 @@
  *   = ANY($n), <> ALL($n)   a list (db_uuids, db_ints, db_texts)
  *   SELECT value FROM UNNEST($n) AS value WHERE TRUE   a row for each of a
  *                    list, to insert many rows by one statement (WHERE: else
- *                    SQLite takes ON CONFLICT for a join)
+ *                    SQLite takes ON CONFLICT for a join); or to look each up,
+ *                    CROSS JOIN t WHERE t.id = value: SQLite makes no table
+ *                    of the list as it does for ANY, and one that is named
+ *                    twice is found twice
  *   FOR UPDATE [SKIP LOCKED]   row locks; SQLite has one writer and drops it
  * In a tenant's transaction $1 is ALWAYS the tenant: the wrapper binds it, the
  * caller's first argument is $2. A statement whose text does not use $1 is
