@@ -58,14 +58,14 @@ static enum clew_status status_of(const char *state)
         const char *prefix;
         enum clew_status status;
     } table[] = {
-        {"23505", CLEW_CONFLICT}, {"23503", CLEW_CONFLICT},
-        {"23514", CLEW_INVALID},  {"22021", CLEW_INVALID},
-        {"22P05", CLEW_INVALID},  {"40001", CLEW_BUSY},
-        {"40P01", CLEW_BUSY},     {"55P03", CLEW_BUSY},
-        {"57014", CLEW_TIMEOUT},  {"42501", CLEW_FORBIDDEN},
-        {"53", CLEW_UNAVAILABLE}, {"58", CLEW_UNAVAILABLE},
-        {"XX001", CLEW_CORRUPT},  {"XX002", CLEW_CORRUPT},
-        {"54", CLEW_TOO_LARGE},
+        {"23505", CLEW_CONFLICT},  {"23503", CLEW_CONFLICT},
+        {"23514", CLEW_INVALID},   {"22021", CLEW_INVALID},
+        {"22P05", CLEW_INVALID},   {"22003", CLEW_INVALID},
+        {"40001", CLEW_BUSY},      {"40P01", CLEW_BUSY},
+        {"55P03", CLEW_BUSY},      {"57014", CLEW_TIMEOUT},
+        {"42501", CLEW_FORBIDDEN}, {"53", CLEW_UNAVAILABLE},
+        {"58", CLEW_UNAVAILABLE},  {"XX001", CLEW_CORRUPT},
+        {"XX002", CLEW_CORRUPT},   {"54", CLEW_TOO_LARGE},
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

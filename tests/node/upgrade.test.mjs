@@ -96,6 +96,7 @@ function upgrades(file, open) {
 
     test("opens, and has every migration of today", () => {
       assert.deepEqual(at.applied(), current);
+      assert.deepEqual(at.shape?.(), at.newShape?.());
     });
 
     test("has all that was said, and finds it", async () => {
@@ -163,15 +164,28 @@ for (const file of released.filter((name) => name.includes(".db."))) {
   });
 }
 
+/* Columns with their types, indexes and policies. */
+const shape = `SELECT table_name || '.' || column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public'
+  UNION ALL SELECT tablename, regexp_replace(indexdef, '_next', '', 'g'), '' FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT tablename, policyname, qual FROM pg_policies ORDER BY 1, 2, 3`;
+
 describe("upgrades on PostgreSQL", () => {
   let postgres;
-  before(async () => { postgres = await startPostgres(); });
+  let made;
+  before(async () => {
+    postgres = await startPostgres();
+    const store = postgres.database();
+    const server = await startServer({ data: tempFolder(), store });
+    await server.stop();
+    made = postgres.sql(shape, store);
+  });
   after(() => postgres.stop());
   for (const file of released.filter((name) => name.includes(".sql."))) {
     upgrades(file, (bytes) => {
       const store = postgres.database();
       postgres.restore(store, bytes);
-      return { data: tempFolder(), store, plain: () => [postgres.sql(plain, store)], unplaced: () => [postgres.sql(unplaced, store)],
+      return { data: tempFolder(), store, shape: () => postgres.sql(shape, store), newShape: () => made,
+        plain: () => [postgres.sql(plain, store)], unplaced: () => [postgres.sql(unplaced, store)],
         older: () => [postgres.sql(older((column) => `ENCODE(SUBSTRING(${column} FROM 1 FOR 1), 'hex')`), store)],
         applied: () => postgres.sql("SELECT number FROM schema_migrations ORDER BY number", store).split("\n") };
     });
