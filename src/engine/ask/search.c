@@ -171,14 +171,6 @@ static enum clew_status find_chats(struct search_work *work,
     return status;
 }
 
-enum clew_status search_tx(struct search_work *work, store_fn fn, void *arg,
-                           struct clew_error *err)
-{
-    return work->tx
-               ? fn(work->tx, arg, err)
-               : store_read(work->engine->store, work->scope, fn, arg, err);
-}
-
 static enum clew_status do_fetch(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {

@@ -23,6 +23,7 @@
 #include "engine/ask/search_tuning.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/sight.h"
+#include "engine/core/engine.h"
 #include "model/reader.h"
 #include "text/token.h"
 
@@ -118,8 +119,14 @@ struct search_work {
 };
 
 /* Read rows: in the transaction that is open, or in one of its own. */
-enum clew_status search_tx(struct search_work *work, store_fn fn, void *arg,
-                           struct clew_error *err) CLEW_MUST_CHECK;
+CLEW_MUST_CHECK static inline enum clew_status
+search_tx(struct search_work *work, store_fn fn, void *arg,
+          struct clew_error *err)
+{
+    return work->tx
+               ? fn(work->tx, arg, err)
+               : store_read(work->engine->store, work->scope, fn, arg, err);
+}
 /* If the question leans on the talk it is put in: words of that. */
 enum clew_status search_borrow(struct search_work *work,
                                struct clew_error *err) CLEW_MUST_CHECK;

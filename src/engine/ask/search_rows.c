@@ -369,8 +369,8 @@ static enum clew_status fetch_rows(struct store_tx *tx, struct fetch_work *work,
     }
     n = ids_of(hits, count, RECALL_EPISODE, ids);
     if (n > 0 && status == CLEW_OK) {
-        status = episode_find_many(tx, work->arena, ids, n, &work->episodes,
-                                   &work->n_episodes, err);
+        status = episode_find_shown(tx, work->arena, ids, n, &work->episodes,
+                                    &work->n_episodes, err);
     }
     return status;
 }

@@ -37,8 +37,10 @@
 
 DB_SQL(SELECT_ONE,
        "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND id = $2");
-/* What an answer shows of one: the other texts take long to unpack. */
 DB_SQL(SELECT_MANY,
+       "SELECT " COLUMNS " FROM episodes WHERE tenant = $1 AND id = ANY($2)");
+/* The other texts take long to unpack. */
+DB_SQL(SELECT_SHOWN,
        "SELECT id, type, chat_id, first_seq, compacted_seq, micro,"
        " meso_packed, meso FROM episodes WHERE tenant = $1 AND id = ANY($2)");
 DB_SQL(SELECT_CHANGES,
@@ -171,6 +173,15 @@ static enum clew_status select_all(struct store_tx *tx, struct arena *arena,
     return rows_all(tx, &list, sql, args, n_args, out, out_count, err);
 }
 
+enum clew_status episode_find_many(struct store_tx *tx, struct arena *arena,
+                                   const struct uuid *ids, size_t count,
+                                   struct episode **out, size_t *out_count,
+                                   struct clew_error *err)
+{
+    return select_all(tx, arena, &SELECT_MANY, DB_ARGS(db_uuids(ids, count)),
+                      out, out_count, err);
+}
+
 static bool shown_row(struct arena *arena, const struct db_rows *rows,
                       void *item)
 {
@@ -185,16 +196,16 @@ static bool shown_row(struct arena *arena, const struct db_rows *rows,
            rows_packed_beside(arena, rows, 6, 7, out->micro, &out->meso);
 }
 
-enum clew_status episode_find_many(struct store_tx *tx, struct arena *arena,
-                                   const struct uuid *ids, size_t count,
-                                   struct episode **out, size_t *out_count,
-                                   struct clew_error *err)
+enum clew_status episode_find_shown(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *ids, size_t count,
+                                    struct episode **out, size_t *out_count,
+                                    struct clew_error *err)
 {
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct episode), .fn = shown_row};
 
-    return rows_all(tx, &list, &SELECT_MANY, DB_ARGS(db_uuids(ids, count)), out,
-                    out_count, err);
+    return rows_all(tx, &list, &SELECT_SHOWN, DB_ARGS(db_uuids(ids, count)),
+                    out, out_count, err);
 }
 
 enum clew_status episode_list_changes(struct store_tx *tx, struct arena *arena,

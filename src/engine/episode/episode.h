@@ -121,12 +121,16 @@ enum clew_status episode_insert(struct store_tx *tx,
 enum clew_status episode_find(struct store_tx *tx, struct arena *arena,
                               const struct uuid *id, struct episode *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* Only what an answer shows of them is filled in: id, type, chat, the lines
- * they cover, micro and meso. */
 enum clew_status episode_find_many(struct store_tx *tx, struct arena *arena,
                                    const struct uuid *ids, size_t count,
                                    struct episode **out, size_t *out_count,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* … with only what an answer shows of them: id, type, chat, the lines they
+ * cover, micro and meso. */
+enum clew_status episode_find_shown(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *ids, size_t count,
+                                    struct episode **out, size_t *out_count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The chats of a cross_chat episode, in the order they joined. */
 enum clew_status episode_chats(struct store_tx *tx, struct arena *arena,
                                const struct uuid *id, struct uuid **out_ids,
