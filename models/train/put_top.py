@@ -38,6 +38,8 @@ def main():
         else:
             arrays[name] = w
     about["top_kinds"] = " ".join(own)
+    if "gist_layers" in about:  # which are made below any top
+        about.setdefault("gist_of", reader_file.id_of(about))
     reader_file.write_like(reader, about, arrays, vocab)
 
 

@@ -3,7 +3,7 @@
     python3 reader_examples.py DATA_FOLDER CORPORA_FOLDER OUT.json.xz
 
 One JSON object a line, {"task": "read" | "answer" | "note" | "ending" |
-"matter", ...}; train_reader.py says what it does with each. How texts are put
+"matter" | "newer" | "pool", ...}; train_reader.py says what it does with each. How texts are put
 together here is how the program puts them together (src/engine/read): change
 both or neither. Standard library only; what is random is seeded.
 """
@@ -35,6 +35,8 @@ NO_MOVE_SHARE = .3  # of turns that move nothing, beside efforts of their talk
 MOST_OTHERS = 3  # efforts of a talk that a turn is said to leave alone
 UNKNOWN_ACT = -100  # what cross_entropy leaves out
 SOFT_PAIRS = .2  # of the pairs without labels: the file travels
+FAR = 40  # turns of other worlds that share words with a question
+DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")  # as day() writes it
 
 rng = random.Random(7)
 
@@ -73,7 +75,11 @@ def step(turn, previous):
 
 def two_answers(earlier, later):
     """Two turns that may both answer, as the newer one is looked for."""
-    return f"{cut(said(later), 300)} || {cut(said(earlier), 240)}"
+    return both(said(earlier), said(later))
+
+
+def both(earlier, later):
+    return f"{cut(later, 300)} || {cut(earlier, 240)}"
 
 
 def cut(text, most):
@@ -104,6 +110,33 @@ class Near:
                   for i, b in enumerate(self.bags) if i not in leave_out]
         scored.sort(reverse=True)
         return [i for _, _, i in scored[:count]]
+
+
+class Pool:
+    """The turns of many worlds in one language, and those that share rare
+    words with a question: what a store of everything holds beside its answer."""
+
+    MOST = 400  # turns that a word may stand in
+
+    def __init__(self):
+        self.passages, self.owner = [], []
+        self.places = collections.defaultdict(list)
+
+    def add(self, world):
+        for i, turn in enumerate(world.turns):
+            for w in set(words(turn["text"])):
+                self.places[w].append(len(self.passages))
+            self.passages.append(world.passage(i))
+            self.owner.append(world.id)
+
+    def best(self, query, count, leave_out):
+        score = collections.Counter()
+        for w in set(words(query)):
+            places = self.places.get(w, ())
+            for i in places if len(places) <= self.MOST else ():
+                score[i] += math.log(1 + len(self.passages) / len(places))
+        return [i for i, _ in score.most_common() if self.owner[i] != leave_out
+                ][:count]
 
 
 # --- a world --------------------------------------------------------------------
@@ -270,9 +303,9 @@ def done_at_once(rows):
 
 
 def answers(worlds, folder):
-    out, own = [], {}
+    out, own, pools = [], {}, collections.defaultdict(Pool)
 
-    def add(world, q, turns, old, at=None, others=()):
+    def add(world, q, turns, old, at=None):
         gold = [world.index[t] for t in turns if t in world.index]
         hard = [world.index[t] for t in old if t in world.index]
         usable = [i for i in range(len(world.turns))
@@ -285,7 +318,7 @@ def answers(worlds, folder):
         if not turns or gold:
             at = at or max(t["at"] for t in world.turns)
             out.append({"task": "answer", "lang": world.lang,
-                        "q": f"{day(at)}: {q}",
+                        "q": f"{day(at)}: {q}", "world": world.id,
                         "hard": len([h for h in hard if h not in gold]),
                         "pos": [world.passage(i) for i in gold],
                         "neg": [world.passage(i) for i in picked]})
@@ -308,7 +341,13 @@ def answers(worlds, folder):
             out[-1]["neg"] += [
                 w.passage(rng.randrange(len(w.turns)))
                 for w in rng.sample(foreign, min(4, len(foreign)))]
-    return out
+    for world in [*worlds.values(), *(w for w, _ in own.values())]:
+        pools[world.lang].add(world)
+    for row in out:
+        row["far"] = pools[row["lang"]].best(DATE.sub("", row["q"]), FAR,
+                                             row["world"])
+    return out + [{"task": "pool", "lang": lang, "texts": pool.passages,
+                   "worlds": pool.owner} for lang, pool in pools.items()]
 
 
 def newer(worlds, folder):

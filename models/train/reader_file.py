@@ -31,6 +31,7 @@ import struct
 import numpy
 
 ID = "clew-reader-1"
+ID_DIGITS = 12  # of the sum of its data, behind it
 HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1,
          "answer": 1, "note": 5, "ending": 5, "matter": 1, "newer": 1}
 LANES = 16
@@ -154,15 +155,21 @@ def load(path):
     return about, arrays, vocab
 
 
+def id_of(about):
+    """As src/model/reader_load.c names the file."""
+    return f"{ID}@{about['sum'][:ID_DIGITS]}"
+
+
 def write_like(path, about, arrays, vocab):
     """write() with the metadata that load() gave, changed or not."""
     write(path, arrays, vocab, int(about["heads"]), int(about["read_layer"]),
           float(about["epsilon"]), int(about.get("glance_layer", 0)),
-          about.get("top_kinds"), about.get("gist_layers"))
+          about.get("top_kinds"), about.get("gist_layers"),
+          about.get("gist_of"))
 
 
 def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
-          glance_layer=None, top_kinds=None, gist_layers=None):
+          glance_layer=None, top_kinds=None, gist_layers=None, gist_of=None):
     """Write the file in one step: a reader sees the old one or the new."""
     shapes, layers = _shapes(arrays)
     dim = arrays["embed.words"].shape[1]
@@ -193,6 +200,8 @@ def write(path, arrays, vocab, heads, read_layer, epsilon=1e-12,
         if arrays["gist.turn"].shape[1] != dim * len(gist_layers.split()):
             raise ValueError("the gist does not fit its layers")
         header["__metadata__"]["gist_layers"] = gist_layers
+        if gist_of:
+            header["__metadata__"]["gist_of"] = gist_of
     blobs = []
     at = 0
 

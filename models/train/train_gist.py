@@ -279,6 +279,7 @@ def put(reader, gist):
     about, arrays, vocab = reader_file.load(reader)
     arrays.update(np.load(gist))
     about["gist_layers"] = " ".join(map(str, GIST_LAYERS))
+    about.pop("gist_of", None)
     reader_file.write_like(reader, about, arrays, vocab)
 
 

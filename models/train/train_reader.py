@@ -18,11 +18,13 @@ recipe in words.
 times as often) and, with --teachers, by what they say of texts without; notes
 and endings by the labels and by what that file said itself; questions and
 matters by the latter alone, so that what was set by them stays, but for the
-share that --answers and --matters name.
+share that --answers, --notes and --matters name.
 
 --top trains the layers after --read-layer on for a few kinds of pairs alone
 and leaves all else as it is: a second top, written to top.npz, which
-put_top.py puts into a reader's file.
+put_top.py puts into a reader's file. Where answers are among them, turns of
+other worlds that the file itself likes as answers are refused, too: a store
+holds more than one world.
 """
 import argparse
 import collections
@@ -41,7 +43,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from reader_examples import World, goes_on, said, day, stretch, two_answers
+from reader_examples import (DATE, World, both, day, goes_on, said, stretch,
+                             two_answers)
 from pack import load_pack
 import reader_file
 
@@ -53,7 +56,6 @@ HEADS = {"keep": 7, "flag": 4, "about": 4, "act": 6, "goes": 1, "answer": 1,
 READ = ("keep", "flag", "about", "act")  # of a sentence
 FOUND = ("note", "ending")  # of which there are pairs as the program finds them
 TURN = "goes"  # of a whole turn: it goes on with what was said before
-DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")
 
 
 # --- the encoder ----------------------------------------------------------------
@@ -61,16 +63,18 @@ def open_pack(path):
     return {name: torch.tensor(w) for name, w in load_pack(path).items()}
 
 
-def open_file(path, vocab):
-    """A reader's file as a pack, and its heads; rows in the order of vocab."""
+def open_file(path, vocab, kind=None):
+    """A reader's file as a pack, and its heads; rows in the order of vocab. The
+    layers are those that this kind of pairs is read with."""
     blob = open(path, "rb").read()
     n = struct.unpack("<Q", blob[:8])[0]
     head = json.loads(blob[8:8 + n])
-    kind = {"I8": np.int8, "F32": np.float32, "U8": np.uint8}
+    has_top = kind in head["__metadata__"].get("top_kinds", "").split()
+    types = {"I8": np.int8, "F32": np.float32, "U8": np.uint8}
 
     def get(name):
         e = head[name]
-        a = np.frombuffer(blob, kind[e["dtype"]], int(np.prod(e["shape"])),
+        a = np.frombuffer(blob, types[e["dtype"]], int(np.prod(e["shape"])),
                           8 + n + e["data_offsets"][0]).reshape(e["shape"])
         if e["dtype"] == "I8":
             a = a.astype(np.float32) * get(name + ".scale")[:, None]
@@ -89,6 +93,8 @@ def open_file(path, vocab):
     i = 0
     while f"layer.{i}.qkv" in head:
         to, at = f"encoder.layer.{i}.", f"layer.{i}."
+        if has_top and f"top.{i}.qkv" in head:
+            at = f"top.{i}."
         qkv, bias = get(at + "qkv"), get(at + "qkv.bias")
         dim = qkv.shape[1]
         for k, part in enumerate(("query", "key", "value")):
@@ -392,7 +398,10 @@ class Trainer:
             pos = [self.rng.choice(r["pos"])] if r["pos"] else []
             hard = r["neg"][:r["hard"]]
             rest = r["neg"][r["hard"]:]
-            neg = (hard + self.rng.sample(rest, min(len(rest), 7)))[:7]
+            liked = r.get("liked", [])
+            far = self.rng.sample(liked, min(len(liked), 4))
+            near = hard + self.rng.sample(rest, min(len(rest), 7))
+            neg = near[:7 - len(far)] + [self.redate(p, r) for p in far]
             groups.append((len(pairs), len(pos), len(neg)))
             q = self.keywords(self.undate(r["q"]))
             pairs += [(q, self.undate(p)) for p in pos + neg]
@@ -411,6 +420,12 @@ class Trainer:
     def undate(self, text):
         """Leave the date out now and then: not every talk has one."""
         return DATE.sub("", text) if self.rng.random() < .15 else text
+
+    def redate(self, text, row):
+        """A turn of another world as if of a day of this one: what tells it
+        apart must be what it says."""
+        day = DATE.match(self.rng.choice(row["pos"] + row["neg"]))
+        return (day[0] if day else "") + DATE.sub("", text)
 
     def keywords(self, text):
         """Leave now and then all words out that many questions have."""
@@ -498,6 +513,10 @@ class Trainer:
         return loss
 
 
+# of a question: turns of other worlds that are tried beside those that share
+# its words, those of them that it is trained to refuse, and how sure of one the
+# file may be
+AT_RANDOM, LIKED, SURE = 100, 12, .9
 MIX = (("read", 48, 3), ("answer", 24, 3), ("note", 96, 2), ("ending", 96, 2),
        ("matter", 96, 1), ("newer", 96, 2))
 # while a file is trained on: how often a task goes by labels, else by teachers
@@ -539,7 +558,8 @@ def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
             task, loss = "public", trainer.answer(24, "public")
         else:
             task, n, _ = trainer.rng.choice(plan)
-            guides = own if own and task != "read" else teachers
+            guides = (own.get(task) or own[""]
+                      if own and task != "read" else teachers)
             # nobody has said yet which of two answers is the newer
             share = BY_LABELS[task] if own or task == "newer" else .35
             if guides and trainer.rng.random() >= share:
@@ -885,10 +905,46 @@ def split_file(path, size=15 << 20):
     os.remove(path)
 
 
+@torch.no_grad()
+def like(model, tokens, tasks, seed):
+    """Of each question the turns of other worlds that the file itself likes
+    most as its answer, out of those that share words and some drawn by chance.
+    What it is sure of may answer indeed and is left out."""
+    rng = random.Random(seed)
+    for pool in tasks["pool"]:
+        rows = [r for r in tasks["answer"] if r["lang"] == pool["lang"] and
+                "far" in r]
+        for k in range(0, len(rows), 64):
+            some = rows[k:k + 64]
+            pairs, picks = [], []
+            for r in some:
+                more = rng.sample(range(len(pool["texts"])),
+                                  min(AT_RANDOM, len(pool["texts"])))
+                mine = dict.fromkeys(r["far"] + [
+                    i for i in more if pool["worlds"][i] != r["world"]])
+                picks.append(list(mine))
+                pairs += [(DATE.sub("", r["q"]),
+                           DATE.sub("", pool["texts"][i])) for i in mine]
+            p = score_pairs(model, tokens, "answer", pairs) if pairs else []
+            at = 0
+            for r, mine in zip(some, picks):
+                best = sorted(zip(p[at:at + len(mine)], mine), reverse=True)
+                at += len(mine)
+                r["liked"] = [pool["texts"][i] for v, i in best
+                              if v <= SURE][:LIKED]
+    for r in tasks["answer"]:
+        if r["pos"] and r.get("liked"):
+            bare = lambda p: DATE.sub("", p).split(" || ")[0]
+            tasks["newer"].append({
+                "a": DATE.sub("", r["q"]), "y": 0,
+                "b": both(bare(rng.choice(r["pos"])),
+                          bare(rng.choice(r["liked"])))})
+
+
 def tune(path, vocab, tokens, tasks, teachers, A):
     """Train a file on; see the beginning."""
-    def made():
-        pack, heads = open_file(path, vocab)
+    def made(kind=None):
+        pack, heads = open_file(path, vocab, kind)
         model = Encoder(pack, A.read_layer).to(dev)
         with torch.no_grad():
             for k, (w, b) in heads.items():
@@ -903,12 +959,14 @@ def tune(path, vocab, tokens, tasks, teachers, A):
         friends = [r for r in found if re.match(r"f\d-", r["person"])]
         tasks[task] += found * 3 + friends * 12  # of which there are few
     only = A.top.split(",") if A.top else ()
-    model = made()
+    model = made("newer" if "newer" in only else None)
     if only:
         model.freeze(only)
+    own = {kind: [made(kind).eval()] for kind in only or ("", )}
+    if "answer" in only:
+        like(own["answer"][0], tokens, tasks, A.seed)
     return train(model, tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
-                 lr=A.lr, teachers=teachers, own=[made().eval()], say="tuned",
-                 only=only)
+                 lr=A.lr, teachers=teachers, own=own, say="tuned", only=only)
 
 
 def main():
@@ -923,6 +981,7 @@ def main():
     ap.add_argument("--tune")
     ap.add_argument("--top", help="kinds of pairs: answer,note,ending,matter")
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
+    ap.add_argument("--notes", type=float, default=BY_LABELS["note"])
     ap.add_argument("--matters", type=float, default=BY_LABELS["matter"])
     ap.add_argument("--lr", type=float, default=3e-5)
     A = ap.parse_args()
@@ -933,13 +992,14 @@ def main():
     tasks = load(A.data)
     held = hold_out(tasks)
     BY_LABELS["answer"] = A.answers
+    BY_LABELS["note"] = A.notes
     BY_LABELS["matter"] = A.matters
     Trainer.common = common_words([r["q"] for r in tasks["answer"]])
     texts = []
     for rows in tasks.values():
         for r in rows:
             texts += [r[k] for k in ("a", "b", "q", "before") if k in r]
-            for k in ("sentences", "pos", "neg"):
+            for k in ("sentences", "pos", "neg", "texts"):
                 texts += r.get(k, [])
     tokens.warm(texts)
     print({k: len(v) for k, v in tasks.items()}, {k: len(v) for k, v in

@@ -468,6 +468,11 @@ const char *reader_id(const struct reader *reader)
     return reader->id;
 }
 
+const char *reader_gist_id(const struct reader *reader)
+{
+    return reader->gist_id;
+}
+
 bool reader_knows(const struct reader *reader, struct str text)
 {
     uint32_t ids[READER_A_TOKENS];

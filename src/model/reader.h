@@ -165,6 +165,9 @@ enum clew_status reader_open(const char *path, struct reader **out_reader,
 void reader_close(struct reader *reader);
 /* "clew-reader-1@" and the start of the file's SHA-256. */
 const char *reader_id(const struct reader *reader);
+/* What its gists are known by: the id of the file that they came with first. A
+ * later one in which nothing changed that they are made of has the same. */
+const char *reader_gist_id(const struct reader *reader);
 
 /*
  * Read the sentences of `turn`. `before` is what was said before it, oldest

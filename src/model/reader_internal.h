@@ -82,6 +82,7 @@ struct reader {
     struct str file;
     bool is_shipped; /* part of the program: not unmapped */
     char id[READER_ID_SIZE];
+    char gist_id[READER_ID_SIZE];
     size_t dim;
     size_t inner;
     size_t n_heads;

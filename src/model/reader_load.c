@@ -605,9 +605,12 @@ static enum clew_status map(struct reader *reader, const char *path,
 }
 
 /* By the sum that its maker wrote into it, else by one made here, which reads
- * the whole file. */
-static void name_it(struct reader *reader, struct str file, const char *sum)
+ * the whole file; its gists by the name of the file they came from. */
+static void name_it(struct reader *reader, struct str file,
+                    const struct safetensors *tensors)
 {
+    const char *sum = safetensors_note(tensors, "sum");
+    const char *gist_of = safetensors_note(tensors, "gist_of");
     char hash[SHA256_HEX_SIZE];
 
     if (!sum) {
@@ -616,6 +619,8 @@ static void name_it(struct reader *reader, struct str file, const char *sum)
     }
     (void)snprintf(reader->id, sizeof(reader->id), "%s@%.*s", kind, HASH_DIGITS,
                    sum);
+    (void)snprintf(reader->gist_id, sizeof(reader->gist_id), "%s",
+                   gist_of ? gist_of : reader->id);
 }
 
 enum clew_status reader_parse(struct reader *reader, struct str file,
@@ -633,7 +638,7 @@ enum clew_status reader_parse(struct reader *reader, struct str file,
     }
     status = find_all(&load);
     if (status == CLEW_OK) {
-        name_it(reader, file, safetensors_note(load.tensors, "sum"));
+        name_it(reader, file, load.tensors);
     }
     safetensors_free(load.tensors);
     return status;

@@ -196,6 +196,9 @@ static void add_all(struct writer *w, const struct reader_model *m)
     if (m->gist_layers) {
         (void)buf_printf(&w->header, ",\"gist_layers\":\"%s\"", m->gist_layers);
     }
+    if (m->gist_of) {
+        (void)buf_printf(&w->header, ",\"gist_of\":\"%s\"", m->gist_of);
+    }
     (void)buf_append_char(&w->header, '}');
     add_bytes(w, "embed.words", m->n_tokens, m->dim);
     add_floats(w, "embed.words.scale", m->n_tokens, 0, 0.01f, 0.005f);

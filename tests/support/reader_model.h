@@ -22,6 +22,7 @@ struct reader_model {
     const char *top_kinds;   /* with a second top; NULL: the file has none */
     size_t top_layer;        /* … whose first layer is this */
     const char *gist_layers; /* "1 2"; NULL: it has no gists */
+    const char *gist_of;     /* the file they came with; NULL: this one */
     size_t n_tokens;         /* those past the known ones are "w123" */
     uint32_t seed;
 };

@@ -167,6 +167,31 @@ static void layers_that_do_not_read_are_corrupt(void **state)
 
 /* The shipped one: questions lie nearer to what answers them than to other
  * turns, though they share no word with it. */
+/* What is known by a file's name stays of use as long as nothing changed that
+ * it is made of. */
+static void gists_are_known_by_the_file_they_came_with(void **state)
+{
+    struct reader_model model = plain;
+    struct reader *first = NULL;
+    struct reader *later = NULL;
+    struct clew_error err = {0};
+
+    (void)state;
+    assert_int_equal(open_model("1 2", &first, &err), CLEW_OK);
+    assert_string_equal(reader_gist_id(first), reader_id(first));
+    model.gist_layers = "1 2";
+    model.gist_of = reader_id(first);
+    model.top_kinds = "note";
+    model.top_layer = 3;
+    reader_file_make(&model);
+    assert_int_equal(reader_open(reader_file_path, &later, &err), CLEW_OK);
+    assert_int_equal(reader_file_drop(), 0);
+    assert_string_not_equal(reader_id(later), reader_id(first));
+    assert_string_equal(reader_gist_id(later), reader_id(first));
+    reader_close(later);
+    reader_close(first);
+}
+
 static void questions_lie_near_their_answers(void **state)
 {
     static const struct {
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_long_turn_has_one_place),
         cmocka_unit_test(nothing_said_has_no_place),
         cmocka_unit_test(layers_that_do_not_read_are_corrupt),
+        cmocka_unit_test(gists_are_known_by_the_file_they_came_with),
         cmocka_unit_test(questions_lie_near_their_answers),
     };
 

@@ -110,11 +110,11 @@
  * (in logits) than the earlier. */
 #define UPDATE_AMONG 8
 #define UPDATE_MAX_PAIRS 4
-#define UPDATE_MIN_READ 0.05
-#define UPDATE_GAP 4.0
+#define UPDATE_MIN_READ 0.03
+#define UPDATE_GAP 5.0
 /* The reader's word that the later holds instead of the earlier: it goes first;
  * the earlier is marked as superseded. */
-#define UPDATE_LIKELY 0.2
+#define UPDATE_LIKELY 0.15
 #define UPDATE_SURE 0.95
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
@@ -133,7 +133,7 @@
 
 /* --- the score: the probability that it answers --- */
 
-#define SCORE_BASE (-1.4)
+#define SCORE_BASE (-1.1)
 #define SCORE_SLOPE 0.5
 /* The same from what is known without reading. */
 #define UNREAD_BASE (-2.2)
@@ -147,7 +147,7 @@
 #define SCORE_MAYBE 0.11
 /* Below this nothing is told to those who did not ask: context, start, MCP,
  * injection. */
-#define SCORE_FLOOR 0.02
+#define SCORE_FLOOR 0.01
 /* What was not read may still stand in a context: so much of the best's
  * promise. */
 #define UNREAD_PROMISE 0.25

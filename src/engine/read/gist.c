@@ -25,7 +25,7 @@ int64_t gist_model(const struct engine *engine)
         return 0;
     }
     /* four bytes a row are enough to tell readers apart */
-    return (int64_t)(index_term_hash(str_of(reader_id(engine->reader))) &
+    return (int64_t)(index_term_hash(str_of(reader_gist_id(engine->reader))) &
                      INT32_MAX) |
            1;
 }
