@@ -30,10 +30,9 @@ test:                  ## every test; ends with "N passed, N failed"
 
 flaky:                 ## every test FLAKY_RUNS (20) times, under load too
 	@tools/setup build test
-	@$(MAKE) --no-print-directory asan
 	@cmake --preset release >/dev/null
-	@cmake --build build --target all api-tests
-	@tools/run-flaky build-asan:unit build:api
+	@cmake --build build --target all tests api-tests
+	@tools/run-flaky build:unit build:api
 
 # A folder of a time when another compiler was used is made anew.
 with_clang = cmake --preset $(1) $$(grep -qs '^CLEW_CLANG:.*=ON' build-$(1)/CMakeCache.txt || echo --fresh)

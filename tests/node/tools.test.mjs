@@ -90,6 +90,20 @@ describe("run-flaky", () => {
     assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 3);
   });
 
+  test("goes on where a call that ran out of time ended", (t) => {
+    const folder = folderWith(t, (f) => `echo >> ${f}/count`);
+    const flaky = (more) => run("run-flaky", [`${folder}:unit`],
+      { ...env, FLAKY_KINDS: "quiet", ...more });
+    const short = flaky({ FLAKY_MINUTES: "0" });
+    assert.equal(short.status, 1, short.text);
+    assert.match(short.text, /^1 are left$/m);
+    assert.ok(!fs.existsSync(`${folder}/count`));
+    for (const again of [1, 2]) {
+      assert.equal(flaky({}).status, 0, `call ${again}`);
+      assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 3, "once is enough");
+    }
+  });
+
   test("fails where there is nothing to run", (t) => {
     const folder = folderWith(t, () => "true");
     assert.equal(run("run-flaky", [`${folder}:api`], env).status, 1);
