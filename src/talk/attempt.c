@@ -8,12 +8,11 @@
 #include "talk/effort_words.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* A title, in bytes. */
 #define MAX_TITLE 120u
-/* A sentence of fewer telling words names nothing that could be tried. */
-#define TELLING 2
 
 /* Words before a sentence that propose nothing. */
 static const char *const fillers[] = {
@@ -169,20 +168,16 @@ static bool is_asked(struct str text, const struct intent_segment *segment)
 }
 
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
-                                  const struct intent *intent, bool is_found,
-                                  struct str *out)
+                                  const struct intent *intent, struct str *out)
 {
-    enum clew_status status = CLEW_OK;
-    struct str last = {NULL, 0};
-
-    *out = last;
+    *out = (struct str){NULL, 0};
     for (size_t i = 0; i < intent->n_segments; i++) {
         const struct intent_segment *seg = &intent->segments[i];
         bool is_led;
         struct str rest = led(sentence(text, intent, i), &is_led);
         size_t n;
+        enum clew_status status = telling(arena, rest, &n);
 
-        status = telling(arena, rest, &n);
         if (status != CLEW_OK) {
             return status;
         }
@@ -194,9 +189,8 @@ enum clew_status attempt_proposed(struct arena *arena, struct str text,
             (seg->flags & INTENT_ADVICE)) {
             return titled(arena, rest, out);
         }
-        last = is_found && n >= TELLING ? rest : last;
     }
-    return last.s ? titled(arena, last, out) : CLEW_OK;
+    return CLEW_OK;
 }
 
 enum clew_status attempt_told(struct arena *arena, struct str text,

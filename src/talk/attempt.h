@@ -17,13 +17,10 @@
 #include "clew/status.h"
 #include "model/intent.h"
 
-#include <stdbool.h>
-
-/* What a turn proposes to do, as a title in the arena; s == NULL: nothing. Of
- * what worked (`is_found`) a sentence that proposes in no such form will do.
+/* What a turn proposes to do, as a title in the arena; s == NULL: nothing.
  * Fails only with CLEW_NO_MEMORY. */
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
-                                  const struct intent *intent, bool is_found,
+                                  const struct intent *intent,
                                   struct str *out) CLEW_MUST_CHECK;
 /* What a turn says was tried ("I tried the other cable, still dead"); a mere
  * "tried that" says nothing. */
