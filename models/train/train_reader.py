@@ -905,40 +905,84 @@ def split_file(path, size=15 << 20):
     os.remove(path)
 
 
+def table(rows, width):
+    """Lists of tokens as rows on the device, and how long each is."""
+    out = np.zeros((len(rows), width), np.int64)
+    for i, row in enumerate(rows):
+        out[i, :len(row[:width])] = row[:width]
+    return (torch.from_numpy(out).to(dev),
+            torch.tensor([min(len(r), width) for r in rows], device=dev))
+
+
+def pairs_of(q, p, qi, pi):
+    """stack() of Tokens.pair() for pairs of rows of two tables, put together
+    on the device: of a million pairs that is where the time went."""
+    (q_ids, q_len), (p_ids, p_len) = q, p
+    lq, lp = q_len[qi, None], p_len[pi, None]
+    end = lq + lp + 3
+    n = min(MAX_TOKENS, (int(end.max()) + 15) // 16 * 16)
+    at = torch.arange(n, device=dev)[None].expand(len(qi), n)
+    first = q_ids[qi].gather(1, (at - 1).clamp(0, q_ids.shape[1] - 1))
+    second = p_ids[pi].gather(1, (at - lq - 2).clamp(0, p_ids.shape[1] - 1))
+    ids = torch.where(at <= lq, first, second)
+    ids = torch.where((at == lq + 1) | (at == end - 1), SEP, ids)
+    ids = torch.where(at == 0, CLS, ids)
+    mask = at < end
+    return ids * mask, ((at > lq + 1) & mask).long(), mask
+
+
 @torch.no_grad()
+def score_rows(model, task, q, p, qi, pi, n=4096):
+    """score_pairs() for pairs of rows, the short ones together."""
+    out = torch.zeros(len(qi), device=dev)
+    order = torch.argsort(q[1][qi] + p[1][pi])
+    for k in range(0, len(order), n):
+        some = order[k:k + n]
+        ids, types, mask = pairs_of(q, p, qi[some], pi[some])
+        with torch.autocast("cuda", torch.bfloat16):
+            x, _ = model.run(ids, types, mask)
+        out[some] = torch.sigmoid(
+            model.heads[task](mean(x, mask)).float()[:, 0])
+    return out.cpu().numpy()
+
+
 def like(model, tokens, tasks, seed):
     """Of each question the turns of other worlds that the file itself likes
     most as its answer, out of those that share words and some drawn by chance.
     What it is sure of may answer indeed and is left out."""
     rng = random.Random(seed)
+    bare = lambda text: tokens(DATE.sub("", text))
     for pool in tasks["pool"]:
         rows = [r for r in tasks["answer"] if r["lang"] == pool["lang"] and
                 "far" in r]
-        for k in range(0, len(rows), 64):
-            some = rows[k:k + 64]
-            pairs, picks = [], []
-            for r in some:
-                more = rng.sample(range(len(pool["texts"])),
-                                  min(AT_RANDOM, len(pool["texts"])))
-                mine = dict.fromkeys(r["far"] + [
-                    i for i in more if pool["worlds"][i] != r["world"]])
-                picks.append(list(mine))
-                pairs += [(DATE.sub("", r["q"]),
-                           DATE.sub("", pool["texts"][i])) for i in mine]
-            p = score_pairs(model, tokens, "answer", pairs) if pairs else []
-            at = 0
-            for r, mine in zip(some, picks):
-                best = sorted(zip(p[at:at + len(mine)], mine), reverse=True)
-                at += len(mine)
-                r["liked"] = [pool["texts"][i] for v, i in best
-                              if v <= SURE][:LIKED]
+        picks = []
+        for r in rows:
+            more = rng.sample(range(len(pool["texts"])),
+                              min(AT_RANDOM, len(pool["texts"])))
+            picks.append(list(dict.fromkeys(r["far"] + [
+                i for i in more if pool["worlds"][i] != r["world"]])))
+        asked = [k for k, mine in enumerate(picks) for _ in mine]
+        if not asked:
+            continue
+        p = score_rows(model, "answer", table([bare(r["q"]) for r in rows],
+                                              A_TOKENS),
+                       table([bare(t) for t in pool["texts"]], B_TOKENS),
+                       torch.tensor(asked, device=dev),
+                       torch.tensor([i for mine in picks for i in mine],
+                                    device=dev))
+        at = 0
+        for r, mine in zip(rows, picks):
+            best = sorted(zip(p[at:at + len(mine)], mine), reverse=True)
+            at += len(mine)
+            r["liked"] = [pool["texts"][i] for v, i in best
+                          if v <= SURE][:LIKED]
     for r in tasks["answer"]:
         if r["pos"] and r.get("liked"):
-            bare = lambda p: DATE.sub("", p).split(" || ")[0]
+            turn = lambda p: DATE.sub("", p).split(" || ")[0]
             tasks["newer"].append({
                 "a": DATE.sub("", r["q"]), "y": 0,
-                "b": both(bare(rng.choice(r["pos"])),
-                          bare(rng.choice(r["liked"])))})
+                "b": both(turn(rng.choice(r["pos"])),
+                          turn(rng.choice(r["liked"])))})
 
 
 def tune(path, vocab, tokens, tasks, teachers, A):
