@@ -168,16 +168,23 @@ static bool is_asked(struct str text, const struct intent_segment *segment)
 }
 
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
-                                  const struct intent *intent, struct str *out)
+                                  const struct intent *intent,
+                                  struct str worked, struct str *out)
 {
-    *out = (struct str){NULL, 0};
+    struct str last = {NULL, 0};
+
+    *out = last;
     for (size_t i = 0; i < intent->n_segments; i++) {
         const struct intent_segment *seg = &intent->segments[i];
         bool is_led;
+        bool is_same = false;
         struct str rest = led(sentence(text, intent, i), &is_led);
         size_t n;
         enum clew_status status = telling(arena, rest, &n);
 
+        if (status == CLEW_OK && worked.s && n > 1) {
+            status = effort_words_meet(arena, rest, worked, &is_same);
+        }
         if (status != CLEW_OK) {
             return status;
         }
@@ -189,8 +196,9 @@ enum clew_status attempt_proposed(struct arena *arena, struct str text,
             (seg->flags & INTENT_ADVICE)) {
             return titled(arena, rest, out);
         }
+        last = is_same ? rest : last;
     }
-    return CLEW_OK;
+    return last.s ? titled(arena, last, out) : CLEW_OK;
 }
 
 enum clew_status attempt_told(struct arena *arena, struct str text,

@@ -17,10 +17,13 @@
 #include "clew/status.h"
 #include "model/intent.h"
 
-/* What a turn proposes to do, as a title in the arena; s == NULL: nothing.
+/* What a turn proposes to do, as a title in the arena; s == NULL: nothing. A
+ * sentence that proposes in no such form will do if it names what `worked`, the
+ * turn that says so, names as well; s == NULL where nothing did.
  * Fails only with CLEW_NO_MEMORY. */
 enum clew_status attempt_proposed(struct arena *arena, struct str text,
                                   const struct intent *intent,
+                                  struct str worked,
                                   struct str *out) CLEW_MUST_CHECK;
 /* What a turn says was tried ("I tried the other cable, still dead"); a mere
  * "tried that" says nothing. */

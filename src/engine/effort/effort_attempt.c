@@ -21,16 +21,20 @@
 #define REACH 2
 
 static enum clew_status proposed_before(struct observation *o, size_t i,
-                                        struct str *out)
+                                        bool is_found, struct str *out)
 {
+    struct str worked = {NULL, 0};
     struct intent intent;
     enum clew_status status = intent_of(
         o->arena, o->previous[i].text,
         i + 1 < o->n_previous ? o->previous[i + 1].text : STR(""), &intent);
 
-    return status == CLEW_OK
-               ? attempt_proposed(o->arena, o->previous[i].text, &intent, out)
-               : status;
+    if (is_found) {
+        worked = o->turn.text;
+    }
+    return status == CLEW_OK ? attempt_proposed(o->arena, o->previous[i].text,
+                                                &intent, worked, out)
+                             : status;
 }
 
 /* What was tried, and how many turns back it is said: 0 in this one; more than
@@ -53,7 +57,7 @@ static enum clew_status find_attempt(struct observation *o, bool is_found,
          i++) {
         *out_back = i + 1;
         if (o->previous[i].role == TALK_ASSISTANT) {
-            status = proposed_before(o, i, out_title);
+            status = proposed_before(o, i, is_found, out_title);
         }
     }
     *out_back = out_title->s ? *out_back : REACH + 1;
