@@ -438,23 +438,6 @@ enum clew_status json_get_array(const json_t *object, const char *field,
     return CLEW_OK;
 }
 
-enum clew_status json_get_object(const json_t *object, const char *field,
-                                 enum json_need need, const json_t **out,
-                                 struct clew_error *err)
-{
-    const json_t *value = NULL;
-    enum clew_status status = find(object, field, need, &value, err);
-
-    if (status != CLEW_OK || !value) {
-        return status;
-    }
-    if (!json_is_object(value)) {
-        return clew_fail_field(err, field, "\"%s\" must be an object", field);
-    }
-    *out = value;
-    return CLEW_OK;
-}
-
 bool json_set(json_t *object, const char *field, json_t *value)
 {
     return value && json_object_set_new(object, field, value) == 0;

@@ -92,9 +92,6 @@ enum clew_status json_get_array(const json_t *object, const char *field,
                                 enum json_need need, size_t max_items,
                                 const json_t **out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status json_get_object(const json_t *object, const char *field,
-                                 enum json_need need, const json_t **out,
-                                 struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Builders: set a field and return false on OOM. Each copies its value. A NULL

@@ -283,10 +283,3 @@ void log_flush(void)
         }
     }
 }
-
-void log_from_signal(const char *text)
-{
-    put_line("clew: ", 6);
-    put_line(text, strlen(text));
-    put_line("\n", 1);
-}

@@ -28,8 +28,6 @@ void log_event(enum log_level level, const char *component, const char *event,
                const char *fmt, ...) CLEW_PRINTF(4, 5);
 /* Write the counts of lines held back; call it before the program ends. */
 void log_flush(void);
-/* One fixed text, from a signal handler: no lock, no allocation, no level. */
-void log_from_signal(const char *text);
 /* Where lines go instead of stderr. The caller keeps the descriptor. */
 void log_set_fd(int fd);
 

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - validate, walk and normalise UTF-8. See utf8.h.
- *
- * Normalising works in short chunks cut where no character can combine with
- * its neighbour. That needs no buffer of the text's size, and it bounds
- * utf8proc's reordering of combining marks, which is quadratic in their
- * number: a hostile run of marks is cut by force.
+ * utf8.c - validate, walk and cut UTF-8. See utf8.h.
  */
 #include "base/utf8.h"
-
-#include "base/buf.h"
 
 #include <assert.h>
 #include <string.h>
 #include <utf8proc.h>
 
 #define REPLACEMENT 0xFFFDu
-/* A chunk ends at the first safe place after SOFT bytes, at HARD at latest. */
-#define CHUNK_SOFT 192
-#define CHUNK_HARD 384
-/* U+FDFA grows most: 3 bytes become 18 code points. */
-#define CHUNK_POINTS (CHUNK_HARD * 6)
 
 static bool is_tail(unsigned char c)
 {
@@ -210,142 +198,4 @@ size_t utf8_width(struct str text)
         width += columns > 0 ? (size_t)columns : 0;
     }
     return width;
-}
-
-/*
- * True if `c` never combines with what stands before it, under any of the
- * normal forms: ASCII, kana, ideographs, Hangul syllables. Other characters
- * may be safe too; these are enough to cut ordinary text often.
- */
-static bool is_safe_start(uint32_t c)
-{
-    return c < 0x80 || (c >= 0x3041 && c <= 0x3096) ||
-           (c >= 0x30A1 && c <= 0x30FA) || (c >= 0x4E00 && c <= 0x9FFF) ||
-           (c >= 0xAC00 && c <= 0xD7A3);
-}
-
-/* The bytes of `text` from `at` that are normalised in one go. */
-static struct str next_chunk(struct str text, size_t at)
-{
-    size_t end = at;
-
-    while (end < text.len) {
-        size_t next = end;
-        uint32_t c = utf8_next(text, &next);
-
-        if (end - at >= CHUNK_SOFT && is_safe_start(c)) {
-            break;
-        }
-        if (next - at > CHUNK_HARD) {
-            break;
-        }
-        end = next;
-    }
-    return str_sub(text, at, end);
-}
-
-static void append_ascii(struct buf *out, struct str chunk, bool fold)
-{
-    size_t from = out->len;
-
-    if (buf_append_str(out, chunk) != CLEW_OK || !fold) {
-        return; /* a failure is kept in the buffer */
-    }
-    for (size_t i = from; i < out->len; i++) {
-        char c = out->data[i];
-
-        out->data[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-    }
-}
-
-/* Valid UTF-8 of at most CHUNK_HARD bytes in; normalised bytes appended. */
-static void append_mapped(struct buf *out, struct str chunk,
-                          utf8proc_option_t options)
-{
-    utf8proc_int32_t points[CHUNK_POINTS + 1]; /* reencode ends with a NUL */
-    utf8proc_ssize_t n;
-
-    n = utf8proc_decompose((const utf8proc_uint8_t *)chunk.s,
-                           (utf8proc_ssize_t)chunk.len, points, CHUNK_POINTS,
-                           options);
-    if (n >= 0 && n <= CHUNK_POINTS) {
-        n = utf8proc_reencode(points, n, options);
-    } else {
-        n = -1;
-    }
-    if (n < 0) {
-        /* Not reachable for valid text; keep the text rather than lose it. */
-        (void)buf_append_str(out, chunk);
-        return;
-    }
-    (void)buf_append(out, points, (size_t)n);
-}
-
-/* The text with every invalid byte as U+FFFD. */
-static struct str repair(struct buf *out, struct str text)
-{
-    size_t at = 0;
-
-    while (at < text.len) {
-        char bytes[4];
-        size_t len = utf8_put(utf8_next(text, &at), bytes);
-
-        (void)buf_append(out, bytes, len); /* checked by the caller, once */
-    }
-    return buf_str(out);
-}
-
-static enum clew_status map(struct arena *arena, struct str text,
-                            utf8proc_option_t options, struct str *out)
-{
-    bool fold = (options & UTF8PROC_CASEFOLD) != 0;
-    enum clew_status status;
-    struct buf mapped;
-    struct buf valid;
-    struct str result;
-
-    buf_init(&mapped, arena->limit_bytes);
-    buf_init(&valid, arena->limit_bytes);
-    if (!utf8_is_valid(text)) {
-        text = repair(&valid, text);
-    }
-    for (size_t at = 0; at < text.len;) {
-        struct str chunk = next_chunk(text, at);
-
-        if (ascii_len(chunk.s, chunk.len) == chunk.len) {
-            append_ascii(&mapped, chunk, fold);
-        } else {
-            append_mapped(&mapped, chunk, options);
-        }
-        at += chunk.len;
-    }
-    status = buf_status(&valid);
-    if (status == CLEW_OK) {
-        status = buf_status(&mapped);
-    }
-    if (status == CLEW_OK) {
-        result = arena_str(arena, buf_str(&mapped));
-        if (result.s) {
-            *out = result;
-        } else {
-            status = CLEW_NO_MEMORY;
-        }
-    }
-    buf_release(&mapped);
-    buf_release(&valid);
-    return status;
-}
-
-enum clew_status utf8_nfc(struct arena *arena, struct str text, struct str *out)
-{
-    return map(arena, text, UTF8PROC_STABLE | UTF8PROC_COMPOSE, out);
-}
-
-enum clew_status utf8_fold(struct arena *arena, struct str text,
-                           struct str *out)
-{
-    return map(arena, text,
-               UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT |
-                   UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
-               out);
 }

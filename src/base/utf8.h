@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.h - validate, walk and normalise UTF-8 (with utf8proc).
+ * utf8.h - validate, walk and cut UTF-8; normal forms are text/fold.h's.
  *
  * Thread-safety: pure functions.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
-#include "base/arena.h"
 #include "base/str.h"
-#include "clew/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,15 +31,5 @@ size_t utf8_cut(struct str text, size_t max_bytes);
 size_t utf8_cut_chars(struct str text, size_t max_chars);
 /* Columns on a terminal: ideographs take two, combining marks none. */
 size_t utf8_width(struct str text);
-
-/*
- * Normal forms, in the arena; invalid bytes become U+FFFD first. ASCII input
- * takes a short path.
- */
-enum clew_status utf8_nfc(struct arena *arena, struct str text,
-                          struct str *out) CLEW_MUST_CHECK;
-/* NFKC and full case folding: what tokens are compared by. */
-enum clew_status utf8_fold(struct arena *arena, struct str text,
-                           struct str *out) CLEW_MUST_CHECK;
 
 #endif

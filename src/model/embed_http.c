@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "model/breaker.h"
 #include "model/embed.h"
 #include "model/url_check.h"
 
@@ -453,9 +454,4 @@ enum clew_status embed_http_open(const struct embed_http_options *options,
                    options->model, model->base.dim);
     *out_embedder = &model->base;
     return CLEW_OK;
-}
-
-enum breaker_state embed_http_state(struct embedder *embedder)
-{
-    return breaker_state(&((struct http_embedder *)embedder)->breaker);
 }

@@ -14,7 +14,6 @@
 
 #include "clew/attr.h"
 #include "clew/status.h"
-#include "model/breaker.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +39,5 @@ struct embed_http_options {
 enum clew_status embed_http_open(const struct embed_http_options *options,
                                  struct embedder **out_embedder,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* Whether requests go out; `embedder` must come from embed_http_open(). */
-enum breaker_state embed_http_state(struct embedder *embedder);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "engine/call/call_hash.h"
 #include "engine/call/call_text.h"
+#include "engine/read/reading.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -192,7 +193,8 @@ enum clew_status inject_fence(struct str context, struct buf *out)
     enum clew_status status;
 
     buf_init(&safe, LIMIT_BODY_BYTES);
-    while ((at = str_ifind(context, STR(CALL_FENCE_CLOSE), done)) != SIZE_MAX) {
+    while ((at = str_ifind(context, STR(READING_FENCE_CLOSE), done)) !=
+           SIZE_MAX) {
         (void)buf_append_str(&safe, str_sub(context, done, at + 1));
         (void)buf_append_char(&safe, ' ');
         done = at + 1;
@@ -201,9 +203,10 @@ enum clew_status inject_fence(struct str context, struct buf *out)
     status = buf_status(&safe);
     if (status == CLEW_OK) {
         sha256_hex_of(buf_str(&safe), hex);
-        (void)buf_printf(out, "\n\n" CALL_FENCE_OPEN " sha256=\"%s\">\n", hex);
+        (void)buf_printf(out, "\n\n" READING_FENCE_OPEN " sha256=\"%s\">\n",
+                         hex);
         (void)buf_append_str(out, buf_str(&safe));
-        status = buf_append_cstr(out, "\n" CALL_FENCE_CLOSE);
+        status = buf_append_cstr(out, "\n" READING_FENCE_CLOSE);
     }
     buf_release(&safe);
     return status;

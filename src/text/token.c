@@ -14,8 +14,6 @@
 
 #include <string.h>
 
-#define AREA_MASK (TOKEN_IN_CODE | TOKEN_IN_FENCE | TOKEN_IN_QUOTE)
-
 static const char *lower_copy(struct arena *arena, struct str text)
 {
     char *copy = arena_alloc(arena, text.len + 1);

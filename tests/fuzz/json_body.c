@@ -62,9 +62,6 @@ static enum clew_status read_fields(const json_t *body, struct clew_error *err)
     if (status == CLEW_OK) {
         status = json_get_array(body, "a", JSON_OPTIONAL, 3, &part, err);
     }
-    if (status == CLEW_OK) {
-        status = json_get_object(body, "o", JSON_OPTIONAL, &part, err);
-    }
     return status;
 }
 

@@ -12,7 +12,6 @@
 #include "engine/core/budget.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
-#include "engine/read/reading.h"
 #include "text/token.h"
 
 #include <string.h>
@@ -33,7 +32,6 @@ static const size_t shares[2][CONTEXT_SECTIONS] = {{30, 5, 15, 50, 0},
 #define RECALL_TURN_TOKENS 160
 #define RECALL_WHOLE 2
 #define RECALL_WHOLE_TOKENS 320
-#define FENCE_TOKENS 48
 #define DATE_BYTES 10 /* of an RFC 3339 time */
 
 /* --- recall ----------------------------------------------------------------
@@ -325,65 +323,4 @@ enum clew_status context_build(struct engine *engine, const struct scope *scope,
         status = context_recall(&b, err);
     }
     return status == CLEW_OK ? context_assemble(&b, err) : status;
-}
-
-/* A stored text cannot end the fence it stands in. */
-static void append_tame(struct buf *text, struct str line)
-{
-    size_t at = 0;
-    size_t mark = str_ifind(line, STR("clew-context"), 0);
-
-    while (mark != SIZE_MAX) {
-        (void)buf_append_str(text, str_sub(line, at, mark));
-        (void)buf_append_cstr(text, "clew context"); /* same length */
-        at = mark + sizeof("clew-context") - 1;
-        mark = str_ifind(line, STR("clew-context"), at);
-    }
-    (void)buf_append_str(text, str_sub(line, at, line.len));
-    (void)buf_append_char(text, '\n'); /* the caller checks the buffer */
-}
-
-enum clew_status context_for_injection(struct engine *engine,
-                                       const struct scope *scope,
-                                       struct arena *arena,
-                                       const struct context_request *request,
-                                       struct str *out_text,
-                                       struct clew_error *err)
-{
-    static const enum context_section told[] = {
-        CONTEXT_MEMORY, CONTEXT_CONTINUITY, CONTEXT_RECALL};
-    struct context_request inner = *request;
-    struct context context;
-    struct buf text;
-    size_t n_lines = 0;
-    enum clew_status status;
-
-    if (inner.budget_tokens >= CONTEXT_MIN_TOKENS + FENCE_TOKENS) {
-        inner.budget_tokens -= FENCE_TOKENS;
-    }
-    status = context_build(engine, scope, arena, &inner, &context, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    buf_init(&text, (size_t)256 << 20);
-    (void)buf_printf(&text, "%s hash=\"%.16s\">\n", READING_FENCE_OPEN,
-                     context.hash); /* checked at the end */
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
-        const struct context_part *part = &context.parts[told[i]];
-
-        n_lines += part->count;
-        if (part->count > 0) {
-            (void)buf_append_str(&text, part->head);
-            (void)buf_append_char(&text, '\n');
-        }
-        for (size_t k = 0; k < part->count; k++) {
-            append_tame(&text, part->lines[k].text);
-        }
-    }
-    (void)buf_append_cstr(&text, READING_FENCE_CLOSE);
-    *out_text = n_lines > 0 ? arena_str(arena, buf_str(&text)) : STR("");
-    status = buf_status(&text);
-    buf_release(&text);
-    return status == CLEW_OK && out_text->s ? CLEW_OK : clew_no_memory(err);
 }

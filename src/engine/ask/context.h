@@ -108,16 +108,6 @@ enum clew_status context_build(struct engine *engine, const struct scope *scope,
                                const struct context_request *request,
                                struct context *out,
                                struct clew_error *err) CLEW_MUST_CHECK;
-/*
- * The context as one fenced block, to be put into a call by the proxy. Empty if
- * there is nothing to say. Turns are left out: the caller has them.
- */
-enum clew_status context_for_injection(struct engine *engine,
-                                       const struct scope *scope,
-                                       struct arena *arena,
-                                       const struct context_request *request,
-                                       struct str *out_text,
-                                       struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- the cache of stable blocks --- */
 

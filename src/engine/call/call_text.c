@@ -4,6 +4,8 @@
  */
 #include "engine/call/call_text.h"
 
+#include "engine/read/reading.h"
+
 #include <string.h>
 
 /* A block that is cut out. */
@@ -15,8 +17,8 @@ struct block_kind {
 
 static const struct block_kind kinds[] = {
     {{"<system-reminder>", 17}, {"</system-reminder>", 18}, false},
-    {{CALL_FENCE_OPEN, sizeof(CALL_FENCE_OPEN) - 1},
-     {CALL_FENCE_CLOSE, sizeof(CALL_FENCE_CLOSE) - 1},
+    {{READING_FENCE_OPEN, sizeof(READING_FENCE_OPEN) - 1},
+     {READING_FENCE_CLOSE, sizeof(READING_FENCE_CLOSE) - 1},
      true},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(*kinds))

@@ -19,10 +19,6 @@
 
 #include <stdbool.h>
 
-/* The fence around injected context; see proxy/inject.h. */
-#define CALL_FENCE_OPEN "<clew-context"
-#define CALL_FENCE_CLOSE "</clew-context>"
-
 /* Bytes of the white space character that starts at `at`, 0 if none does. */
 size_t call_space_at(struct str text, size_t at);
 /* `text` without white space at its ends. */

@@ -182,9 +182,9 @@ enum clew_status request_list(struct engine *engine, const struct scope *scope,
                               const struct request_filter *filter,
                               struct request **out, size_t *out_count,
                               struct clew_error *err) CLEW_MUST_CHECK;
-/* What the last message of each call says, cut short; s == NULL where it stands
- * in another chat or was forgotten. One for each request, in the arena. */
-#define REQUEST_PREVIEW_CHARS 200
+/* What the last message of each call says, cut to 200 characters; s == NULL
+ * where it stands in another chat or was forgotten. One for each request, in
+ * the arena. */
 enum clew_status request_previews(struct engine *engine,
                                   const struct scope *scope,
                                   struct arena *arena,

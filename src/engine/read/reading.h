@@ -22,7 +22,7 @@
 
 struct engine;
 
-/* Text between these marks was put there by clew; see context.h. */
+/* Text between these marks was put there by clew; see proxy/inject.h. */
 #define READING_FENCE_OPEN "<clew-context"
 #define READING_FENCE_CLOSE "</clew-context>"
 
