@@ -149,7 +149,7 @@ static void run_item(const struct options *options, const json_t *items,
         add_turn(&arena, &chat, json_string_value(text),
                  NOW_MS + (int64_t)i * 10000);
         if (chatlink_score(&arena, &chat, earlier, n, &chatlink_default_weights,
-                           NULL, &scores) != CLEW_OK) {
+                           &scores) != CLEW_OK) {
             exit(1);
         }
         if (options->dump) {

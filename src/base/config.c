@@ -131,9 +131,13 @@ static bool is_twice(const struct entry *entry, const char *from)
            memcmp(entry->from, from, (size_t)(b - from)) == 0;
 }
 
-enum clew_status config_set(struct config *config, struct str key,
-                            struct str value, const char *from,
-                            struct clew_error *err)
+/*
+ * Set `key` to `value`, checked against the table. `from` names the place for
+ * errors and for `clew config`: "clew.yaml:12", "CLEW_SERVER_LISTEN".
+ */
+static enum clew_status config_set(struct config *config, struct str key,
+                                   struct str value, const char *from,
+                                   struct clew_error *err)
 {
     const struct config_key *row = key_of(key);
     struct entry *entry = find_entry(config, key);

@@ -21,13 +21,6 @@ bool config_parse(const struct config_key *key, struct str text,
                   size_t cap);
 
 /*
- * Set `key` to `value`, checked against the table. `from` names the place for
- * errors and for `clew config`: "clew.yaml:12", "CLEW_SERVER_LISTEN".
- */
-enum clew_status config_set(struct config *config, struct str key,
-                            struct str value, const char *from,
-                            struct clew_error *err) CLEW_MUST_CHECK;
-/*
  * Read the YAML file at `path` and `set` each value (config_set). A missing
  * file is CLEW_NOT_FOUND.
  */

@@ -111,7 +111,8 @@ static json_t *number_with(const json_t *number, struct str digits)
     return node;
 }
 
-bool json_digits_matter(struct str number)
+/* May the value of this number be written in other digits than these? */
+static bool json_digits_matter(struct str number)
 {
     for (size_t i = 0; i < number.len; i++) {
         if (number.s[i] == '.' || (number.s[i] | 0x20) == 'e') {

@@ -31,8 +31,6 @@ void json_digits_setup(void);
  * goes on after some failures, with a byte less. */
 bool json_ran_out(void);
 
-/* May the value of this number be written in other digits than these? */
-bool json_digits_matter(struct str number);
 /*
  * Leave the digits with the numbers of `*tree`, which was parsed from `text`;
  * with all of them, or only where they matter. `*tree` itself is replaced if it

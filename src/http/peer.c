@@ -197,8 +197,7 @@ static bool is_inside(const unsigned char *address,
     int rest = bits % 8;
 
     return memcmp(address, network, (size_t)whole) == 0 &&
-           (rest == 0 ||
-            (address[whole] ^ network[whole]) >> (8 - rest) == 0);
+           (rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0);
 }
 
 enum clew_status peer_list_check(const char *list, struct clew_error *err)
@@ -223,7 +222,8 @@ enum clew_status peer_list_check(const char *list, struct clew_error *err)
     return CLEW_OK;
 }
 
-bool peer_list_has(const char *list, struct str address)
+/* Is an address, as peer_format() writes it, in the list? NULL: nobody is. */
+static bool peer_list_has(const char *list, struct str address)
 {
     struct str rest = str_of(list);
     struct str part;
@@ -251,8 +251,8 @@ bool peer_list_has(const char *list, struct str address)
 static bool is_forwarded(const struct http_request *request)
 {
     static const char *const marks[] = {"forwarded", "x-forwarded-for",
-                                        "x-forwarded-host",
-                                        "x-forwarded-proto", "x-real-ip"};
+                                        "x-forwarded-host", "x-forwarded-proto",
+                                        "x-real-ip"};
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (http_header_of(request, marks[i]).s) {

@@ -45,13 +45,11 @@ enum clew_status peer_check_site(const struct http_request *request,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
- * Comma-separated addresses and networks: "127.0.0.1, 10.0.0.0/8, ::1, unix".
- * peer_list_check() says what is wrong with one, peer_list_has() whether an
- * address as peer_format() writes it is in it (NULL: nobody is).
+ * What is wrong with a list of addresses and networks, separated by commas:
+ * "127.0.0.1, 10.0.0.0/8, ::1, unix".
  */
 enum clew_status peer_list_check(const char *list,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-bool peer_list_has(const char *list, struct str address);
 
 /*
  * Did somebody pass this request on? Then it is local only if `request->peer`

@@ -39,8 +39,9 @@ static void add_param(struct str value, struct str *params, size_t *n_params)
     }
 }
 
-bool router_fits(const char *pattern, struct str path, struct str *params,
-                 size_t *out_n_params)
+/* Does `path` fit `pattern`? Fills up to ROUTER_MAX_PARAMS raw parameters. */
+static bool router_fits(const char *pattern, struct str path,
+                        struct str *params, size_t *out_n_params)
 {
     const char *p = pattern + 1; /* both begin with '/' */
     const char *p_end = pattern + strlen(pattern);

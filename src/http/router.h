@@ -42,8 +42,4 @@ enum clew_status router_find(router_row_fn row_at, const void *table,
                              struct router_match *out_match,
                              struct clew_error *err) CLEW_MUST_CHECK;
 
-/* Does `path` fit `pattern`? Fills up to ROUTER_MAX_PARAMS raw parameters. */
-bool router_fits(const char *pattern, struct str path, struct str *params,
-                 size_t *out_n_params);
-
 #endif

@@ -263,6 +263,17 @@ static enum clew_status read_manifest(const char *dir,
 #define MANIFEST_MAX_BYTES                                                     \
     (sizeof(struct head) + MANIFEST_MAX_SEGMENTS * sizeof(struct entry) + 8)
 
+/* Unref the segments and free the list. */
+static void manifest_release(struct manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->count; i++) {
+        segment_unref(manifest->segments[i]);
+    }
+    alloc_free((void *)manifest->segments);
+    manifest->segments = NULL;
+    manifest->count = 0;
+}
+
 enum clew_status manifest_load(const char *dir, const struct segment_kind *kind,
                                struct manifest *out, struct clew_error *err)
 {
@@ -315,16 +326,6 @@ int64_t manifest_peek(const char *dir, const struct segment_kind *kind)
     }
     buf_release(&bytes);
     return through;
-}
-
-void manifest_release(struct manifest *manifest)
-{
-    for (size_t i = 0; i < manifest->count; i++) {
-        segment_unref(manifest->segments[i]);
-    }
-    alloc_free((void *)manifest->segments);
-    manifest->segments = NULL;
-    manifest->count = 0;
 }
 
 /* Save the removed documents of a segment if they have changed. */

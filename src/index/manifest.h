@@ -30,15 +30,13 @@ struct manifest {
 /*
  * Open all live segments of the folder. CLEW_NOT_FOUND if there is no
  * manifest; CLEW_CORRUPT if anything is missing, damaged or of another kind.
- * The caller frees with manifest_release().
+ * The segments, each with a reference, and their list are the caller's.
  */
 enum clew_status manifest_load(const char *dir, const struct segment_kind *kind,
                                struct manifest *out,
                                struct clew_error *err) CLEW_MUST_CHECK;
 /* Only the change number, to see whether a writer has moved on; 0 if none. */
 int64_t manifest_peek(const char *dir, const struct segment_kind *kind);
-/* Unref the segments and free the list. */
-void manifest_release(struct manifest *manifest);
 
 /*
  * Make `segments` (each with a file) the live ones, save what was removed from

@@ -33,7 +33,8 @@ const char *mcp_version_find(struct str version)
     return NULL;
 }
 
-bool mcp_version_has_batches(const char *version)
+/* May this version send several messages as one array? */
+static bool mcp_version_has_batches(const char *version)
 {
     /* JSON-RPC has them; the revision of June 2025 took them out */
     return version && strcmp(version, "2025-06-18") < 0;

@@ -60,8 +60,6 @@ struct mcp_peer {
 
 /* The version as we spell it if we speak it, else NULL. */
 const char *mcp_version_find(struct str version);
-/* May this version send several messages as one array? */
-bool mcp_version_has_batches(const char *version);
 
 /*
  * Handle one message, or an array of them. The caller json_decref()s

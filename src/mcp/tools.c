@@ -118,7 +118,8 @@ static const struct tool_field effort_fields[] = {
 };
 
 /* clang-format off */
-const struct tool mcp_tools[] = {
+/* Ends with a row whose name is NULL. */
+static const struct tool tools[] = {
     {"recall", "Recall",
      "Search long-term memory: earlier conversations, facts, decisions and "
      "other agents' thoughts. Use it before you start on a task, when the "
@@ -246,7 +247,7 @@ enum clew_status mcp_tools_list(struct mcp_request *request,
         return status;
     }
     list = json_array();
-    for (const struct tool *t = mcp_tools; list && t->name; t++) {
+    for (const struct tool *t = tools; list && t->name; t++) {
         json_t *item = json_pack(
             "{s:s, s:s, s:s, s:o, s:{s:b, s:b, s:b, s:b}}", "name", t->name,
             "title", t->title, "description", t->description, "inputSchema",
@@ -377,7 +378,7 @@ static enum clew_status check_args(const struct tool *tool, const json_t *args,
 
 static const struct tool *find(const char *name)
 {
-    for (const struct tool *t = mcp_tools; t->name; t++) {
+    for (const struct tool *t = tools; t->name; t++) {
         if (strcmp(t->name, name) == 0) {
             return t;
         }

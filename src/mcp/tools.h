@@ -54,9 +54,6 @@ struct tool {
     tool_fn fn;
 };
 
-/* The eight; ends with a row whose name is NULL. */
-extern const struct tool mcp_tools[];
-
 enum clew_status tool_recall(struct tool_run *run, struct clew_error *err);
 enum clew_status tool_contribute(struct tool_run *run, struct clew_error *err);
 enum clew_status tool_refine(struct tool_run *run, struct clew_error *err);

@@ -37,8 +37,10 @@ void embed_free(struct embedder *embedder)
     }
 }
 
-enum clew_status embed_write_json(const float *vector, size_t dim,
-                                  struct buf *out)
+/* Append a vector as a JSON array whose numbers read back as the same floats.
+ */
+static enum clew_status embed_write_json(const float *vector, size_t dim,
+                                         struct buf *out)
 {
     (void)buf_append_char(out, '[');
     for (size_t i = 0; i < dim; i++) {

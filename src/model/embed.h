@@ -99,10 +99,6 @@ bool embed_ask(const struct embedder *embedder, const float *vector,
 /* NULL and the shared static model are no-ops. */
 void embed_free(struct embedder *embedder);
 
-/* Append a vector as a JSON array whose numbers read back as the same floats.
- */
-enum clew_status embed_write_json(const float *vector, size_t dim,
-                                  struct buf *out) CLEW_MUST_CHECK;
 /* `clew model embed`: one text a line in, one JSON array a line out. */
 enum clew_status embed_lines(struct embedder *embedder, FILE *in, FILE *out,
                              struct clew_error *err) CLEW_MUST_CHECK;

@@ -61,8 +61,9 @@ static uint16_t hash_words(enum feature kind, const struct intent_word *words,
     return bucket_of(hash);
 }
 
-size_t intent_features(const struct intent_piece *piece,
-                       uint16_t out[INTENT_MAX_FEATURES])
+/* Hashed features of a segment; returns how many were written. */
+static size_t intent_features(const struct intent_piece *piece,
+                              uint16_t out[INTENT_MAX_FEATURES])
 {
     const struct intent_word *words = piece->words;
     const struct intent_word *body = words + piece->body;

@@ -66,9 +66,6 @@ void intent_rule(const struct intent_piece *piece, bool has_end,
 #define INTENT_BUCKETS (1u << 14)
 #define INTENT_MAX_FEATURES 512
 
-/* Hashed features of a segment; returns how many were written. */
-size_t intent_features(const struct intent_piece *piece,
-                       uint16_t out[INTENT_MAX_FEATURES]);
 /* Probabilities of the acts for one segment, by the shipped weights. */
 void intent_classify(const struct intent_piece *piece,
                      float out_share[INTENT_ACTS]);

@@ -29,7 +29,8 @@ static bool word_in(const struct intent_word *word, const char *const *list)
     return false;
 }
 
-bool intent_is_subject(const struct intent_word *word)
+/* A pronoun that may be a subject. */
+static bool intent_is_subject(const struct intent_word *word)
 {
     static const char *const subjects[] = {
         "i",      "you",     "we",       "they",       "he",

@@ -58,8 +58,7 @@ uint64_t intent_mask(const char *word, size_t len);
 /* A verb in its base form; one that is a noun as well. */
 bool intent_is_verb(const struct intent_word *word);
 bool intent_is_noun_verb(const struct intent_word *word);
-/* A pronoun that may be a subject; an auxiliary, negated or not. */
-bool intent_is_subject(const struct intent_word *word);
+/* An auxiliary, negated or not. */
 bool intent_is_aux(const struct intent_word *word);
 
 #endif

@@ -137,7 +137,12 @@ static json_t *parse_object(struct str text)
     return json;
 }
 
-json_t *llm_repair(struct arena *arena, struct str text)
+/*
+ * Read a JSON object out of what a model wrote: code fences, words around it,
+ * trailing commas, single quotes and unquoted True/False/None are forgiven.
+ * NULL if there is none.
+ */
+static json_t *llm_repair(struct arena *arena, struct str text)
 {
     size_t from = str_find(text, STR("{"), 0);
     size_t to = from == SIZE_MAX ? SIZE_MAX : object_end(text, from);

@@ -72,11 +72,4 @@ enum clew_status llm_ask(struct llm *llm, struct arena *arena,
                          struct llm_answer *out,
                          struct clew_error *err) CLEW_MUST_CHECK;
 
-/*
- * Read a JSON object out of what a model wrote: code fences, words around it,
- * trailing commas, single quotes and unquoted True/False/None are forgiven.
- * NULL if there is none.
- */
-json_t *llm_repair(struct arena *arena, struct str text);
-
 #endif

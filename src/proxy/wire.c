@@ -509,7 +509,8 @@ static ptrdiff_t hand_out(struct wire *wire, char *out, size_t cap)
     return (ptrdiff_t)len;
 }
 
-ptrdiff_t wire_read_now(struct wire *wire, char *out, size_t cap)
+/* As wire_read(), without waiting for what has not come: -2 if nothing has. */
+static ptrdiff_t wire_read_now(struct wire *wire, char *out, size_t cap)
 {
     if (wire->in.len > wire->at) {
         return hand_out(wire, out, cap);

@@ -69,8 +69,6 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /* Up to `cap` bytes; 0 at the end, -1 if it broke off. Blocks. */
 ptrdiff_t wire_read(struct wire *wire, char *out, size_t cap);
-/* The same without waiting for what has not come yet: -2 if nothing has. */
-ptrdiff_t wire_read_now(struct wire *wire, char *out, size_t cap);
 /* Also in mid-stream: the upstream sees the connection end. */
 void wire_close(struct wire *wire);
 

@@ -141,9 +141,6 @@ void postgres_ahead_forget(struct conn *conn);
 void postgres_ahead_release(struct conn *conn);
 
 void postgres_release_all(struct conn *conn);
-/* The status of a failed result; notes what it means for the connection. */
-enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
-                               struct clew_error *err);
 
 /* postgres_schema.c: what migrations need. */
 enum clew_status postgres_is_new(struct conn *conn, bool *out_new,

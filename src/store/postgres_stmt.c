@@ -76,8 +76,9 @@ static enum clew_status status_of(const char *state)
     return CLEW_INTERNAL;
 }
 
-enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
-                               struct clew_error *err)
+/* The status of a failed result; notes what it means for the connection. */
+static enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
+                                      struct clew_error *err)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);

@@ -523,7 +523,8 @@ static void push_whole(struct scan *scan, const struct extent *extent)
     }
 }
 
-size_t scan_url(struct scan *scan, size_t from)
+/* A URL with its scheme, or from "www."; returns its end. */
+static size_t scan_url(struct scan *scan, size_t from)
 {
     struct str text = scan->text;
     struct extent extent = {.from = from, .body = from, .starts_lower = true};

@@ -107,7 +107,8 @@ static bool has_small_day_after(const struct date_parser *p, size_t at)
             month_day_number(p, at + 3, &day));
 }
 
-bool date_is_small_month(const struct date_parser *p, size_t at)
+/* Can the lower-case month at `at` be one, and not the modal or the walk? */
+static bool date_is_small_month(const struct date_parser *p, size_t at)
 {
     return has_small_day_before(p, at) || has_small_day_after(p, at);
 }

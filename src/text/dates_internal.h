@@ -310,9 +310,6 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
 /* The same of scripts without spaces, by what stands behind the date's end. */
 struct date_tense_seen date_tense_spaceless(struct str text, size_t at);
 
-/* Can the lower-case month at `at` be one, and not the modal or the walk? */
-bool date_is_small_month(const struct date_parser *p, size_t at);
-
 /* Take away the days and months that are names: "the Sunday Times", "May is
  * here", "Easter Road". */
 void date_unname(const struct tokens *tokens, struct date_item *items,

@@ -65,8 +65,6 @@ struct token *scan_push_run(struct scan *scan, const struct extent *extent,
 
 /* Anything that begins with a word character; returns where it ends. */
 size_t scan_compound(struct scan *scan, size_t from, size_t body);
-/* A URL with its scheme, or from "www."; returns its end. */
-size_t scan_url(struct scan *scan, size_t from);
 /* A run of Han and kana, of Thai and its like, of Hangul. */
 size_t scan_spaceless(struct scan *scan, size_t at, enum char_class class);
 /* One emoji with its modifiers. */

@@ -327,8 +327,12 @@ static struct str with_capitals(struct arena *arena, struct str text)
     return copy ? (struct str){copy, text.len} : text;
 }
 
-bool typed_time(struct arena *arena, struct str text, struct str zone,
-                int64_t now_ms, bool is_end, int64_t *out_ms)
+/*
+ * The moment a text means at `now_ms` in the zone: RFC 3339, a day, or words.
+ * `is_end`: of a stretch of time its end, else its beginning.
+ */
+static bool typed_time(struct arena *arena, struct str text, struct str zone,
+                       int64_t now_ms, bool is_end, int64_t *out_ms)
 {
     struct date date;
     int64_t span;

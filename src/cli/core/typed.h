@@ -32,13 +32,6 @@ struct cli;
 enum clew_status typed_resolve(struct cli *cli,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
-/*
- * The moment a text means at `now_ms` in the zone: RFC 3339, a day, or words.
- * `is_end`: of a stretch of time its end, else its beginning.
- */
-bool typed_time(struct arena *arena, struct str text, struct str zone,
-                int64_t now_ms, bool is_end, int64_t *out_ms);
-
 /* Where the error is about a field of the API, let it name the option that was
  * typed for it. */
 void typed_blame(const struct cli *cli, struct clew_error *err);

@@ -217,7 +217,8 @@ static enum clew_status asks_something(struct builder *b, struct str message,
     return CLEW_OK;
 }
 
-enum clew_status context_recall(struct builder *b, struct clew_error *err)
+static enum clew_status context_recall(struct builder *b,
+                                       struct clew_error *err)
 {
     struct search_query query = {
         .query = str_sub(b->request->message, 0, RECALL_QUERY_BYTES),

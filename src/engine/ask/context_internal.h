@@ -69,7 +69,5 @@ enum clew_status context_turns(struct store_tx *tx, struct builder *b,
 /* Lines from chats linked to this one; see context_continuity.c. */
 enum clew_status context_continuity(struct store_tx *tx, struct builder *b,
                                     struct clew_error *err) CLEW_MUST_CHECK;
-enum clew_status context_recall(struct builder *b,
-                                struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

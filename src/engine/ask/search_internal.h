@@ -151,8 +151,6 @@ enum clew_status search_add_turn(struct search_work *work,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* Where the matter that shows `id` stands. */
 size_t search_find(const struct search_work *work, const struct uuid *id);
-/* Is a text in a script that the reader has seen? */
-bool search_is_readable(struct str text);
 /* Is there a reader, and time for it? */
 bool search_may_read(const struct search_work *work);
 /* Is this question read with its candidates? */
@@ -170,9 +168,6 @@ int search_tell_apart(const struct search_hit *left,
 /* What it is ordered by as long as nothing is known of the others. */
 double search_standing(const struct search_work *work,
                        const struct matter *matter);
-/* For qsort(): by the sum; equals by time, place and text, so that their order
- * does not hang on ids. */
-int search_compare(const void *a, const void *b);
 /* The passage of a matter instead of its whole turn. */
 enum clew_status search_set_passage(struct search_work *work,
                                     struct matter *matter,

@@ -69,15 +69,9 @@ double search_promise(const struct matter *matter)
     return matter->hit.is_asking ? PROMISE_ASKING * promise : promise;
 }
 
-void search_sort_by_promise(struct search_work *work)
-{
-    for (size_t i = 0; i < work->count; i++) {
-        work->matters[i].sum = search_promise(&work->matters[i]);
-    }
-    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
-}
-
-int search_compare(const void *a, const void *b)
+/* For qsort(): by the sum; equals by time, place and text, so that their order
+ * does not hang on ids. */
+static int search_compare(const void *a, const void *b)
 {
     const struct matter *left = a;
     const struct matter *right = b;
@@ -94,6 +88,14 @@ int search_compare(const void *a, const void *b)
         return x->seq > y->seq ? -1 : 1;
     }
     return search_tell_apart(&left->hit, &right->hit);
+}
+
+void search_sort_by_promise(struct search_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        work->matters[i].sum = search_promise(&work->matters[i]);
+    }
+    qsort(work->matters, work->count, sizeof(*work->matters), search_compare);
 }
 
 /* --- the sum --- */
@@ -121,7 +123,7 @@ static bool is_foreign(struct str text)
 }
 
 /* Scripts it has never seen: Greek to Arabic, Indic to Thai. */
-bool search_is_readable(struct str text)
+static bool search_is_readable(struct str text)
 {
     return !is_written_in(text, 0xcd, 0xe1); /* U+0340 to U+1FFF */
 }

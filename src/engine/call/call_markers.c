@@ -9,7 +9,7 @@
         CALL_##kind, {text, sizeof(text) - 1}, client, version                 \
     }
 
-const struct call_marker call_markers[] = {
+static const struct call_marker markers[] = {
     ROW(AGENT_OPENING,
         "You are an interactive CLI tool that helps users with software "
         "engineering tasks",
@@ -53,15 +53,14 @@ const struct call_marker call_markers[] = {
     ROW(TASK_TOOL, "Agent", "claude-code", "2.1"),
 };
 
-const size_t call_marker_count = sizeof(call_markers) / sizeof(*call_markers);
+#define N_MARKERS (sizeof(markers) / sizeof(*markers))
 
 const struct call_marker *call_marker_at(enum call_marker_kind kind,
                                          struct str text)
 {
-    for (size_t i = 0; i < call_marker_count; i++) {
-        if (call_markers[i].kind == kind &&
-            str_starts(text, call_markers[i].text)) {
-            return &call_markers[i];
+    for (size_t i = 0; i < N_MARKERS; i++) {
+        if (markers[i].kind == kind && str_starts(text, markers[i].text)) {
+            return &markers[i];
         }
     }
     return NULL;
@@ -74,16 +73,16 @@ const struct call_marker *call_marker_find(enum call_marker_kind kind,
     const struct call_marker *found = NULL;
     size_t best = SIZE_MAX;
 
-    for (size_t i = 0; i < call_marker_count; i++) {
+    for (size_t i = 0; i < N_MARKERS; i++) {
         size_t at;
 
-        if (call_markers[i].kind != kind) {
+        if (markers[i].kind != kind) {
             continue;
         }
-        at = str_find(text, call_markers[i].text, from);
+        at = str_find(text, markers[i].text, from);
         if (at < best) {
             best = at;
-            found = &call_markers[i];
+            found = &markers[i];
         }
     }
     if (found) {

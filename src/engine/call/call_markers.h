@@ -43,9 +43,6 @@ struct call_marker {
     const char *version; /* first version it was seen in */
 };
 
-extern const struct call_marker call_markers[];
-extern const size_t call_marker_count;
-
 /* The first marker of that kind that `text` starts with, or NULL. */
 const struct call_marker *call_marker_at(enum call_marker_kind kind,
                                          struct str text);

@@ -422,7 +422,7 @@ static enum clew_status decide(struct turn_work *work,
     }
     profile->centre = batch->engine->embedder->centre;
     if (chatlink_score(batch->arena, profile, earlier, n_earlier,
-                       &tuning.weights, NULL, &scores) != CLEW_OK) {
+                       &tuning.weights, &scores) != CLEW_OK) {
         return clew_no_memory(err);
     }
     if (profile->n_turns == 1) {

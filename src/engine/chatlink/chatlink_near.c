@@ -35,7 +35,7 @@ enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
         return status;
     }
     return chatlink_score(arena, &out->profile, earlier, count,
-                          &out->tuning.weights, NULL, &out->scores) == CLEW_OK
+                          &out->tuning.weights, &out->scores) == CLEW_OK
                ? CLEW_OK
                : clew_no_memory(err);
 }

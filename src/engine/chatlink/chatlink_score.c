@@ -28,7 +28,11 @@ const struct chatlink_weights chatlink_default_weights = {0.3, 0.3, 0.2, 0.2};
 
 /* Fitted on development halves with four and with twenty earlier chats, then
  * rounded to quarters (docs/quality/links.md). */
-const struct chatlink_points chatlink_points = {
+static const struct {
+    double base;
+    double candidate[CHATLINK_FEATURES];
+    double none[CHATLINK_NONE_FEATURES];
+} points = {
     .base = -2.75,
     .candidate = {[CHATLINK_F_KEYWORDS] = 3,
                   [CHATLINK_F_NOUNS] = 0.75,
@@ -246,12 +250,12 @@ static void fill_none(const struct chat_profile *chat, double *none)
     none[CHATLINK_N_TURNS] = fmin(5, chat->n_turns - 1.0) / 5;
 }
 
-static double weigh(const double *values, const double *points, size_t n)
+static double weigh(const double *values, const double *weights, size_t n)
 {
     double sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        sum += values[i] * points[i];
+        sum += values[i] * weights[i];
     }
     return sum;
 }
@@ -437,7 +441,6 @@ enum clew_status chatlink_score(struct arena *arena,
                                 const struct chat_profile *earlier,
                                 size_t n_earlier,
                                 const struct chatlink_weights *weights,
-                                const struct chatlink_points *points,
                                 struct chatlink_scores *out)
 {
     struct view view = {
@@ -446,7 +449,6 @@ enum clew_status chatlink_score(struct arena *arena,
         .common = arena_zero(arena, chat->dim + 1, sizeof(double))};
 
     memset(out, 0, sizeof(*out));
-    points = points ? points : &chatlink_points;
     out->items = arena_zero(arena, n_earlier + 1, sizeof(*out->items));
     if (!view.holders || !view.common || !out->items) {
         return CLEW_NO_MEMORY;
@@ -459,11 +461,11 @@ enum clew_status chatlink_score(struct arena *arena,
 
         item->profile = &earlier[i];
         fill_features(&view, &earlier[i], item->features);
-        item->points = points->base + weigh(item->features, points->candidate,
-                                            CHATLINK_FEATURES);
+        item->points = points.base + weigh(item->features, points.candidate,
+                                           CHATLINK_FEATURES);
     }
     fill_none(chat, out->none);
-    out->none_points = weigh(out->none, points->none, CHATLINK_NONE_FEATURES);
+    out->none_points = weigh(out->none, points.none, CHATLINK_NONE_FEATURES);
     believe(out);
     believe_groups(out);
     lean(chat, out);

@@ -57,13 +57,6 @@ enum chatlink_none_feature {
     CHATLINK_NONE_FEATURES
 };
 
-struct chatlink_points {
-    double base;
-    double candidate[CHATLINK_FEATURES];
-    double none[CHATLINK_NONE_FEATURES];
-};
-extern const struct chatlink_points chatlink_points;
-
 struct chatlink_candidate {
     const struct chat_profile *profile;
     double features[CHATLINK_FEATURES];
@@ -86,14 +79,13 @@ struct chatlink_scores {
 
 /*
  * Score `chat` against earlier chats of its user, as of its last turn.
- * `points` NULL takes the shipped ones. CLEW_NO_MEMORY is the only failure.
+ * CLEW_NO_MEMORY is the only failure.
  */
 enum clew_status chatlink_score(struct arena *arena,
                                 const struct chat_profile *chat,
                                 const struct chat_profile *earlier,
                                 size_t n_earlier,
                                 const struct chatlink_weights *weights,
-                                const struct chatlink_points *points,
                                 struct chatlink_scores *out) CLEW_MUST_CHECK;
 
 /* --- the decision of both paths --- */

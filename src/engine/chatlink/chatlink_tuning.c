@@ -53,9 +53,10 @@ static double score_of(const struct chatlink_tuning *tuning,
            tuning->weights.recency * sample->signals[3];
 }
 
-void chatlink_tuning_measure(const struct chatlink_tuning *tuning,
-                             const struct chatlink_sample *samples,
-                             size_t count, struct chatlink_metrics *out)
+/* What `tuning` would have made of the samples. */
+static void chatlink_tuning_measure(const struct chatlink_tuning *tuning,
+                                    const struct chatlink_sample *samples,
+                                    size_t count, struct chatlink_metrics *out)
 {
     size_t right = 0;
     size_t positives = 0;

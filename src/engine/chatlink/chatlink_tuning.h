@@ -58,10 +58,6 @@ struct chatlink_sample {
     bool llm_said_link;
 };
 
-/* What `tuning` would have made of the samples. */
-void chatlink_tuning_measure(const struct chatlink_tuning *tuning,
-                             const struct chatlink_sample *samples,
-                             size_t count, struct chatlink_metrics *out);
 /*
  * The best tuning within a step of `from`, with measures before and after;
  * false if none is better.

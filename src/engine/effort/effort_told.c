@@ -146,7 +146,8 @@ enum clew_status effort_told_name(struct batch_work *batch,
     return memory_update(batch, &memory, err);
 }
 
-bool effort_told_is_guess(const struct memory *memory)
+/* Was the end of the effort a guess, that may be told better? */
+static bool effort_told_is_guess(const struct memory *memory)
 {
     json_t *fields = NULL;
     bool is_guess = false;

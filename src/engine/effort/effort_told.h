@@ -48,7 +48,5 @@ enum clew_status effort_told_stand(struct observation *o, const struct uuid *id,
                                    const struct effort_told *told,
                                    bool *out_changed,
                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* Was the end of the effort a guess, that may be told better? */
-bool effort_told_is_guess(const struct memory *memory);
 
 #endif

@@ -341,10 +341,11 @@ enum clew_status episode_update(struct batch_work *batch,
 /* --- a turn's step ---------------------------------------------------------
  */
 
-enum clew_status episode_ask(struct store_tx *tx, struct arena *arena,
-                             const struct uuid *id, const char *cause,
-                             int64_t execute_at_ms, int64_t now_ms,
-                             struct clew_error *err)
+/* Ask for the compaction of an episode, `cause` as above. */
+static enum clew_status episode_ask(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *id, const char *cause,
+                                    int64_t execute_at_ms, int64_t now_ms,
+                                    struct clew_error *err)
 {
     struct task_new task = {.kind = "episode.compact",
                             .execute_at_ms = execute_at_ms,

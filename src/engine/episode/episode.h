@@ -72,11 +72,6 @@ enum clew_status episode_doc(struct engine *engine, struct arena *arena,
  * the compaction of what has ended. */
 enum clew_status episode_observe(struct turn_work *work,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* Ask for the compaction of an episode, `cause` as above. */
-enum clew_status episode_ask(struct store_tx *tx, struct arena *arena,
-                             const struct uuid *id, const char *cause,
-                             int64_t execute_at_ms, int64_t now_ms,
-                             struct clew_error *err) CLEW_MUST_CHECK;
 /* The chat has ended (closed): ask for the compaction of its open episodes. */
 enum clew_status episode_end_chat(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *chat_id, int64_t now_ms,

@@ -155,8 +155,8 @@ enum clew_status keep_insert(struct observation *o,
 }
 
 /* Said again: one more line it comes from. */
-enum clew_status keep_again(struct observation *o, const struct uuid *id,
-                            struct clew_error *err)
+static enum clew_status keep_again(struct observation *o, const struct uuid *id,
+                                   struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     struct memory_ref ref = {turn->chat_id, turn->seq, turn->seq};

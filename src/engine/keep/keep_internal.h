@@ -19,9 +19,6 @@ enum clew_status keep_insert(struct observation *o,
                              const struct keep_note *kept,
                              const struct keep_near *near, struct uuid *out_id,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* Said again: one more line it comes from. */
-enum clew_status keep_again(struct observation *o, const struct uuid *id,
-                            struct clew_error *err) CLEW_MUST_CHECK;
 /* Keep it, or say the one again that says the same. */
 enum clew_status keep_note(struct observation *o,
                            const struct select_note *note, struct uuid *out_id,

@@ -187,10 +187,12 @@ enum clew_status lineage_find_seen(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
-enum clew_status lineage_add_sources(struct store_tx *tx,
-                                     struct rows_list *edges,
-                                     const struct uuid *ids, size_t count,
-                                     int64_t limit, struct clew_error *err)
+/* Add the edges from memories to their sources, sorted. */
+static enum clew_status lineage_add_sources(struct store_tx *tx,
+                                            struct rows_list *edges,
+                                            const struct uuid *ids,
+                                            size_t count, int64_t limit,
+                                            struct clew_error *err)
 {
     return rows_add(tx, edges, &SELECT_UP,
                     DB_ARGS(db_uuids(ids, count), db_int(limit)), err);

@@ -44,12 +44,6 @@ const struct edge *edge_from(const struct rows_list *edges,
 const struct edge *edge_all_from(const struct rows_list *edges,
                                  const struct uuid *id, size_t *out_count);
 
-/* Add the edges from memories to their sources, sorted. */
-enum clew_status lineage_add_sources(struct store_tx *tx,
-                                     struct rows_list *edges,
-                                     const struct uuid *ids, size_t count,
-                                     int64_t limit,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
 /* `newest` has the newest refiner of each mark, nil where there is none. */
 void lineage_set_refiners(struct lineage_mark *marks, size_t count,
                           const struct rows_list *newest);

@@ -54,9 +54,12 @@ static enum clew_status embed_halves(struct engine *engine, struct arena *arena,
                    : clew_no_memory(err);
 }
 
-enum clew_status doc_text_of(struct engine *engine, struct arena *arena,
-                             struct str text, int64_t time_ms,
-                             struct doc_text *out, struct clew_error *err)
+/* Analyse and embed a text said at `time_ms`, for the index alone: without
+ * keywords. */
+static enum clew_status doc_text_of(struct engine *engine, struct arena *arena,
+                                    struct str text, int64_t time_ms,
+                                    struct doc_text *out,
+                                    struct clew_error *err)
 {
     struct analysis_options options = {.time_ms = time_ms,
                                        .has_no_keywords = true};

@@ -34,14 +34,8 @@ struct doc_text {
     const struct doc_text *searched;
 };
 
-/* Analyse and embed a text said at `time_ms`, for the index alone: without
- * keywords; everything in the arena. */
-enum clew_status doc_text_of(struct engine *engine, struct arena *arena,
-                             struct str text, int64_t time_ms,
-                             struct doc_text *out,
-                             struct clew_error *err) CLEW_MUST_CHECK;
-/* The same for a turn, with its speaker and zone, and with keywords where more
- * than the index wants to know it. */
+/* Analyse and embed a turn's text, with its speaker and zone, and with keywords
+ * where more than the index wants to know it; everything in the arena. */
 enum clew_status doc_text_of_turn(struct engine *engine, struct arena *arena,
                                   const struct turn *turn, bool has_keywords,
                                   struct doc_text *out,

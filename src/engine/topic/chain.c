@@ -255,9 +255,9 @@ enum clew_status chain_add_terms(struct store_tx *tx, const struct chain *chain,
                             err);
 }
 
-enum clew_status chain_add_event(struct store_tx *tx,
-                                 const struct chain_event *event,
-                                 struct clew_error *err)
+static enum clew_status chain_add_event(struct store_tx *tx,
+                                        const struct chain_event *event,
+                                        struct clew_error *err)
 {
     return db_exec(tx, &INSERT_EVENT,
                    DB_ARGS(db_uuid(&event->id), db_uuid(&event->chain_id),

@@ -130,10 +130,6 @@ chain_list_resting(struct store_tx *tx, struct arena *arena, struct str user_id,
 /* Make a chain that goes to rest findable by its words. */
 enum clew_status chain_add_terms(struct store_tx *tx, const struct chain *chain,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* ... by hand. */
-enum clew_status chain_add_event(struct store_tx *tx,
-                                 const struct chain_event *event,
-                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* A session ended: check its chains a day later, have it summed up now
  * (episode/session_sum.h). */
 enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,

@@ -19,7 +19,8 @@ DB_SQL(UPSERT_TALK, "INSERT INTO session_talks (tenant, session_id, memory)"
                     " VALUES ($1, $2, $3) ON CONFLICT (tenant, session_id)"
                     " DO UPDATE SET memory = excluded.memory");
 
-struct chain_cache *chain_cache_of(struct batch_work *batch)
+/* The batch's cache; NULL on OOM. */
+static struct chain_cache *chain_cache_of(struct batch_work *batch)
 {
     const struct config *config = batch->engine->config;
     struct chain_cache *cache = batch->chains;
@@ -242,9 +243,10 @@ static enum clew_status write_talk(struct batch_work *batch,
     return status;
 }
 
-enum clew_status chain_session_flush(struct batch_work *batch,
-                                     struct chain_session *session,
-                                     struct clew_error *err)
+/* Write back what changed in one session. */
+static enum clew_status chain_session_flush(struct batch_work *batch,
+                                            struct chain_session *session,
+                                            struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 

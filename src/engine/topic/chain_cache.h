@@ -42,8 +42,6 @@ struct chain_cache {
     struct chain_session *sessions;
 };
 
-/* The batch's cache; NULL on OOM. */
-struct chain_cache *chain_cache_of(struct batch_work *batch);
 /* The open chains of a session, loaded if need be. */
 enum clew_status chain_session_enter(struct batch_work *batch,
                                      const struct uuid *session_id,
@@ -73,9 +71,5 @@ bool chain_session_has(const struct batch_work *batch,
  * at (foresee), for to wake a chain is no change before the turn is read. */
 enum clew_status chain_flush(struct batch_work *batch,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* Write back what changed in one session. */
-enum clew_status chain_session_flush(struct batch_work *batch,
-                                     struct chain_session *session,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
