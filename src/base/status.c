@@ -4,8 +4,12 @@
  */
 #include "clew/status.h"
 
+#include "base/str.h"
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct row {
     const char *code;
@@ -60,6 +64,23 @@ static void fill(struct clew_error *err, enum clew_status status,
                  const char *code, const char *field, const char *fmt,
                  va_list args) CLEW_PRINTF(5, 0);
 
+/* Words from elsewhere may have been cut inside a character; what is left of
+ * it goes, for JSON takes only whole ones. */
+static void drop_broken(char *text)
+{
+    struct str all = str_of(text);
+    size_t len = 0;
+
+    for (size_t at = 0; at < all.len;) {
+        size_t whole = utf8_valid_len(str_sub(all, at, all.len));
+
+        memmove(text + len, text + at, whole);
+        len += whole;
+        at += whole + 1;
+    }
+    text[len] = '\0';
+}
+
 static void fill(struct clew_error *err, enum clew_status status,
                  const char *code, const char *field, const char *fmt,
                  va_list args)
@@ -71,6 +92,8 @@ static void fill(struct clew_error *err, enum clew_status status,
     (void)snprintf(err->code, sizeof(err->code), "%s", code);
     (void)snprintf(err->field, sizeof(err->field), "%s", field);
     (void)vsnprintf(err->message, sizeof(err->message), fmt, args);
+    drop_broken(err->field);
+    drop_broken(err->message);
 }
 
 enum clew_status clew_fail(struct clew_error *err, enum clew_status status,

@@ -176,6 +176,11 @@ size_t utf8_cut(struct str text, size_t max_bytes)
     return max_bytes;
 }
 
+struct str utf8_head(struct str text, size_t max_bytes)
+{
+    return str_sub(text, 0, utf8_cut(text, max_bytes));
+}
+
 size_t utf8_cut_chars(struct str text, size_t max_chars)
 {
     size_t at = 0;

@@ -25,9 +25,11 @@ uint32_t utf8_next(struct str text, size_t *at);
 size_t utf8_put(uint32_t c, char *out);
 /* Code points in valid or invalid text. */
 size_t utf8_count(struct str text);
-/* The longest prefix of at most `max_bytes` bytes that cuts no code point. */
+/* The longest prefix of at most `max_bytes` bytes that cuts no code point: how
+ * many bytes, and itself. JSON, PostgreSQL and models take no other. */
 size_t utf8_cut(struct str text, size_t max_bytes);
-/* The same counted in code points. */
+struct str utf8_head(struct str text, size_t max_bytes);
+/* Its bytes, where code points are counted. */
 size_t utf8_cut_chars(struct str text, size_t max_chars);
 /* Columns on a terminal: ideographs take two, combining marks none. */
 size_t utf8_width(struct str text);

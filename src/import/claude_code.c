@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 
@@ -174,7 +175,7 @@ static enum clew_status find_side(struct importer *importer, const json_t *line,
         out->parent = (struct str){0};
     }
     out->agent = known.s ? known : named.s ? named : id;
-    out->agent = str_sub(out->agent, 0, AGENT_BYTES);
+    out->agent = utf8_head(out->agent, AGENT_BYTES);
     return note(agents, out->id, out->agent) ? CLEW_OK : clew_no_memory(err);
 }
 

@@ -43,7 +43,7 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
 {
     struct engine *engine = arg;
     struct search_query search = {
-        .query = str_sub(query, 0, utf8_cut(query, QUERY_BYTES)),
+        .query = utf8_head(query, QUERY_BYTES),
         .user_id = user_id.len > 0 ? user_id : STR("default"),
         .limit = MAX_PIECES,
         .is_floored = true,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "proxy/reply.h"
 
 #include <string.h>
@@ -190,7 +191,7 @@ static struct str error_of(const struct record *record,
         type = field(error, "code");
     }
     if (type.s) {
-        return str_sub(type, 0, 100);
+        return utf8_head(type, 100);
     }
     if (record->status == 0) {
         return STR("no_answer");

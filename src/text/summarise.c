@@ -434,7 +434,7 @@ static enum clew_status recurs(struct work *work, size_t max_bytes,
     list_items(work, SUMMARY_QUESTION, "Open", " ", LISTED, out, &text);
     cut = summary_cut(buf_str(&text), max_tokens);
     if (cut.len > max_bytes) {
-        cut = str_sub(cut, 0, utf8_cut(cut, max_bytes));
+        cut = utf8_head(cut, max_bytes);
     }
     out->text = buf_status(&text) == CLEW_NO_MEMORY
                     ? (struct str){NULL, 0}

@@ -137,8 +137,8 @@ enum clew_status title_of(struct arena *arena, struct str text, struct str *out)
 {
     struct str said;
     size_t at = 0;
-    enum clew_status status = machine_blank(
-        arena, str_sub(text, 0, utf8_cut(text, MAX_BYTES)), &said);
+    enum clew_status status =
+        machine_blank(arena, utf8_head(text, MAX_BYTES), &said);
 
     *out = (struct str){NULL, 0};
     while (status == CLEW_OK && at < said.len) {

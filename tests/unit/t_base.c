@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_base.c - arena, buffer, clock, JSON, UUID, SHA-256, slices.
+ * t_base.c - arena, buffer, clock, JSON, UUID, SHA-256, slices, errors.
  */
 #include "support/test.h"
 
@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "base/uuid.h"
 
 static void buffer_keeps_its_ceiling(void **state)
@@ -259,11 +260,31 @@ static void nothing_is_a_text_like_any_other(void **state)
     assert_int_equal(str_trim(none).len, 0);
 }
 
+static void the_words_of_an_error_are_whole_characters(void **state)
+{
+    struct clew_error err;
+    char field[200];
+
+    (void)state;
+    (void)clew_fail(&err, CLEW_INVALID, "no \"%.4s\" here",
+                    "z\xC3\xBC\xC3\xBC");
+    assert_string_equal(err.message, "no \"z\xC3\xBC\" here");
+    for (size_t i = 0; i + 1 < sizeof(field); i += 2) {
+        memcpy(field + i, "\xC3\xBC", 2);
+    }
+    field[sizeof(field) - 1] = '\0';
+    (void)clew_fail_field(&err, field, "%c%s%s", 'x', field, field);
+    assert_true(utf8_is_valid(str_of(err.field)) && strlen(err.field) > 90);
+    assert_true(utf8_is_valid(str_of(err.message)) &&
+                strlen(err.message) > 310);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_keeps_its_ceiling),
         cmocka_unit_test(arena_stops_at_its_limit),
+        cmocka_unit_test(the_words_of_an_error_are_whole_characters),
         cmocka_unit_test(text_is_found_in_any_case),
         cmocka_unit_test(nothing_is_a_text_like_any_other),
         cmocka_unit_test(times_read_back_as_written),

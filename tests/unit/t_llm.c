@@ -146,6 +146,23 @@ static void both_yes_is_a_link_of_high_confidence(void **state)
     assert_true(got.llm > 0.919 && got.llm < 0.921);
 }
 
+static void a_long_turn_is_shown_in_whole_characters(void **state)
+{
+    struct chatlink_decision got;
+    char text[1024] = GOES_ON " x"; /* what follows stands at odd places */
+    size_t len = strlen(text);
+
+    (void)state;
+    assert_int_equal(len % 2, 1);
+    for (; len + 2 < sizeof(text); len += 2) {
+        memcpy(text + len, "\xC3\xBC", 2);
+    }
+    text[len] = '\0';
+    answer(SAYS("true", "0.92"));
+    got = decide(text);
+    assert_true(got.llm > 0.919 && got.llm < 0.921);
+}
+
 static void both_no_is_no_link_of_high_confidence(void **state)
 {
     struct chatlink_decision got;
@@ -635,6 +652,7 @@ int main(void)
         CASE(a_reply_that_fails_says_why_and_keeps_what_came),
         CASE(the_reader_ends_a_reply),
         CASE(both_yes_is_a_link_of_high_confidence),
+        CASE(a_long_turn_is_shown_in_whole_characters),
         CASE(both_no_is_no_link_of_high_confidence),
         CASE(a_surer_score_beats_a_no),
         CASE(a_surer_yes_beats_the_score_and_joins_later),

@@ -71,6 +71,7 @@ static void cutting_splits_no_character(void **state)
     (void)state;
     for (size_t i = 0; i < LEN(want); i++) {
         assert_int_equal(utf8_cut(text, i), want[i]);
+        assert_int_equal(utf8_head(text, i).len, want[i]);
     }
     assert_int_equal(utf8_cut_chars(text, 0), 0);
     assert_int_equal(utf8_cut_chars(text, 3), 6);

@@ -196,8 +196,7 @@ static enum clew_status set_title(void *arg, const char *chat, struct str title,
     json_t *body = json_object();
     enum clew_status status;
 
-    if (!body ||
-        !json_set_str(body, "title", str_sub(title, 0, utf8_cut(title, 200)))) {
+    if (!body || !json_set_str(body, "title", utf8_head(title, 200))) {
         json_decref(body);
         return clew_no_memory(err);
     }

@@ -77,7 +77,7 @@ static bool is_there(const struct answer *answer, const struct search_hit *hit)
 
 static struct str cut(struct str text)
 {
-    return str_sub(text, 0, utf8_cut(text, ANSWER_SOURCE_BYTES));
+    return utf8_head(text, ANSWER_SOURCE_BYTES);
 }
 
 /* Find, and add what is new; at most `limit`. The question asked before is no

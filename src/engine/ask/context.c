@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/utf8.h"
 #include "engine/ask/context_internal.h"
 #include "engine/ask/search.h"
 #include "engine/core/budget.h"
@@ -221,7 +222,7 @@ static enum clew_status context_recall(struct builder *b,
                                        struct clew_error *err)
 {
     struct search_query query = {
-        .query = str_sub(b->request->message, 0, RECALL_QUERY_BYTES),
+        .query = utf8_head(b->request->message, RECALL_QUERY_BYTES),
         .user_id = b->chat.user_id,
         .kinds = RECALL_TURN | RECALL_MEMORY,
         .is_floored = true,

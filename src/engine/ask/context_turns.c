@@ -355,7 +355,7 @@ static enum clew_status recent(struct store_tx *tx, struct builder *b,
 /* The first sentence that says something, cut short. */
 static struct str gist(struct arena *arena, struct str text)
 {
-    struct str part = str_trim(str_sub(text, 0, utf8_cut(text, 2000)));
+    struct str part = str_trim(utf8_head(text, 2000));
     size_t end = part.len;
 
     for (size_t i = 20; i < part.len; i++) {

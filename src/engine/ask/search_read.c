@@ -358,8 +358,7 @@ static struct str with_talk(struct arena *arena, struct str bare,
 /* The question with its day; s == NULL without memory. */
 static struct str question_of(const struct search_work *work)
 {
-    struct str query = str_sub(work->asked.text, 0,
-                               utf8_cut(work->asked.text, QUESTION_BYTES));
+    struct str query = utf8_head(work->asked.text, QUESTION_BYTES);
     const char *day = day_of(work->arena, work->query->at_ms);
     const char *bare = day ? arena_printf(work->arena, "%s: %.*s", day,
                                           (int)query.len, query.s)
@@ -402,8 +401,7 @@ static enum clew_status begin(struct search_work *work,
 
 enum clew_status search_place(struct search_work *work, struct clew_error *err)
 {
-    struct str asked = str_sub(work->asked.text, 0,
-                               utf8_cut(work->asked.text, QUESTION_BYTES));
+    struct str asked = utf8_head(work->asked.text, QUESTION_BYTES);
     struct arena own; /* a reader needs much, and none of it after */
     enum clew_status status;
 

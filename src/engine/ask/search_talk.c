@@ -104,8 +104,7 @@ static enum clew_status add_turn(struct lending *lending,
 {
     struct analysis_options options = {.time_ms = turn->created_at_ms};
     struct analysis analysis;
-    struct str head =
-        str_sub(turn->text, 0, utf8_cut(turn->text, LENDING_BYTES));
+    struct str head = utf8_head(turn->text, LENDING_BYTES);
     enum clew_status status =
         analysis_run(lending->work->arena, head, &options, &analysis, err);
     struct str topic = {0};

@@ -81,9 +81,8 @@ struct work {
 static enum clew_status write_prompt(struct arena *arena, struct str text,
                                      struct str previous, struct str *out)
 {
-    struct str before =
-        str_sub(previous, 0, utf8_cut(previous, SHOWN_BEFORE_BYTES));
-    struct str said = str_sub(text, 0, utf8_cut(text, SHOWN_BYTES));
+    struct str before = utf8_head(previous, SHOWN_BEFORE_BYTES);
+    struct str said = utf8_head(text, SHOWN_BYTES);
     const char *prompt = arena_printf(
         arena, "Before it:\n%.*s\n\nThe message:\n%.*s\n\nWhat does it do?",
         (int)before.len, before.len ? before.s : "", (int)said.len, said.s);

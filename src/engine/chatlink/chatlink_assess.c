@@ -88,7 +88,7 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
 static void show_turns(struct buf *out, const struct turn *turns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct str text = str_sub(turns[i].text, 0, SHOWN_BYTES);
+        struct str text = utf8_head(turns[i].text, SHOWN_BYTES);
 
         buf_printf(out, "- %s: %.*s\n", turn_role_name(turns[i].role),
                    (int)text.len, text.s);
@@ -161,9 +161,8 @@ static enum clew_status note_said(struct work *work,
                    why.s;
     bool is_ok = json_set_bool(llm, "related", work->opinion.is_related) &&
                  json_set_real(llm, "confidence", work->opinion.confidence) &&
-                 (!has_why ||
-                  json_set_str(llm, "reasoning",
-                               str_sub(why, 0, utf8_cut(why, MAX_REASONING))));
+                 (!has_why || json_set_str(llm, "reasoning",
+                                           utf8_head(why, MAX_REASONING)));
 
     if (is_ok && json_is_array(seen) &&
         json_array_size(seen) <= MAX_KEY_SIGNALS) {

@@ -103,8 +103,7 @@ static enum clew_status take_rows(struct batch *batch, struct clew_error *err)
                     (struct vector){.kind = (enum index_kind)k,
                                     .id = *feed_id(kind, row),
                                     .source_change = feed_change(kind, row)};
-                batch->texts[batch->count++] =
-                    str_sub(text, 0, utf8_cut(text, TEXT_BYTES));
+                batch->texts[batch->count++] = utf8_head(text, TEXT_BYTES);
             }
         }
     }

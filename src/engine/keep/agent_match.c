@@ -7,6 +7,7 @@
  */
 #include "engine/keep/agents.h"
 
+#include "base/utf8.h"
 #include "text/smalltalk.h"
 
 #include <ctype.h>
@@ -66,7 +67,7 @@ static bool rule_holds(const struct agent_rule *rule, struct str text,
 enum agent_step agent_match(const struct agent *agent, struct str text,
                             const struct intent *intent, bool is_open)
 {
-    text = str_sub(text, 0, LOOK_BYTES);
+    text = utf8_head(text, LOOK_BYTES);
     if (is_open) {
         if (agent->concludes.is_set &&
             rule_holds(&agent->concludes, text, intent)) {
@@ -168,7 +169,7 @@ struct str agent_value(const struct agent_field *field, enum agent_step step,
         (field->from != AGENT_NONE && field->from != step)) {
         return (struct str){0};
     }
-    text = str_sub(text, 0, LOOK_BYTES);
+    text = utf8_head(text, LOOK_BYTES);
     if (!rule_holds(&field->rule, text, intent)) {
         return (struct str){0};
     }

@@ -83,7 +83,7 @@ enum clew_status caller_note(struct engine *engine, const struct scope *scope,
     enum clew_status status;
 
     work.name = str_trim(name);
-    work.name = str_sub(work.name, 0, utf8_cut(work.name, CALLER_NAME_BYTES));
+    work.name = utf8_head(work.name, CALLER_NAME_BYTES);
     if (!is_clean(work.name)) {
         return CLEW_OK;
     }

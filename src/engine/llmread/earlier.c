@@ -52,8 +52,7 @@ static enum clew_status show(struct arena *arena, const struct turn *turn,
     enum clew_status status = stretch_say(arena, turn, SIZE_MAX, out, err);
 
     out->shown = str_trim(out->said);
-    out->shown =
-        str_sub(out->shown, 0, utf8_cut(out->shown, STRETCH_CHAT_BYTES));
+    out->shown = utf8_head(out->shown, STRETCH_CHAT_BYTES);
     *out_said = out->shown.len > 0;
     return status;
 }
@@ -140,7 +139,7 @@ static enum clew_status load_one(struct store_tx *tx, struct arena *arena,
     *out_ok = status == CLEW_OK && out->n_turns > 0;
     if (*out_ok && out->title.s) {
         status = redact_str(arena, &out->title, err);
-        out->title = str_sub(out->title, 0, utf8_cut(out->title, TITLE_BYTES));
+        out->title = utf8_head(out->title, TITLE_BYTES);
     }
     return status;
 }

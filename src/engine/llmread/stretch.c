@@ -68,7 +68,7 @@ enum clew_status stretch_say(struct arena *arena, const struct turn *turn,
     if (status == CLEW_OK) {
         status = reading_said(arena, text, &out->said, err);
     }
-    out->shown = str_sub(out->said, 0, utf8_cut(out->said, max_bytes));
+    out->shown = utf8_head(out->said, max_bytes);
     return status;
 }
 

@@ -39,7 +39,7 @@ static float weight_of(const struct analysis *a, const struct sentence *s)
 static struct str cut(struct str text, size_t max)
 {
     text = str_trim(text);
-    return str_sub(text, 0, utf8_cut(text, max));
+    return utf8_head(text, max);
 }
 
 struct str claim_statement(struct str text, int64_t first_byte,

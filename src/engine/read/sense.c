@@ -268,7 +268,7 @@ struct str sense_step(struct arena *arena, const struct reader_said *turn,
     if (!before) {
         return sense_said(arena, turn);
     }
-    head = str_sub(before->text, 0, utf8_cut(before->text, BEFORE_BYTES));
+    head = utf8_head(before->text, BEFORE_BYTES);
     return made(arena_printf(
         arena, "%.*s: %.*s || %.*s: %.*s", (int)turn->speaker.len,
         turn->speaker.s, (int)turn->text.len, turn->text.s,

@@ -52,7 +52,7 @@ static struct str said(struct arena *arena, const struct turn *turn)
     struct str text = str_trim(turn->text);
     struct reader_said it = {
         sense_speaker(turn->role == TURN_ASSISTANT, turn->name),
-        str_sub(text, 0, utf8_cut(text, SAID_BYTES))};
+        utf8_head(text, SAID_BYTES)};
 
     return sense_said(arena, &it);
 }
@@ -62,8 +62,7 @@ static struct str said_now(const struct chain_group *group)
 {
     const struct observation *o = group->work->observation;
     struct str text = str_trim(o->said.text);
-    struct reader_said it = {o->said.speaker,
-                             str_sub(text, 0, utf8_cut(text, TURN_BYTES))};
+    struct reader_said it = {o->said.speaker, utf8_head(text, TURN_BYTES)};
 
     return sense_said(group->work->batch->arena, &it);
 }
