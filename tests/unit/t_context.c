@@ -3,6 +3,7 @@
 #include "support/one_talk.h"
 #include "support/test.h"
 
+#include "base/config.h"
 #include "base/utf8.h"
 #include "engine/ask/context.h"
 #include "engine/effort/effort_thread.h"
@@ -505,6 +506,35 @@ static void an_unknown_chat_and_a_bad_budget_are_refused(void **state)
     assert_string_equal(err.field, "budget_tokens");
 }
 
+static void without_a_budget_the_configured_one_holds(void **state)
+{
+    const struct config_flag flag = {"context.budget_tokens", "200"};
+    struct context_request request = {0};
+    struct config *config = NULL;
+    struct context narrow;
+    struct context wide;
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        talk_say(&talk, 'u',
+                 "The survey of the northern meadow went on until the evening "
+                 "and two of the five stakes were found again.");
+    }
+    request.chat_id = talk.chat_id;
+    assert_int_equal(context_build(&talk.world.engine, &talk.world.scope,
+                                   &talk.world.arena, &request, &wide, NULL),
+                     CLEW_OK);
+    assert_true(wide.tokens > 200);
+    assert_int_equal(config_load(NULL, &flag, 1, &config, NULL), CLEW_OK);
+    talk.world.engine.config = config;
+    assert_int_equal(context_build(&talk.world.engine, &talk.world.scope,
+                                   &talk.world.arena, &request, &narrow, NULL),
+                     CLEW_OK);
+    assert_true(narrow.tokens > 0 && narrow.tokens <= 200);
+    talk.world.engine.config = talk.world.config;
+    config_free(config);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_own, close_own)
 
 int main(void)
@@ -531,6 +561,7 @@ int main(void)
         TEST(every_budget_holds),
         TEST(contexts_are_steady_over_200_turns),
         TEST(an_unknown_chat_and_a_bad_budget_are_refused),
+        TEST(without_a_budget_the_configured_one_holds),
     };
 
     return WORLD_EACH(tests);

@@ -227,7 +227,7 @@ static json_t *form_messages(const struct context *context, enum form form)
 
 enum clew_status context_post(struct api_call *call, struct clew_error *err)
 {
-    struct context_request request = {.budget_tokens = CONTEXT_DEFAULT_TOKENS};
+    struct context_request request = {0};
     struct context *context = arena_zero(call->arena, 1, sizeof(*context));
     enum form form = FORM_TEXT;
     enum clew_status status = api_param_id(call, 0, &request.chat_id, err);

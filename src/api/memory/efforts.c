@@ -157,7 +157,7 @@ enum clew_status efforts_turns(struct api_call *call, struct clew_error *err)
 
 enum clew_status efforts_context(struct api_call *call, struct clew_error *err)
 {
-    struct context_request request = {.budget_tokens = CONTEXT_DEFAULT_TOKENS};
+    struct context_request request = {0};
     struct context *context = arena_zero(call->arena, 1, sizeof(*context));
     struct effort effort;
     struct uuid id;

@@ -302,26 +302,31 @@ enum clew_status context_build(struct engine *engine, const struct scope *scope,
                                const struct context_request *request,
                                struct context *out, struct clew_error *err)
 {
+    struct context_request asked = *request;
     struct builder b = {.engine = engine,
                         .scope = scope,
                         .arena = arena,
-                        .request = request,
+                        .request = &asked,
                         .out = out,
                         .now_ms = clock_now_ms(engine->clock)};
     enum clew_status status;
 
-    if (request->budget_tokens < CONTEXT_MIN_TOKENS ||
-        request->budget_tokens > CONTEXT_MAX_TOKENS) {
+    if (asked.budget_tokens == 0) {
+        asked.budget_tokens =
+            config_int(engine->config, "context.budget_tokens");
+    }
+    if (asked.budget_tokens < CONTEXT_MIN_TOKENS ||
+        asked.budget_tokens > CONTEXT_MAX_TOKENS) {
         return clew_fail_field(err, "budget_tokens",
                                "\"budget_tokens\" must be %d to %d",
                                CONTEXT_MIN_TOKENS, CONTEXT_MAX_TOKENS);
     }
     for (size_t i = 0; i < CONTEXT_SECTIONS; i++) {
-        b.shares[i] = (size_t)request->budget_tokens *
-                      shares[request->message.len > 0][i] / 100;
+        b.shares[i] = (size_t)asked.budget_tokens *
+                      shares[asked.message.len > 0][i] / 100;
     }
     status = store_read(engine->store, scope, read_sections, &b, err);
-    if (status == CLEW_OK && request->message.len > 0) {
+    if (status == CLEW_OK && asked.message.len > 0) {
         status = context_recall(&b, err);
     }
     return status == CLEW_OK ? context_assemble(&b, err) : status;

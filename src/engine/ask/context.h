@@ -33,7 +33,6 @@ struct engine;
 
 #define CONTEXT_MIN_TOKENS 64
 #define CONTEXT_MAX_TOKENS 1000000
-#define CONTEXT_DEFAULT_TOKENS 4000
 
 enum context_section {
     CONTEXT_MEMORY,
@@ -83,9 +82,9 @@ struct context_left {
 
 struct context_request {
     struct uuid chat_id;
-    int64_t budget_tokens;
-    struct str message; /* the message at hand; empty if there is none */
-    bool for_messages;  /* leave room for what message forms cost */
+    int64_t budget_tokens; /* 0: the configured one (context.budget_tokens) */
+    struct str message;    /* the message at hand; empty if there is none */
+    bool for_messages;     /* leave room for what message forms cost */
 };
 
 struct context {
