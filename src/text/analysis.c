@@ -6,7 +6,7 @@
 
 #include "text/analysis_internal.h"
 #include "text/chars.h"
-#include "text/dates.h"
+#include "text/date/dates.h"
 
 static bool is_one_of(uint32_t c, const uint32_t *list, size_t n)
 {

@@ -8,7 +8,7 @@
  */
 #include "text/token_internal.h"
 
-#include "text/dates_internal.h"
+#include "text/date/dates.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "text/analysis.h"
-#include "text/dates.h"
-#include "text/zone.h"
+#include "text/date/dates.h"
+#include "text/date/zone.h"
 
 #include <stdio.h>
 

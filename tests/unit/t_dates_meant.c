@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "text/analysis.h"
-#include "text/dates.h"
+#include "text/date/dates.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "text/analysis.h"
-#include "text/dates.h"
+#include "text/date/dates.h"
 
 #include <string.h>
 

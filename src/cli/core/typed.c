@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 #include "cli/core/cli.h"
 #include "text/analysis.h"
-#include "text/zone.h"
+#include "text/date/zone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * Words that are also something else (may, march, sun, fall) need a neighbour
  * that makes them a date.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 typedef bool rule_fn(const struct date_parser *p, size_t *at, struct when *out);
 

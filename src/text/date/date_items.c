@@ -5,7 +5,7 @@
  * Each word, number and sign gets what it can mean; "mid-March" becomes two,
  * the dot of "14. Februar" none, and what is a name is taken out.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include <string.h>
 

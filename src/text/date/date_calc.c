@@ -2,7 +2,7 @@
 /*
  * date_calc.c - the calendar behind date expressions. See dates_internal.h.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #define DAY CLOCK_DAY_MS
 

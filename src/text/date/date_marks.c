@@ -6,7 +6,7 @@
  * Chinese tells it by the first mark behind the day (了, 会), Japanese and
  * Korean by the last one of the sentence (ました, 予定, 었).
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include "base/utf8.h"
 

@@ -2,7 +2,7 @@
 /*
  * date_words.c - what a token can mean in a date. See dates_internal.h.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include <pthread.h>
 #include <string.h>

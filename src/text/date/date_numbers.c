@@ -3,7 +3,7 @@
  * date_numbers.c - numbers and codes as parts of dates: 15:30, 3pm, 2024-03-01,
  * 14th, 5-7, 90s. See dates_internal.h.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * 화요일". Which side a bare weekday lies on says date_marks.c; where nothing
  * does it is the one to come, and marked unsure.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include "base/utf8.h"
 

@@ -3,7 +3,7 @@
  * date_nth.c - days by their number alone: "the 13th", "Friday the 13th", "the
  * 12th of next month". See dates_internal.h.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 /* Months before and after now that are tried for "Friday the 17th". */
 #define MONTHS_TRIED 6

@@ -56,4 +56,7 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
               const struct analysis_options *options, struct date **out_dates,
               size_t *out_count);
 
+/* Is it the name of a month in a language that writes "14. Februar"? */
+bool date_is_month(struct str word);
+
 #endif

@@ -3,7 +3,7 @@
  * date_which.c - last, this, next; counts; and which year is meant. See
  * dates_internal.h.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #define DAY CLOCK_DAY_MS
 

@@ -6,7 +6,7 @@
  * Without a year a stated weekday decides ("Sat 14 Feb" fits one year of
  * three), else date_year_for(). Both ends of a range are of its month.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 /* Days of a list that are looked at for its month: a page of numbers is none.
  */

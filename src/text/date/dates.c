@@ -2,10 +2,10 @@
 /*
  * dates.c - walk a text for date expressions. See dates.h.
  */
-#include "text/dates.h"
+#include "text/date/dates.h"
 
-#include "text/dates_internal.h"
-#include "text/zone.h"
+#include "text/date/dates_internal.h"
+#include "text/date/zone.h"
 
 /* Sentences in which "the 17th" still is of the month said before. */
 #define MONTH_REACH 2

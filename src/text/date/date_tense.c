@@ -11,7 +11,7 @@
  * models/lexicon/LANGUAGE/tense.def, the ends of verbs models/lexicon/
  * endings.def.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include "text/lexicon.h"
 

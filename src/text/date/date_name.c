@@ -10,7 +10,7 @@
  * ("rue du 4 septembre"). German writes every noun
  * with a capital, so there only "Frau Sonntag" and the like are told.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #include "text/lexicon.h"
 

@@ -6,7 +6,7 @@
  * here. A zone is read once, kept until exit and never changed; slots are
  * published with atomic operations, so readers take no lock.
  */
-#include "text/zone.h"
+#include "text/date/zone.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -14,7 +14,7 @@
 #define TEXT_DATES_INTERNAL_H
 
 #include "base/clock.h"
-#include "text/dates.h"
+#include "text/date/dates.h"
 
 enum date_class {
     DC_OTHER,
@@ -206,9 +206,6 @@ bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
 /* The language, not English, that has most of a text's words as words of dates.
  */
 enum text_language date_language(const struct tokens *tokens);
-
-/* Is it the name of a month in a language that writes "14. Februar"? */
-bool date_is_month(struct str word);
 
 /* ---- calendar; all on local days ---- */
 struct when when_days(int64_t from_day, int64_t to_day, enum date_grain grain);

@@ -7,7 +7,7 @@
  * Monday of every month". Such words are passed over; dates beside them
  * ("from 6 March") are still read.
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 /* Entries of a timetable that are passed over at once. */
 #define ROTA_ENTRIES 14

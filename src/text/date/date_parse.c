@@ -6,7 +6,7 @@
  * Recursive descent over classified tokens; the only recursion is one level
  * deep ("two days before Christmas").
  */
-#include "text/dates_internal.h"
+#include "text/date/dates_internal.h"
 
 #define DAY CLOCK_DAY_MS
 
