@@ -191,9 +191,7 @@ void json_out_tree(struct json_out *out, const char *field, const json_t *json)
         json_out_end_array(out);
         break;
     case JSON_STRING:
-        json_out_str(
-            out, field,
-            (struct str){json_string_value(json), json_string_length(json)});
+        json_out_str(out, field, json_text(json));
         break;
     case JSON_INTEGER:
     case JSON_REAL:
@@ -436,6 +434,16 @@ enum clew_status json_get_array(const json_t *object, const char *field,
     }
     *out = value;
     return CLEW_OK;
+}
+
+struct str json_text(const json_t *value)
+{
+    return (struct str){json_string_value(value), json_string_length(value)};
+}
+
+struct str json_text_at(const json_t *object, const char *field)
+{
+    return json_text(json_object_get(object, field));
 }
 
 bool json_set(json_t *object, const char *field, json_t *value)

@@ -93,6 +93,11 @@ enum clew_status json_get_array(const json_t *object, const char *field,
                                 const json_t **out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* The text of a string, borrowed from it; s == NULL of anything else, also of
+ * NULL. The same of an object's field. */
+struct str json_text(const json_t *value);
+struct str json_text_at(const json_t *object, const char *field);
+
 /*
  * Builders: set a field and return false on OOM. Each copies its value. A NULL
  * id or time sets null. json_set() takes ownership of `value`, also on failure.

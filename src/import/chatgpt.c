@@ -15,6 +15,7 @@
 #include "import/said.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -48,7 +49,7 @@ static struct str external_id(const struct walk *walk, struct str node,
 /* The text of a part; false if it has none. */
 static bool add_part(struct buf *out, const json_t *part)
 {
-    struct str text = {json_string_value(part), json_string_length(part)};
+    struct str text = json_text(part);
 
     if (!text.s) {
         text = import_text(part, "text");
@@ -241,7 +242,7 @@ static enum clew_status walk_tree(struct walk *walk, json_t *stack,
     for (size_t n = 0; status == CLEW_OK && json_array_size(stack) > 0; n++) {
         size_t top = json_array_size(stack) - 1;
         json_t *name = json_incref(json_array_get(stack, top));
-        struct str id = {json_string_value(name), json_string_length(name)};
+        struct str id = json_text(name);
         const json_t *node =
             id.s ? json_object_getn(walk->mapping, id.s, id.len) : NULL;
 

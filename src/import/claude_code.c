@@ -60,7 +60,7 @@ static bool is_plumbing(const json_t *line, const json_t *content)
         "<command-name>", "<command-message>", "<local-command-stdout>",
         "<local-command-stderr>", "Caveat: The messages below"};
     const json_t *message = json_object_get(line, "message");
-    struct str text = {json_string_value(content), json_string_length(content)};
+    struct str text = json_text(content);
 
     if (is_true(line, "isMeta") || is_true(line, "isApiErrorMessage") ||
         str_eq(import_text(message, "model"), STR("<synthetic>"))) {
@@ -145,7 +145,7 @@ static struct str noted(const json_t *table, struct str key)
     const json_t *value =
         key.s ? json_object_getn(table, key.s, key.len) : NULL;
 
-    return (struct str){json_string_value(value), json_string_length(value)};
+    return json_text(value);
 }
 
 /* Whose talk a line is, and beside which: the main one of its session, whose

@@ -40,17 +40,14 @@ static void take_parts(const json_t *content, struct buf *out)
     size_t i;
 
     if (json_is_string(content)) {
-        said_append(out, (struct str){json_string_value(content),
-                                      json_string_length(content)});
+        said_append(out, json_text(content));
         return;
     }
     json_array_foreach (content, i, part) {
         const json_t *call = json_object_get(part, "functionCall");
         const json_t *answer = json_object_get(part, "functionResponse");
-        struct str text = json_is_string(part)
-                              ? (struct str){json_string_value(part),
-                                             json_string_length(part)}
-                              : import_text(part, "text");
+        struct str text =
+            json_is_string(part) ? json_text(part) : import_text(part, "text");
 
         if (json_is_true(json_object_get(part, "thought"))) {
             continue;

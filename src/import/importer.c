@@ -56,11 +56,6 @@ struct importer {
     size_t batch_chat;
 };
 
-static struct str text_of(const json_t *json)
-{
-    return (struct str){json_string_value(json), json_string_length(json)};
-}
-
 /* --- nodes and chats ------------------------------------------------------ */
 
 static enum clew_status grow(void **items, size_t n, size_t *cap, size_t size,
@@ -220,7 +215,7 @@ static enum clew_status hand_on(struct importer *importer,
         if (status == CLEW_OK && !places[0].is_known &&
             json_string_length(importer->title) > 0) {
             status = importer->ops->title(importer->arg, chat->id,
-                                          text_of(importer->title), err);
+                                          json_text(importer->title), err);
         }
     }
     if (status == CLEW_OK && importer->n_batch > first) {
@@ -250,11 +245,11 @@ static enum clew_status wait_for_more(struct importer *importer,
         return clew_no_memory(err);
     }
     *waiting = (struct waiting){*message, owner, node};
-    waiting->message.id = text_of(json_array_get(owner, 0));
+    waiting->message.id = json_text(json_array_get(owner, 0));
     waiting->message.parent = (struct str){0};
     waiting->message.agent = waiting->message.beside = (struct str){0};
     waiting->message.name =
-        message->name.s ? text_of(json_array_get(owner, 1)) : (struct str){0};
+        message->name.s ? json_text(json_array_get(owner, 1)) : (struct str){0};
     waiting->message.content = json_incref(message->content);
     importer->n_batch++;
     importer->batch_bytes += json_string_length(message->content);

@@ -4,6 +4,8 @@
  */
 #include "import/pieces.h"
 
+#include "base/json.h"
+
 static int next_byte(struct pieces *pieces)
 {
     int c = pieces->at_head < pieces->n_head ? pieces->head[pieces->at_head++]
@@ -245,9 +247,7 @@ enum clew_status pieces_next(struct pieces *pieces, bool *out_has,
 
 struct str import_text(const json_t *object, const char *field)
 {
-    const json_t *text = json_object_get(object, field);
-
-    return (struct str){json_string_value(text), json_string_length(text)};
+    return json_text_at(object, field);
 }
 
 struct str import_id(const json_t *object, const char *field)

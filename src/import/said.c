@@ -4,6 +4,7 @@
  */
 #include "import/said.h"
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 
@@ -107,7 +108,7 @@ struct str said_last(struct importer *importer, struct str line)
     const json_t *id =
         json_object_getn(importer_memo(importer), line.s, line.len);
 
-    return (struct str){json_string_value(id), json_string_length(id)};
+    return json_text(id);
 }
 
 enum clew_status said_set_last(struct importer *importer, struct str line,

@@ -12,6 +12,7 @@
 #include "import/said.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 
 #include <stdio.h>
 
@@ -25,10 +26,8 @@ static void take_text(const json_t *value, struct buf *out)
                          json_string_length(value)); /* kept in it */
     }
     json_array_foreach (value, i, part) {
-        struct str text = json_is_string(part)
-                              ? (struct str){json_string_value(part),
-                                             json_string_length(part)}
-                              : import_text(part, "text");
+        struct str text =
+            json_is_string(part) ? json_text(part) : import_text(part, "text");
 
         (void)buf_append(out, text.s ? text.s : "", text.len);
     }

@@ -40,7 +40,7 @@ struct stream {
 
 static void take_piece(struct stream *s, const json_t *text)
 {
-    struct str piece = {json_string_value(text), json_string_length(text)};
+    struct str piece = json_text(text);
 
     if (!piece.s || piece.len == 0 || s->is_stopped) {
         return;

@@ -11,15 +11,6 @@
 
 enum { PART_TEXT, PART_REFUSAL, PART_REASONING, PART_CALLS = 10 };
 
-static struct str text_of(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    return json_is_string(value) ? (struct str){json_string_value(value),
-                                                json_string_length(value)}
-                                 : (struct str){NULL, 0};
-}
-
 static void add_text(struct reply *reply, long index, struct str text)
 {
     struct reply_part *part = reply_find_part(reply, index);
@@ -39,8 +30,8 @@ static void add_call(struct reply *reply, const json_t *call)
     long index =
         PART_CALLS + (long)json_integer_value(json_object_get(call, "index"));
     struct reply_part *part = reply_find_part(reply, index);
-    struct str id = text_of(call, "id");
-    struct str name = text_of(function, "name");
+    struct str id = json_text_at(call, "id");
+    struct str name = json_text_at(function, "name");
 
     if (!part) {
         part = reply_part_at(reply, index, json_object());
@@ -54,9 +45,9 @@ static void add_call(struct reply *reply, const json_t *call)
     if (name.len > 0) {
         (void)json_set_str(part->block, "name", name);
     }
-    if (text_of(function, "arguments").s) {
-        reply_extend(reply, part, "arguments", text_of(function, "arguments"),
-                     false);
+    if (json_text_at(function, "arguments").s) {
+        reply_extend(reply, part, "arguments",
+                     json_text_at(function, "arguments"), false);
     }
 }
 
@@ -70,15 +61,15 @@ static void apply_choice(struct reply *reply, const json_t *choice)
     if (json_integer_value(json_object_get(choice, "index")) != 0) {
         return;
     }
-    add_text(reply, PART_TEXT, text_of(delta, "content"));
-    add_text(reply, PART_REFUSAL, text_of(delta, "refusal"));
-    add_text(reply, PART_REASONING, text_of(delta, "reasoning_content"));
+    add_text(reply, PART_TEXT, json_text_at(delta, "content"));
+    add_text(reply, PART_REFUSAL, json_text_at(delta, "refusal"));
+    add_text(reply, PART_REASONING, json_text_at(delta, "reasoning_content"));
     json_array_foreach (calls, i, call) {
         add_call(reply, call);
     }
-    if (text_of(choice, "finish_reason").s) {
+    if (json_text_at(choice, "finish_reason").s) {
         (void)json_set_str(reply->head, "finish_reason",
-                           text_of(choice, "finish_reason"));
+                           json_text_at(choice, "finish_reason"));
         reply->is_complete = true;
     }
 }
@@ -92,11 +83,11 @@ void assemble_chat(struct reply *reply, struct str name, const json_t *event)
     if (!reply->head) {
         reply->head = json_object();
     }
-    if (text_of(event, "id").len > 0) {
-        (void)json_set_str(reply->head, "id", text_of(event, "id"));
+    if (json_text_at(event, "id").len > 0) {
+        (void)json_set_str(reply->head, "id", json_text_at(event, "id"));
     }
-    if (text_of(event, "model").len > 0) {
-        (void)json_set_str(reply->head, "model", text_of(event, "model"));
+    if (json_text_at(event, "model").len > 0) {
+        (void)json_set_str(reply->head, "model", json_text_at(event, "model"));
     }
     if (json_is_object(json_object_get(event, "usage"))) {
         (void)json_object_set(reply->head, "usage",
@@ -121,7 +112,7 @@ static json_t *calls_of(struct reply *reply)
 
     for (size_t i = 0; i < reply->n_parts && calls; i++) {
         const json_t *block = reply->parts[i].block;
-        struct str arguments = text_of(block, "arguments");
+        struct str arguments = json_text_at(block, "arguments");
 
         if (reply->parts[i].index < PART_CALLS) {
             continue;

@@ -12,9 +12,7 @@ static struct str text_of(const json_t *object, const char *name)
 {
     const json_t *value = json_object_get(object, name);
 
-    return json_is_string(value) ? (struct str){json_string_value(value),
-                                                json_string_length(value)}
-                                 : (struct str){"", 0};
+    return json_is_string(value) ? json_text(value) : (struct str){"", 0};
 }
 
 static bool is_final(struct str type)

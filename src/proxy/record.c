@@ -170,25 +170,16 @@ static void feed_packed(struct reply *reply, struct str packed)
     (void)inflateEnd(&stream);
 }
 
-static struct str field(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-
-    return json_is_string(value) ? (struct str){json_string_value(value),
-                                                json_string_length(value)}
-                                 : (struct str){NULL, 0};
-}
-
 /* A short, fixed word for what went wrong; never the provider's text. */
 static struct str error_of(const struct record *record,
                            const struct reply *reply, const json_t *response)
 {
     const json_t *error =
         reply->error ? reply->error : json_object_get(response, "error");
-    struct str type = field(error, "type");
+    struct str type = json_text_at(error, "type");
 
     if (!type.s) {
-        type = field(error, "code");
+        type = json_text_at(error, "code");
     }
     if (type.s) {
         return utf8_head(type, 100);

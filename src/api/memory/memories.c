@@ -153,7 +153,7 @@ static enum clew_status read_tags(struct api_call *call, const json_t *list,
 
     buf_init(&tags, (size_t)MAX_TAGS * (LIMIT_NAME_BYTES + 1));
     json_array_foreach (list, i, item) {
-        struct str tag = {json_string_value(item), json_string_length(item)};
+        struct str tag = json_text(item);
 
         if (!json_is_string(item) || tag.len == 0 ||
             tag.len > LIMIT_NAME_BYTES ||

@@ -147,10 +147,7 @@ static void mask_all(json_t *settings)
     json_object_foreach (settings, name, entry) {
         const json_t *value = json_object_get(entry, "value");
         json_t *masked =
-            json_is_string(value)
-                ? mask_address((struct str){json_string_value(value),
-                                            json_string_length(value)})
-                : NULL;
+            json_is_string(value) ? mask_address(json_text(value)) : NULL;
 
         if (masked) {
             (void)json_object_set_new(entry, "value", masked);

@@ -73,7 +73,7 @@ static size_t ids_parse(const json_t *list, struct uuid *out, size_t max)
     json_t *item;
 
     json_array_foreach (list, i, item) {
-        struct str text = {json_string_value(item), json_string_length(item)};
+        struct str text = json_text(item);
 
         if (n < max && text.s && uuid_parse(text, &out[n])) {
             n++;

@@ -9,6 +9,7 @@
 #include "engine/call/call_compact.h"
 
 #include "base/utf8.h"
+#include "base/json.h"
 #include "engine/call/call_markers.h"
 #include "engine/call/call_text.h"
 
@@ -64,15 +65,14 @@ bool call_compact_summary(const json_t *message, struct str *out_summary)
     size_t i;
 
     if (json_is_string(content)) {
-        struct str text = {json_string_value(content),
-                           json_string_length(content)};
+        struct str text = json_text(content);
 
         return summary_in(text, out_summary);
     }
     json_array_foreach (content, i, item) {
         const json_t *value =
             json_is_string(item) ? item : json_object_get(item, "text");
-        struct str text = {json_string_value(value), json_string_length(value)};
+        struct str text = json_text(value);
 
         if (text.s && summary_in(text, out_summary)) {
             return true;

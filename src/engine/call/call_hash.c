@@ -26,9 +26,7 @@ struct feed {
 
 static struct str text_of(const json_t *string)
 {
-    return json_is_string(string) ? (struct str){json_string_value(string),
-                                                 json_string_length(string)}
-                                  : (struct str){"", 0};
+    return json_is_string(string) ? json_text(string) : (struct str){"", 0};
 }
 
 static struct str field(const json_t *object, const char *name)

@@ -159,8 +159,7 @@ static void plan_tasks(struct call_plan *plan, const json_t *reply)
         const char *name = json_string_value(json_object_get(item, "name"));
         const json_t *prompt =
             json_object_get(json_object_get(item, "input"), "prompt");
-        struct str text = {json_string_value(prompt),
-                           json_string_length(prompt)};
+        struct str text = json_text(prompt);
 
         if (type && strcmp(type, "tool_use") == 0 && text.len > 0 &&
             call_marker_is(CALL_TASK_TOOL, str_of(name)) &&

@@ -9,6 +9,7 @@
 #include "engine/call/call_hash.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "engine/call/call_markers.h"
 #include "engine/call/call_text.h"
@@ -163,7 +164,7 @@ static enum clew_status add_list(struct buf *out, const json_t *list,
     json_array_foreach (list, i, item) {
         const json_t *value =
             json_is_string(item) ? item : json_object_get(item, "text");
-        struct str text = {json_string_value(value), json_string_length(value)};
+        struct str text = json_text(value);
 
         buf_clear(&own);
         if (text.s && status == CLEW_OK) {
@@ -191,8 +192,7 @@ enum clew_status call_hash_system(const json_t *system, bool *out_has,
 
     buf_init(&counted, LIMIT_BODY_BYTES);
     if (json_is_string(system)) {
-        struct str text = {json_string_value(system),
-                           json_string_length(system)};
+        struct str text = json_text(system);
 
         status = add_counted(&counted, text);
     } else {
@@ -217,14 +217,13 @@ bool call_is_summarising(const json_t *system)
     size_t i;
 
     if (json_is_string(system)) {
-        struct str text = {json_string_value(system),
-                           json_string_length(system)};
+        struct str text = json_text(system);
 
         return call_marker_find(CALL_SUMMARISING, text, 0, &at);
     }
     json_array_foreach (system, i, item) {
         const json_t *value = json_object_get(item, "text");
-        struct str text = {json_string_value(value), json_string_length(value)};
+        struct str text = json_text(value);
 
         if (call_marker_find(CALL_SUMMARISING, text, 0, &at)) {
             return true;

@@ -12,21 +12,9 @@
 #define MAX_TOKENS 1000000000000
 #define MAX_COST 1e9
 
-static struct str text_of(const json_t *string)
-{
-    return json_is_string(string) ? (struct str){json_string_value(string),
-                                                 json_string_length(string)}
-                                  : (struct str){NULL, 0};
-}
-
-static struct str field(const json_t *object, const char *name)
-{
-    return text_of(json_object_get(object, name));
-}
-
 static bool is_type(const json_t *object, const char *type)
 {
-    return str_eq(field(object, "type"), str_of(type));
+    return str_eq(json_text_at(object, "type"), str_of(type));
 }
 
 /* A new reference to a value of a tree that is only read. */
@@ -56,7 +44,7 @@ static json_t *arguments_of(const json_t *arguments)
         return json_object();
     }
     if (json_is_string(arguments) &&
-        json_parse(text_of(arguments), &parsed, NULL) == CLEW_OK) {
+        json_parse(json_text(arguments), &parsed, NULL) == CLEW_OK) {
         return parsed;
     }
     return share(arguments);
@@ -87,15 +75,15 @@ static bool is_text_part(const json_t *part)
 static json_t *block_of(const json_t *part)
 {
     if (is_text_part(part)) {
-        return text_block(field(part, "text"));
+        return text_block(json_text_at(part, "text"));
     }
     if (is_type(part, "refusal")) {
-        return text_block(field(part, "refusal"));
+        return text_block(json_text_at(part, "refusal"));
     }
     if (is_type(part, "image_url") || is_type(part, "input_image")) {
         const json_t *image = json_object_get(part, "image_url");
-        struct str url =
-            json_is_string(image) ? text_of(image) : field(image, "url");
+        struct str url = json_is_string(image) ? json_text(image)
+                                               : json_text_at(image, "url");
 
         return json_pack("{s:s,s:{s:s,s:s%}}", "type", "image", "source",
                          "type", "url", "url", url.s ? url.s : "", url.len);
@@ -138,18 +126,19 @@ static json_t *blocks_with_calls(const json_t *message)
 
     blocks = json_is_array(content) ? content_of(content) : json_array();
     if (json_is_string(content) && json_string_length(content) > 0) {
-        is_ok = push(blocks, text_block(text_of(content)));
+        is_ok = push(blocks, text_block(json_text(content)));
     }
-    if (field(message, "refusal").len > 0) {
-        is_ok = is_ok && push(blocks, text_block(field(message, "refusal")));
+    if (json_text_at(message, "refusal").len > 0) {
+        is_ok =
+            is_ok && push(blocks, text_block(json_text_at(message, "refusal")));
     }
     json_array_foreach (calls, i, call) {
         const json_t *function = json_object_get(call, "function");
 
-        is_ok =
-            is_ok &&
-            push(blocks, tool_use(field(call, "id"), field(function, "name"),
-                                  json_object_get(function, "arguments")));
+        is_ok = is_ok &&
+                push(blocks, tool_use(json_text_at(call, "id"),
+                                      json_text_at(function, "name"),
+                                      json_object_get(function, "arguments")));
     }
     if (!is_ok) {
         json_decref(blocks);
@@ -187,10 +176,10 @@ static json_t *result_message(struct str id, const json_t *output)
 
 static json_t *chat_message(const json_t *message)
 {
-    struct str role = field(message, "role");
+    struct str role = json_text_at(message, "role");
 
     if (str_eq(role, STR("tool"))) {
-        return result_message(field(message, "tool_call_id"),
+        return result_message(json_text_at(message, "tool_call_id"),
                               json_object_get(message, "content"));
     }
     if (str_eq(role, STR("assistant")) &&
@@ -206,7 +195,7 @@ static json_t *chat_message(const json_t *message)
 
 static bool is_instruction(const json_t *message)
 {
-    struct str role = field(message, "role");
+    struct str role = json_text_at(message, "role");
 
     return str_eq(role, STR("system")) || str_eq(role, STR("developer"));
 }
@@ -221,7 +210,7 @@ static bool add_system(json_t **system, const json_t *content)
         *system = json_array();
     }
     if (json_is_string(content)) {
-        return push(*system, text_block(text_of(content)));
+        return push(*system, text_block(json_text(content)));
     }
     json_array_foreach (content, i, part) {
         if (!push(*system, block_of(part))) {
@@ -267,7 +256,7 @@ static json_t *thinking_of(const json_t *item)
 
     buf_init(&text, 64u << 20);
     json_array_foreach (json_object_get(item, "summary"), i, part) {
-        struct str words = field(part, "text");
+        struct str words = json_text_at(part, "text");
 
         if (i > 0) {
             (void)buf_append_char(&text, '\n'); /* kept in the buffer */
@@ -287,19 +276,20 @@ static json_t *thinking_of(const json_t *item)
 /* One item of `input` as a message. */
 static json_t *item_message(const json_t *item)
 {
-    struct str role = field(item, "role");
+    struct str role = json_text_at(item, "role");
 
     if (is_type(item, "function_call") || is_type(item, "custom_tool_call")) {
-        json_t *call = tool_use(field(item, "call_id"), field(item, "name"),
-                                json_object_get(item, "arguments")
-                                    ? json_object_get(item, "arguments")
-                                    : json_object_get(item, "input"));
+        json_t *call =
+            tool_use(json_text_at(item, "call_id"), json_text_at(item, "name"),
+                     json_object_get(item, "arguments")
+                         ? json_object_get(item, "arguments")
+                         : json_object_get(item, "input"));
 
         return call ? message_of("assistant", json_pack("[o]", call)) : NULL;
     }
     if (is_type(item, "function_call_output") ||
         is_type(item, "custom_tool_call_output")) {
-        return result_message(field(item, "call_id"),
+        return result_message(json_text_at(item, "call_id"),
                               json_object_get(item, "output"));
     }
     if (is_type(item, "reasoning")) {
@@ -328,8 +318,8 @@ static bool add_item(json_t *messages, const json_t *item)
     if (!message) {
         return false;
     }
-    if (!last || !str_eq(field(message, "role"), STR("assistant")) ||
-        !str_eq(field(last, "role"), STR("assistant")) ||
+    if (!last || !str_eq(json_text_at(message, "role"), STR("assistant")) ||
+        !str_eq(json_text_at(last, "role"), STR("assistant")) ||
         !json_is_array(content) ||
         !json_is_array(json_object_get(last, "content"))) {
         return push(messages, message);
@@ -347,7 +337,7 @@ static bool read_responses(const json_t *body, struct canon_request *out)
     bool is_head = true;
     size_t i;
 
-    out->previous_id = field(body, "previous_response_id");
+    out->previous_id = json_text_at(body, "previous_response_id");
     if (json_is_string(instructions)) {
         out->system = share(instructions);
     }
@@ -380,7 +370,7 @@ enum clew_status canon_request_of(enum canon_api api, const json_t *body,
     bool is_ok = true;
 
     memset(&request, 0, sizeof(request));
-    request.model = field(body, "model");
+    request.model = json_text_at(body, "model");
     switch (api) {
     case CANON_ANTHROPIC:
         request.messages =
@@ -474,7 +464,7 @@ static json_t *reply_of_choice(const json_t *response, struct canon_reply *out)
         json_array_get(json_object_get(response, "choices"), 0);
     const json_t *message = json_object_get(choice, "message");
 
-    out->stop_reason = field(choice, "finish_reason");
+    out->stop_reason = json_text_at(choice, "finish_reason");
     if (!json_is_object(message)) {
         return NULL;
     }
@@ -488,7 +478,7 @@ static json_t *reply_of_output(const json_t *response, struct canon_reply *out)
     json_t *message = NULL;
     size_t i;
 
-    out->stop_reason = field(response, "status");
+    out->stop_reason = json_text_at(response, "status");
     json_array_foreach (json_object_get(response, "output"), i, item) {
         if (!add_item(messages, item)) {
             break;
@@ -506,8 +496,8 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     bool is_expected = true;
 
     memset(&reply, 0, sizeof(reply));
-    reply.model = field(response, "model");
-    reply.id = field(response, "id");
+    reply.model = json_text_at(response, "model");
+    reply.id = json_text_at(response, "id");
     read_usage(usage, &reply);
     if (json_is_string(response)) {
         reply.message = message_of("assistant", share(response));
@@ -516,7 +506,7 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     } else if (json_array_size(json_object_get(response, "output")) > 0) {
         reply.message = reply_of_output(response, &reply);
     } else if (json_object_get(response, "content")) {
-        reply.stop_reason = field(response, "stop_reason");
+        reply.stop_reason = json_text_at(response, "stop_reason");
         reply.message = message_of(
             "assistant", content_of(json_object_get(response, "content")));
     } else {

@@ -249,9 +249,7 @@ static void append_values(struct buf *out, const char *key, json_t *value,
             append_values(out, key, inner, depth + 1);
         }
     } else if (json_is_number(value) ||
-               (json_is_string(value) &&
-                is_text((struct str){json_string_value(value),
-                                     json_string_length(value)}))) {
+               (json_is_string(value) && is_text(json_text(value)))) {
         append_value(out, key, value);
     }
 }
@@ -259,7 +257,7 @@ static void append_values(struct buf *out, const char *key, json_t *value,
 /* Arguments may be JSON in a string. */
 static void append_input(struct buf *out, json_t *input)
 {
-    struct str text = {json_string_value(input), json_string_length(input)};
+    struct str text = json_text(input);
     json_t *parsed = NULL;
 
     if (json_is_string(input) && text.len > 0 && text.s[0] == '{' &&

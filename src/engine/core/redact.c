@@ -57,7 +57,7 @@ enum clew_status redact_text(const struct engine *engine, struct arena *arena,
 static json_t *starred(struct arena *arena, const char *name,
                        const json_t *string, bool *out_failed)
 {
-    struct str text = {json_string_value(string), json_string_length(string)};
+    struct str text = json_text(string);
     struct str before = text;
     struct secret_span span;
 
@@ -215,8 +215,7 @@ static bool unquote(struct arena *arena, struct str json, struct str *out)
                     json_is_string(tree);
 
     if (is_plain) {
-        *out = arena_str(arena, (struct str){json_string_value(tree),
-                                             json_string_length(tree)});
+        *out = arena_str(arena, json_text(tree));
     }
     json_decref(tree);
     return is_plain && out->s;

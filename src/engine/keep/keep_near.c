@@ -34,9 +34,7 @@ static struct str text_of(const json_t *object, const char *field)
 {
     const json_t *value = json_object_get(object, field);
 
-    return json_is_string(value) ? (struct str){json_string_value(value),
-                                                json_string_length(value)}
-                                 : STR("");
+    return json_is_string(value) ? json_text(value) : STR("");
 }
 
 /* The slot a stored memory sets, read from its fields. */

@@ -68,7 +68,7 @@ static bool place_of(const struct observation *o, const struct memory *memory,
     if (memory->fields.s &&
         json_parse(memory->fields, &fields, NULL) == CLEW_OK) {
         said = json_object_get(fields, "statement");
-        words = (struct str){json_string_value(said), json_string_length(said)};
+        words = json_text(said);
     }
     if (words.s && words.len > 0) {
         at = str_find(o->turn.text, words, 0);

@@ -5,6 +5,7 @@
 #include "engine/llmread/found.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "engine/llmread/quote.h"
 #include "engine/llmread/stretch.h"
 #include "talk/effort_words.h"
@@ -48,8 +49,7 @@ static void blame(struct check *r, enum found_fault fault)
 /* A text of an item; "" if it is absent or something else. */
 static struct str text_of(const json_t *item, const char *field, size_t max)
 {
-    const json_t *value = json_object_get(item, field);
-    struct str out = {json_string_value(value), json_string_length(value)};
+    struct str out = json_text_at(item, field);
 
     return out.s && out.len <= max ? str_trim(out) : STR("");
 }
@@ -220,8 +220,7 @@ static enum clew_status find_updates(struct check *r, const json_t *item,
          i < json_array_size(list) && i < FOUND_UPDATES && status == CLEW_OK;
          i++) {
         const json_t *value = json_array_get(list, i);
-        struct str label = {json_string_value(value),
-                            json_string_length(value)};
+        struct str label = json_text(value);
 
         status = find_update(
             r, label.s && label.len <= LABEL_BYTES ? str_trim(label) : STR(""),

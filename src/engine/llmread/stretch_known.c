@@ -78,8 +78,7 @@ static struct str own_words(struct arena *arena, const struct memory *memory)
             fields, str_eq(memory->type, STR("effort")) ? "goal" : "statement");
 
         if (json_string_length(said) > 0) {
-            out = arena_str(arena, (struct str){json_string_value(said),
-                                                json_string_length(said)});
+            out = arena_str(arena, json_text(said));
         }
     }
     json_decref(fields);

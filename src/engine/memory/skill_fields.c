@@ -26,10 +26,7 @@ static struct str text_at(struct arena *arena, const json_t *list, size_t i)
 {
     const json_t *item = json_array_get(list, i);
 
-    return json_is_string(item)
-               ? arena_str(arena, (struct str){json_string_value(item),
-                                               json_string_length(item)})
-               : STR("");
+    return json_is_string(item) ? arena_str(arena, json_text(item)) : STR("");
 }
 
 bool skill_fields_read(struct arena *arena, struct str fields,
