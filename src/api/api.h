@@ -116,6 +116,11 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
                                 int64_t *out_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* "since", "until" and "at" of the body; what it does not name stays. */
+enum clew_status api_body_times(const struct api_call *call,
+                                int64_t *out_since_ms, int64_t *out_until_ms,
+                                int64_t *out_at_ms,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* A text of the body that people write, its secrets starred (redact.h). */
 enum clew_status api_body_text(struct api_call *call, const char *field,
                                enum json_need need, size_t max_bytes,

@@ -81,6 +81,11 @@ bool uuid_is_nil(const struct uuid *id)
     return uuid_eq(id, &nil);
 }
 
+const struct uuid *uuid_or_null(const struct uuid *id)
+{
+    return uuid_is_nil(id) ? NULL : id;
+}
+
 int uuid_cmp(const struct uuid *a, const struct uuid *b)
 {
     return memcmp(a->b, b->b, sizeof(a->b));

@@ -31,6 +31,8 @@ struct uuid uuid_derive(int64_t time_ms, const struct uuid *source,
                         const char *kind, uint64_t n);
 bool uuid_eq(const struct uuid *a, const struct uuid *b);
 bool uuid_is_nil(const struct uuid *id);
+/* The id itself, NULL if it is nil: as JSON has it. */
+const struct uuid *uuid_or_null(const struct uuid *id);
 int uuid_cmp(const struct uuid *a, const struct uuid *b);
 void uuid_format(const struct uuid *id, char out[UUID_TEXT_SIZE]);
 /* The 36-character form of any version, either case; false otherwise. */

@@ -27,11 +27,6 @@ bool form_set_time(json_t *object, const char *field, int64_t time_ms)
     return json_set_time(object, field, time_ms ? &time_ms : NULL);
 }
 
-static bool set_id(json_t *object, const char *field, const struct uuid *id)
-{
-    return json_set_uuid(object, field, uuid_is_nil(id) ? NULL : id);
-}
-
 /* "sms,email" as ["sms","email"]. */
 static json_t *form_names(struct str names)
 {
@@ -52,7 +47,7 @@ json_t *form_chat(const struct engine *engine, const struct chat *chat)
     bool is_ok =
         out && json_set_uuid(out, "id", &chat->id) &&
         json_set_uuid(out, "conversation_id", &chat->conversation_id) &&
-        set_id(out, "parent_id", &chat->parent_id) &&
+        json_set_uuid(out, "parent_id", uuid_or_null(&chat->parent_id)) &&
         json_set_str(out, "user_id", chat->user_id) &&
         json_set_str(out, "branch", chat->branch) &&
         json_set_str(out, "title", chat->title) &&
@@ -68,7 +63,8 @@ json_t *form_chat(const struct engine *engine, const struct chat *chat)
         json_set_int(out, "inactivity_timeout_minutes",
                      timeout_of_chat_ms(engine, chat) / CLOCK_MINUTE_MS) &&
         json_set_bool(out, "explicit_channel", chat->is_explicit) &&
-        set_id(out, "primary_episode_id", &chat->primary_episode_id) &&
+        json_set_uuid(out, "primary_episode_id",
+                      uuid_or_null(&chat->primary_episode_id)) &&
         json_set(out, "cross_chat_episodes",
                  form_names(chat->cross_episodes)) &&
         json_set_int(out, "turn_count", chat->last_seq - chat->fork_seq) &&
@@ -149,33 +145,34 @@ json_t *form_memory(const struct memory_view *view)
 {
     const struct memory *memory = &view->memory;
     json_t *out = json_object();
-    bool is_ok = out && json_set_uuid(out, "id", &memory->id) &&
-                 json_set_str(out, "user_id", memory->user_id) &&
-                 json_set_str(out, "type", memory->type) &&
-                 json_set_str(out, "status", memory->status) &&
-                 json_set_str(out, "summary", memory->summary) &&
-                 json_set_str(out, "resolution", memory->resolution) &&
-                 json_set(out, "tags", form_names(memory->tags)) &&
-                 set_fields(out, memory->fields) && set_refs(out, view) &&
-                 json_set_str(out, "origin", memory->origin) &&
-                 json_set_cstr(out, "thought_type",
-                               memory_lineage_name(memory->lineage)) &&
-                 set_id(out, "chat_id", &memory->chat_id) &&
-                 set_id(out, "parent_id", &memory->parent_id) &&
-                 json_set_str(out, "agent_id", memory->agent_id) &&
-                 json_set_str(out, "agent_name", memory->agent_name) &&
-                 json_set(out, "source_ids",
-                          form_ids(view->source_ids, view->n_source_ids)) &&
-                 json_set_bool(out, "pinned", memory->pinned_at_ms != 0) &&
-                 json_set_bool(out, "is_instruction", memory->is_instruction) &&
-                 json_set_int(out, "token_count", memory->token_count) &&
-                 json_set_real(out, "weight", memory->weight) &&
-                 json_set_bool(out, "superseded", view->is_superseded) &&
-                 set_id(out, "refined_by", &view->refined_by) &&
-                 json_set_time(out, "created_at", &memory->created_at_ms) &&
-                 json_set_time(out, "updated_at", &memory->updated_at_ms) &&
-                 form_set_time(out, "expires_at", memory->expires_at_ms) &&
-                 form_set_time(out, "retracted_at", memory->retracted_at_ms);
+    bool is_ok =
+        out && json_set_uuid(out, "id", &memory->id) &&
+        json_set_str(out, "user_id", memory->user_id) &&
+        json_set_str(out, "type", memory->type) &&
+        json_set_str(out, "status", memory->status) &&
+        json_set_str(out, "summary", memory->summary) &&
+        json_set_str(out, "resolution", memory->resolution) &&
+        json_set(out, "tags", form_names(memory->tags)) &&
+        set_fields(out, memory->fields) && set_refs(out, view) &&
+        json_set_str(out, "origin", memory->origin) &&
+        json_set_cstr(out, "thought_type",
+                      memory_lineage_name(memory->lineage)) &&
+        json_set_uuid(out, "chat_id", uuid_or_null(&memory->chat_id)) &&
+        json_set_uuid(out, "parent_id", uuid_or_null(&memory->parent_id)) &&
+        json_set_str(out, "agent_id", memory->agent_id) &&
+        json_set_str(out, "agent_name", memory->agent_name) &&
+        json_set(out, "source_ids",
+                 form_ids(view->source_ids, view->n_source_ids)) &&
+        json_set_bool(out, "pinned", memory->pinned_at_ms != 0) &&
+        json_set_bool(out, "is_instruction", memory->is_instruction) &&
+        json_set_int(out, "token_count", memory->token_count) &&
+        json_set_real(out, "weight", memory->weight) &&
+        json_set_bool(out, "superseded", view->is_superseded) &&
+        json_set_uuid(out, "refined_by", uuid_or_null(&view->refined_by)) &&
+        json_set_time(out, "created_at", &memory->created_at_ms) &&
+        json_set_time(out, "updated_at", &memory->updated_at_ms) &&
+        form_set_time(out, "expires_at", memory->expires_at_ms) &&
+        form_set_time(out, "retracted_at", memory->retracted_at_ms);
 
     return form_finish(out, is_ok);
 }

@@ -109,6 +109,22 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
     return status;
 }
 
+enum clew_status api_body_times(const struct api_call *call,
+                                int64_t *out_since_ms, int64_t *out_until_ms,
+                                int64_t *out_at_ms, struct clew_error *err)
+{
+    enum clew_status status =
+        json_get_time(call->body, "since", JSON_OPTIONAL, out_since_ms, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_time(call->body, "until", JSON_OPTIONAL, out_until_ms,
+                               err);
+    }
+    return status == CLEW_OK
+               ? json_get_time(call->body, "at", JSON_OPTIONAL, out_at_ms, err)
+               : status;
+}
+
 enum clew_status api_pages_open(struct engine *engine, struct clew_error *err)
 {
     unsigned char key[CURSOR_KEY_SIZE];

@@ -56,22 +56,6 @@ struct stream {
 /* --- what is asked ---------------------------------------------------------
  */
 
-static enum clew_status read_times(const json_t *body, struct search_query *out,
-                                   struct clew_error *err)
-{
-    enum clew_status status =
-        json_get_time(body, "since", JSON_OPTIONAL, &out->since_ms, err);
-
-    if (status == CLEW_OK) {
-        status =
-            json_get_time(body, "until", JSON_OPTIONAL, &out->until_ms, err);
-    }
-    if (status == CLEW_OK) {
-        status = json_get_time(body, "at", JSON_OPTIONAL, &out->at_ms, err);
-    }
-    return status;
-}
-
 static enum clew_status read_asked(struct api_call *call, struct asked *out,
                                    struct clew_error *err)
 {
@@ -94,7 +78,8 @@ static enum clew_status read_asked(struct api_call *call, struct asked *out,
                               &search->timezone, err);
     }
     if (status == CLEW_OK) {
-        status = read_times(body, search, err);
+        status = api_body_times(call, &search->since_ms, &search->until_ms,
+                                &search->at_ms, err);
     }
     if (status == CLEW_OK) {
         status = json_get_bool(body, "deep", JSON_OPTIONAL, &out->query.is_deep,
@@ -117,11 +102,6 @@ static const char *answered_name(enum search_answered answered)
     return names[answered];
 }
 
-static const struct uuid *id_or_null(const struct uuid *id)
-{
-    return uuid_is_nil(id) ? NULL : id;
-}
-
 /* What a passage is, without its words. */
 static void write_which(struct json_out *out, const struct answer *answer,
                         size_t i)
@@ -133,7 +113,7 @@ static void write_which(struct json_out *out, const struct answer *answer,
                  hit->item.kind == RECALL_MEMORY ? STR("memory") : STR("turn"));
     json_out_uuid(out, "id", &hit->item.id);
     json_out_uuid(out, "turn_id", hit->turn ? &hit->turn->id : NULL);
-    json_out_uuid(out, "chat_id", id_or_null(&hit->item.chat));
+    json_out_uuid(out, "chat_id", uuid_or_null(&hit->item.chat));
 }
 
 static void write_source(struct json_out *out, const struct answer *answer,

@@ -67,7 +67,7 @@ static const char *answered_name(enum search_answered answered)
 
 static uint32_t kind_of(const json_t *value)
 {
-    struct str name = {json_string_value(value), json_string_length(value)};
+    struct str name = json_text(value);
 
     for (size_t i = 0; name.s && i < N_KINDS; i++) {
         if (str_eq(name, str_of(kinds[i].name))) {
@@ -100,22 +100,6 @@ static enum clew_status read_kinds(const json_t *body, uint32_t *out_kinds,
         *out_kinds |= kind;
     }
     return CLEW_OK;
-}
-
-static enum clew_status read_times(const json_t *body, struct search_query *out,
-                                   struct clew_error *err)
-{
-    enum clew_status status =
-        json_get_time(body, "since", JSON_OPTIONAL, &out->since_ms, err);
-
-    if (status == CLEW_OK) {
-        status =
-            json_get_time(body, "until", JSON_OPTIONAL, &out->until_ms, err);
-    }
-    if (status == CLEW_OK) {
-        status = json_get_time(body, "at", JSON_OPTIONAL, &out->at_ms, err);
-    }
-    return status;
 }
 
 /* What the pages before have shown: from the cursor of the last. */
@@ -174,7 +158,8 @@ static enum clew_status read_query(struct api_call *call,
                               &limit, err);
     }
     if (status == CLEW_OK) {
-        status = read_times(body, out, err);
+        status = api_body_times(call, &out->since_ms, &out->until_ms,
+                                &out->at_ms, err);
     }
     if (status == CLEW_OK) {
         status =
@@ -216,11 +201,6 @@ static void write_why(struct json_out *out, const struct search_hit *hit)
     json_out_end_object(out);
 }
 
-static const struct uuid *id_or_null(const struct uuid *id)
-{
-    return uuid_is_nil(id) ? NULL : id;
-}
-
 /* The same answer in another coat. */
 static void write_coat(struct json_out *out, const struct search_coat *coat)
 {
@@ -258,7 +238,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_object(out, NULL);
     json_out_str(out, "kind", str_of(kind_name(item->kind)));
     json_out_uuid(out, "id", &item->id);
-    json_out_uuid(out, "chat_id", id_or_null(&item->chat));
+    json_out_uuid(out, "chat_id", uuid_or_null(&item->chat));
     json_out_uuid(out, "turn_id", turn ? &turn->id : NULL);
     json_out_str(out, "external_id",
                  turn ? turn->external_id : (struct str){0});
@@ -267,7 +247,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_real(out, "score", item->score);
     json_out_time(out, "created_at", &item->created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
-    json_out_uuid(out, "refined_by", id_or_null(&hit->refined_by));
+    json_out_uuid(out, "refined_by", uuid_or_null(&hit->refined_by));
     json_out_bool(out, "is_instruction",
                   hit->memory
                       ? hit->memory->is_instruction

@@ -33,15 +33,13 @@ static json_t *form_start_chat(const struct engine *engine,
 static json_t *form_start_memory(const struct memory *memory, size_t n)
 {
     json_t *out = json_object();
-    bool is_ok =
-        json_set_int(out, "n", (int64_t)n) &&
-        json_set_uuid(out, "id", &memory->id) &&
-        json_set_str(out, "type", memory->type) &&
-        json_set_str(out, "status", memory->status) &&
-        json_set_str(out, "summary", memory->summary) &&
-        json_set_str(out, "resolution", memory->resolution) &&
-        json_set_uuid(out, "chat_id",
-                      uuid_is_nil(&memory->chat_id) ? NULL : &memory->chat_id);
+    bool is_ok = json_set_int(out, "n", (int64_t)n) &&
+                 json_set_uuid(out, "id", &memory->id) &&
+                 json_set_str(out, "type", memory->type) &&
+                 json_set_str(out, "status", memory->status) &&
+                 json_set_str(out, "summary", memory->summary) &&
+                 json_set_str(out, "resolution", memory->resolution) &&
+                 json_set_uuid(out, "chat_id", uuid_or_null(&memory->chat_id));
 
     return form_finish(out, is_ok);
 }

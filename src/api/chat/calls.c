@@ -49,8 +49,7 @@ static bool is_subtask(const struct request *r)
 static json_t *form_link(const struct request *r)
 {
     json_t *out = json_object();
-    const struct uuid *parent =
-        uuid_is_nil(&r->parent_id) ? NULL : &r->parent_id;
+    const struct uuid *parent = uuid_or_null(&r->parent_id);
 
     if (out && json_set_uuid(out, "request_id", &r->id) &&
         json_set_uuid(out, "conversation_id", &r->conversation_id) &&

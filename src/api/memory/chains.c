@@ -8,12 +8,6 @@
 #include "base/limits.h"
 #include "engine/topic/chain.h"
 
-/* The nil id is null on the wire. */
-static bool set_id(json_t *out, const char *field, const struct uuid *id)
-{
-    return json_set_uuid(out, field, uuid_is_nil(id) ? NULL : id);
-}
-
 static json_t *form_chain(const struct chain *chain)
 {
     json_t *out = json_object();
@@ -27,9 +21,10 @@ static json_t *form_chain(const struct chain *chain)
         json_set_time(out, "started_at", &chain->started_at_ms) &&
         json_set_time(out, "last_extended", &chain->last_extended_at_ms) &&
         json_set_int(out, "claim_count", chain->n_claims) &&
-        set_id(out, "branches_from", &chain->branches_from) &&
-        set_id(out, "merged_into", &chain->merged_into) &&
-        set_id(out, "twin_of", &chain->twin_of);
+        json_set_uuid(out, "branches_from",
+                      uuid_or_null(&chain->branches_from)) &&
+        json_set_uuid(out, "merged_into", uuid_or_null(&chain->merged_into)) &&
+        json_set_uuid(out, "twin_of", uuid_or_null(&chain->twin_of));
 
     return form_finish(out, is_ok);
 }
@@ -77,8 +72,9 @@ static json_t *form_event(const struct chain_event *event)
     bool is_ok = out && json_set_uuid(out, "id", &event->id) &&
                  json_set_str(out, "type", event->type) &&
                  json_set_uuid(out, "chain_id", &event->chain_id) &&
-                 set_id(out, "turn_id", &event->turn_id) &&
-                 set_id(out, "parent_chain_id", &event->parent_id) &&
+                 json_set_uuid(out, "turn_id", uuid_or_null(&event->turn_id)) &&
+                 json_set_uuid(out, "parent_chain_id",
+                               uuid_or_null(&event->parent_id)) &&
                  json_set(out, "claim_ids", form_list(event->claim_ids)) &&
                  (event->distance < 0
                       ? json_set(out, "distance", json_null())

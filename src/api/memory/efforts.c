@@ -23,12 +23,8 @@ static json_t *form_effort(const struct effort *effort)
         json_set_str(out, "resolution", effort->resolution) &&
         json_set_str(out, "outcome", effort->outcome) &&
         json_set_uuid(out, "chat_id", &effort->thread_id) &&
-        json_set_uuid(out, "parent_id",
-                      uuid_is_nil(&effort->parent_id) ? NULL
-                                                      : &effort->parent_id) &&
-        json_set_uuid(out, "twin_of",
-                      uuid_is_nil(&effort->twin_of) ? NULL
-                                                    : &effort->twin_of) &&
+        json_set_uuid(out, "parent_id", uuid_or_null(&effort->parent_id)) &&
+        json_set_uuid(out, "twin_of", uuid_or_null(&effort->twin_of)) &&
         json_set_str(out, "user_id", effort->user_id) &&
         json_set_bool(out, "spawned", effort->is_spawned) &&
         json_set_int(out, "raw_tokens", effort->raw_tokens);

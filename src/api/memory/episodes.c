@@ -9,11 +9,6 @@
 #include "engine/episode/compact.h"
 #include "engine/episode/episode.h"
 
-static const struct uuid *id_or_null(const struct uuid *id)
-{
-    return uuid_is_nil(id) ? NULL : id;
-}
-
 /* A number, or null for what a cross_chat episode does not have. */
 static bool set_seq(json_t *out, const char *field, int64_t seq)
 {
@@ -39,7 +34,7 @@ static json_t *form_episode(const struct episode_view *view)
         out && json_set_uuid(out, "id", &episode->id) &&
         json_set_str(out, "type", episode->type) &&
         json_set_str(out, "user_id", episode->user_id) &&
-        json_set_uuid(out, "chat_id", id_or_null(&episode->chat_id)) &&
+        json_set_uuid(out, "chat_id", uuid_or_null(&episode->chat_id)) &&
         json_set(out, "chat_ids", form_ids(view->chat_ids, view->n_chat_ids)) &&
         json_set_int(out, "ordinal", episode->ordinal) &&
         set_seq(out, "first_seq", episode->first_seq) &&

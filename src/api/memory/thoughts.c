@@ -295,9 +295,7 @@ static bool set_result(struct api_call *call, json_t *out,
         json_set(object, "disambiguation", form_clusters(result)) &&
         json_set_str(object, "guidance", result->guidance) &&
         json_set_str(object, "onboarding", result->onboarding) &&
-        json_set_uuid(object, "thought_id",
-                      uuid_is_nil(&result->contributed) ? NULL
-                                                        : &result->contributed);
+        json_set_uuid(object, "thought_id", uuid_or_null(&result->contributed));
 
     return json_set(out, "result", object) && is_ok;
 }

@@ -57,11 +57,6 @@ static bool mark_parse(struct str text, struct events_mark *out)
     return true;
 }
 
-static const struct uuid *id_or_null(const struct uuid *id)
-{
-    return uuid_is_nil(id) ? NULL : id;
-}
-
 static enum clew_status write_mark(struct buf *text,
                                    const struct events_mark *mark)
 {
@@ -78,8 +73,8 @@ static void write_event(struct buf *text, const struct event *event)
     (void)buf_printf(text, "event: %s\ndata: ", event_kind_name(event->kind));
     json_out_init(&out, text);
     json_out_object(&out, NULL);
-    json_out_uuid(&out, "id", id_or_null(&event->id));
-    json_out_uuid(&out, "chat_id", id_or_null(&event->chat_id));
+    json_out_uuid(&out, "id", uuid_or_null(&event->id));
+    json_out_uuid(&out, "chat_id", uuid_or_null(&event->chat_id));
     json_out_str(&out, "what", event->what);
     json_out_str(&out, "status", event->status);
     json_out_str(&out, "user_id", event->user_id);

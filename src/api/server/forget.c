@@ -60,8 +60,7 @@ static enum clew_status read_names(struct api_call *call,
         return clew_no_memory(err);
     }
     json_array_foreach (list, i, item) {
-        names[i] =
-            (struct str){json_string_value(item), json_string_length(item)};
+        names[i] = json_text(item);
         if (!json_is_string(item)) {
             return clew_fail_field(err, "external_ids",
                                    "\"external_ids[%zu]\" must be a string", i);
@@ -123,8 +122,7 @@ enum clew_status forget_post(struct api_call *call, struct clew_error *err)
                              receipt.counts[i].count);
     }
     is_ok = json_set(call->out, "forgotten", counts) && is_ok &&
-            json_set_uuid(call->out, "receipt_id",
-                          uuid_is_nil(&receipt.id) ? NULL : &receipt.id) &&
+            json_set_uuid(call->out, "receipt_id", uuid_or_null(&receipt.id)) &&
             json_set_cstr(call->out, "sha256", receipt.sha256) &&
             json_set_bool(call->out, "scrubbed", receipt.is_scrubbed) &&
             (!receipt.remains ||

@@ -143,8 +143,7 @@ enum clew_status keep_insert(struct observation *o,
         memory.expires_at_ms = select_expiry_ms(note->from_ms, note->to_ms);
     }
     status =
-        note_insert(o->work, &memory, 0,
-                    uuid_is_nil(&near->refined) ? NULL : &near->refined, err);
+        note_insert(o->work, &memory, 0, uuid_or_null(&near->refined), err);
     if (status == CLEW_OK && !uuid_is_nil(&near->successor)) {
         status = memory_add_source(o->tx, &near->successor, &memory.id, err);
     }
