@@ -5,7 +5,6 @@
 #include "engine/capture/close.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "engine/capture/observers.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/session.h"
@@ -133,14 +132,8 @@ enum clew_status session_timeout_task(struct engine *engine,
                                 .arena = arena,
                                 .task = task,
                                 .now_ms = clock_now_ms(engine->clock)};
-    json_t *payload = NULL;
-    enum clew_status status = json_parse(task->payload, &payload, err);
+    enum clew_status status = task_get_id(task, "session_id", &work.id, err);
 
-    if (status == CLEW_OK) {
-        status =
-            json_get_uuid(payload, "session_id", JSON_REQUIRED, &work.id, err);
-    }
-    json_decref(payload);
     return status == CLEW_OK ? store_write(engine->store, &task->scope,
                                            do_timeout, &work, err)
                              : status;

@@ -303,14 +303,8 @@ enum clew_status intent_ask_task(struct engine *engine, const struct task *task,
                         .task = task,
                         .arena = arena,
                         .now_ms = clock_now_ms(engine->clock)};
-    json_t *payload = NULL;
-    enum clew_status status = json_parse(task->payload, &payload, err);
+    enum clew_status status = task_get_id(task, "chat_id", &work.chat_id, err);
 
-    if (status == CLEW_OK) {
-        status = json_get_uuid(payload, "chat_id", JSON_REQUIRED, &work.chat_id,
-                               err);
-    }
-    json_decref(payload);
     for (int round = 0; status == CLEW_OK && round < MAX_ROUNDS; round++) {
         status = store_read(engine->store, &task->scope, do_read, &work, err);
         if (status == CLEW_OK && work.turn) {

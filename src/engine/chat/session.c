@@ -137,17 +137,12 @@ enum clew_status session_watch(struct store_tx *tx, struct arena *arena,
                                const struct session *session, int64_t over_ms,
                                int64_t now_ms, struct clew_error *err)
 {
-    char id[UUID_TEXT_SIZE];
     struct task_new task = {.kind = SESSION_TIMEOUT_TASK,
                             .execute_at_ms =
                                 session_watch_at_ms(over_ms, now_ms),
                             .now_ms = now_ms};
 
-    uuid_format(&session->id, id);
-    task.unique_key = str_of(id);
-    task.payload = str_of(arena_printf(arena, "{\"session_id\":\"%s\"}", id));
-    return task.payload.s ? task_add(tx, arena, &task, err)
-                          : clew_no_memory(err);
+    return task_add_about(tx, arena, &task, "session_id", &session->id, err);
 }
 
 enum clew_status session_insert(struct store_tx *tx,

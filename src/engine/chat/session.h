@@ -37,6 +37,8 @@ struct session {
 
 /* Ends a session nobody goes on with; capture/close.h does it. */
 #define SESSION_TIMEOUT_TASK "session.timeout"
+/* Sums up one that has ended; episode/session_sum.h does it. */
+#define SESSION_SUM_TASK "generate_session_summary"
 /* Turns of the past come one after the other: what is over by their times gets
  * this long to go on before it is ended. */
 #define SESSION_GRACE_MS 2000LL

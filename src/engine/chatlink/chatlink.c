@@ -10,6 +10,7 @@
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chat_profile.h"
+#include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/chatlink/chatlink_outcome.h"
 #include "engine/chatlink/chatlink_read.h"
@@ -317,11 +318,9 @@ static enum clew_status do_later(struct turn_work *work, const char *kind,
     uuid_format(id, text);
     task.unique_key = str_of(
         arena_printf(arena, "%s:%lld", text, (long long)work->turn->seq));
-    task.payload = str_of(arena_printf(arena, "{\"%s\":\"%s\"}", field, text));
-    if (!task.unique_key.s || !task.payload.s) {
-        return clew_no_memory(err);
-    }
-    return task_add(work->batch->tx, arena, &task, err);
+    return task.unique_key.s
+               ? task_add_about(work->batch->tx, arena, &task, field, id, err)
+               : clew_no_memory(err);
 }
 
 /* A chat that its caller keeps apart, or names, is not given the other's talk,
@@ -383,7 +382,8 @@ static enum clew_status record(struct turn_work *work,
         status = join_chats(work, &decision, is_both, err);
     }
     if (status == CLEW_OK && is_asked && is_asked_apart(batch->engine)) {
-        status = do_later(work, "link.assess", "link_id", &decision.id, err);
+        status =
+            do_later(work, CHATLINK_ASSESS_TASK, "link_id", &decision.id, err);
     }
     return status == CLEW_OK ? tell(work, &decision) : status;
 }

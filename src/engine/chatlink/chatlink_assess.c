@@ -244,14 +244,8 @@ enum clew_status chatlink_assess_task(struct engine *engine,
                         .task = task,
                         .arena = arena,
                         .now_ms = clock_now_ms(engine->clock)};
-    json_t *payload = NULL;
-    enum clew_status status = json_parse(task->payload, &payload, err);
+    enum clew_status status = task_get_id(task, "link_id", &work.id, err);
 
-    if (status == CLEW_OK) {
-        status =
-            json_get_uuid(payload, "link_id", JSON_REQUIRED, &work.id, err);
-    }
-    json_decref(payload);
     if (status == CLEW_OK) {
         status = store_read(engine->store, &task->scope, do_read, &work, err);
     }

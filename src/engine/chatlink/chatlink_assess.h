@@ -2,7 +2,7 @@
 /*
  * chatlink_assess.h - what a language model thinks of a link: path B.
  *
- * The task "link.assess" shows the model the earlier chat's summary and last
+ * CHATLINK_ASSESS_TASK shows the model the earlier chat's summary and last
  * turns and the new messages, and settles the decision of both paths. An
  * answer that is late, broken or refused is as good as absent: the algorithm's
  * decision stands.
@@ -18,6 +18,7 @@
 struct engine;
 struct task;
 
+#define CHATLINK_ASSESS_TASK "link.assess"
 #define CHATLINK_DEADLINE_MS 2000
 
 enum clew_status chatlink_assess_task(struct engine *engine,

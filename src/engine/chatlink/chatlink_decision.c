@@ -225,7 +225,7 @@ enum clew_status chatlink_decision_judged(struct store_tx *tx,
 static enum clew_status count_outcome(struct store_tx *tx, struct arena *arena,
                                       int64_t now_ms, struct clew_error *err)
 {
-    struct task_new task = {.kind = "link.tune",
+    struct task_new task = {.kind = CHATLINK_TUNE_TASK,
                             .unique_key = STR("links"),
                             .payload = STR("{}"),
                             .execute_at_ms = now_ms,

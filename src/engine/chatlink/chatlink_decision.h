@@ -95,6 +95,7 @@ chatlink_decision_judged(struct store_tx *tx, struct arena *arena,
  * adds a task that tunes. `*out_is_set` says if anything changed.
  */
 #define CHATLINK_OUTCOMES_PER_TUNING 100
+#define CHATLINK_TUNE_TASK "link.tune"
 enum clew_status chatlink_decision_judge(
     struct store_tx *tx, struct arena *arena,
     const struct chatlink_decision *decision, bool is_correct, const char *by,

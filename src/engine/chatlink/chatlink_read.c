@@ -606,22 +606,16 @@ enum clew_status chatlink_read_task(struct engine *engine,
                                     struct arena *arena, struct clew_error *err)
 {
     struct work *work = arena_zero(arena, 1, sizeof(*work));
-    json_t *payload = NULL;
-    enum clew_status status = json_parse(task->payload, &payload, err);
+    enum clew_status status;
 
     if (!work) {
-        json_decref(payload);
         return clew_no_memory(err);
     }
     work->engine = engine;
     work->task = task;
     work->arena = arena;
     work->now_ms = clock_now_ms(engine->clock);
-    if (status == CLEW_OK) {
-        status = json_get_uuid(payload, "chat_id", JSON_REQUIRED,
-                               &work->chat_id, err);
-    }
-    json_decref(payload);
+    status = task_get_id(task, "chat_id", &work->chat_id, err);
     if (status != CLEW_OK || !engine->reader) {
         return status;
     }

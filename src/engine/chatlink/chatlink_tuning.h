@@ -74,7 +74,7 @@ chatlink_tuning_current(struct store_tx *tx, const struct engine *engine,
                         struct arena *arena, struct chatlink_tuning *out,
                         struct clew_error *err) CLEW_MUST_CHECK;
 
-/* The task "link.tune": learn from the recorded outcomes. */
+/* CHATLINK_TUNE_TASK: learn from the recorded outcomes. */
 enum clew_status chatlink_tuning_task(struct engine *engine,
                                       const struct task *task,
                                       struct arena *arena,

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/json.h"
 #include "base/rand.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
@@ -102,13 +103,18 @@ static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
            rows_text(arena, rows, 9, &out->last_error);
 }
 
+/* Kind and key as one, in the arena; NULL without memory. */
+static const char *key_of(struct arena *arena, const struct task_new *input)
+{
+    return arena_printf(arena, "%s:%.*s", input->kind,
+                        (int)input->unique_key.len, input->unique_key.s);
+}
+
 enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                           const struct task_new *input, struct clew_error *err)
 {
     struct uuid id = uuid_new(input->now_ms);
-    const char *key =
-        arena_printf(arena, "%s:%.*s", input->kind, (int)input->unique_key.len,
-                     input->unique_key.s);
+    const char *key = key_of(arena, input);
 
     if (!key) {
         return clew_no_memory(err);
@@ -120,14 +126,41 @@ enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                    err);
 }
 
+enum clew_status task_add_about(struct store_tx *tx, struct arena *arena,
+                                const struct task_new *input, const char *field,
+                                const struct uuid *id, struct clew_error *err)
+{
+    struct task_new task = *input;
+    char text[UUID_TEXT_SIZE];
+
+    uuid_format(id, text);
+    if (!task.unique_key.s) {
+        task.unique_key = str_of(text);
+    }
+    task.payload = str_of(arena_printf(arena, "{\"%s\":\"%s\"}", field, text));
+    return task.payload.s ? task_add(tx, arena, &task, err)
+                          : clew_no_memory(err);
+}
+
+enum clew_status task_get_id(const struct task *task, const char *field,
+                             struct uuid *out, struct clew_error *err)
+{
+    json_t *payload = NULL;
+    enum clew_status status = json_parse(task->payload, &payload, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_uuid(payload, field, JSON_REQUIRED, out, err);
+    }
+    json_decref(payload);
+    return status;
+}
+
 enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,
                                  const struct task_new *input, int64_t attempts,
                                  struct str why, struct clew_error *err)
 {
     struct uuid id = uuid_new(input->now_ms);
-    const char *key =
-        arena_printf(arena, "%s:%.*s", input->kind, (int)input->unique_key.len,
-                     input->unique_key.s);
+    const char *key = key_of(arena, input);
 
     if (!key) {
         return clew_no_memory(err);

@@ -68,6 +68,15 @@ struct task_new {
 enum clew_status task_add(struct store_tx *tx, struct arena *arena,
                           const struct task_new *input,
                           struct clew_error *err) CLEW_MUST_CHECK;
+/* The same for one about one thing: the payload is {"field": id}, which
+ * task_get_id() reads, and the key the id where `input` has none. */
+enum clew_status task_add_about(struct store_tx *tx, struct arena *arena,
+                                const struct task_new *input, const char *field,
+                                const struct uuid *id,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status task_get_id(const struct task *task, const char *field,
+                             struct uuid *out,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Note, as a task that failed for good, what another task gives up; `why`
  * (s == NULL: nobody came back to say) is its last error. */
 enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,

@@ -20,7 +20,8 @@ struct engine;
 struct episode_view;
 struct task;
 
-/* The task "episode.compact": exactly once, with the task marked done. */
+/* Exactly once, with the task marked done. */
+#define EPISODE_COMPACT_TASK "episode.compact"
 enum clew_status compact_task(struct engine *engine, const struct task *task,
                               struct arena *arena,
                               struct clew_error *err) CLEW_MUST_CHECK;

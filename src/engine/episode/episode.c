@@ -15,6 +15,7 @@
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/core/work.h"
+#include "engine/episode/compact.h"
 #include "engine/read/doc.h"
 #include "engine/read/reading.h"
 #include "store/db.h"
@@ -347,7 +348,7 @@ static enum clew_status episode_ask(struct store_tx *tx, struct arena *arena,
                                     int64_t execute_at_ms, int64_t now_ms,
                                     struct clew_error *err)
 {
-    struct task_new task = {.kind = "episode.compact",
+    struct task_new task = {.kind = EPISODE_COMPACT_TASK,
                             .execute_at_ms = execute_at_ms,
                             .now_ms = now_ms};
     char text[UUID_TEXT_SIZE];

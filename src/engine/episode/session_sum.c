@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "engine/chat/session.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
@@ -388,14 +387,9 @@ enum clew_status session_sum_task(struct engine *engine,
                         .task = task,
                         .now_ms = clock_now_ms(engine->clock),
                         .is_replay = engine->replay != NULL};
-    json_t *payload = NULL;
-    enum clew_status status = json_parse(task->payload, &payload, err);
+    enum clew_status status =
+        task_get_id(task, "session_id", &work.session_id, err);
 
-    if (status == CLEW_OK) {
-        status = json_get_uuid(payload, "session_id", JSON_REQUIRED,
-                               &work.session_id, err);
-    }
-    json_decref(payload);
     return status == CLEW_OK
                ? store_write(engine->store, &task->scope, do_sum, &work, err)
                : status;

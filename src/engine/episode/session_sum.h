@@ -16,8 +16,8 @@
 struct engine;
 struct task;
 
-/* The task "generate_session_summary". Waits while turns of the chat are not
- * read yet: what they mean belongs in it. */
+/* SESSION_SUM_TASK (chat/session.h). Waits while turns of the chat are not read
+ * yet: what they mean belongs in it. */
 enum clew_status session_sum_task(struct engine *engine,
                                   const struct task *task, struct arena *arena,
                                   struct clew_error *err) CLEW_MUST_CHECK;

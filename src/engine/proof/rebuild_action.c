@@ -486,12 +486,12 @@ static const struct {
                            struct arena *arena, struct clew_error *err);
 } handlers[] = {
     {CHAIN_REST_TASK, chain_check_dormancy},
-    {"episode.compact", compact_task},
-    {"generate_session_summary", session_sum_task},
+    {EPISODE_COMPACT_TASK, compact_task},
+    {SESSION_SUM_TASK, session_sum_task},
     {INTENT_ASK_TASK, intent_ask_task},
-    {"link.assess", chatlink_assess_task},
+    {CHATLINK_ASSESS_TASK, chatlink_assess_task},
     {CHATLINK_READ_TASK, chatlink_read_task},
-    {"link.tune", chatlink_tuning_task},
+    {CHATLINK_TUNE_TASK, chatlink_tuning_task},
     {SESSION_TIMEOUT_TASK, session_timeout_task},
 };
 

@@ -28,43 +28,25 @@ enum clew_status chain_rest_later(struct store_tx *tx, struct arena *arena,
                                   const struct session *session, int64_t now_ms,
                                   struct clew_error *err)
 {
-    char id[UUID_TEXT_SIZE];
     int64_t due_ms = session->ended_at_ms + CHAIN_DORMANT_MS;
     int64_t soonest_ms = now_ms + SESSION_GRACE_MS;
     struct task_new task = {.kind = CHAIN_REST_TASK,
                             .execute_at_ms =
                                 due_ms > now_ms ? due_ms : soonest_ms,
                             .now_ms = now_ms};
-    const char *payload;
 
-    uuid_format(&session->id, id);
-    payload = arena_printf(arena, "{\"session_id\":\"%s\"}", id);
-    if (!payload) {
-        return clew_no_memory(err);
-    }
-    task.unique_key = str_of(id);
-    task.payload = str_of(payload);
-    return task_add(tx, arena, &task, err);
+    return task_add_about(tx, arena, &task, "session_id", &session->id, err);
 }
 
 static enum clew_status add_summary(struct store_tx *tx, struct arena *arena,
                                     const struct session *session,
                                     int64_t now_ms, struct clew_error *err)
 {
-    char id[UUID_TEXT_SIZE];
-    struct task_new task = {.kind = "generate_session_summary",
+    struct task_new task = {.kind = SESSION_SUM_TASK,
                             .execute_at_ms = session->ended_at_ms,
                             .now_ms = now_ms};
-    const char *payload;
 
-    uuid_format(&session->id, id);
-    payload = arena_printf(arena, "{\"session_id\":\"%s\"}", id);
-    if (!payload) {
-        return clew_no_memory(err);
-    }
-    task.unique_key = str_of(id);
-    task.payload = str_of(payload);
-    return task_add(tx, arena, &task, err);
+    return task_add_about(tx, arena, &task, "session_id", &session->id, err);
 }
 
 enum clew_status chain_session_ended(struct store_tx *tx, struct arena *arena,

@@ -23,7 +23,6 @@ enum clew_status intent_later(struct turn_work *work, struct clew_error *err)
                             .priority = 20,
                             .execute_at_ms = turn->stored_at_ms,
                             .now_ms = turn->stored_at_ms};
-    char id[UUID_TEXT_SIZE];
 
     if (!work->observation) {
         return CLEW_OK;
@@ -35,12 +34,6 @@ enum clew_status intent_later(struct turn_work *work, struct clew_error *err)
         !config_bool(batch->engine->config, "llm.intent")) {
         return CLEW_OK;
     }
-    uuid_format(&turn->chat_id, id);
-    task.unique_key = arena_str(batch->arena, str_of(id));
-    task.payload =
-        str_of(arena_printf(batch->arena, "{\"chat_id\":\"%s\"}", id));
-    if (!task.unique_key.s || !task.payload.s) {
-        return clew_no_memory(err);
-    }
-    return task_add(batch->tx, batch->arena, &task, err);
+    return task_add_about(batch->tx, batch->arena, &task, "chat_id",
+                          &turn->chat_id, err);
 }
