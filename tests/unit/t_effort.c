@@ -283,7 +283,7 @@ static void a_spawned_effort_has_a_context_of_its_own(void **state)
     assert_null(strstr(context.text.s, "login page"));
     assert_int_equal(effort_collapse(&talk.world.engine, &talk.world.scope,
                                      &talk.world.arena, &effort.memory_id,
-                                     (struct str){0}, &effort, NULL),
+                                     &(struct effort_ending){0}, &effort, NULL),
                      CLEW_OK);
     assert_string_equal(effort.status.s, "resolved");
     assert_non_null(strstr(effort.resolution.s, "lacks an index"));

@@ -352,7 +352,8 @@ static void do_memories(struct history *h)
                     &err);
         return;
     case 4:
-        expect_done(effort_collapse(ENGINE, SCOPE, ARENA, &id, resolution,
+        expect_done(effort_collapse(ENGINE, SCOPE, ARENA, &id,
+                                    &(struct effort_ending){resolution, {0}},
                                     &effort, &err),
                     &err);
         return;

@@ -124,8 +124,8 @@ enum clew_status efforts_collapse(struct api_call *call, struct clew_error *err)
                               LIMIT_NAME_BYTES, &ending.outcome, err);
     }
     if (status == CLEW_OK) {
-        status = effort_collapse_as(call->engine, &call->scope, call->arena,
-                                    &id, &ending, &effort, err);
+        status = effort_collapse(call->engine, &call->scope, call->arena, &id,
+                                 &ending, &effort, err);
     }
     return status == CLEW_OK ? answer(call, &effort, err) : status;
 }

@@ -10,7 +10,6 @@
 #include "engine/chatlink/chatlink_read.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chat_profile.h"

@@ -368,22 +368,10 @@ static enum clew_status set_state(struct work *work, const struct scope *scope,
 
 enum clew_status effort_collapse(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
-                                 const struct uuid *id, struct str resolution,
+                                 const struct uuid *id,
+                                 const struct effort_ending *ending,
                                  struct effort *out_effort,
                                  struct clew_error *err)
-{
-    struct effort_ending ending = {.resolution = resolution};
-
-    return effort_collapse_as(engine, scope, arena, id, &ending, out_effort,
-                              err);
-}
-
-enum clew_status effort_collapse_as(struct engine *engine,
-                                    const struct scope *scope,
-                                    struct arena *arena, const struct uuid *id,
-                                    const struct effort_ending *ending,
-                                    struct effort *out_effort,
-                                    struct clew_error *err)
 {
     struct work work = {.engine = engine,
                         .arena = arena,

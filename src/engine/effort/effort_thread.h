@@ -47,30 +47,22 @@ enum clew_status effort_list_all(struct engine *engine,
                                  size_t *out_count,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * Put the effort's turns out of view. A spawned one that is open is resolved:
- * with `resolution`, or with what its last answer says.
- */
-enum clew_status effort_collapse(struct engine *engine,
-                                 const struct scope *scope, struct arena *arena,
-                                 const struct uuid *id, struct str resolution,
-                                 struct effort *out_effort,
-                                 struct clew_error *err) CLEW_MUST_CHECK;
-/*
- * The same with an outcome: found (also if it is empty) resolves it, failed and
- * given_up abandon it; the resolution says what was found, or why not. One that
- * is closed already is closed so if something is said here. CLEW_INVALID with
- * the field for another outcome, or for one of an effort that was not spawned.
+ * Put the effort's turns out of view. A spawned one that is open is closed:
+ * found (also if it is empty) resolves it, failed and given_up abandon it; the
+ * resolution says what was found, or why not. One that is closed already is
+ * closed so if something is said here. CLEW_INVALID with the field for another
+ * outcome, or for one of an effort that was not spawned.
  */
 struct effort_ending {
     struct str resolution; /* s == NULL: what the last answer says */
     struct str outcome;    /* s == NULL: found */
 };
-enum clew_status effort_collapse_as(struct engine *engine,
-                                    const struct scope *scope,
-                                    struct arena *arena, const struct uuid *id,
-                                    const struct effort_ending *ending,
-                                    struct effort *out_effort,
-                                    struct clew_error *err) CLEW_MUST_CHECK;
+enum clew_status effort_collapse(struct engine *engine,
+                                 const struct scope *scope, struct arena *arena,
+                                 const struct uuid *id,
+                                 const struct effort_ending *ending,
+                                 struct effort *out_effort,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Put its turns in view until three turns pass without a reference. */
 enum clew_status effort_expand(struct engine *engine, const struct scope *scope,
                                struct arena *arena, const struct uuid *id,

@@ -305,8 +305,8 @@ static enum clew_status collapse_again(struct doing *d, struct clew_error *err)
         status = get_text(d, "outcome", &ending.outcome, err);
     }
     return status == CLEW_OK
-               ? effort_collapse_as(d->engine, d->scope, d->arena,
-                                    &d->action->subject, &ending, &effort, err)
+               ? effort_collapse(d->engine, d->scope, d->arena,
+                                 &d->action->subject, &ending, &effort, err)
                : status;
 }
 
