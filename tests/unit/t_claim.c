@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
 #include "engine/read/claim_spans.h"
@@ -15,12 +16,14 @@
 
 #include <math.h>
 
+static struct config *config;
 static struct arena arena;
 
 static int open_arena(void **state)
 {
     (void)state;
     arena_init(&arena, (size_t)1 << 26);
+    assert_int_equal(config_load(NULL, NULL, 0, &config, NULL), CLEW_OK);
     return 0;
 }
 
@@ -28,6 +31,7 @@ static int close_arena(void **state)
 {
     (void)state;
     arena_release(&arena);
+    config_free(config);
     return 0;
 }
 
@@ -319,7 +323,7 @@ static void claims_are_read_again_as_they_were(void **state)
     static const char text[] =
         "Anna moved to Oslo on 3 May 2026. Maybe the harbour is closed.\n\n"
         "Where does the ferry to Bergen leave? Ok. I will ask Tom.";
-    static const struct engine engine; /* without settings nothing is starred */
+    struct engine engine = {.config = config};
     struct turn turn = {.id = {{9}},
                         .role = TURN_USER,
                         .text = STR(text),
@@ -364,7 +368,7 @@ static void claims_are_read_again_as_they_were(void **state)
 
 static void a_turn_that_is_another_now_has_claims_without_words(void **state)
 {
-    static const struct engine engine;
+    struct engine engine = {.config = config};
     struct turn turn = {.id = {{9}}, .text = STR("")};
     struct claim *claims;
     size_t count = 0;

@@ -74,8 +74,7 @@ static bool set_cost(json_t *object, const struct engine *engine,
 {
     static const char *const from[] = {
         [CALL_COST_REPLY] = "reply", [CALL_COST_PRICES] = "prices"};
-    const char *prices =
-        engine->config ? config_str(engine->config, "proxy.prices") : "";
+    const char *prices = config_str(engine->config, "proxy.prices");
     int64_t micros = 0;
     enum call_cost_from known = call_cost(str_of(prices), call, &micros);
 

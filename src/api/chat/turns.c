@@ -30,9 +30,7 @@ static enum clew_status at_turn(size_t i, enum clew_status status,
 
 static size_t content_limit(const struct api_call *call)
 {
-    return call->engine->config ? (size_t)config_int(call->engine->config,
-                                                     "limits.content_bytes")
-                                : LIMIT_CONTENT_BYTES;
+    return (size_t)config_int(call->engine->config, "limits.content_bytes");
 }
 
 static enum clew_status read_role(const json_t *body, enum turn_role *out,

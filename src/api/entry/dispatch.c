@@ -76,8 +76,7 @@ static enum clew_status take_rate(const struct api_call *call,
 /* Does this call need no key, by the table or by the configuration? */
 static bool is_open(const struct api_call *call)
 {
-    const struct config *config = call->engine->config;
-    const char *mode = config ? config_str(config, "server.metrics") : "local";
+    const char *mode = config_str(call->engine->config, "server.metrics");
 
     if (!(call->route->flags & API_METRICS)) {
         return call->route->role == API_ROLE_NONE;
@@ -88,10 +87,9 @@ static bool is_open(const struct api_call *call)
 
 static bool is_off(const struct api_call *call)
 {
-    const struct config *config = call->engine->config;
-
-    return (call->route->flags & API_METRICS) && config &&
-           strcmp(config_str(config, "server.metrics"), "off") == 0;
+    return (call->route->flags & API_METRICS) &&
+           strcmp(config_str(call->engine->config, "server.metrics"), "off") ==
+               0;
 }
 
 /* Key and role. */
@@ -295,9 +293,7 @@ enum clew_status api_front_new(struct engine *engine,
                                struct clew_error *err)
 {
     struct api_front *front = alloc_zero(1, sizeof(*front));
-    int64_t rate = engine->config
-                       ? config_int(engine->config, "limits.rate_per_minute")
-                       : 0;
+    int64_t rate = config_int(engine->config, "limits.rate_per_minute");
     enum clew_status status = CLEW_NO_MEMORY;
 
     if (front) {

@@ -159,20 +159,17 @@ enum clew_status settings_get(struct api_call *call, struct clew_error *err)
 {
     json_t *settings = NULL;
     struct buf text;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status;
 
     buf_init(&text, MAX_SETTINGS_BYTES);
-    if (call->engine->config) {
-        status = config_show(call->engine->config, true, &text);
-    }
-    if (status == CLEW_OK && text.len > 0) {
+    status = config_show(call->engine->config, true, &text);
+    if (status == CLEW_OK) {
         status = json_parse(buf_str(&text), &settings, NULL);
     }
     buf_release(&text);
     if (status != CLEW_OK) {
         return clew_fail(err, status, "could not show the settings");
     }
-    settings = settings ? settings : json_object();
     mask_all(settings);
     call->out = json_object();
     return json_set(call->out, "settings", settings) &&

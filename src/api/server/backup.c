@@ -45,8 +45,7 @@ struct backup {
 static enum clew_status name_it(const struct engine *engine, struct backup *b,
                                 struct clew_error *err)
 {
-    const char *set =
-        engine->config ? config_str(engine->config, "backup.dir") : "";
+    const char *set = config_str(engine->config, "backup.dir");
     time_t seconds = (time_t)(b->now_ms / 1000);
     struct tm utc;
     char stamp[32];

@@ -18,8 +18,7 @@
 
 enum redact_mode redact_mode(const struct engine *engine)
 {
-    const char *mode =
-        engine->config ? config_str(engine->config, "redact.mode") : "mask";
+    const char *mode = config_str(engine->config, "redact.mode");
 
     return strcmp(mode, "off") == 0    ? REDACT_OFF
            : strcmp(mode, "drop") == 0 ? REDACT_DROP
