@@ -459,16 +459,17 @@ static void append_shown(struct buf *out, const struct entry *entry)
 {
     struct str value = str_of(entry->value);
     size_t host = str_find(value, STR("://"), 0);
-    size_t at = str_find(value, STR("@"), 0);
+    /* the last: a password may hold one */
+    const char *at = memrchr(value.s, '@', value.len);
 
     if (entry->key->type == CONFIG_SECRET) {
         (void)buf_append_cstr(out, value.len ? "***" : "");
     } else if (str_find(value, STR("password="), 0) != SIZE_MAX) {
         (void)buf_append_cstr(out, "***");
-    } else if (host != SIZE_MAX && at != SIZE_MAX) {
+    } else if (host != SIZE_MAX && at) {
         (void)buf_append_str(out, str_sub(value, 0, host + 3));
         (void)buf_append_cstr(out, "***");
-        (void)buf_append_str(out, str_sub(value, at, value.len));
+        (void)buf_append_cstr(out, at);
     } else {
         (void)buf_append_str(out, value); /* failures stay in the buffer */
     }

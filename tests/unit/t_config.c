@@ -205,6 +205,7 @@ static void secrets_are_never_shown(void **state)
     (void)state;
     config = loaded("llm: {key: sk-hidden}\n"
                     "store: {url: 'postgres://me:hidden@db/clew'}\n"
+                    "proxy: {upstreams: {own: 'http://me:a@hidden@h/v1'}}\n"
                     "embed: {url: 'http://h/?password=hidden'}\n");
     assert_string_equal(config_str(config, "llm.key"), "sk-hidden");
     buf_init(&shown, 1 << 20);

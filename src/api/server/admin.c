@@ -113,48 +113,6 @@ enum clew_status keys_delete(struct api_call *call, struct clew_error *err)
 /* --- settings --------------------------------------------------------------
  */
 
-/* "scheme://name:secret@host" without the secret; NULL if there is none. */
-static json_t *mask_address(struct str text)
-{
-    size_t scheme = str_find(text, STR("://"), 0);
-    size_t at = str_find(text, STR("@"), 0);
-    size_t colon;
-    struct buf masked;
-    json_t *out;
-
-    if (scheme == SIZE_MAX || at == SIZE_MAX || at < scheme) {
-        return NULL;
-    }
-    colon = str_find(text, STR(":"), scheme + 3);
-    if (colon == SIZE_MAX || colon > at) {
-        return NULL;
-    }
-    buf_init(&masked, MAX_SETTINGS_BYTES);
-    (void)buf_append_str(&masked, str_sub(text, 0, colon)); /* see below */
-    (void)buf_append_cstr(&masked, ":***");
-    (void)buf_append_str(&masked, str_sub(text, at, text.len));
-    out = buf_status(&masked) == CLEW_OK ? json_stringn(masked.data, masked.len)
-                                         : json_string("***");
-    buf_release(&masked);
-    return out;
-}
-
-static void mask_all(json_t *settings)
-{
-    const char *name;
-    json_t *entry;
-
-    json_object_foreach (settings, name, entry) {
-        const json_t *value = json_object_get(entry, "value");
-        json_t *masked =
-            json_is_string(value) ? mask_address(json_text(value)) : NULL;
-
-        if (masked) {
-            (void)json_object_set_new(entry, "value", masked);
-        }
-    }
-}
-
 enum clew_status settings_get(struct api_call *call, struct clew_error *err)
 {
     json_t *settings = NULL;
@@ -170,7 +128,6 @@ enum clew_status settings_get(struct api_call *call, struct clew_error *err)
     if (status != CLEW_OK) {
         return clew_fail(err, status, "could not show the settings");
     }
-    mask_all(settings);
     call->out = json_object();
     return json_set(call->out, "settings", settings) &&
                    json_set_cstr(call->out, "version", CLEW_VERSION)
