@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/fd.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -74,49 +75,22 @@ static bool gone_path(const char *dir, uint64_t file_id, uint64_t generation,
 /* A whole small file with its checksum at the end taken off. */
 static enum clew_status read_small(const char *path, struct buf *out)
 {
-    char chunk[8192];
     uint64_t sum;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
+    enum clew_status status;
 
     if (fd < 0) {
         return errno == ENOENT ? CLEW_NOT_FOUND : CLEW_CORRUPT;
     }
-    for (;;) {
-        n = read(fd, chunk, sizeof(chunk));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            break;
-        }
-        (void)buf_append(out, chunk, (size_t)n); /* remembered, see below */
-    }
+    status = fd_read_all(fd, out);
     (void)close(fd);
-    if (n < 0 || buf_status(out) != CLEW_OK || out->len < sizeof(sum)) {
+    if (status != CLEW_OK || out->len < sizeof(sum)) {
         return CLEW_CORRUPT;
     }
     out->len -= sizeof(sum);
     memcpy(&sum, out->data + out->len, sizeof(sum));
     return sum == checksum((const uint8_t *)out->data, out->len) ? CLEW_OK
                                                                  : CLEW_CORRUPT;
-}
-
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
 }
 
 static void sync_dir(const char *dir)
@@ -144,8 +118,9 @@ static enum clew_status write_small(const char *path, const struct buf *bytes,
         return clew_fail(err, CLEW_UNAVAILABLE,
                          "could not write an index file: %s", strerror(errno));
     }
-    is_good = write_all(fd, bytes->data, bytes->len) &&
-              write_all(fd, (const char *)&sum, sizeof(sum)) && fsync(fd) == 0;
+    is_good = fd_write_all(fd, buf_str(bytes)) &&
+              fd_write_all(fd, (struct str){(const char *)&sum, sizeof(sum)}) &&
+              fsync(fd) == 0;
     is_good = close(fd) == 0 && is_good;
     if (!is_good || rename(temporary, path) != 0) {
         (void)unlink(temporary);

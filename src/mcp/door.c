@@ -86,10 +86,9 @@ static enum clew_status read_answer(struct http_response *response,
         ptrdiff_t n =
             response->stream.read(response->stream.arg, part, sizeof(part));
 
-        if (n <= 0) {
-            break;
+        if (n <= 0 || buf_append(&response->body, part, (size_t)n) != CLEW_OK) {
+            break; /* looked at below */
         }
-        (void)buf_append(&response->body, part, (size_t)n); /* checked below */
     }
     if (buf_status(&response->body) != CLEW_OK) {
         return clew_fail(err, CLEW_TOO_LARGE, "the answer is too large");

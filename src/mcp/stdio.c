@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/limits.h"
 
@@ -35,28 +36,14 @@ struct stdio {
 /* --- out -------------------------------------------------------------------
  */
 
-static void write_all(struct stdio *io, const char *bytes, size_t len)
-{
-    while (len > 0 && !io->is_broken) {
-        ssize_t n = write(io->options->out_fd, bytes, len);
-
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        } else if (errno != EINTR) {
-            io->is_broken = true;
-        }
-    }
-}
-
 static void send(struct stdio *io, const json_t *message)
 {
     struct buf text;
 
     buf_init(&text, LIMIT_REQUEST_ARENA_BYTES);
-    if (message && json_write(&text, message) == CLEW_OK &&
+    if (!io->is_broken && message && json_write(&text, message) == CLEW_OK &&
         buf_append_char(&text, '\n') == CLEW_OK) {
-        write_all(io, text.data, text.len);
+        io->is_broken |= !fd_write_all(io->options->out_fd, buf_str(&text));
     }
     buf_release(&text);
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/rand.h"
 #include "model/bert.h"
@@ -135,21 +136,11 @@ static enum clew_status write_all(const char *path, const char *name,
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     enum clew_status status = CLEW_OK;
-    size_t done = 0;
 
     if (fd < 0) {
         return failed(err, "create", name);
     }
-    while (done < bytes.len && status == CLEW_OK) {
-        ssize_t n = write(fd, bytes.s + done, bytes.len - done);
-
-        if (n > 0) {
-            done += (size_t)n;
-        } else if (n < 0 && errno != EINTR) {
-            status = failed(err, "write", name);
-        }
-    }
-    if (status == CLEW_OK && fsync(fd) != 0) {
+    if (!fd_write_all(fd, bytes) || fsync(fd) != 0) {
         status = failed(err, "write", name);
     }
     if (close(fd) != 0 && status == CLEW_OK) {

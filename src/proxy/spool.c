@@ -5,6 +5,7 @@
 #include "proxy/spool.h"
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "base/str.h"
 
 #include <dirent.h>
@@ -90,24 +91,6 @@ void spool_close(struct spool *spool)
     spool->dir = NULL;
 }
 
-static bool write_all(int fd, struct str bytes)
-{
-    size_t at = 0;
-
-    while (at < bytes.len) {
-        ssize_t n = write(fd, bytes.s + at, bytes.len - at);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        at += (size_t)n;
-    }
-    return true;
-}
-
 enum clew_status spool_add(struct spool *spool, struct str bytes,
                            struct clew_error *err)
 {
@@ -124,32 +107,21 @@ enum clew_status spool_add(struct spool *spool, struct str bytes,
         return clew_fail(err, CLEW_UNAVAILABLE, "the spool's path is too long");
     }
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    is_ok = fd >= 0 && write_all(fd, bytes);
+    is_ok = fd >= 0 && fd_write_all(fd, bytes);
     if (fd >= 0) {
         is_ok = close(fd) == 0 && is_ok;
     }
     if (!is_ok || rename(part, path) != 0) {
+        int code = errno;
+
         (void)unlink(part);
         return clew_fail(err, CLEW_UNAVAILABLE, "could not write the spool: %s",
-                         strerror(errno));
+                         strerror(code));
     }
     spool->next++;
     spool->n_files++;
     spool->n_bytes += (int64_t)bytes.len;
     return CLEW_OK;
-}
-
-static enum clew_status read_all(int fd, struct buf *out)
-{
-    char block[65536];
-    ssize_t n;
-
-    while ((n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_append(out, block, (size_t)n) != CLEW_OK) {
-            return buf_status(out);
-        }
-    }
-    return n == 0 ? CLEW_OK : CLEW_UNAVAILABLE;
 }
 
 enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
@@ -175,7 +147,7 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
                              "could not read the spool: %s", strerror(errno));
         }
         buf_clear(out);
-        status = read_all(fd, out);
+        status = fd_read_all(fd, out);
         (void)close(fd);
         return status == CLEW_OK
                    ? CLEW_OK

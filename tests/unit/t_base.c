@@ -7,11 +7,15 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+
+#include <stdio.h>
+#include <unistd.h>
 
 static void buffer_keeps_its_ceiling(void **state)
 {
@@ -260,6 +264,36 @@ static void nothing_is_a_text_like_any_other(void **state)
     assert_int_equal(str_trim(none).len, 0);
 }
 
+static void a_text_goes_through_a_descriptor_whole(void **state)
+{
+    FILE *file = tmpfile();
+    char text[40000];
+    struct buf got;
+    int fd;
+
+    (void)state;
+    assert_non_null(file);
+    fd = fileno(file);
+    memset(text, 'x', sizeof(text));
+    assert_true(fd_write_all(fd, (struct str){text, sizeof(text)}));
+    assert_true(fd_write_all(fd, STR("")));
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    buf_init(&got, sizeof(text));
+    assert_int_equal(fd_read_all(fd, &got), CLEW_OK);
+    assert_int_equal(got.len, sizeof(text));
+    assert_memory_equal(got.data, text, sizeof(text));
+    buf_release(&got);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    buf_init(&got, sizeof(text) - 1);
+    assert_int_equal(fd_read_all(fd, &got), CLEW_TOO_LARGE);
+    buf_release(&got);
+    assert_int_equal(fclose(file), 0);
+    buf_init(&got, 10);
+    assert_int_equal(fd_read_all(-1, &got), CLEW_UNAVAILABLE);
+    assert_false(fd_write_all(-1, STR("x")));
+    buf_release(&got);
+}
+
 static void the_words_of_an_error_are_whole_characters(void **state)
 {
     struct clew_error err;
@@ -284,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_keeps_its_ceiling),
         cmocka_unit_test(arena_stops_at_its_limit),
+        cmocka_unit_test(a_text_goes_through_a_descriptor_whole),
         cmocka_unit_test(the_words_of_an_error_are_whole_characters),
         cmocka_unit_test(text_is_found_in_any_case),
         cmocka_unit_test(nothing_is_a_text_like_any_other),

@@ -7,41 +7,12 @@
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* --- clew link FILE --------------------------------------------------------
  */
-
-static enum clew_status read_file(const char *path, struct buf *out,
-                                  struct clew_error *err)
-{
-    char block[65536];
-    ssize_t n = -1;
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO)
-                                    : open(path, O_RDONLY | O_CLOEXEC);
-
-    while (fd >= 0 && (n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_append(out, block, (size_t)n) != CLEW_OK) {
-            (void)close(fd); /* only read from */
-            return clew_fail(err, buf_status(out), "the file is too large");
-        }
-    }
-    if (fd < 0 || n < 0) {
-        int code = errno;
-
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        return clew_fail(err, CLEW_NOT_FOUND, "could not read \"%.200s\": %s",
-                         path, strerror(code));
-    }
-    (void)close(fd);
-    return CLEW_OK;
-}
 
 static enum clew_status show_one(struct cli *cli, const json_t *answer,
                                  struct clew_error *err)
@@ -71,7 +42,7 @@ static enum clew_status run_link(struct cli *cli, struct clew_error *err)
     enum clew_status status;
 
     buf_init(&text, LIMIT_BODY_BYTES);
-    status = read_file(cli->args.operands[0], &text, err);
+    status = cli_read_file(cli->args.operands[0], &text, err);
     if (status == CLEW_OK) {
         status = json_parse(buf_str(&text), &body, err);
     }

@@ -12,6 +12,7 @@
 #define CLI_CLI_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
@@ -128,6 +129,10 @@ const char *cli_field(const json_t *object, const char *field);
 const char *cli_when(struct cli *cli, const json_t *object, const char *field);
 /* Any JSON, a value a line, indented. */
 void cli_show_tree(struct cli *cli, const json_t *json);
+/* Append a whole file, "-" for stdin. CLEW_NOT_FOUND if it cannot be read,
+ * CLEW_TOO_LARGE past the buffer's limit. */
+enum clew_status cli_read_file(const char *path, struct buf *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 /* An operand; "-" reads all of stdin instead, up to `limit` bytes. */
 enum clew_status cli_text(struct cli *cli, size_t operand, size_t limit,
                           struct str *out,

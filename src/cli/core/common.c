@@ -4,15 +4,19 @@
  */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/client/client.h"
 #include "cli/core/cli.h"
 #include "engine/key/tenant.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How many of the words name this command: all of its own, or 0. */
 static int words_of(const struct command *command, int argc, char *const *argv)
@@ -279,19 +283,33 @@ const char *cli_when(struct cli *cli, const json_t *object, const char *field)
     return copy ? copy : "";
 }
 
+enum clew_status cli_read_file(const char *path, struct buf *out,
+                               struct clew_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    enum clew_status status = fd < 0 ? CLEW_UNAVAILABLE : fd_read_all(fd, out);
+
+    if (status == CLEW_UNAVAILABLE) {
+        status = clew_fail(err, CLEW_NOT_FOUND, "could not read \"%.200s\": %s",
+                           path, strerror(errno));
+    } else if (status != CLEW_OK) {
+        status = clew_fail(err, status, "\"%.200s\" is too large", path);
+    }
+    if (fd >= 0 && !is_stdin) {
+        (void)close(fd); /* only read from */
+    }
+    return status;
+}
+
 static enum clew_status read_stdin(struct cli *cli, size_t limit,
                                    struct str *out, struct clew_error *err)
 {
-    enum clew_status status = CLEW_OK;
-    char part[65536];
+    enum clew_status status;
     struct buf text;
-    size_t n;
 
     buf_init(&text, limit);
-    do {
-        n = fread(part, 1, sizeof(part), stdin);
-        status = buf_append(&text, part, n);
-    } while (n > 0 && status == CLEW_OK);
+    status = fd_read_all(STDIN_FILENO, &text);
     if (status == CLEW_OK) {
         out->len = text.len;
         out->s = finish(cli, &text);

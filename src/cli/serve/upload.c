@@ -8,6 +8,7 @@
 #include "api/entry/auth.h"
 #include "api/entry/dispatch.h"
 #include "api/mounts.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "cli/bring/bring.h"
 #include "cli/client/client_internal.h"
@@ -121,19 +122,16 @@ static enum clew_status write_all(const char *path, struct str bytes,
                                   struct clew_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    size_t done = 0;
+    bool is_ok = fd >= 0 && fd_write_all(fd, bytes);
 
-    while (fd >= 0 && done < bytes.len) {
-        ssize_t n = write(fd, bytes.s + done, bytes.len - done);
+    if (!is_ok || close(fd) != 0) {
+        int code = errno;
 
-        if (n < 0 && errno != EINTR) {
-            break;
+        if (!is_ok && fd >= 0) {
+            (void)close(fd);
         }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    if (fd < 0 || close(fd) != 0 || done < bytes.len) {
         return clew_fail(err, CLEW_UNAVAILABLE, "could not keep the file: %s",
-                         strerror(errno));
+                         strerror(code));
     }
     return CLEW_OK;
 }

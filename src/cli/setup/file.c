@@ -4,6 +4,8 @@
  */
 #include "cli/setup/file.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,9 +26,7 @@ enum clew_status file_read(const char *path, struct buf *out, bool *out_exists,
                            struct clew_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum clew_status status = CLEW_OK;
-    char part[16384];
-    ssize_t n;
+    enum clew_status status;
 
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
         *out_exists = false;
@@ -35,15 +35,12 @@ enum clew_status file_read(const char *path, struct buf *out, bool *out_exists,
     if (fd < 0) {
         return fail(err, "read", path, errno);
     }
-    do {
-        n = read(fd, part, sizeof(part));
-        if (n < 0) {
-            status = fail(err, "read", path, errno);
-        } else if (buf_append(out, part, (size_t)n) != CLEW_OK) {
-            status = clew_fail(err, buf_status(out), "\"%.200s\" is too large",
-                               path);
-        }
-    } while (n > 0 && status == CLEW_OK);
+    status = fd_read_all(fd, out);
+    if (status == CLEW_UNAVAILABLE) {
+        status = fail(err, "read", path, errno);
+    } else if (status != CLEW_OK) {
+        status = clew_fail(err, status, "\"%.200s\" is too large", path);
+    }
     (void)close(fd); /* only read from */
     *out_exists = true;
     return status;
@@ -70,21 +67,6 @@ static enum clew_status make_folders(const char *path, struct clew_error *err)
         part[i] = '/';
     }
     return CLEW_OK;
-}
-
-static bool write_all(int fd, struct str text)
-{
-    while (text.len > 0) {
-        ssize_t n = write(fd, text.s, text.len);
-
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        if (n > 0) {
-            text = str_sub(text, (size_t)n, text.len);
-        }
-    }
-    return true;
 }
 
 /* What a link names, or the path itself; what must not be replaced fails. */
@@ -143,7 +125,7 @@ enum clew_status file_replace(const char *path, struct str text,
         return fail(err, "write", path, errno);
     }
     is_ok = (!has_old || fchmod(fd, old.st_mode & 07777) == 0) &&
-            write_all(fd, text) && fsync(fd) == 0;
+            fd_write_all(fd, text) && fsync(fd) == 0;
     code = errno;
     (void)close(fd); /* synced above */
     if (is_ok && rename(temp, target) == 0) {

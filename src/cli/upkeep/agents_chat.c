@@ -10,7 +10,6 @@
 #include "engine/keep/agent_follow.h"
 #include "model/reader.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,31 +30,6 @@ struct chat_file {
 
 /* --- the file --------------------------------------------------------------
  */
-
-static enum clew_status read_file(const char *path, struct buf *out,
-                                  struct clew_error *err)
-{
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "rb");
-    char block[65536];
-    size_t n;
-    enum clew_status status = CLEW_OK;
-
-    if (!in) {
-        return clew_fail(err, CLEW_NOT_FOUND, "could not read \"%.200s\": %s",
-                         path, strerror(errno));
-    }
-    while (status == CLEW_OK && (n = fread(block, 1, sizeof(block), in)) > 0) {
-        status = buf_append(out, block, n);
-    }
-    if (status != CLEW_OK) {
-        status = clew_fail(err, buf_status(out), "the chat is too long");
-    }
-    if (!is_stdin) {
-        (void)fclose(in); /* only read from */
-    }
-    return status;
-}
 
 static bool add_turn(struct chat_file *chat, bool is_user, struct str text)
 {
@@ -382,7 +356,7 @@ enum clew_status agents_chat(struct cli *cli, const struct agent *agent,
     chat.turns = json_array();
     chat.artifacts = json_array();
     status = chat.said && chat.is_user && chat.turns && chat.artifacts
-                 ? read_file(path, &text, err)
+                 ? cli_read_file(path, &text, err)
                  : clew_no_memory(err);
     if (status == CLEW_OK) {
         status = read_turns(&chat, buf_str(&text), err);

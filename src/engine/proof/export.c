@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "engine/core/action.h"
@@ -39,24 +40,12 @@ struct export_work {
 
 static enum clew_status flush(struct export_work *work, struct clew_error *err)
 {
-    const char *at = work->out.data;
-    size_t left = work->out.len;
-
     if (buf_status(&work->out) != CLEW_OK) {
         return clew_fail(err, buf_status(&work->out), "a line is too long");
     }
-    while (left > 0) {
-        ssize_t n = write(work->fd, at, left);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return clew_fail(err, CLEW_UNAVAILABLE,
-                             "could not write the export: %s", strerror(errno));
-        }
-        at += n;
-        left -= (size_t)n;
+    if (!fd_write_all(work->fd, buf_str(&work->out))) {
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         "could not write the export: %s", strerror(errno));
     }
     buf_clear(&work->out);
     return CLEW_OK;
