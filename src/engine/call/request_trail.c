@@ -32,13 +32,6 @@ DB_SQL(SELECT_PREFIXES, "SELECT prefix_key FROM request_prefixes WHERE"
                         " tenant = $1 AND chat_id = $2 AND seq > $3"
                         " AND seq <= $4 ORDER BY seq");
 
-static bool id_row(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    (void)arena;
-    *(struct uuid *)item = db_get_uuid(rows, 0);
-    return true;
-}
-
 /* --- sub-agents ------------------------------------------------------------
  */
 
@@ -64,7 +57,7 @@ enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
         rows_one(tx, arena, &SELECT_TASK,
                  DB_ARGS(db_int(before->created_at_ms), db_uuid(&before->id),
                          db_uuid(prompt_key), db_int(since_ms)),
-                 id_row, &id, sizeof(id), "request", err);
+                 rows_id, &id, sizeof(id), "request", err);
 
     return status == CLEW_OK ? request_find(tx, arena, &id, out, err) : status;
 }
@@ -105,7 +98,7 @@ enum clew_status request_find_anchors(struct store_tx *tx, struct arena *arena,
                                       size_t *out_count, struct clew_error *err)
 {
     struct rows_list ids = {
-        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
     int64_t hours[MAX_HOURS];
     size_t n_hours = 0;
     enum clew_status status;
@@ -146,7 +139,7 @@ enum clew_status request_prefixes(struct store_tx *tx, struct arena *arena,
                                   struct clew_error *err)
 {
     struct rows_list keys = {
-        .arena = arena, .size = sizeof(struct uuid), .fn = id_row};
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
     struct chat_part *parts;
     size_t n_parts;
     enum clew_status status =

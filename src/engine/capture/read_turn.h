@@ -32,7 +32,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct batch_work;
 struct chat;
 struct engine;
 struct turn;

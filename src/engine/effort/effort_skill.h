@@ -22,7 +22,6 @@
 #include <stdbool.h>
 
 struct batch_work;
-struct effort_change;
 
 /* An effort that is about to be stored: find the skill for it, if there is
  * one, and note it in the effort's fields. `out_skill`: of id nil if none. */

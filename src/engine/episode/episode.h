@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 struct batch_work;
-struct chat;
 struct engine;
 struct index_doc;
 struct session;

@@ -92,13 +92,6 @@ struct uuid keep_key_word(struct str user_id, struct str stem)
     return digest_end(&hash);
 }
 
-static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    (void)arena;
-    *(struct uuid *)item = db_get_uuid(rows, 0);
-    return true;
-}
-
 /* Leave out what only other branches of the conversation say. */
 static enum clew_status drop_unseen(struct observation *o, struct uuid *ids,
                                     size_t *count, struct clew_error *err)
@@ -125,7 +118,7 @@ enum clew_status keep_key_find(struct observation *o, const char *kind,
                                struct clew_error *err)
 {
     struct rows_list list = {
-        .arena = o->arena, .size = sizeof(struct uuid), .fn = id_of};
+        .arena = o->arena, .size = sizeof(struct uuid), .fn = rows_id};
     enum clew_status status =
         rows_add(o->tx, &list, &SELECT_KEY,
                  DB_ARGS(db_cstr(kind), db_uuid(digest),

@@ -14,8 +14,6 @@
 #include "base/json.h"
 #include "engine/topic/chain.h"
 
-struct db_value;
-
 /* Takes a line, whose reference stays the caller's. */
 typedef enum clew_status (*chain_line_fn)(void *arg, const json_t *line,
                                           struct clew_error *err);

@@ -22,7 +22,6 @@
 #include <stddef.h>
 
 struct batch_work;
-struct engine;
 
 /*
  * What the reader said, kept from the transaction that looks ahead to the one

@@ -102,13 +102,6 @@ static enum clew_status take_up(const struct chain_group *group,
     return chain_change_start(group, resting, verdict->resting_distance, err);
 }
 
-static bool id_of(struct arena *arena, const struct db_rows *rows, void *item)
-{
-    (void)arena;
-    *(struct uuid *)item = db_get_uuid(rows, 0);
-    return true;
-}
-
 /* The chain that the turn just before concluded, if this turn replies to it. */
 static enum clew_status find_ended(const struct chain_group *group,
                                    struct chain *out, bool *out_found,
@@ -124,7 +117,7 @@ static enum clew_status find_ended(const struct chain_group *group,
         status =
             rows_one(batch->tx, batch->arena, &SELECT_LAST_CHAIN,
                      DB_ARGS(db_uuid(&turn->chat_id), db_int(turn->seq - 1)),
-                     id_of, &id, sizeof(id), "claim", NULL);
+                     rows_id, &id, sizeof(id), "claim", NULL);
     }
     if (status == CLEW_OK) {
         status = chain_find(batch->tx, batch->arena, &id, out, err);
