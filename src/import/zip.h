@@ -7,7 +7,8 @@
  * ceilings, what an entry holds may not be more than its directory says, and
  * its checksum is looked at. Encrypted entries and methods other than store
  * and deflate are refused.
- * Thread-safety: none; one entry is open at a time.
+ * Thread-safety: none, in the whole process: directories are read into shared
+ * buffers. One entry is open at a time.
  */
 #ifndef IMPORT_ZIP_H
 #define IMPORT_ZIP_H
