@@ -288,7 +288,7 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/ids/{part}", READ, ids_get, NULL, FIELDS("kind"),
      "What has an id that begins so; at least four hex digits",
      "findIds: > [Id]", 0},
-    {HTTP_GET, "/api/v1/events", READ, events_get, NULL, NULL,
+    {HTTP_GET, "/api/v1/events", READ, events_get, NULL, FIELDS("after"),
      "What happens, as server-sent events; `Last-Event-ID` resumes",
      "streamEvents: > text/event-stream Event", 0},
 

@@ -15,12 +15,12 @@ import { PATIENCE_MS } from "./lib/wait.mjs";
 const said = (content, more = {}) => ({ user_id: "ada", role: "user", content, ...more });
 
 /* Read events until `enough` says so, at most for a while. */
-async function listen(url, key, { lastId, enough, does }) {
+async function listen(url, key, { lastId, after, enough, does }) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), PATIENCE_MS);
   const events = [];
   try {
-    const answer = await fetch(`${url}/api/v1/events`, {
+    const answer = await fetch(`${url}/api/v1/events${after ? `?after=${after}` : ""}`, {
       signal: stop.signal,
       headers: { authorization: `Bearer ${key}`, ...(lastId ? { "last-event-id": lastId } : {}) },
     });
@@ -322,6 +322,9 @@ onEachBackend("the page's API", (open) => {
     const mark = heard.find((e) => e.kind === "turn");
     const again = await listen(server.url, key, { lastId: mark.mark, enough: (list) => list.some((e) => e.kind === "call") });
     assert.ok(again.some((e) => e.kind === "call"));
+    const asked = await listen(server.url, key, { after: mark.mark, enough: (list) => list.some((e) => e.kind === "call") });
+    assert.deepEqual(asked.find((e) => e.kind === "call"), again.find((e) => e.kind === "call"));
+    isError(await api.get("/api/v1/events?after=yesterday"), 400, undefined, "after");
   });
 
   test("events stay within their tenant, and end with the key", async () => {

@@ -2926,7 +2926,7 @@ export interface Operations {
   /** What happens, as server-sent events; `Last-Event-ID` resumes */
   streamEvents: {
     params: undefined;
-    query: undefined;
+    query: { after?: string };
     body: undefined;
     answer: string;
   };

@@ -10,6 +10,7 @@
 const struct openapi_field openapi_fields[] = {
     {"act", "greeting|question|request|inform|commit|accept|reject",
      "What the text does"},
+    {"after", "text", "Go on behind the event with this id"},
     {"after_seq", "count", "Only turns after this number"},
     {"agent_id", "text", "Which agent speaks: up to 100 characters"},
     {"listMemories.agent_id", "text", "Only what this agent contributed"},

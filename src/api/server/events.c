@@ -156,20 +156,41 @@ static void free_stream(void *arg)
     (void)atomic_fetch_sub(&n_streams, 1);
 }
 
+/* Where it goes on: behind the header's event, behind `after`'s, or from now.
+ * The header is a browser's and newer than the address it keeps asking, but it
+ * may be of another server; `after` is the caller's word and must be right. */
+static enum clew_status find_mark(struct api_call *call,
+                                  struct events_mark *out,
+                                  struct clew_error *err)
+{
+    struct str last = http_header_of(call->request, "last-event-id");
+    struct str after = {0};
+    enum clew_status status =
+        api_query_str(call, "after", LIMIT_NAME_BYTES, &after, err);
+
+    if (status != CLEW_OK || (last.s && mark_parse(str_trim(last), out))) {
+        return status;
+    }
+    if (!after.s) {
+        return events_now(call->engine, &call->scope, out, err);
+    }
+    return mark_parse(after, out)
+               ? CLEW_OK
+               : clew_fail_field(err, "after",
+                                 "\"after\" must be the id of an event");
+}
+
 static enum clew_status begin(struct api_call *call, struct stream *stream,
                               struct clew_error *err)
 {
-    struct str last = http_header_of(call->request, "last-event-id");
     enum clew_status status;
 
     stream->call = *call;
     stream->call.out = NULL;
     buf_init(&stream->text, MAX_EVENT_BYTES);
-    if (!last.s || !mark_parse(str_trim(last), &stream->mark)) {
-        status = events_now(call->engine, &call->scope, &stream->mark, err);
-        if (status != CLEW_OK) {
-            return status;
-        }
+    status = find_mark(call, &stream->mark, err);
+    if (status != CLEW_OK) {
+        return status;
     }
     /* so that the headers go out at once, and that who is cut off before the
      * first event misses none */
