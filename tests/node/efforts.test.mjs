@@ -320,6 +320,15 @@ onEachBackend("efforts", (open) => {
     const act = async (what, body = {}) => isOk(await server.post(
       `/api/v1/memories/${effort.id}/${what}`, body));
     assert.equal((await act("resolve", { resolution: "cookies" })).status, "resolved");
+    /* of their user they are listed as of their chat */
+    const user = (await server.get(`/api/v1/chats/${chat}`)).body.user_id;
+    const of = async (more) => isOk(await server.get(
+      `/api/v1/efforts?user_id=${user}${more}`)).items.map((one) => one.id);
+    assert.ok(!(await of("")).includes(effort.id));
+    assert.ok(!(await of("&all=false")).includes(effort.id));
+    assert.ok((await of("&all=true")).includes(effort.id));
+    assert.ok(isOk(await server.get("/api/v1/efforts?all=1")).items
+      .some((one) => one.id === effort.id));
     assert.equal((await act("reopen")).status, "open");
     const again = await act("resolve", { resolution: "proxy" });
     assert.equal(again.resolution, "proxy (before: cookies)");

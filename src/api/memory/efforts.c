@@ -96,9 +96,12 @@ enum clew_status efforts_list(struct api_call *call, struct clew_error *err)
         status = api_query_str(call, "all", LIMIT_NAME_BYTES, &all, err);
     }
     if (status == CLEW_OK) {
+        bool with_closed =
+            all.len > 0 && !str_eq(all, STR("false")) && !str_eq(all, STR("0"));
+
         status =
             effort_list_all(call->engine, &call->scope, call->arena, &chat_id,
-                            user_id, all.len > 0, &efforts, &count, err);
+                            user_id, with_closed, &efforts, &count, err);
     }
     return status == CLEW_OK
                ? api_answer_rows(call, NULL,

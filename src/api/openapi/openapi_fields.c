@@ -15,7 +15,7 @@ const struct openapi_field openapi_fields[] = {
     {"agent_id", "text", "Which agent speaks: up to 100 characters"},
     {"listMemories.agent_id", "text", "Only what this agent contributed"},
     {"agent_name", "text", "What the agent is called"},
-    {"all", "text", "Any text: closed efforts too"},
+    {"all", "text", "Any text but false and 0: closed efforts too"},
     {"answer", "text", "The option chosen, in words or as its number"},
     {"asked_in", "uuid", "The chat a question was put in: completes one that "
      "leans on what was just said; chat_id does so too"},

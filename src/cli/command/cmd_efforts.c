@@ -12,7 +12,7 @@
 static const struct arg_option list_options[] = {
     {"user", 'U', "ID", NULL, "whose (default \"me\")"},
     {"chat", 'C', "CHAT", NULL, "of this chat instead"},
-    {"all", 'a', NULL, NULL, "closed ones of the chat too"},
+    {"all", 'a', NULL, NULL, "closed ones too"},
     {NULL, 0, NULL, NULL, NULL},
 };
 
@@ -52,8 +52,9 @@ static enum clew_status show_list(struct cli *cli, const json_t *answer,
         const char *user = args_str(&cli->args, "user");
 
         (void)fprintf(stderr,
-                      args_has(&cli->args, "chat")
-                          ? "no efforts in this chat\n"
+                      args_has(&cli->args, "chat") ? "no efforts in this chat\n"
+                      : args_has(&cli->args, "all")
+                          ? "no efforts of \"%.60s\"%s\n"
                           : "no open efforts of \"%.60s\"%s\n",
                       user ? user : "me", user ? "" : "; --user names another");
     }

@@ -46,6 +46,12 @@ DB_SQL(SELECT_ATTEMPTS, "SELECT " MEMORIES " AND m.parent_id = $2"
     " AND e.is_open = 1 ORDER BY m.created_at DESC, m.id DESC LIMIT $3"
 DB_SQL(SELECT_OPEN, "SELECT " EFFORTS OF_ALL);
 DB_SQL(SELECT_USER, "SELECT " MEMORIES OF_USER);
+/* Ended ones too. */
+DB_SQL(SELECT_EVERY, "SELECT " MEMORIES " AND m.parent_id IS NULL"
+                     " ORDER BY m.created_at DESC, m.id DESC LIMIT $2");
+DB_SQL(SELECT_USER_EVERY, "SELECT " MEMORIES " AND m.user_id = $2"
+                          " AND m.parent_id IS NULL"
+                          " ORDER BY m.created_at DESC, m.id DESC LIMIT $3");
 /* The same, only what tells whether a turn may be about them. */
 #define TITLES "SELECT m.id, m.summary FROM "
 DB_SQL(SELECT_OPEN_TITLES,
@@ -203,7 +209,7 @@ enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
 }
 
 enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
-                                  struct str user_id,
+                                  struct str user_id, bool with_closed,
                                   struct effort **out_efforts,
                                   size_t *out_count, struct clew_error *err)
 {
@@ -211,9 +217,11 @@ enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
         .arena = arena, .size = sizeof(struct effort), .fn = row_of};
 
     return user_id.len > 0
-               ? select_efforts(tx, arena, &SELECT_USER, db_text(user_id),
-                                EFFORT_MAX_ALL, out_efforts, out_count, err)
-               : rows_all(tx, &list, &SELECT_OPEN,
+               ? select_efforts(tx, arena,
+                                with_closed ? &SELECT_USER_EVERY : &SELECT_USER,
+                                db_text(user_id), EFFORT_MAX_ALL, out_efforts,
+                                out_count, err)
+               : rows_all(tx, &list, with_closed ? &SELECT_EVERY : &SELECT_OPEN,
                           DB_ARGS(db_int(EFFORT_MAX_ALL)), out_efforts,
                           out_count, err);
 }

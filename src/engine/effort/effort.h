@@ -86,9 +86,10 @@ enum clew_status effort_attempts(struct store_tx *tx, struct arena *arena,
                                  const struct uuid *parent_id,
                                  struct effort **out_efforts, size_t *out_count,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* Open efforts of a user (empty: of everybody) in any chat, newest first. */
+/* Open efforts of a user (empty: of everybody) in any chat, newest first;
+ * ended ones too if asked for. Without attempts. */
 enum clew_status effort_list_user(struct store_tx *tx, struct arena *arena,
-                                  struct str user_id,
+                                  struct str user_id, bool with_closed,
                                   struct effort **out_efforts,
                                   size_t *out_count,
                                   struct clew_error *err) CLEW_MUST_CHECK;

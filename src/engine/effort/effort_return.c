@@ -152,7 +152,7 @@ static enum clew_status find_wanted(struct observation *o, struct str text,
 
     if (status == CLEW_OK && count == 0) {
         status = effort_list_user(o->tx, o->arena, o->work->turn->user_id,
-                                  &items, &count, err);
+                                  false, &items, &count, err);
     }
     if (status != CLEW_OK) {
         return status;

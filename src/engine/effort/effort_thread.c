@@ -215,8 +215,9 @@ static enum clew_status do_list(struct store_tx *tx, void *arg,
     enum clew_status status;
 
     if (uuid_is_nil(work->id)) {
-        return effort_list_user(tx, work->arena, work->user_id, &work->efforts,
-                                &work->count, err);
+        return effort_list_user(tx, work->arena, work->user_id,
+                                work->with_closed, &work->efforts, &work->count,
+                                err);
     }
     status = chat_find(tx, work->arena, work->id, &chat, err);
     if (status == CLEW_NOT_FOUND) {

@@ -216,7 +216,8 @@ static enum clew_status load_efforts(struct store_tx *tx, struct arena *arena,
         status = add_efforts(tx, arena, items, n, STRETCH_EFFORTS, s, err);
     }
     if (status == CLEW_OK) {
-        status = effort_list_user(tx, arena, s->user_id, &items, &count, err);
+        status =
+            effort_list_user(tx, arena, s->user_id, false, &items, &count, err);
     }
     if (status == CLEW_OK) {
         status =
