@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/utf8.h"
 #include "engine/ask/context.h"
+#include "engine/core/budget.h"
 #include "engine/effort/effort_thread.h"
 #include "engine/memory/lineage.h"
 #include "engine/thought/memory_view.h"
@@ -440,6 +441,80 @@ static void every_budget_holds(void **state)
     }
 }
 
+/* Is a line a stub, of which a reader learns nothing? Turns may be. */
+static bool has_stub(const struct context *context)
+{
+    for (int i = 0; i <= CONTEXT_CONTINUITY; i++) {
+        for (size_t k = 0; k < context->parts[i].count; k++) {
+            struct str text = context->parts[i].lines[k].text;
+
+            if (str_find(text, STR("[…]"), 0) != SIZE_MAX &&
+                text_token_bound(text) < 20) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void a_small_budget_tells_few_things_whole(void **state)
+{
+    struct context context;
+
+    (void)state;
+    talk_script(&talk,
+                "u:I work at Siemens in Erlangen as an engineer for turbines|"
+                "a:Good to know.|"
+                "u:My project uses the port 8441 and the tool Bazel for all of "
+                "its builds|a:Noted.");
+    for (int64_t budget = 64; budget < 1000; budget += 59) {
+        context = build(budget, NULL);
+        assert_false(has_stub(&context));
+        context = build(budget, "which port does my project use?");
+        assert_false(has_stub(&context));
+    }
+    context = build(300, NULL);
+    assert_true(holds(&context, "and the tool Bazel for all of its builds ("));
+}
+
+static void linked_chats_are_told_in_words_or_not_at_all(void **state)
+{
+    (void)state;
+    tell("sms", 0, "What's the weather in New York for my marathon on Sunday?");
+    tell("sms", CLOCK_MINUTE_MS,
+         "My flight to New York is on Friday with Delta from Frankfurt.");
+    tell("sms", 45 * CLOCK_MINUTE_MS, "Oh, and what is it on Thursday?");
+    for (int64_t budget = 64; budget < 2000; budget += 97) {
+        struct context context = build(budget, NULL);
+
+        assert_false(has_stub(&context));
+    }
+}
+
+static void a_text_is_cut_between_words(void **state)
+{
+    struct str text = STR("The greenhouse thermometer shows implausible "
+                          "temperatures whenever afternoon sunlight reaches "
+                          "the southern windows, because its housing warms up");
+    struct str cut = budget_fit(&talk.world.arena, text, 16);
+    size_t mark = str_find(cut, STR(" […] "), 0);
+    struct str head;
+    struct str tail;
+
+    (void)state;
+    assert_true(mark != SIZE_MAX);
+    head = str_sub(cut, 0, mark);
+    tail = str_sub(cut, mark + sizeof(" […] ") - 1, cut.len);
+    assert_true(head.len > 0 && tail.len > 0);
+    assert_true(text.s[head.len] == ' ');
+    assert_true(text.s[text.len - tail.len - 1] == ' ');
+    /* a script without spaces is cut at characters */
+    text = STR("温室的温度计在下午阳光照到南边的窗户时总是显示不可信的温度"
+               "因为它的外壳会变热而且没有人去管它所以我们要换一个新的");
+    cut = budget_fit(&talk.world.arena, text, 24);
+    assert_true(utf8_is_valid(cut) && cut.len > 8 && cut.len < text.len);
+}
+
 static size_t common(struct str a, struct str b)
 {
     size_t n = 0;
@@ -559,6 +634,9 @@ int main(void)
         TEST(a_long_effort_is_put_short_at_whole_characters),
         TEST(what_is_left_out_is_named_with_the_reason),
         TEST(every_budget_holds),
+        TEST(a_small_budget_tells_few_things_whole),
+        TEST(linked_chats_are_told_in_words_or_not_at_all),
+        TEST(a_text_is_cut_between_words),
         TEST(contexts_are_steady_over_200_turns),
         TEST(an_unknown_chat_and_a_bad_budget_are_refused),
         TEST(without_a_budget_the_configured_one_holds),

@@ -31,6 +31,10 @@
 #define MAX_MEMORIES 512
 #define TOKENS_PER_MEMORY 12
 #define PAGE 16
+/* A memory takes a quarter of the block at most, but where the block is small
+ * rather few are told whole than all of them cut to a word or two. */
+#define LINE_SHARE 4
+#define LINE_TOKENS 64
 #define CACHE_BLOCKS 256
 
 /* The ways a memory belongs to a chat: made on its line, imported, pinned. */
@@ -433,7 +437,8 @@ static enum clew_status drop_stale(struct store_tx *tx, struct builder *b,
 /* --- lines -----------------------------------------------------------------
  */
 
-/* "- [effort:resolved] Title => Resolution (#15-42)" */
+/* "- [effort:resolved] Title => Resolution (#15-42)"; empty where so little of
+ * it has room that it would say nothing. */
 static bool line_of(struct builder *b, const struct entry *entry,
                     size_t max_tokens, struct context_line *out)
 {
@@ -458,7 +463,7 @@ static bool line_of(struct builder *b, const struct entry *entry,
         return false;
     }
     *out = (struct context_line){
-        .text = budget_fit(b->arena, str_of(text), max_tokens),
+        .text = context_clip(b->arena, str_of(text), max_tokens),
         .source = has_place ? context_source(b->arena, &entry->chat_id,
                                              entry->first_seq, last_seq)
                             : str_of(arena_printf(b->arena, "memory:%s", id))};
@@ -511,14 +516,19 @@ static enum clew_status fill(struct builder *b, const struct entries *entries,
 {
     struct context_line *lines =
         arena_zero(b->arena, entries->count + 1, sizeof(*lines));
+    size_t least = max_tokens < LINE_TOKENS ? max_tokens : LINE_TOKENS;
+    size_t most = max_tokens / LINE_SHARE;
     bool is_ok = lines != NULL;
 
+    most = most < least ? least : most;
     for (size_t i = 0; is_ok && i < entries->count; i++) {
-        is_ok = line_of(b, &entries->items[i], max_tokens / 4, &lines[i]);
+        is_ok = line_of(b, &entries->items[i], most, &lines[i]);
     }
     for (size_t i = is_ok ? beginning(entries, lines, max_tokens) : 0;
          is_ok && i < entries->count; i++) {
-        is_ok = context_add(b, CONTEXT_MEMORY, &lines[i]);
+        if (lines[i].text.len > 0) {
+            is_ok = context_add(b, CONTEXT_MEMORY, &lines[i]);
+        }
     }
     hash_block(b->out);
     return is_ok ? CLEW_OK : clew_no_memory(err);

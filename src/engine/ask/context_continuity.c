@@ -195,12 +195,15 @@ static bool kept_of(struct arena *arena, const struct db_rows *rows, void *item)
 }
 
 /* Others' words on one line, in a third of what is left: the rest of the line
- * and a line or two more must have room. */
+ * and a line or two more must have room. Never so little that it says nothing:
+ * then add() finds that there is no room. */
 static struct str words(struct builder *b, struct str text, size_t left)
 {
     struct str flat = context_flat(b->arena, text);
+    size_t most = left / 3;
 
-    return flat.len ? budget_fit(b->arena, flat, left / 3) : STR("");
+    most = most < CONTEXT_CLIP_TOKENS ? CONTEXT_CLIP_TOKENS : most;
+    return flat.len ? budget_fit(b->arena, flat, most) : STR("");
 }
 
 /* Add a line if the share still holds it. */

@@ -42,6 +42,11 @@ size_t context_tokens(struct str text);
  */
 struct str context_flat(struct arena *arena, struct str text);
 struct str context_inset(struct arena *arena, struct str text);
+/* As budget_fit(), but empty where it would leave a few words that say nothing:
+ * a text is worth its place whole, or by so many tokens. */
+#define CONTEXT_CLIP_TOKENS 32
+struct str context_clip(struct arena *arena, struct str text,
+                        size_t max_tokens);
 /* Append a line; false without memory. `tokens` is set here; where it is set
  * already, it is what context_tokens() said of the text. */
 bool context_add(struct builder *b, enum context_section section,

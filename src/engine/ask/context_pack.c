@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "engine/core/budget.h"
 #include "text/analysis.h"
 
 #include <string.h>
@@ -88,6 +89,15 @@ struct str context_inset(struct arena *arena, struct str text)
         }
     }
     return (struct str){out, out ? len : 0};
+}
+
+struct str context_clip(struct arena *arena, struct str text, size_t max_tokens)
+{
+    struct str clip = budget_fit(arena, text, max_tokens);
+
+    return clip.s && clip.len != text.len && max_tokens < CONTEXT_CLIP_TOKENS
+               ? STR("")
+               : clip;
 }
 
 bool context_add(struct builder *b, enum context_section section,

@@ -12,6 +12,40 @@
 #define CUT_MARK " […] "
 /* text_token_bound() never counts more. */
 #define MOST_TOKENS_A_BYTE 3
+/* A word may be given up for so much of what is kept on its side, not more. */
+#define WORD_SHARE 2
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t';
+}
+
+/* The end of the last word that is whole before `at`; `at` itself where none
+ * ends near: some scripts have no spaces. */
+static size_t head_end(struct str text, size_t at)
+{
+    size_t end = at;
+
+    while (end > at - at / WORD_SHARE && !is_space(text.s[end])) {
+        end--;
+    }
+    while (end > 0 && is_space(text.s[end]) && is_space(text.s[end - 1])) {
+        end--;
+    }
+    return is_space(text.s[end]) ? end : at;
+}
+
+/* The same behind it, forward: where the first whole word begins. */
+static size_t tail_start(struct str text, size_t at)
+{
+    size_t start = at;
+    size_t end = at + (text.len - at) / WORD_SHARE;
+
+    while (start > 0 && start < end && !is_space(text.s[start - 1])) {
+        start++;
+    }
+    return start == end && !is_space(text.s[start - 1]) ? at : start;
+}
 
 struct str budget_fit(struct arena *arena, struct str text, size_t max_tokens)
 {
@@ -34,6 +68,10 @@ struct str budget_fit(struct arena *arena, struct str text, size_t max_tokens)
         }
         if (tail < head) {
             tail = head;
+        }
+        if (head < text.len && tail < text.len) {
+            head = head_end(text, head);
+            tail = tail_start(text, tail);
         }
         cut = arena_printf(arena, "%.*s" CUT_MARK "%.*s", (int)head, text.s,
                            (int)(text.len - tail), text.s + tail);

@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 /*
- * The text, or its head and tail with a mark between, in at most `max_tokens`.
+ * The text, or its head and tail with a mark between, in at most `max_tokens`;
+ * cut between words where it has any.
  * Works on any length in time bounded by `max_tokens`. s == NULL without
  * memory.
  */
