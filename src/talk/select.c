@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "talk/aside.h"
+#include "talk/asked.h"
 #include "talk/stands.h"
 #include "talk/telling.h"
 
@@ -240,13 +241,33 @@ static void set_time(struct select_note *note, const struct analysis *a)
 /* --- notes -----------------------------------------------------------------
  */
 
+/* Is it asked in so many words that sentence `i` be kept, and does it say
+ * what? "Remember that." only points. */
+static bool is_asked_for(const struct select_turn *turn, size_t i)
+{
+    const struct analysis *a = turn->analysis;
+    const struct span *span = &a->sentences[i].span;
+    size_t at = turn->is_assistant
+                    ? 0
+                    : asked_to_keep(str_sub(turn->text, span->from, span->to));
+    size_t n = 0;
+
+    for (size_t k = span->first_token; at > 0 && k < span->end_token; k++) {
+        const struct token *token = &a->tokens.items[k];
+
+        n += token->from >= span->from + at && telling_is(token);
+    }
+    return n >= BARE_WORDS;
+}
+
 static bool is_wanted(const struct select_turn *turn, size_t i)
 {
     const struct sentence *s = &turn->analysis->sentences[i];
     const struct reader_sentence *read = &turn->read[i];
 
     return !s->is_code && read->flag[READER_SUPPOSED] < SUPPOSED &&
-           kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) &&
+           (kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) ||
+            is_asked_for(turn, i)) &&
            telling_words(turn->analysis, i, i + 1) > 0;
 }
 
@@ -358,6 +379,7 @@ static bool make_note(struct arena *arena, const struct select_input *input,
         if (kept(&turn->read[i]) > kept(best)) {
             best = &turn->read[i];
         }
+        out->is_asked_for |= is_asked_for(turn, i);
         out->is_negated |= turn->read[i].flag[READER_NEGATED] > 0.5f;
     }
     out->keep = type_of(best);
@@ -413,14 +435,14 @@ static bool may_begin_at(const struct select_turn *turn, size_t least,
                NOTE_BYTES;
 }
 
-/* What does not stand is kept all the same if it says what to do, or is a find
- * and has a value of its own. */
+/* What does not stand is kept all the same if it says what to do, if that is
+ * asked for, or if it is a find and has a value of its own. */
 static bool is_kept_anyway(const struct select_turn *turn,
                            const struct select_note *note)
 {
     const struct analysis *a = turn->analysis;
 
-    if (note->keep == READER_KEEP_INSTRUCTION) {
+    if (note->keep == READER_KEEP_INSTRUCTION || note->is_asked_for) {
         return true;
     }
     for (size_t i = 0; i < a->n_entities && note->confidence >= KEEP_LEANING;
@@ -469,11 +491,12 @@ static bool find_note(struct arena *arena, const struct select_input *input,
     return true;
 }
 
-/* What one is told to do is not left to chance, nor what has a day to come. */
+/* What one is told to do is not left to chance, nor what one is asked to keep,
+ * nor what has a day to come. */
 static bool is_sure(const struct select_turn *turn,
                     const struct select_note *note)
 {
-    return note->confidence >= NOTE_SURE ||
+    return note->confidence >= NOTE_SURE || note->is_asked_for ||
            note->keep == READER_KEEP_INSTRUCTION ||
            (note->keep == READER_KEEP_EVENT && note->has_time &&
             note->from_ms > turn->at_ms);

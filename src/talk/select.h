@@ -50,7 +50,8 @@ struct select_note {
     float confidence;
     bool is_hedged;
     bool is_negated;
-    bool is_told; /* a language model says so, not the shipped reader */
+    bool is_told;      /* a language model says so, not the shipped reader */
+    bool is_asked_for; /* its speaker asks that it be kept (asked.h) */
     enum reader_about about;
     struct str tags[SELECT_MAX_TAGS];
     size_t n_tags;

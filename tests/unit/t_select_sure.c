@@ -49,6 +49,14 @@ static void what_is_hardly_worth_it_is_left_out(void **state)
         /* a day to come, and one that is over */
         {"Magda gets her bees tomorrow.", READER_KEEP_EVENT, 0.5f, 1},
         {"Magda got her bees yesterday.", READER_KEEP_EVENT, 0.5f, 0},
+        /* what one is asked to keep; one that only points says nothing */
+        {"Remember that Magda cannot stand walnuts.", READER_KEEP_FACT, 0.05f,
+         1},
+        {"Remind me to call the bank before the fair.", READER_KEEP_EVENT,
+         0.05f, 1},
+        {"Remember that.", READER_KEEP_FACT, 0.05f, 0},
+        {"Remember when we went to Lisbon by train?", READER_KEEP_EVENT, 0.05f,
+         0},
     };
     struct arena arena;
 
