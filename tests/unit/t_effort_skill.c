@@ -105,6 +105,30 @@ static void three_efforts_resolved_alike_make_a_skill_with_steps(void **state)
                                              "for the sensor calibration");
 }
 
+static size_t n_resolved(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < talk_count(&talk, "effort"); i++) {
+        n += str_eq(talk_memory(&talk, "effort", i)->status, STR("resolved"));
+    }
+    return n;
+}
+
+/* However many it ended: it was one way, seen once. */
+static void one_turn_that_ends_three_makes_no_skill(void **state)
+{
+    (void)state;
+    in_a_new_chat("u:The label printer in the warehouse prints blank labels");
+    in_a_new_chat("u:The label printer at dock 3 prints blank labels again");
+    in_a_new_chat("u:Our label printer in the shop prints blank labels too");
+    talk_script(&talk, "a:Calibrate the sensor on all of them.|u:Great, "
+                       "calibrating the sensor fixed all the label printers, "
+                       "no blank labels any more");
+    assert_int_equal(n_resolved(), 3);
+    assert_int_equal(talk_count(&talk, "skill"), 0);
+}
+
 static void a_like_effort_is_offered_it_and_its_end_is_counted(void **state)
 {
     struct context_request request = {.budget_tokens = 1000};
@@ -324,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(three_efforts_resolved_alike_make_a_skill_with_steps),
+        TEST(one_turn_that_ends_three_makes_no_skill),
         TEST(a_like_effort_is_offered_it_and_its_end_is_counted),
         TEST(what_did_not_help_counts_against_it),
         TEST(another_problem_is_offered_nothing),

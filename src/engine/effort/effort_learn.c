@@ -144,6 +144,21 @@ static bool is_in_skill(const struct skill_sheet *sheets, size_t n,
     return false;
 }
 
+/* Did one turn end both? Then one way was seen once, however many it ended. */
+static enum clew_status is_same_end(struct batch_work *batch,
+                                    const struct uuid *id,
+                                    const struct memory *effort, bool *out,
+                                    struct clew_error *err)
+{
+    struct memory other;
+    enum clew_status status =
+        memory_find(batch->tx, batch->arena, id, &other, err);
+
+    *out = status == CLEW_OK && other.updated_at_ms == effort->updated_at_ms &&
+           str_eq(other.resolution, effort->resolution);
+    return status;
+}
+
 /* Keep the nearest, the nearest first; each matter once. */
 static void keep_near(struct ended *list, size_t *n, const struct ended *it)
 {
@@ -196,7 +211,12 @@ static enum clew_status list_near(struct batch_work *batch,
         it.near =
             status == CLEW_OK ? effort_alike_near(&own->alike, &it.alike) : 0;
         if (it.near >= EFFORT_ALIKE_LEAST) {
-            keep_near(out, out_count, &it);
+            bool is_same = false;
+
+            status = is_same_end(batch, &it.id, effort, &is_same, err);
+            if (status == CLEW_OK && !is_same) {
+                keep_near(out, out_count, &it);
+            }
         }
     }
     return status;
