@@ -207,6 +207,36 @@ static bool line_breaks(struct str text, const struct tokens *tokens, size_t i)
     return !(token->flags & TOKEN_LOWER_START) && !is_open;
 }
 
+/* Is there nothing before the mark that it could end: `"! LaTeX Error`, `(?)`?
+ */
+static bool ends_nothing(struct str text, const struct tokens *tokens,
+                         size_t end)
+{
+    const struct token *mark = &tokens->items[end];
+    const struct token *before = end > 0 ? mark - 1 : NULL;
+
+    if (!before || mark->flags & TOKEN_BREAK) {
+        return true;
+    }
+    if (before->kind != TOKEN_PUNCT || before->to != mark->from) {
+        return false;
+    }
+    switch (first_char(text, before)) {
+    case '"':
+    case '\'':
+        return before->flags & (TOKEN_AFTER_SPACE | TOKEN_BREAK);
+    case '(':
+    case '[':
+    case 0x00ab:
+    case 0x2018:
+    case 0x201c:
+    case 0x201e:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Most tokens follow a word: decide those without looking further. */
 static bool breaks_before(struct str text, const struct tokens *tokens,
                           size_t i)
@@ -244,12 +274,18 @@ static bool breaks_before(struct str text, const struct tokens *tokens,
         if (end + 1 < i && token->flags & TOKEN_LOWER_START) {
             return false; /* "why?" he asked */
         }
+        if (ends_nothing(text, tokens, end)) {
+            return false;
+        }
         return token->flags & TOKEN_AFTER_SPACE ||
                token->flags & TOKEN_CAPITAL ||
                first_char(text, &tokens->items[end]) >= 0x80;
     }
     if (is_ellipsis(text, &tokens->items[end])) {
         return opens_sentence(token) && token->kind != TOKEN_PUNCT;
+    }
+    if (end + 1 < i && token->flags & TOKEN_LOWER_START) {
+        return false; /* It said "no such file." and stopped */
     }
     return text.s[tokens->items[end].from] == '.' &&
            tokens->items[end].to - tokens->items[end].from == 1 &&

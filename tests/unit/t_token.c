@@ -292,6 +292,13 @@ static void sentences_end_where_people_end_them(void **state)
         "version 1.2.3 is out. |Get it at example.com. |Bye",
         "ok. |sure, why not",
         "> quoted text\n|my answer",
+        "It fails: \"! LaTeX Error: Too many floats.\" |I have nineteen.",
+        "It said \"No such file.\" and stopped. |Odd.",
+        "Is that so (?) or not? |No",
+        "He wrote \xe2\x80\x9c? Who\xe2\x80\x9d on it. |Nobody knew.",
+        "! Undefined control sequence. |See line 5.",
+        "\"Stop!\" |\"Why?\" |Nobody said more.",
+        "Bonjour ! |Comment vas-tu ? |Bien.",
     };
     char plain[512];
 
