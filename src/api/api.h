@@ -121,6 +121,9 @@ enum clew_status api_body_times(const struct api_call *call,
                                 int64_t *out_since_ms, int64_t *out_until_ms,
                                 int64_t *out_at_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* The body's `timezone`, if it has one; CLEW_INVALID where it is none. */
+enum clew_status api_body_zone(const json_t *body, struct str *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 /* A text of the body that people write, its secrets starred (redact.h). */
 enum clew_status api_body_text(struct api_call *call, const char *field,
                                enum json_need need, size_t max_bytes,

@@ -120,6 +120,7 @@ onEachBackend("recall", (open, backend) => {
     isError(await recall({ query: "x".repeat(10 << 20) }), 400);
     isError(await recall({ query: "\u0000" }), 400);
     isError(await recall({ query: 5 }), 400);
+    isError(await recall({ query: "x", timezone: "Mars/Olympus" }), 400, "VALIDATION_ERROR", "timezone");
     isError(await recall({}), 400);
     isError(await recall({ query: "x", limit: 0 }), 400);
     isError(await recall({ query: "x", limit: 501 }), 400);

@@ -170,6 +170,8 @@ onEachBackend("turns", (open) => {
       [turn("x", { created_at: "10000-01-01T00:00:00Z" }), "created_at"],
       [turn("x", { created_at: "0000-01-01T00:00:00Z" }), "created_at"],
       [turn("x", { created_at: 1700000000 }), "created_at"],
+      [turn("x", { timezone: "Mars/Olympus" }), "timezone"],
+      [turn("x", { timezone: "CET DST" }), "timezone"],
       [turn("x", { external_id: "e".repeat(513) }), "external_id"],
       [turn("x", { external_id: 1 }), "external_id"],
       [turn("x", { unknown: true }), "unknown"],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.c - what handlers read from path and query, and list pages. See api.h.
+ * page.c - what handlers read from path, query and body, and list pages. See
+ * api.h.
  */
 #include "api/api.h"
 
@@ -9,6 +10,7 @@
 #include "base/json_out.h"
 #include "base/limits.h"
 #include "engine/key/secret.h"
+#include "text/analysis.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -326,4 +328,22 @@ enum clew_status api_mark_parse(const struct api_page *page,
                                "this cursor does not belong here");
     }
     return CLEW_OK;
+}
+
+enum clew_status api_body_zone(const json_t *body, struct str *out,
+                               struct clew_error *err)
+{
+    enum clew_status status = json_get_str(body, "timezone", JSON_OPTIONAL,
+                                           LIMIT_NAME_BYTES, out, err);
+    int64_t offset;
+
+    /* a machine without zones knows none: nothing is lost for that */
+    if (status == CLEW_OK && out->len > 0 &&
+        !text_zone_offset(*out, 0, &offset) &&
+        text_zone_offset(STR("Europe/London"), 0, &offset)) {
+        return clew_fail_field(err, "timezone",
+                               "\"timezone\" is no zone that is known; give "
+                               "one like Europe/Berlin or +02:00");
+    }
+    return status;
 }

@@ -74,8 +74,7 @@ static enum clew_status read_asked(struct api_call *call, struct asked *out,
         search->asked_in = search->chat_id;
     }
     if (status == CLEW_OK) {
-        status = json_get_str(body, "timezone", JSON_OPTIONAL, LIMIT_NAME_BYTES,
-                              &search->timezone, err);
+        status = api_body_zone(body, &search->timezone, err);
     }
     if (status == CLEW_OK) {
         status = api_body_times(call, &search->since_ms, &search->until_ms,

@@ -147,8 +147,7 @@ static enum clew_status read_query(struct api_call *call,
             json_get_uuid(body, "asked_in", JSON_OPTIONAL, &out->asked_in, err);
     }
     if (status == CLEW_OK) {
-        status = json_get_str(body, "timezone", JSON_OPTIONAL, LIMIT_NAME_BYTES,
-                              &out->timezone, err);
+        status = api_body_zone(body, &out->timezone, err);
     }
     if (status == CLEW_OK) {
         status = read_kinds(body, &out->kinds, err);

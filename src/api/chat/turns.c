@@ -80,6 +80,9 @@ static enum clew_status read_names(const json_t *body,
             read_name(body, "timezone", JSON_OPTIONAL, &out->timezone, err);
     }
     if (status == CLEW_OK) {
+        status = api_body_zone(body, &out->timezone, err);
+    }
+    if (status == CLEW_OK) {
         status = read_name(body, "external_id", JSON_OPTIONAL,
                            &out->external_id, err);
     }
