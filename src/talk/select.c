@@ -197,6 +197,7 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
     for (size_t i = 0; i < a->n_dates && n < MAX_DATES; i++) {
         const struct date *d = &a->dates[i];
         int64_t offset = 0;
+        int64_t end_offset = 0;
         char first[32];
         char last[32];
 
@@ -205,10 +206,11 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
             continue;
         }
         n++;
-        /* UTC where the zone is unknown */
+        /* UTC where the zone is unknown; clocks may change in between */
         (void)text_zone_offset(turn->timezone, d->said_from_ms, &offset);
+        (void)text_zone_offset(turn->timezone, d->said_to_ms - 1, &end_offset);
         date_text(d->said_from_ms + offset, d->said_grain, first);
-        date_text(d->said_to_ms + offset - 1, d->said_grain, last);
+        date_text(d->said_to_ms + end_offset - 1, d->said_grain, last);
         if (strcmp(first, last) == 0) {
             (void)buf_printf(out, " [%s]", first); /* checked at the end */
         } else {

@@ -436,25 +436,6 @@ static void the_day_said_is_told_and_an_unsure_one_is_not(void **state)
     assert_false(notes(1)->has_time);
 }
 
-static void a_date_is_that_of_the_speakers_zone(void **state)
-{
-    struct analysis_options options = {.time_ms = NOW + 20 * CLOCK_HOUR_MS,
-                                       .timezone = STR("+09:00")};
-
-    (void)state;
-    say("x");
-    assert_int_equal(analysis_run(&arena,
-                                  STR("The ferry to Kobe leaves tomorrow."),
-                                  &options, &analysis, NULL),
-                     CLEW_OK);
-    turn.text = analysis.text;
-    turn.timezone = options.timezone;
-    keep_all();
-    /* there it is the 17th already */
-    assert_string_equal(notes(1)->summary.s,
-                        "The ferry to Kobe leaves tomorrow. [2026-02-18]");
-}
-
 static void events_expire_after_their_end(void **state)
 {
     int64_t day = CLOCK_DAY_MS;
@@ -684,7 +665,6 @@ int main(void)
         cmocka_unit_test(you_is_the_only_other_person),
         cmocka_unit_test(relative_dates_are_told_and_others_are_not),
         cmocka_unit_test(the_day_said_is_told_and_an_unsure_one_is_not),
-        cmocka_unit_test(a_date_is_that_of_the_speakers_zone),
         cmocka_unit_test(events_expire_after_their_end),
         cmocka_unit_test(the_notes_of_a_turn_are_few),
         cmocka_unit_test(hostile_texts_leave_whole_notes),
