@@ -620,15 +620,29 @@ static bool tells_ending(const struct select_turn *turn, size_t i)
                0.4f;
 }
 
+/* … or, between two that do, at least a word? There stands the cause ("so it
+ * was the fuse"). */
+static bool tells_a_word(const struct select_turn *turn, size_t i)
+{
+    const struct sentence *s = &turn->analysis->sentences[i];
+
+    return !s->is_code && !s->is_question &&
+           telling_words(turn->analysis, i, i + 1) > 0;
+}
+
 enum clew_status select_ending(struct arena *arena,
                                const struct select_turn *turn, struct str *out)
 {
     const struct analysis *a = turn->analysis;
+    size_t last = a->n_sentences;
     struct buf text;
 
+    while (last > 0 && !tells_ending(turn, last - 1)) {
+        last--;
+    }
     buf_init(&text, 4096);
-    for (size_t i = 0; i < a->n_sentences && text.len < ENDING_BYTES; i++) {
-        if (tells_ending(turn, i)) {
+    for (size_t i = 0; i < last && text.len < ENDING_BYTES; i++) {
+        if (tells_ending(turn, i) || (text.len > 0 && tells_a_word(turn, i))) {
             (void)buf_append_cstr(&text, text.len ? " " : "");
             (void)add_line(&text,
                            str_sub(turn->text, a->sentences[i].span.from,
