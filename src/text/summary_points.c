@@ -125,6 +125,28 @@ static void want_first(struct summary_points *out,
     }
 }
 
+/* Is it a reaction, nothing that was found? An assistant's "understood" and
+ * "enjoy!" come last, and of what was found the last ones are told. */
+static bool is_reaction(const struct summary_turn *turn,
+                        const struct summary_cite *cite)
+{
+    const struct analysis *a = turn->analysis;
+    struct str text = str_trim(str_sub(a->text, cite->from, cite->to));
+    size_t n = 0;
+
+    if (smalltalk_is(str_sub(text, smalltalk_skip(text), text.len))) {
+        return true;
+    }
+    for (size_t i = 0; i < a->tokens.count && !turn->is_user; i++) {
+        const struct token *token = &a->tokens.items[i];
+
+        n += token->from >= cite->from && token->to <= cite->to &&
+             token->kind != TOKEN_PUNCT &&
+             !(token->flags & (TOKEN_STOP | TOKEN_CHAT | TOKEN_PART));
+    }
+    return !turn->is_user && n < 2;
+}
+
 enum clew_status summary_points_of(struct arena *arena,
                                    const struct summary_turn *turns,
                                    size_t count, struct summary_points *out)
@@ -149,7 +171,8 @@ enum clew_status summary_points_of(struct arena *arena,
             str_sub(turns[cite->turn].analysis->text, cite->from, cite->to));
         bool asks = text.len > 0 && text.s[text.len - 1] == '?';
 
-        if (!asks && !settled_is_doubt(text) && !has_point(out, text)) {
+        if (!asks && !settled_is_doubt(text) && !has_point(out, text) &&
+            !is_reaction(&turns[cite->turn], cite)) {
             add(out, SUMMARY_FOUND, cite->turn, text);
         }
     }
