@@ -313,6 +313,42 @@ onEachBackend("efforts", (open) => {
     assert.doesNotMatch(outside.text, /Look at the slow log/);
   });
 
+  test("a turn ends what it speaks of, and all of it", async () => {
+    const server = (await open()).api();
+    const ended = async (...lines) => {
+      const { said } = await talk(server, lines);
+      return said.at(-1).updates.memories
+        .filter((one) => one.type === "effort" && one.change !== "created")
+        .map((one) => `${one.change}: ${one.summary}`);
+    };
+    /* one thing of a list is not the list */
+    const list = ["u:I have to pack the kitchen, sell the sofa and book a van.",
+      "a:Start with the van."];
+    assert.deepEqual(await ended(...list, "u:the van is booked"), []);
+    assert.match((await ended(...list,
+      "u:kitchen is packed, sofa sold and the van is booked, all done"))[0], /^resolved: /);
+    /* who names one leaves alone what he has no word for */
+    assert.deepEqual(await ended(
+      "u:I need to get the August books of the bakery closed this week, can you help me structure it?",
+      "a:Sure.",
+      "u:Now what about the oven leasing, it's 640 a month, and the contract runs out in March.",
+      "a:Extend?",
+      "u:VAT filed, 2,913 euros to pay. Books for August are closed, finally!"),
+    ["resolved: I need to get the August books of the bakery closed this week, can you help me structure it?"]);
+    /* "don't forget it" is not "forget it" */
+    assert.deepEqual(await ended("u:Je dois organiser le mariage pour le 12 juin.", "a:D'accord.",
+      "u:Mon fiancé est allergique aux noix, ne l'oublie pas."), []);
+    assert.deepEqual(await ended(
+      "u:Wir planen die Hochzeit für den 12. Juni 2027, im Gut Sonnenhausen.",
+      "a:Herzlichen Glückwunsch! Wie viele Gäste?",
+      "u:Kannst du dich bitte darum kümmern, dass ich eine Liste von Floristen bekomme?",
+      "a:Gerne: Blumen Meier, Fleurop Nord, Wildwuchs.",
+      "u:Wildwuchs ist es geworden, danke!", "a:Schön.",
+      "u:Mein Verlobter heißt Anton und ist gegen Nüsse allergisch. Vergiss das bitte nicht."), []);
+    assert.deepEqual(await ended("u:Please fix the login page.", "a:On it.",
+      "u:Forget it, we scrap the page."), ["abandoned: Please fix the login page."]);
+  });
+
   test("efforts are resolved, reopened and abandoned by hand", async () => {
     const server = (await open()).api();
     const { chat } = await talk(server, ["u:The login page of our shop stays blank"]);

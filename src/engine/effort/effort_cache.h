@@ -3,9 +3,10 @@
  * effort_cache.h - the efforts of a chat as one turn finds them, and the steps
  * that move them.
  *
- * effort_cache.c loads them and compares words, effort_end.c ends one,
- * effort_return.c comes back to one, effort_open.c begins one, effort_turn.c
- * tries these in order and lets the turn belong to the one at work.
+ * effort_cache.c loads them and compares words, effort_end.c ends one
+ * (effort_which.c: which), effort_return.c comes back to one, effort_open.c
+ * begins one, effort_turn.c tries these in order and lets the turn belong to
+ * the one at work.
  */
 #ifndef ENGINE_EFFORT_CACHE_H
 #define ENGINE_EFFORT_CACHE_H
@@ -88,6 +89,19 @@ struct effort_standing {
 };
 enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
                               struct effort_standing *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+/* What is made of it, one an effort. */
+struct effort_ending {
+    bool ends;
+    bool is_resolved; /* else given up */
+    bool is_accepted; /* by a turn that takes what was done as good */
+    float sure;
+};
+/* Clear `ends` of those that the turn is not about, see effort_which.c. */
+enum clew_status effort_which(struct observation *o,
+                              const struct effort_standing *standing,
+                              struct effort_ending *endings,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- the steps; `out_done` = the turn has found its place --- */

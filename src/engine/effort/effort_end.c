@@ -590,11 +590,36 @@ static bool is_rather_end(const struct observation *o, float sure, float failed)
     return accepts(o) || sure > failed || sure * ends > failed * fails;
 }
 
+/* What the reader's word on an effort comes to. */
+static struct effort_ending ending_of(const struct observation *o,
+                                      const struct effort_standing *standing,
+                                      size_t i)
+{
+    const float *p = standing->verdicts[i].p;
+    float floor = o->turn.role == TALK_ASSISTANT ? END_ASSISTANT : END_USER;
+    float least = i < standing->n_open ? floor : standing->sure[i] + SURER;
+    struct effort_ending out = {
+        .sure = p[READER_ENDING_RESOLVED] + p[READER_ENDING_ABANDONED],
+        .is_resolved =
+            p[READER_ENDING_RESOLVED] * LEAN > p[READER_ENDING_ABANDONED],
+        .is_accepted = accepts(o) && i == 0 && standing->n_open > 0};
+
+    if (out.is_accepted) {
+        out.sure = out.sure + ACCEPTED < 1.0f ? out.sure + ACCEPTED : 1.0f;
+        out.is_resolved = true;
+    }
+    out.ends = out.sure >= floor && out.sure >= least && may_end(o) &&
+               !is_trouble(o) &&
+               is_rather_end(o, out.sure, p[READER_ENDING_FAILED]) &&
+               out.sure > HALF * p[READER_ENDING_GOES_ON];
+    return out;
+}
+
 enum clew_status effort_try_end(struct observation *o,
                                 struct effort_cache *cache, bool *out_done,
                                 struct clew_error *err)
 {
-    float floor = o->turn.role == TALK_ASSISTANT ? END_ASSISTANT : END_USER;
+    struct effort_ending endings[EFFORT_HELD + EFFORT_ENDED];
     struct effort_standing standing;
     enum clew_status status = effort_stand(o, cache, &standing, err);
 
@@ -605,24 +630,20 @@ enum clew_status effort_try_end(struct observation *o,
                                   err);
     }
     for (size_t i = 0; status == CLEW_OK && i < standing.n; i++) {
+        endings[i] = ending_of(o, &standing, i);
+    }
+    if (status == CLEW_OK) {
+        status = effort_which(o, &standing, endings, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < standing.n; i++) {
         const float *p = standing.verdicts[i].p;
-        float sure = p[READER_ENDING_RESOLVED] + p[READER_ENDING_ABANDONED];
-        bool is_resolved =
-            p[READER_ENDING_RESOLVED] * LEAN > p[READER_ENDING_ABANDONED];
 
-        float least = i < standing.n_open ? floor : standing.sure[i] + SURER;
-
-        if (accepts(o) && i == 0 && standing.n_open > 0) {
-            sure = sure + ACCEPTED < 1.0f ? sure + ACCEPTED : 1.0f;
-            is_resolved = true;
-        }
-        if (sure >= floor && sure >= least && may_end(o) && !is_trouble(o) &&
-            is_rather_end(o, sure, p[READER_ENDING_FAILED]) &&
-            sure > HALF * p[READER_ENDING_GOES_ON]) {
+        if (endings[i].ends) {
             *out_done = true;
             status =
                 end_effort(o, standing.efforts[i],
-                           is_resolved ? "resolved" : "abandoned", sure, err);
+                           endings[i].is_resolved ? "resolved" : "abandoned",
+                           endings[i].sure, err);
         } else if (i < standing.n_open &&
                    failing(o, p[READER_ENDING_FAILED]) >= FAILED) {
             status = effort_attempt_end(o, standing.efforts[i], false,
