@@ -115,6 +115,19 @@ onEachBackend("recall", (open, backend) => {
       said.at(-1)[0]);
   });
 
+  test("a tool is not taken for the user", async () => {
+    const user_id = "forecast";
+    const chat_id = isOk(await api.post("/api/v1/chats", { user_id }), 201).id;
+    for (const [role, content] of [["user", "What is the weather in Graz?"],
+      ["tool", "Graz: 7 degrees, dense fog until noon"], ["assistant", "Foggy, 7 degrees."]]) {
+      isOk(await api.post("/api/v1/turns", { user_id, chat_id, role, content }), 201);
+    }
+    const { items } = isOk(await recall({ user_id, query: "dense fog in Graz", kinds: ["turn"] }));
+    assert.equal(items.find((one) => /until noon/.test(one.text)).speaker, "tool");
+    const { sources } = isOk(await api.post("/api/v1/ask", { user_id, query: "dense fog in Graz" }));
+    for (const one of sources) assert.notEqual(/until noon/.test(one.text) && one.speaker, "user");
+  });
+
   test("what is out of bounds is refused and harms nothing", async () => {
     isError(await recall({ query: "x".repeat(2 << 20) }), 400);
     isError(await recall({ query: "x".repeat(10 << 20) }), 400);

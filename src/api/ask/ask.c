@@ -124,7 +124,7 @@ static void write_source(struct json_out *out, const struct answer *answer,
     write_which(out, answer, i);
     json_out_str(out, "external_id",
                  hit->turn ? hit->turn->external_id : (struct str){0});
-    json_out_cut_str(out, "speaker", hit->speaker, NAME_BYTES);
+    json_out_cut_str(out, "speaker", search_speaker(hit), NAME_BYTES);
     json_out_time(out, "created_at", &hit->item.created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
     json_out_real(out, "score", hit->item.score);

@@ -252,7 +252,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
                       ? hit->memory->is_instruction
                       : turn && memory_reads_like_instruction(turn->text));
     json_out_str(out, "source_ref", hit->source_ref);
-    json_out_cut_str(out, "speaker", hit->speaker, NAME_BYTES);
+    json_out_cut_str(out, "speaker", search_speaker(hit), NAME_BYTES);
     if (turn) {
         json_out_object(out, "passage");
         json_out_int(out, "from", (int64_t)hit->passage_from);

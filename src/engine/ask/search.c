@@ -5,6 +5,7 @@
 #include "engine/ask/search.h"
 
 #include "engine/ask/search_internal.h"
+#include "engine/chat/turn.h"
 #include "engine/core/engine.h"
 #include "engine/episode/episode.h"
 #include "engine/feed/model_use.h"
@@ -217,6 +218,16 @@ static enum clew_status do_find(struct store_tx *tx, void *arg,
     }
     work->tx = NULL;
     return status;
+}
+
+struct str search_speaker(const struct search_hit *hit)
+{
+    const struct turn *turn = hit->turn;
+
+    return turn && turn->name.len == 0 &&
+                   (turn->role == TURN_TOOL || turn->role == TURN_SYSTEM)
+               ? str_of(turn_role_name(turn->role))
+               : hit->speaker;
 }
 
 enum clew_status search_run(struct engine *engine, const struct scope *scope,

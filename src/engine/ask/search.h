@@ -48,7 +48,8 @@ struct search_hit {
     const struct episode *episode; /* for episodes; then `turn` is NULL */
     struct str text;
     struct str source_ref; /* "<chat id>:lines-15-42"; s == NULL if none */
-    struct str speaker;    /* of a turn: "assistant", a name, or "user" */
+    struct str speaker;    /* of a turn, as a reader knows them: "assistant", a
+                              name, or "user"; see search_speaker() */
     /* Where `text` stands in the turn's text; the whole of a short one. */
     size_t passage_from;
     size_t passage_to;
@@ -115,6 +116,9 @@ struct search_result {
     struct str lent;
     struct recall_result ranking; /* terms and counts, for explain */
 };
+
+/* Who is shown to have said it: a tool and a system are no user. */
+struct str search_speaker(const struct search_hit *hit);
 
 /* Find. CLEW_NOT_FOUND if `chat_id` is given and unknown. */
 enum clew_status search_run(struct engine *engine, const struct scope *scope,
