@@ -248,7 +248,11 @@ enum clew_status json_check_fields(const json_t *object,
             name++;
         }
         if (!*name) {
-            return clew_fail_field(err, key, "unknown field \"%.80s\"", key);
+            char names[STR_NAMES_SIZE];
+
+            str_names(known, names);
+            return clew_fail_field(err, key, "unknown field \"%.80s\"%s%s", key,
+                                   names[0] ? "; there are " : "", names);
         }
     }
     return CLEW_OK;

@@ -4,6 +4,7 @@
  */
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct str str_of(const char *text)
@@ -211,4 +212,22 @@ int str_cmp(struct str a, struct str b)
         return order;
     }
     return a.len < b.len ? -1 : a.len > b.len;
+}
+
+void str_names(const char *const *names, char out[STR_NAMES_SIZE])
+{
+    size_t len = 0;
+
+    out[0] = '\0';
+    for (; names && *names; names++) {
+        /* a comma, a space, and the end; or ", …" if there are more */
+        size_t needs = strlen(*names) + (names[1] ? 8 : 3);
+
+        if (len + needs > STR_NAMES_SIZE) {
+            (void)snprintf(out + len, STR_NAMES_SIZE - len, ", …");
+            return;
+        }
+        len += (size_t)snprintf(out + len, STR_NAMES_SIZE - len, "%s%s",
+                                len > 0 ? ", " : "", *names);
+    }
 }

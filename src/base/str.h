@@ -44,4 +44,9 @@ uint64_t str_hash(struct str text);
 /* Order by bytes, as memcmp with length: <0, 0, >0. */
 int str_cmp(struct str a, struct str b);
 
+/* "query, user_id, limit": names of a list that NULL ends (or NULL), as far as
+ * there is room, for an error that tells what there is. */
+#define STR_NAMES_SIZE 200
+void str_names(const char *const *names, char out[STR_NAMES_SIZE]);
+
 #endif

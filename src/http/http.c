@@ -243,11 +243,14 @@ enum clew_status http_check_query(const struct http_request *request,
         }
         if (!is_listed(known, key, &at)) {
             char name[64];
+            char names[STR_NAMES_SIZE];
 
             (void)snprintf(name, sizeof(name), "%.*s",
                            (int)utf8_cut(key, sizeof(name) - 1), key.s);
-            return clew_fail_field(err, name, "unknown query parameter \"%s\"",
-                                   name);
+            str_names(known, names);
+            return clew_fail_field(err, name,
+                                   "unknown query parameter \"%s\"%s%s", name,
+                                   names[0] ? "; there are " : "", names);
         }
         if (at < 64 && (seen >> at & 1)) {
             return clew_fail_field(err, known[at], "\"%s\" is given twice",

@@ -185,6 +185,11 @@ onEachBackend("turns", (open) => {
     for (const [body, field] of cases) {
       isError(await post(body), 400, "VALIDATION_ERROR", field);
     }
+    /* what there is is said */
+    assert.match((await post(turn("x", { unknown: true }))).body.error.message,
+      /^unknown field "unknown"; there are turns, user_id, role, content, /);
+    assert.match((await api.get("/api/v1/chats?user=u")).body.error.message,
+      /^unknown query parameter "user"; there are user_id, q, /);
     assert.equal(await countTurns(), before);
   });
 

@@ -313,6 +313,28 @@ static void the_words_of_an_error_are_whole_characters(void **state)
                 strlen(err.message) > 310);
 }
 
+static void names_are_listed_as_far_as_there_is_room(void **state)
+{
+    static const char *const few[] = {"query", "limit", NULL};
+    static const char *const many[] = {
+        "a_name_of_forty_bytes_as_fields_have_it1",
+        "a_name_of_forty_bytes_as_fields_have_it2",
+        "a_name_of_forty_bytes_as_fields_have_it3",
+        "a_name_of_forty_bytes_as_fields_have_it4",
+        "a_name_of_forty_bytes_as_fields_have_it5",
+        NULL};
+    char out[STR_NAMES_SIZE];
+
+    (void)state;
+    str_names(few, out);
+    assert_string_equal(out, "query, limit");
+    str_names(many, out);
+    assert_non_null(strstr(out, "have_it4, …"));
+    assert_null(strstr(out, "have_it5"));
+    str_names(NULL, out);
+    assert_string_equal(out, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +351,7 @@ int main(void)
         cmocka_unit_test(ids_are_ordered_derived_and_readable),
         cmocka_unit_test(running_digest_goes_on_after_a_look),
         cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),
+        cmocka_unit_test(names_are_listed_as_far_as_there_is_room),
     };
 
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
