@@ -110,7 +110,7 @@ static enum clew_status cut(struct arena *arena, struct str text,
         }
     }
     if (best > 0) {
-        *out = str_trim(str_sub(text, 0, best));
+        *out = bare(str_sub(text, 0, best)); /* ", and": its comma too */
         return CLEW_OK;
     }
     while (limit > TITLE_CHARS / 2 && text.s[limit] != ' ') {
