@@ -323,7 +323,7 @@ onEachBackend("the page's API", (open) => {
     const again = await listen(server.url, key, { lastId: mark.mark, enough: (list) => list.some((e) => e.kind === "call") });
     assert.ok(again.some((e) => e.kind === "call"));
     const asked = await listen(server.url, key, { after: mark.mark, enough: (list) => list.some((e) => e.kind === "call") });
-    assert.deepEqual(asked.find((e) => e.kind === "call"), again.find((e) => e.kind === "call"));
+    assert.equal(asked.find((e) => e.kind === "call").id, again.find((e) => e.kind === "call").id);
     isError(await api.get("/api/v1/events?after=yesterday"), 400, undefined, "after");
   });
 
