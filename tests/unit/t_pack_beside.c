@@ -118,7 +118,9 @@ static void broken_bytes_are_corrupt_or_too_large(void **state)
         for (unsigned bit = 0; bit < 8; bit++) {
             packed.data[n] = (char)(packed.data[n] ^ (1 << bit));
             buf_init(&again, 1 << 16);
-            (void)unpack_beside(buf_str(&packed), STR(SAID), &again);
+            if (unpack_beside(buf_str(&packed), STR(SAID), &again)) {
+                /* whatever it says: it must not read beyond its bytes */
+            }
             buf_release(&again);
             packed.data[n] = (char)(packed.data[n] ^ (1 << bit));
         }
