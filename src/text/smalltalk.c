@@ -1,169 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * smalltalk.c - a table of words. See smalltalk.h.
+ * smalltalk.c - texts of nothing but words of a table. See smalltalk.h.
  *
- * A text is small talk if every word of it is in the table, which holds words
- * that together cannot name a matter: with one other word it is content.
+ * A text is small talk if every word of it is in smalltalk_words.c, which holds
+ * words that together cannot name a matter: with one other word it is content.
  */
 #include "text/smalltalk.h"
 
+#include "base/utf8.h"
+#include "text/chars.h"
+#include "text/smalltalk_words.h"
+
 #include <ctype.h>
 #include <string.h>
+#include <utf8proc.h>
 
 /* Longer texts are about something. */
 #define MAX_WORDS 14
-#define MAX_WORD_BYTES 15
+#define MAX_WORD_BYTES 32
 
-static const char *const words[] = {
-    "a",           "abend",     "afternoon", "again",     "ah",
-    "aha",         "all",       "alright",   "am",        "and",
-    "any",         "anytime",   "are",       "assist",    "awesome",
-    "back",        "be",        "bin",       "bitte",     "bonjour",
-    "bonsoir",     "brilliant", "buenas",    "buenos",    "but",
-    "bye",         "can",       "chat",      "cheers",    "choice",
-    "ciao",        "cool",      "could",     "danke",     "day",
-    "days",        "dear",      "dias",      "did",       "do",
-    "doing",       "done",      "evening",   "everybody", "everyone",
-    "exactly",     "excellent", "fine",      "folks",     "for",
-    "friend",      "fun",       "genau",     "glad",      "go",
-    "going",       "good",      "goodbye",   "goodnight", "got",
-    "gotcha",      "gracias",   "grand",     "great",     "greetings",
-    "gut",         "guten",     "guys",      "ha",        "haha",
-    "hallo",       "happy",     "have",      "he",        "heh",
-    "hello",       "help",      "here",      "hey",       "hi",
-    "hiya",        "hm",        "hmm",       "hola",      "how",
-    "howdy",       "i",         "idea",      "in",        "indeed",
-    "interesting", "is",        "it",        "ja",        "job",
-    "just",        "k",         "kk",        "later",     "let",
-    "lol",         "lot",       "love",      "lovely",    "many",
-    "mate",        "may",       "me",        "merci",     "moin",
-    "morgen",      "morning",   "much",      "my",        "neat",
-    "news",        "nice",      "night",     "no",        "noches",
-    "nope",        "not",       "now",       "of",        "oh",
-    "ok",          "okay",      "one",       "ooh",       "oops",
-    "perfect",     "please",    "point",     "problem",   "question",
-    "quick",       "ready",     "really",    "right",     "salut",
-    "see",         "she",       "sir",       "so",        "soon",
-    "sorry",       "sounds",    "sup",       "super",     "sure",
-    "tag",         "tardes",    "team",      "thank",     "thanks",
-    "that",        "the",       "then",      "there",     "they",
-    "this",        "thx",       "to",        "today",     "tomorrow",
-    "too",         "true",      "ty",        "uh",        "um",
-    "up",          "ve",        "very",      "vielen",    "was",
-    "we",          "welcome",   "well",      "what",      "whats",
-    "will",        "wonderful", "works",     "worries",   "would",
-    "wow",         "yay",       "yeah",      "yep",       "yes",
-    "yo",          "you",       "your",      "yup"};
-#define N_WORDS (sizeof(words) / sizeof(words[0]))
+/* A word of a text, or a run of a script that puts none apart. */
+struct said_word {
+    size_t from;
+    size_t to;
+    bool is_run;
+    bool is_odd; /* a digit, an amount, too long: content */
+    size_t len;  /* of `lower`; of words alone */
+    char lower[MAX_WORD_BYTES];
+};
 
-/* What greets or reacts by itself: one of these opens what is skipped. */
-static const char *const openers[] = {
-    "ah",      "aha",    "alright", "awesome",   "bonjour", "bonsoir",
-    "cheers",  "ciao",   "cool",    "danke",     "dear",    "exactly",
-    "goodbye", "gotcha", "great",   "greetings", "haha",    "hallo",
-    "hello",   "hey",    "hi",      "hiya",      "hm",      "hmm",
-    "hola",    "howdy",  "lol",     "merci",     "moin",    "morning",
-    "nice",    "oh",     "ok",      "okay",      "oops",    "perfect",
-    "right",   "salut",  "sorry",   "sure",      "thank",   "thanks",
-    "thx",     "um",     "well",    "wow",       "yeah",    "yep",
-    "yes",     "yo",     "yup"};
-
-static bool is_letter(char c)
+static bool is_run_class(enum char_class class)
 {
-    return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+    return class == CHAR_HAN || class == CHAR_SEA || class == CHAR_HANGUL;
 }
 
-/* Bytes of a pictograph at `at`; 0 if there is none. Those are no words. */
-static size_t picture_at(struct str text, size_t at)
+/* ㅋㅋ, ㅠㅠ: letters by themselves, in a run like what they are made into. */
+static enum char_class class_at(struct str text, size_t at, uint32_t *out_c,
+                                uint32_t *out_len)
 {
-    unsigned char a = (unsigned char)text.s[at];
-    unsigned char b = at + 1 < text.len ? (unsigned char)text.s[at + 1] : 0;
+    enum char_class class = char_at(text, at, out_c, out_len);
 
-    if (a == 0xF0 && b == 0x9F && at + 4 <= text.len) {
-        return 4;
-    }
-    if (a == 0xE2 && b >= 0x98 && b <= 0x9E && at + 3 <= text.len) {
-        return 3;
-    }
-    /* what makes a pictograph coloured */
-    return a == 0xEF && b == 0xB8 && at + 3 <= text.len ? 3 : 0;
+    return *out_c >= 0x3131 && *out_c <= 0x318e ? CHAR_HANGUL : class;
 }
 
-/* The next word from `*at`, in lower case; false at the end. Digits and words
- * too long for the table come as "#", which is not in it. */
-static bool next_word(struct str text, size_t *at, char out[MAX_WORD_BYTES + 1])
+static bool is_word_class(enum char_class class)
 {
-    size_t len = 0;
-    bool is_odd = false;
+    return char_is_word(class) || class == CHAR_CURRENCY || is_run_class(class);
+}
 
-    while (*at < text.len &&
-           (picture_at(text, *at) || (!is_letter(text.s[*at]) &&
-                                      !isdigit((unsigned char)text.s[*at])))) {
-        *at += picture_at(text, *at) ? picture_at(text, *at) : 1;
+static void add_lower(struct said_word *word, uint32_t c)
+{
+    utf8proc_uint8_t bytes[4];
+    utf8proc_ssize_t n =
+        utf8proc_encode_char(utf8proc_tolower((utf8proc_int32_t)c), bytes);
+
+    if (word->len + (size_t)n > MAX_WORD_BYTES) {
+        word->is_odd = true;
+        return;
     }
-    while (*at < text.len && !picture_at(text, *at) &&
-           (is_letter(text.s[*at]) || isdigit((unsigned char)text.s[*at]))) {
-        is_odd = is_odd || isdigit((unsigned char)text.s[*at]) ||
-                 len == MAX_WORD_BYTES;
-        if (!is_odd) {
-            out[len++] = (char)tolower((unsigned char)text.s[*at]);
+    memcpy(word->lower + word->len, bytes, (size_t)n);
+    word->len += (size_t)n;
+}
+
+/* The next word from `*at`; false at the end. */
+static bool next_word(struct str text, size_t *at, struct said_word *out)
+{
+    enum char_class class = CHAR_SPACE;
+    uint32_t c = 0;
+    uint32_t len = 0;
+
+    while (*at < text.len) {
+        class = class_at(text, *at, &c, &len);
+        if (is_word_class(class)) {
+            break;
         }
-        (*at)++;
+        *at += len;
     }
-    if (is_odd) {
-        out[0] = '#';
-        len = 1;
+    *out = (struct said_word){.from = *at, .is_run = is_run_class(class)};
+    while (*at < text.len) {
+        class = class_at(text, *at, &c, &len);
+        if (!is_word_class(class) || is_run_class(class) != out->is_run) {
+            break;
+        }
+        out->is_odd |= class == CHAR_DIGIT || class == CHAR_CURRENCY;
+        if (!out->is_run && !out->is_odd) {
+            add_lower(out, c);
+        }
+        *at += len;
     }
-    out[len] = '\0';
-    return len > 0;
+    out->to = *at;
+    return out->to > out->from;
 }
 
-static bool is_in(const char *const *list, size_t count, const char *word)
+static bool is_apostrophe_at(struct str text, size_t at)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i], word) == 0) {
+    uint32_t len;
+
+    return at < text.len && char_is_apostrophe(char_decode(text, at, &len));
+}
+
+/* "I'm", "let's", "you're", "d'accord": what follows an apostrophe, and a
+ * letter before one, is no word. */
+static bool is_ending(struct str text, const struct said_word *word)
+{
+    static const char *const endings[] = {"d", "ll", "m", "re", "s", "t", "ve"};
+    size_t from = word->from;
+
+    if (word->len == 1 && is_apostrophe_at(text, word->to)) {
+        return true;
+    }
+    if (from == 0 || !(text.s[from - 1] == '\'' ||
+                       (from >= 3 && is_apostrophe_at(text, from - 3)))) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (str_eq((struct str){word->lower, word->len}, str_of(endings[i]))) {
             return true;
         }
     }
     return false;
 }
 
-/* "I'm", "let's", "you're": what follows an apostrophe is no word. */
-static bool is_ending(struct str text, size_t start, const char *word)
+static enum smalltalk_word kind_of(struct str text,
+                                   const struct said_word *word)
 {
-    static const char *const endings[] = {"d", "ll", "m", "re", "s", "t", "ve"};
-
-    return start > 0 && text.s[start - 1] == '\'' &&
-           is_in(endings, sizeof(endings) / sizeof(endings[0]), word);
+    if (word->is_odd) {
+        return SMALLTALK_NONE;
+    }
+    if (word->is_run) {
+        return smalltalk_run(str_sub(text, word->from, word->to));
+    }
+    if (is_ending(text, word)) {
+        return SMALLTALK_FILLER;
+    }
+    return smalltalk_word((struct str){word->lower, word->len});
 }
 
 bool smalltalk_is(struct str text)
 {
-    char word[MAX_WORD_BYTES + 1];
+    struct said_word word;
     size_t at = 0;
     size_t n = 0;
 
-    while (next_word(text, &at, word)) {
-        if (++n > MAX_WORDS) {
-            return false;
-        }
-        if (!is_ending(text, at - strlen(word), word) &&
-            !is_in(words, N_WORDS, word)) {
+    while (next_word(text, &at, &word)) {
+        if (++n > MAX_WORDS || kind_of(text, &word) == SMALLTALK_NONE) {
             return false;
         }
     }
     return true;
 }
 
+/* Does a character part what is said? Bytes of it, or 0. */
+static size_t mark_at(struct str text, size_t at)
+{
+    uint32_t len;
+
+    switch (char_decode(text, at, &len)) {
+    case ',':
+    case '.':
+    case '!':
+    case '?':
+    case ';':
+    case 0x2026: /* … */
+    case 0x3001: /* 、 */
+    case 0x3002: /* 。 */
+    case 0xff01: /* ！ */
+    case 0xff0c: /* ， */
+    case 0xff1b: /* ； */
+    case 0xff1f: /* ？ */
+        return len;
+    default:
+        return 0;
+    }
+}
+
 /* Past the stretch that ends at a mark; the whole text if none comes. */
 static size_t stretch_end(struct str text, size_t from)
 {
-    while (from < text.len && !strchr(",.!?;\n", text.s[from])) {
+    while (from < text.len && text.s[from] != '\n' && !mark_at(text, from)) {
         from++;
     }
-    while (from < text.len && (strchr(",.!?;", text.s[from]) ||
-                               isspace((unsigned char)text.s[from]))) {
-        from++;
+    while (from < text.len &&
+           (mark_at(text, from) || isspace((unsigned char)text.s[from]))) {
+        from += mark_at(text, from) ? mark_at(text, from) : 1;
     }
     return from;
 }
@@ -173,19 +192,22 @@ static bool is_address(struct str stretch)
 {
     static const char *const greetings[] = {"bonjour", "dear", "hallo", "hello",
                                             "hey",     "hi",   "hola"};
-    char word[MAX_WORD_BYTES + 1];
+    struct said_word word;
     size_t at = 0;
     size_t n = 0;
+    bool is_greeting = false;
 
-    if (!next_word(stretch, &at, word) ||
-        !is_in(greetings, sizeof(greetings) / sizeof(greetings[0]), word)) {
+    if (!next_word(stretch, &at, &word)) {
         return false;
     }
-    while (next_word(stretch, &at, word)) {
+    for (size_t i = 0; i < sizeof(greetings) / sizeof(greetings[0]); i++) {
+        is_greeting |=
+            str_eq((struct str){word.lower, word.len}, str_of(greetings[i]));
+    }
+    while (is_greeting && next_word(stretch, &at, &word)) {
         n++;
     }
-    return n <= 2 && stretch.len > 0 &&
-           memchr(stretch.s, ',', stretch.len) != NULL;
+    return is_greeting && n <= 2 && memchr(stretch.s, ',', stretch.len) != NULL;
 }
 
 size_t smalltalk_skip(struct str text)
@@ -193,11 +215,11 @@ size_t smalltalk_skip(struct str text)
     size_t from = 0;
 
     for (;;) {
-        char word[MAX_WORD_BYTES + 1];
+        struct said_word word;
         size_t at = from;
         size_t end;
 
-        if (!next_word(text, &at, word)) {
+        if (!next_word(text, &at, &word)) {
             return text.len;
         }
         end = stretch_end(text, from);
@@ -209,10 +231,7 @@ size_t smalltalk_skip(struct str text)
             return from;
         }
         /* "can you" before a comma may belong to what follows */
-        if (end < text.len &&
-            !is_in(openers, sizeof(openers) / sizeof(openers[0]), word) &&
-            strcmp(word, "good") != 0 && strcmp(word, "guten") != 0 &&
-            strcmp(word, "how") != 0) {
+        if (end < text.len && kind_of(text, &word) != SMALLTALK_OPENER) {
             return from;
         }
         from = end;

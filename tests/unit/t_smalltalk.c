@@ -44,6 +44,64 @@ static void greetings_and_reactions_are_small_talk(void **state)
     }
 }
 
+/* Other tongues, also those that put no blanks between words. */
+static void other_tongues_greet_and_thank(void **state)
+{
+    static const char *const yes[] = {"你好",
+                                      "您好，请问在吗？",
+                                      "谢谢你的帮助",
+                                      "好的，明白了",
+                                      "太好了！",
+                                      "没问题",
+                                      "辛苦了，再见",
+                                      "早上好",
+                                      "こんにちは",
+                                      "お疲れ様です",
+                                      "ありがとうございました",
+                                      "承知しました。",
+                                      "了解です",
+                                      "よろしくお願いします",
+                                      "안녕하세요!",
+                                      "네 감사합니다",
+                                      "고마워요 ㅎㅎ",
+                                      "Здравствуйте",
+                                      "Спасибо большое!",
+                                      "ПРИВЕТ",
+                                      "Buenos días",
+                                      "¡Muchas gracias!",
+                                      "D'accord, merci !",
+                                      "s’il vous plaît",
+                                      "Oi, tudo bem?",
+                                      "Grazie mille, a presto",
+                                      "Guten Abend",
+                                      "Vielen Dank und bis später"};
+    static const char *const no[] = {"打印机坏了",
+                                     "漏水了",
+                                     "你好，打印机坏了",
+                                     "头疼",
+                                     "水が漏れた",
+                                     "お湯が出ない",
+                                     "프린터가 고장났어요",
+                                     "Принтер сломался",
+                                     "Drucker kaputt",
+                                     "Impresora rota",
+                                     "danke für die Rechnung",
+                                     "merci Paul",
+                                     "好的，3点"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+        if (!smalltalk_is(str_of(yes[i]))) {
+            fail_msg("not small talk: %s", yes[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
+        if (smalltalk_is(str_of(no[i]))) {
+            fail_msg("small talk: %s", no[i]);
+        }
+    }
+}
+
 static void what_is_said_begins_after_them(void **state)
 {
     static const struct {
@@ -56,6 +114,10 @@ static void what_is_said_begins_after_them(void **state)
          "Can you look at invoice 12?"},
         {"the printer jams, hi", "the printer jams, hi"},
         {"hello", ""},
+        {"你好，打印机坏了", "打印机坏了"},
+        {"お疲れ様です。お湯が出ない", "お湯が出ない"},
+        {"Привет! Принтер сломался", "Принтер сломался"},
+        {"¡Hola! ¿Cuánto cuesta?", "¿Cuánto cuesta?"},
         {"", ""},
     };
 
@@ -143,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(greetings_and_reactions_are_small_talk),
+        cmocka_unit_test(other_tongues_greet_and_thank),
         cmocka_unit_test(what_is_said_begins_after_them),
         cmocka_unit_test(captions_announce),
         cmocka_unit_test(decided_means_decided),
