@@ -12,6 +12,7 @@
 #include "talk/select.h"
 #include "talk/stands.h"
 #include "talk/telling.h"
+#include "text/smalltalk.h"
 
 #include <string.h>
 
@@ -311,9 +312,16 @@ static size_t look_back(const struct analysis *a, size_t at,
     return found;
 }
 
+/* "How nice!" explains nothing; "how many?" does. */
+static bool is_courtesy(struct str text)
+{
+    return smalltalk_is(text) && str_find(text, STR("?"), 0) == SIZE_MAX &&
+           str_find(text, STR("\xEF\xBC\x9F"), 0) == SIZE_MAX;
+}
+
 static void add(struct asides *out, struct str text, struct str by)
 {
-    if (out->count < ASIDE_MAX && text.len > 0) {
+    if (out->count < ASIDE_MAX && text.len > 0 && !is_courtesy(text)) {
         out->items[out->count++] = (struct aside){str_trim(text), by};
     }
 }

@@ -11,6 +11,7 @@
 #include "talk/asked.h"
 #include "talk/stands.h"
 #include "talk/telling.h"
+#include "text/smalltalk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -270,7 +271,8 @@ static bool is_wanted(const struct select_turn *turn, size_t i)
     return !s->is_code && read->flag[READER_SUPPOSED] < SUPPOSED &&
            (kept(read) >= (turn->is_assistant ? KEEP_ASSISTANT : KEEP_USER) ||
             is_asked_for(turn, i)) &&
-           telling_words(turn->analysis, i, i + 1) > 0;
+           telling_words(turn->analysis, i, i + 1) > 0 &&
+           !smalltalk_is(str_sub(turn->text, s->span.from, s->span.to));
 }
 
 /* The sentence that says what is told from sentence `first` on: that which
@@ -586,7 +588,8 @@ enum clew_status select_opening(struct arena *arena,
             first = i;
         }
     }
-    if (out->confidence < OPEN_FLOOR) {
+    /* "Hello", "many thanks": whatever a reader of few tongues makes of it */
+    if (out->confidence < OPEN_FLOOR || smalltalk_is(turn->text)) {
         out->confidence = 0;
         return CLEW_OK;
     }
