@@ -473,15 +473,23 @@ const char *reader_gist_id(const struct reader *reader)
     return reader->gist_id;
 }
 
-bool reader_knows(const struct reader *reader, struct str text)
+struct reader_pieces reader_pieces_of(const struct reader *reader,
+                                      struct str text)
 {
     uint32_t ids[READER_A_TOKENS];
-    size_t n =
-        wordpiece_run(reader->wordpiece, start_of(text), ids, READER_A_TOKENS);
-    size_t n_unknown = 0;
+    struct reader_pieces out = {0};
 
-    for (size_t i = 0; i < n; i++) {
-        n_unknown += ids[i] == reader->unknown_id;
+    out.count =
+        wordpiece_run(reader->wordpiece, start_of(text), ids, READER_A_TOKENS);
+    for (size_t i = 0; i < out.count; i++) {
+        out.n_unknown += ids[i] == reader->unknown_id;
     }
-    return n_unknown * 2 <= n;
+    return out;
+}
+
+bool reader_knows(const struct reader *reader, struct str text)
+{
+    struct reader_pieces pieces = reader_pieces_of(reader, text);
+
+    return pieces.n_unknown * 2 <= pieces.count;
 }

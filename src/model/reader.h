@@ -245,6 +245,13 @@ enum clew_status reader_read_on(const struct reader *reader,
                                 struct reader_verdict *out,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* The pieces that it makes of a text's start, and those that are none. */
+struct reader_pieces {
+    size_t count;
+    size_t n_unknown;
+};
+struct reader_pieces reader_pieces_of(const struct reader *reader,
+                                      struct str text);
 /* Has it a piece for at least half of the words, or CJK characters, at a
  * text's start? What it says of others is chance. */
 bool reader_knows(const struct reader *reader, struct str text);

@@ -73,6 +73,33 @@ static void a_turn_is_asked_about_once(void **state)
     assert_memory_equal(read_text(TEXT, NULL, &n), first, n * sizeof(*first));
 }
 
+/* The shipped reader has no pieces for these characters, and the letters alone
+ * of these words: of a greeting it would say what it says of any other. */
+static void a_word_that_is_not_seen_opens_nothing(void **state)
+{
+    static const char *const unseen[] = {"谢谢你", "嗯嗯", "Здравствуйте",
+                                         "고마워요", "مرحبا"};
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+        struct reader_sentence *read = read_text(unseen[i], NULL, &n);
+
+        assert_int_equal(n, 1);
+        if (read[0].act[READER_ACT_OPENS] > 0 ||
+            read[0].keep[READER_KEEP_NONE] < 1.0f) {
+            fail_msg("%s opens %f", unseen[i],
+                     (double)read[0].act[READER_ACT_OPENS]);
+        }
+    }
+    assert_true(read_text("打印机坏了", NULL, &n)[0].act[READER_ACT_OPENS] >
+                0.5f);
+    assert_true(read_text("Drucker kaputt", NULL, &n)[0].act[READER_ACT_OPENS] >
+                0.5f);
+    assert_true(read_text("Zahnschmerzen", NULL, &n)[0].act[READER_ACT_OPENS] >
+                0);
+}
+
 static void rules_read_where_there_is_no_reader(void **state)
 {
     struct reader_sentence *read;
@@ -160,6 +187,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
     const struct CMUnitTest tests[] = {
         CASE(a_turn_is_asked_about_once),
+        CASE(a_word_that_is_not_seen_opens_nothing),
         CASE(rules_read_where_there_is_no_reader),
         CASE(pairs_are_compared_once_in_any_company),
         CASE(texts_are_put_together_as_they_were_learnt),

@@ -10,6 +10,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/work.h"
 #include "talk/rule_reader.h"
+#include "text/chars.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #define EARLIER_BYTES 240
 /* What a reader works in. */
 #define SCRATCH_BYTES ((size_t)64 << 20)
+/* Characters of a script without blanks that are no more than a word. */
+#define LONE_CHARACTERS 3
 
 struct str sense_speaker(bool is_assistant, struct str name)
 {
@@ -106,6 +109,70 @@ static struct uuid turn_key(const struct sense_turn *turn)
     return key_of(&hash);
 }
 
+/* The only word of a text, or its few characters of a script without blanks;
+ * empty if it says more. `out_letters`: how many it has. */
+static struct str lone_word(struct str text, size_t *out_letters)
+{
+    size_t from = SIZE_MAX;
+    size_t to = 0;
+    uint32_t len = 0;
+
+    *out_letters = 0;
+    for (size_t at = 0; at < text.len; at += len) {
+        uint32_t c;
+        enum char_class class = char_at(text, at, &c, &len);
+        bool is_dense = class == CHAR_HAN || class == CHAR_SEA;
+
+        if (class == CHAR_DIGIT) {
+            return STR("");
+        }
+        if (!is_dense && class != CHAR_HANGUL && !char_is_word(class)) {
+            continue;
+        }
+        *out_letters += class != CHAR_MARK;
+        if ((from != SIZE_MAX && at != to) ||
+            (is_dense && *out_letters > LONE_CHARACTERS)) {
+            return STR("");
+        }
+        from = from == SIZE_MAX ? at : from;
+        to = at + len;
+    }
+    return from == SIZE_MAX ? STR("") : str_sub(text, from, to);
+}
+
+/* Is it so short that nothing but its word could tell what it does, and has the
+ * reader no pieces for that, or its letters alone? Then it says the same of
+ * every text of that length, of "thanks" as of "help". Of 2,341 turns of a
+ * word, or of two or three such characters, in the training data five open
+ * anything.
+ */
+static bool is_unseen(const struct reader *reader, struct str text)
+{
+    size_t n_letters;
+    struct str word = lone_word(text, &n_letters);
+    struct reader_pieces pieces;
+    uint32_t c;
+    uint32_t len;
+
+    if (word.len == 0) {
+        return false;
+    }
+    pieces = reader_pieces_of(reader, word);
+    return pieces.n_unknown * 2 > pieces.count ||
+           (char_at(word, 0, &c, &len) != CHAR_HAN &&
+            pieces.count >= n_letters && n_letters > 1);
+}
+
+/* It opens nothing and says nothing to keep; whether it ends something is told
+ * by the turns before as well. */
+static void take_nothing(struct reader_sentence *read)
+{
+    read->act[READER_ACT_NONE] += read->act[READER_ACT_OPENS];
+    read->act[READER_ACT_OPENS] = 0;
+    memset(read->keep, 0, sizeof(read->keep));
+    read->keep[READER_KEEP_NONE] = 1.0f;
+}
+
 static enum clew_status ask(const struct batch_work *batch,
                             const struct sense_turn *turn,
                             struct sense_answer *out, struct clew_error *err)
@@ -128,6 +195,12 @@ static enum clew_status ask(const struct batch_work *batch,
         reader_read_gist(batch->engine->reader, &own, &turn->said, turn->before,
                          turn->n_before, spans, n, out->read, &out->gist, err);
     arena_release(&own);
+    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
+        if (is_unseen(batch->engine->reader,
+                      str_sub(turn->said.text, spans[i].from, spans[i].to))) {
+            take_nothing(&out->read[i]);
+        }
+    }
     return status;
 }
 
