@@ -37,6 +37,23 @@ const efforts = async (server, chat) =>
   isOk(await server.get(`/api/v1/efforts?chat_id=${chat}&all=1`)).items;
 
 onEachBackend("efforts", (open) => {
+  test("a greeting opens nothing, in any language; what follows it does", async () => {
+    const server = (await open()).api();
+    for (const [hello, answer, trouble, key] of [
+      ["你好", "你好！有什么可以帮您？", "打印机坏了", "打印机"],
+      ["お疲れ様です", "お疲れ様です。", "プリンターが壊れた", "プリンター"],
+      ["Здравствуйте", "Здравствуйте! Чем могу помочь?", "Принтер сломался", "Принтер"],
+      ["Moin", "Moin! Was gibt's?", "Drucker kaputt", "Drucker"],
+    ]) {
+      const { chat } = await talk(server, [`u:${hello}`, `a:${answer}`, `u:${trouble}`],
+        isOk(await server.post("/api/v1/chats", { user_id: "ada" }), 201).id);
+      const found = await efforts(server, chat);
+      assert.deepEqual(found.map((one) => one.memory?.summary ?? one.summary), [trouble]);
+      const { title } = isOk(await server.get(`/api/v1/chats/${chat}`));
+      assert.match(title, new RegExp(key));
+    }
+  });
+
   test("the 401 error is resolved with the notice people see", async () => {
     const server = (await open()).api();
     const { chat, notices, last } = await talk(server, [

@@ -9,6 +9,7 @@
 #include "engine/read/reading.h"
 #include "engine/understand/correction.h"
 #include "talk/rule_reader.h"
+#include "text/smalltalk.h"
 
 #include <string.h>
 
@@ -169,6 +170,27 @@ static void lift_request(struct observation *o)
     best->act[READER_ACT_OPENS] += lift;
 }
 
+/* Were the turns before mere courtesies? After "hello" and "how can I help?" a
+ * matter begins; a reader that has learned few greetings takes it for the
+ * answer to a question. */
+static bool is_after_courtesy(const struct observation *o)
+{
+    size_t n_said = 0;
+
+    for (size_t i = 0; i < o->n_before; i++) {
+        const struct talk_line *line = &o->previous[i];
+        bool is_first = o->n_previous <= SENSE_BEFORE;
+
+        /* what answers a greeting at the very beginning is none of a matter */
+        if (!(is_first && line->role == TALK_ASSISTANT) &&
+            !smalltalk_is(line->text)) {
+            return false;
+        }
+        n_said += line->role == TALK_USER;
+    }
+    return n_said > 0;
+}
+
 /* What the reader says of it. */
 static enum clew_status read_turn(struct observation *o, struct clew_error *err)
 {
@@ -186,11 +208,12 @@ static enum clew_status read_turn(struct observation *o, struct clew_error *err)
                              .timezone = o->turn.timezone,
                              .at_ms = o->turn.time_ms,
                              .analysis = &o->analysis};
-    turn = (struct sense_turn){.said = o->said,
-                               .analysis = &o->analysis,
-                               .intent = &o->intent,
-                               .before = o->before,
-                               .n_before = o->n_before};
+    turn =
+        (struct sense_turn){.said = o->said,
+                            .analysis = &o->analysis,
+                            .intent = &o->intent,
+                            .before = o->before,
+                            .n_before = is_after_courtesy(o) ? 0 : o->n_before};
     status = sense_read(o->work->batch, &turn, &o->read, &o->gist, err);
     o->select.read = o->read;
     if (status == CLEW_OK && o->is_told) {
