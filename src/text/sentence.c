@@ -98,10 +98,12 @@ static bool is_closer(struct str text, const struct token *token)
 static bool is_title(struct str word)
 {
     static const char *const titles[] = {
-        "mr",  "mrs", "ms",  "dr",  "prof", "st",  "sr",  "jr",     "vs",
-        "fig", "no",  "nr",  "art", "vol",  "ed",  "eds", "gen",    "col",
-        "lt",  "sgt", "rev", "hon", "dept", "eg",  "ie",  "approx", "ca",
-        "cf",  "mt",  "ave", "bzw", "z",    "sra", "mme"};
+        "mr",   "mrs",  "ms",  "dr",  "prof", "st",  "sr",   "jr",     "vs",
+        "fig",  "no",   "nr",  "art", "vol",  "ed",  "eds",  "gen",    "col",
+        "lt",   "sgt",  "rev", "hon", "dept", "eg",  "ie",   "approx", "ca",
+        "cf",   "mt",   "ave", "bzw", "z",    "sra", "mme",  "dra",    "srta",
+        "mlle", "dott", "sig", "ing", "tel",  "str", "evtl", "ggf",    "inkl",
+        "zzgl", "av",   "núm", "pág"};
 
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
         if (str_eq(word, str_of(titles[i]))) {

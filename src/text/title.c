@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "text/machine.h"
 #include "text/smalltalk.h"
+#include "text/token.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -18,6 +19,10 @@
 
 /* Where a clause may end: before these. */
 static const char *const joints[] = {", ",
+                                     "，",
+                                     "、",
+                                     "；",
+                                     "：",
                                      "; ",
                                      ": ",
                                      " - ",
@@ -51,27 +56,24 @@ static const char *const joints[] = {", ",
                                      " maar "};
 #define N_JOINTS (sizeof(joints) / sizeof(joints[0]))
 
-/* The end of the sentence that starts at `from`, within its line. "3.5", "e.g."
- * and "server.js" do not end one. */
-static size_t sentence_end(struct str text, size_t from)
+/* The end of the sentence that starts at `from`, within its line; `*next` is
+ * the token to look on from. */
+static size_t sentence_end(struct str text, size_t from,
+                           const struct tokens *tokens, size_t *next)
 {
-    for (size_t at = from; at < text.len; at++) {
-        char c = text.s[at];
+    size_t line = str_find(text, STR("\n"), from);
+    size_t end = line == SIZE_MAX ? text.len : line;
 
-        if (c == '\n') {
-            return at;
-        }
-        if ((c == '.' || c == '!' || c == '?') &&
-            (at + 1 == text.len || isspace((unsigned char)text.s[at + 1]))) {
-            bool is_short =
-                c == '.' && at >= 2 && !isalnum((unsigned char)text.s[at - 2]);
-
-            if (!is_short) { /* a letter alone is an abbreviation */
-                return at + 1;
-            }
+    while (*next < tokens->count && tokens->items[*next].from <= from) {
+        (*next)++;
+    }
+    for (; *next < tokens->count && tokens->items[*next].from < end;
+         (*next)++) {
+        if (tokens->items[*next].flags & TOKEN_BREAK) {
+            return tokens->items[*next].from;
         }
     }
-    return text.len;
+    return end;
 }
 
 /* Without what opens and ends it but says nothing. */
@@ -82,8 +84,9 @@ static struct str bare(struct str text)
         text = str_sub(text, 1, text.len);
     }
     text = str_sub(text, smalltalk_skip(text), text.len);
-    while (text.len > 0 && strchr(".!:;,\"'`* ", text.s[text.len - 1])) {
-        text.len--;
+    while (text.len > 0 && (strchr(".!:;,\"'`* ", text.s[text.len - 1]) ||
+                            str_ends(text, STR("。")))) {
+        text.len -= str_ends(text, STR("。")) ? STR("。").len : 1;
     }
     return text;
 }
@@ -113,10 +116,10 @@ static enum clew_status cut(struct arena *arena, struct str text,
         *out = bare(str_sub(text, 0, best)); /* ", and": its comma too */
         return CLEW_OK;
     }
-    while (limit > TITLE_CHARS / 2 && text.s[limit] != ' ') {
-        limit--;
+    for (best = limit; best > limit / 2 && text.s[best] != ' '; best--) {
     }
-    limit = utf8_cut(text, limit);
+    limit =
+        text.s[best] == ' ' ? best : limit; /* not all scripts have blanks */
     *out = str_of(arena_printf(arena, "%.*s\xE2\x80\xA6", (int)limit, text.s));
     return out->s ? CLEW_OK : CLEW_NO_MEMORY;
 }
@@ -136,11 +139,16 @@ static size_t skip_code(struct str text, size_t at)
 enum clew_status title_of(struct arena *arena, struct str text, struct str *out)
 {
     struct str said;
+    struct tokens tokens = {0};
     size_t at = 0;
+    size_t next = 0;
     enum clew_status status =
         machine_blank(arena, utf8_head(text, MAX_BYTES), &said);
 
     *out = (struct str){NULL, 0};
+    if (status == CLEW_OK) {
+        status = tokens_of(arena, said, &tokens);
+    }
     while (status == CLEW_OK && at < said.len) {
         size_t end;
         struct str sentence;
@@ -153,7 +161,7 @@ enum clew_status title_of(struct arena *arena, struct str text, struct str *out)
             at = end;
             continue;
         }
-        end = sentence_end(said, at);
+        end = sentence_end(said, at, &tokens, &next);
         sentence = str_trim(str_sub(said, at, end));
         if (sentence.len > 0 && !smalltalk_is_caption(sentence) &&
             !str_starts(sentence, STR("[tool_")) && !smalltalk_is(sentence) &&
