@@ -192,15 +192,36 @@ size_t utf8_cut_chars(struct str text, size_t max_chars)
     return at;
 }
 
+static size_t width_of(uint32_t c)
+{
+    int columns = utf8proc_charwidth((utf8proc_int32_t)c);
+
+    return columns > 0 ? (size_t)columns : 0;
+}
+
 size_t utf8_width(struct str text)
 {
     size_t width = 0;
 
     for (size_t at = 0; at < text.len;) {
-        int columns =
-            utf8proc_charwidth((utf8proc_int32_t)utf8_next(text, &at));
-
-        width += columns > 0 ? (size_t)columns : 0;
+        width += width_of(utf8_next(text, &at));
     }
     return width;
+}
+
+size_t utf8_cut_width(struct str text, size_t columns)
+{
+    size_t width = 0;
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t next = at;
+
+        width += width_of(utf8_next(text, &next));
+        if (width > columns) {
+            break;
+        }
+        at = next;
+    }
+    return at;
 }

@@ -33,5 +33,7 @@ struct str utf8_head(struct str text, size_t max_bytes);
 size_t utf8_cut_chars(struct str text, size_t max_chars);
 /* Columns on a terminal: ideographs take two, combining marks none. */
 size_t utf8_width(struct str text);
+/* The longest prefix of at most so many columns, in bytes. */
+size_t utf8_cut_width(struct str text, size_t columns);
 
 #endif

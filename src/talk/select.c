@@ -132,12 +132,14 @@ static bool add_line(struct buf *out, struct str text, size_t max)
     bool is_gap = false;
 
     if (is_cut) {
-        size_t end = utf8_cut(text, max);
+        size_t most = utf8_cut(text, max);
+        size_t end = most;
 
-        while (end > max * 3 / 4 && text.s[end - 1] != ' ') {
+        while (end > most * 3 / 4 && text.s[end - 1] != ' ') {
             end--;
         }
-        text.len = utf8_cut(text, end);
+        /* not all scripts have blanks */
+        text.len = text.s[end - 1] == ' ' ? end : most;
     }
     text = str_trim(text);
     for (size_t i = 0; i < text.len; i++) {

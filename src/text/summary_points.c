@@ -10,8 +10,6 @@
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-/* A point is told in no more than this. */
-#define POINT_TOKENS 60
 
 static const char *const want_starts[] = {
     "i want",      "i'd like",     "i would like", "i need",    "we need",
@@ -50,7 +48,7 @@ static void add(struct summary_points *out, enum summary_point_kind kind,
                 size_t turn, struct str text)
 {
     struct summary_point *list = out->of[kind];
-    struct summary_point point = {turn, summary_cut(text, POINT_TOKENS)};
+    struct summary_point point = {turn, text};
 
     if (out->n[kind] == SUMMARY_MAX_POINTS) {
         if (kind == SUMMARY_WANTED) {

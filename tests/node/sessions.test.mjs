@@ -188,6 +188,19 @@ onEachBackend("row 6, summaries say what came of it", (open) => {
     await server.stop();
   });
 
+  test("what is quoted is whole in any script, or says that it goes on", async () => {
+    const server = await open();
+    const api = server.api(await server.key("quotes"));
+    const whole = "金曜日までに企画書を田中さんに出さないといけないのに、まだ一行も書けていません";
+    const { chat } = await say(api, 90, whole, { channel: "web" });
+    await say(api, 89, `${"予算".repeat(70)}はいつですか？`, { channel: "web", chat_id: chat.id });
+    const [{ summary }] = await ended(api, chat.id);
+    assert.ok(summary.includes(`"${whole}"`), summary);
+    assert.doesNotMatch(summary, /いつですか/);
+    assert.match(summary, /(予算)+…"/);
+    await server.stop();
+  });
+
   test("a session of greetings says that it was one", async () => {
     const server = await open();
     const api = server.api(await server.key("hello"));

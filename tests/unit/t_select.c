@@ -270,7 +270,7 @@ static void what_is_in_brackets_is_short(void **state)
     keep_all();
     input.before = str_of(before);
     note = notes(1);
-    assert_true(note->summary.len < 150);
+    assert_true(note->summary.len < 190);
     assert_non_null(strstr(note->summary.s, "…] In Bremen."));
 }
 

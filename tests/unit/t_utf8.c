@@ -78,6 +78,9 @@ static void cutting_splits_no_character(void **state)
     assert_int_equal(utf8_cut_chars(text, 99), text.len);
     assert_int_equal(utf8_width(text), 6);
     assert_int_equal(utf8_width(STR("e\xCC\x81\xE4\xB8\xAD")), 3);
+    assert_int_equal(utf8_cut_width(STR("e\xCC\x81\xE4\xB8\xADx"), 2), 3);
+    assert_int_equal(utf8_cut_width(STR("e\xCC\x81\xE4\xB8\xADx"), 3), 6);
+    assert_int_equal(utf8_cut_width(STR("abc"), 9), 3);
     assert_int_equal(utf8_cut(STR("\xFF\xFF\xFF\xFF\xFF"), 3), 3);
 }
 

@@ -147,6 +147,7 @@ static enum clew_status ending_text(struct observation *o,
 {
     struct str own;
     struct str before = STR("");
+    struct str all;
     const char *text;
 
     if (select_ending(o->arena, &o->select, &own) != CLEW_OK) {
@@ -157,8 +158,8 @@ static enum clew_status ending_text(struct observation *o,
         (own.len > 0 && opened_just_before(o, effort))) {
         return CLEW_OK;
     }
-    before = o->before[o->n_before - 1].text;
-    before = str_trim(summary_cut(str_trim(before), BEFORE_ENDING));
+    all = str_trim(o->before[o->n_before - 1].text);
+    before = str_trim(summary_cut(all, BEFORE_ENDING));
     if (own.len == 0 && before.len > 0) { /* "ok, thanks": the answer is it */
         *out = before;
         return CLEW_OK;
@@ -167,10 +168,10 @@ static enum clew_status ending_text(struct observation *o,
         own = str_trim(o->turn.text);
         own = summary_cut(own, BEFORE_ENDING);
     }
-    text = arena_printf(o->arena, "%.*s [%.*s: %.*s]", (int)own.len, own.s,
+    text = arena_printf(o->arena, "%.*s [%.*s: %.*s%s]", (int)own.len, own.s,
                         (int)o->before[o->n_before - 1].speaker.len,
                         o->before[o->n_before - 1].speaker.s, (int)before.len,
-                        before.s);
+                        before.s, before.len < all.len ? "…" : "");
     *out = str_of(text);
     return text ? CLEW_OK : clew_no_memory(err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/chat/session.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
@@ -24,7 +25,8 @@
 #define SUMMARY_BYTES 8000
 /* Said of each kind, what was kept and what was said together. */
 #define MAX_SAID 5
-#define SAID_TOKENS 60
+/* … of each the first words, in columns: those of ideographs say as much. */
+#define SAID_COLUMNS 240
 /* Turns that are not read yet are, soon; those of an import in hours. */
 #define MIN_UNREAD_WAIT_MS 3000LL
 #define MAX_UNREAD_WAIT_MS (10 * CLOCK_MINUTE_MS)
@@ -64,6 +66,7 @@ struct kept {
 struct told {
     struct str text;
     struct str who;
+    bool is_cut; /* it goes on */
 };
 
 struct told_list {
@@ -147,12 +150,25 @@ static bool is_told(const struct told_list *list, struct str text)
     return false;
 }
 
+/* Its first words, cut between two of them where there are blanks. */
+static struct str first_words(struct str text)
+{
+    size_t most = utf8_cut_width(text, SAID_COLUMNS);
+    size_t end = most;
+
+    while (end < text.len && end > most * 3 / 4 && text.s[end] != ' ') {
+        end--;
+    }
+    return str_trim(str_sub(text, 0, text.s[end] == ' ' ? end : most));
+}
+
 static void tell(struct work *work, enum summary_point_kind kind,
                  struct str text, struct str who)
 {
     struct told_list *list = &work->said[kind];
+    struct str all = str_trim(text);
 
-    text = summary_cut(str_trim(text), SAID_TOKENS);
+    text = utf8_width(all) > SAID_COLUMNS ? first_words(all) : all;
     if (is_told(list, text) ||
         (kind == SUMMARY_FOUND &&
          (is_told(&work->said[SUMMARY_WANTED], text) ||
@@ -160,7 +176,8 @@ static void tell(struct work *work, enum summary_point_kind kind,
         return;
     }
     if (text.len > 0 && list->count < MAX_SAID) {
-        list->items[list->count++] = (struct told){text, who};
+        list->items[list->count++] =
+            (struct told){text, who, text.len < all.len};
     }
 }
 
@@ -293,8 +310,8 @@ static void format(const struct work *work, struct buf *out)
             if (i == 0) {
                 buf_printf(out, "%s%s: ", out->len ? "\n" : "", labels[k]);
             }
-            buf_printf(out, "%s\"%.*s\"", i ? "; " : "", (int)said->text.len,
-                       said->text.s);
+            buf_printf(out, "%s\"%.*s%s\"", i ? "; " : "", (int)said->text.len,
+                       said->text.s, said->is_cut ? "…" : "");
             if (said->who.s) {
                 buf_printf(out, " (%.*s)", (int)said->who.len, said->who.s);
             }
