@@ -275,6 +275,53 @@ static void what_recurs_has_no_day(void **state)
     CHECK(rows);
 }
 
+/* The number behind a weekday, and the week it is of. */
+static void a_weekday_has_its_number_and_its_week(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-03-04", "they moved it to Monday 16", "2026-03-16", NULL},
+        {"2026-03-04", "Monday 16 people came", "2026-03-02", NULL},
+        {"2026-03-04", "la entrevista me la han pasado al lunes 16 a las 9:30",
+         "2026-03-16", NULL},
+        {"2026-03-04", "on se voit lundi 16 à 9h30", "2026-03-16", NULL},
+        {"2026-03-04", "ci vediamo lunedì 16 alle 9", "2026-03-16", NULL},
+        {"2026-03-04", "a consulta é na segunda-feira, dia 16", "2026-03-16",
+         NULL},
+        {"2026-03-04", "we met on Tuesday of last week", "2026-02-24", NULL},
+        {"2026-03-04", "last week Tuesday we met", "2026-02-24", NULL},
+        {"2026-03-04", "le mardi de la semaine prochaine je viens",
+         "2026-03-10", NULL},
+        {"2026-03-04", "la reunión es pasado mañana por la tarde", "2026-03-06",
+         NULL},
+        {"2026-03-04", "depois de amanhã eu tenho consulta com o médico",
+         "2026-03-06", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void days_of_chinese_japanese_and_korean(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-03-04", "改到 3 月 18 号", "2026-03-18", NULL},
+        {"2026-03-04", "会议改到周五了", "2026-03-06", NULL},
+        {"2026-03-04", "周一开会了", "2026-03-02", NULL},
+        {"2026-03-04", "周五前要把报告交了", "2026-03-06", NULL},
+        {"2026-03-04", "木曜の10時に変更しました", "2026-03-05", NULL},
+        {"2026-03-04", "月曜に会いました", "2026-03-02", NULL},
+        {"2026-03-04", "金曜日までに出さないといけない", "2026-03-06", NULL},
+        {"2026-03-04", "다음 주 화요일 오후 3시에 예약했어요", "2026-03-10",
+         NULL},
+        {"2026-03-04", "다음 달 5일에 병원에 가요", "2026-04-05", NULL},
+        {"2026-03-04", "치과는 목요일로 바꿨어요", "2026-03-05", NULL},
+        {"2026-03-04", "지난주 금요일에 샀어요", "2026-02-27", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 static void german_days(void **state)
 {
     static const struct said rows[] = {
@@ -301,6 +348,9 @@ static void german_days(void **state)
         {"2026-03-05", "Sie ist am Montag nach Rom geflogen", "2026-03-02",
          NULL},
         {"2026-03-05", "Die Abnahme ist am Montag", "2026-03-09", NULL},
+        {"2026-03-05", "nächste Woche Dienstag kommt er", "2026-03-10", NULL},
+        {"2026-03-05", "der Termin ist Montag, den 16. um 9:30", "2026-03-16",
+         NULL},
         {"2026-03-05", "Gestern war der Strom weg", "2026-03-04", NULL},
     };
 
@@ -398,6 +448,8 @@ int main(void)
         cmocka_unit_test(a_month_alone_goes_by_its_words),
         cmocka_unit_test(a_number_alone_keeps_the_month_said_before),
         cmocka_unit_test(what_recurs_has_no_day),
+        cmocka_unit_test(a_weekday_has_its_number_and_its_week),
+        cmocka_unit_test(days_of_chinese_japanese_and_korean),
         cmocka_unit_test(german_days),
         cmocka_unit_test(spanish_days),
         cmocka_unit_test(french_days),

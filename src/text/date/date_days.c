@@ -294,6 +294,10 @@ bool date_take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
         date_skip(p, &next, DC_COMMA);
         date_skip(p, &next, DC_ON); /* "Freitag, den 14." */
         date_skip(p, &next, DC_THE);
+        if (date_is(p, next, DC_UNIT) &&
+            date_item_at(p, next)->value == DU_DAY) {
+            next++; /* "segunda-feira, dia 16" */
+        }
     }
     if (!month_day_number(p, next, out_day)) {
         return false;

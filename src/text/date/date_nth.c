@@ -11,6 +11,10 @@
 #define NTH_REACH 10
 /* "the 13th" may be a day without a preposition, "the 3rd" is a rank. */
 #define LEAST_BARE 10
+/* "Monday 10" may be an hour. */
+#define LAST_HOUR 12
+/* "Monday 16" is of this month or of one beside it, in days. */
+#define NUMBER_REACH 45
 
 /* Which month's day: the one said before, else by tense the nearest. */
 static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
@@ -45,12 +49,16 @@ static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
 }
 
 /* The nearest month whose day `number` is that weekday. */
-static bool nth_by_weekday(const struct date_ref *ref, int64_t number,
-                           int64_t weekday, int64_t *out)
+static bool nth_by_weekday(const struct date_parser *p, size_t at,
+                           int64_t number, int64_t weekday, int64_t *out)
 {
+    const struct date_ref *ref = &p->ref;
     enum date_tense side = ref->seen.bound ? ref->seen.bound : ref->seen.tense;
     int64_t best = -1;
 
+    if (date_class_before(p, at) == DC_TO && ref->seen.bound == TENSE_NONE) {
+        side = TENSE_FUTURE; /* "they moved it to Monday 16" */
+    }
     for (int64_t shift = -MONTHS_TRIED; shift <= MONTHS_TRIED; shift++) {
         int64_t index = ref->year * 12 + ref->month - 1 + shift;
         int64_t day;
@@ -107,9 +115,27 @@ static bool nth_is_day(enum date_class before, const struct date_item *number,
              (after->value == 1 || after->is_verb)));
 }
 
+/* Is the number behind a weekday its day: "lunes 16", "Montag, den 16."? Not
+ * "Monday 10" (o'clock), "Monday 16 people came", "Friday 13 to 15". */
+static bool number_is_day(const struct date_parser *p, size_t at)
+{
+    const struct date_item *after = date_item_at(p, at + 1);
+    enum date_class before = date_class_before(p, at);
+
+    if (date_item_at(p, at)->value <= LAST_HOUR && before != DC_THE &&
+        before != DC_ON && before != DC_UNIT) {
+        return false;
+    }
+    return after->breaks || after->class == DC_END ||
+           after->class == DC_COMMA || after->class == DC_AT ||
+           after->class == DC_IN || after->class == DC_AND ||
+           (after->class == DC_OTHER && (after->value == 1 || after->is_verb));
+}
+
 /* The day of "on the 12th", "the 12th of next month", "Friday the 12th". */
-static bool nth_of(const struct date_parser *p, size_t *at, int64_t number,
-                   int64_t weekday, int64_t *out_day, bool *out_near)
+static bool nth_of(const struct date_parser *p, size_t from, size_t *at,
+                   int64_t number, int64_t weekday, int64_t *out_day,
+                   bool *out_near)
 {
     const struct date_ref *ref = &p->ref;
     int64_t shift;
@@ -124,7 +150,7 @@ static bool nth_of(const struct date_parser *p, size_t *at, int64_t number,
         return false; /* "of the month": of every one; "of forty" */
     }
     if (weekday >= 0) {
-        return nth_by_weekday(ref, number, weekday, out_day);
+        return nth_by_weekday(p, from, number, weekday, out_day);
     }
     if (!nth_day(ref, number, out_day)) {
         return false;
@@ -151,11 +177,16 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
         return false;
     }
     item = date_item_at(p, next - 1);
+    if (item->class != DC_ORDINAL &&
+        (weekday < 0 || !number_is_day(p, next - 1))) {
+        return false;
+    }
     /* "the first" and "the third" are seldom days */
-    if (item->class != DC_ORDINAL ||
-        (item->extra != 1 && weekday < 0 && number < LEAST_BARE) ||
+    if ((item->extra != 1 && weekday < 0 && number < LEAST_BARE) ||
         (weekday < 0 && !nth_is_day(before, item, date_item_at(p, next))) ||
-        !nth_of(p, &next, number, weekday, &day, &is_near)) {
+        !nth_of(p, *at, &next, number, weekday, &day, &is_near) ||
+        (item->class != DC_ORDINAL &&
+         date_days_between(day, p->ref.today) > NUMBER_REACH)) {
         return false;
     }
     *out = when_days(day, day + 1, DATE_DAY);

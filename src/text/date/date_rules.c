@@ -149,6 +149,19 @@ static bool rule_day_beside(const struct date_parser *p, size_t *at,
     }
     side = date_item_at(p, next + 1);
     day = date_item_at(p, next + 2);
+    /* "depois de amanhã", "pasado mañana" */
+    if (next == *at && ((date_is(p, next, DC_AFTER) && side->class == DC_OF) ||
+                        date_is(p, next, DC_LAST))) {
+        day = date_is(p, next, DC_LAST) ? side : day;
+        if (day->class != DC_TODAY || day->value != 1 ||
+            date_item_at(p, next)->language != day->language) {
+            return false;
+        }
+        *out = when_days(p->ref.today + 2, p->ref.today + 3, DATE_DAY);
+        out->is_relative = true;
+        *at = next + (day == side ? 2 : 3);
+        return true;
+    }
     if (date_class_at(p, next) != DC_UNIT ||
         date_item_at(p, next)->value != DU_DAY ||
         (side->class != DC_BEFORE && side->class != DC_AFTER) ||
@@ -238,6 +251,66 @@ static bool rule_unit_which(const struct date_parser *p, size_t *at,
                      which == DC_NEXT ? 1 : -1);
     out->is_relative = true;
     *at += 2;
+    return true;
+}
+
+/* next week, la semaine dernière: a week that is said, not counted */
+static bool take_week(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+
+    if (!(date_rule_which(p, &next, out) || rule_unit_which(p, &next, out)) ||
+        out->grain != DATE_WEEK) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+/* What joins a day and its week: "of", ", on the". */
+static void skip_joints(const struct date_parser *p, size_t *at)
+{
+    date_skip(p, at, DC_COMMA);
+    date_skip(p, at, DC_OF);
+    date_skip(p, at, DC_IN);
+    date_skip(p, at, DC_ON);
+    date_skip(p, at, DC_THE);
+}
+
+/* Tuesday of last week, nächste Woche Dienstag: one day, not a week and one */
+static bool rule_day_of_week(const struct date_parser *p, size_t *at,
+                             struct when *out)
+{
+    size_t next = *at;
+    size_t day_at = *at;
+    struct when week;
+    int64_t first;
+
+    if (date_is(p, next, DC_WEEKDAY)) {
+        next++;
+        skip_joints(p, &next);
+        if (date_item_at(p, next)->breaks || !take_week(p, &next, &week)) {
+            return false;
+        }
+    } else {
+        if (!date_is(p, next, DC_THIS) && !date_is(p, next, DC_NEXT) &&
+            !date_is(p, next, DC_LAST) && !date_is(p, next, DC_THE) &&
+            !date_is(p, next, DC_UNIT)) {
+            return false;
+        }
+        if (!take_week(p, &next, &week)) {
+            return false;
+        }
+        skip_joints(p, &next);
+        if (!date_is(p, next, DC_WEEKDAY) || date_item_at(p, next)->breaks) {
+            return false;
+        }
+        day_at = next++;
+    }
+    first = week.from / CLOCK_DAY_MS + date_item_at(p, day_at)->value;
+    *out = when_days(first, first + 1, DATE_DAY);
+    out->is_relative = true;
+    *at = next;
     return true;
 }
 
@@ -402,11 +475,11 @@ static bool rule_numeric(const struct date_parser *p, size_t *at,
 bool date_base(const struct date_parser *p, size_t *at, struct when *out)
 {
     static rule_fn *const rules[] = {
-        rule_today,      rule_last_but_one, rule_day_beside, date_rule_count,
-        date_rule_which, date_rule_days,    date_rule_month, date_rule_nth,
-        rule_weekday,    rule_weekend,      rule_season,     rule_unit_which,
-        rule_holiday,    rule_quarter,      rule_decade,     rule_numeric,
-        rule_year,
+        rule_day_of_week, rule_today,      rule_last_but_one, rule_day_beside,
+        date_rule_count,  date_rule_which, date_rule_days,    date_rule_month,
+        date_rule_nth,    rule_weekday,    rule_weekend,      rule_season,
+        rule_unit_which,  rule_holiday,    rule_quarter,      rule_decade,
+        rule_numeric,     rule_year,
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

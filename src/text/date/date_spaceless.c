@@ -33,6 +33,8 @@ static const struct spaceless_word words[] = {
 #define CHAR 3
 /* Every one of them is at U+3000 or above. */
 #define LEAST_LEAD 0xe3
+/* Syllables of Korean. */
+#define LEAST_HANGUL 0xea
 
 /* A text and the moment it was said at. */
 struct spaceless {
@@ -45,12 +47,30 @@ static struct str rest_of(const struct spaceless *s, size_t at)
     return str_sub(s->text, at, s->text.len);
 }
 
+/* Bytes that a word has at the start of a text, 0 if it does not stand there.
+ * Korean puts a blank into many: "다음 주". */
+static size_t word_at(struct str text, const char *word)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; word[i]; i += CHAR) {
+        at += i > 0 && at < text.len && text.s[at] == ' ' &&
+              (unsigned char)word[i] >= LEAST_HANGUL;
+        if (text.len < at + CHAR || memcmp(text.s + at, word + i, CHAR) != 0) {
+            return 0;
+        }
+        at += CHAR;
+    }
+    return at;
+}
+
 /* The longest word at `at`; `*at` moves past it. */
 static const struct spaceless_word *take_word(const struct spaceless *s,
                                               size_t *at)
 {
     struct str rest = rest_of(s, *at);
     const struct spaceless_word *found = NULL;
+    size_t len = 0;
     size_t low = 0;
     size_t high = N_WORDS;
 
@@ -68,11 +88,14 @@ static const struct spaceless_word *take_word(const struct spaceless *s,
     }
     for (; low < N_WORDS && strncmp(words[low].word, rest.s, CHAR) == 0;
          low++) {
-        if (str_starts(rest, str_of(words[low].word))) {
-            found = &words[low]; /* a longer one is further on */
+        size_t n = word_at(rest, words[low].word);
+
+        if (n > len) {
+            found = &words[low];
+            len = n;
         }
     }
-    *at += found ? strlen(found->word) : 0;
+    *at += len;
     return found;
 }
 
@@ -164,6 +187,7 @@ static bool take_number(const struct spaceless *s, size_t *at, int64_t *out)
     }
     *out = value;
     *at = next;
+    (void)take(s, at, " "); /* many write "3 月 18 号" */
     return true;
 }
 
@@ -508,6 +532,9 @@ bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
             read_any(&s, at, out)) {
             if (out->is_weekly || out->is_yearly) {
                 now.seen = date_tense_spaceless(text, *at);
+                if (date_is_moved_to(str_sub(text, 0, from))) {
+                    now.seen.tense = TENSE_FUTURE; /* 改到周五了 */
+                }
                 *at = from;
                 (void)read_any(&s, at, out); /* it was read before */
             }

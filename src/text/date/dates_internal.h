@@ -306,6 +306,8 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
 
 /* The same of scripts without spaces, by what stands behind the date's end. */
 struct date_tense_seen date_tense_spaceless(struct str text, size_t at);
+/* Does what stands before a Chinese date move or fix something to it: 改到? */
+bool date_is_moved_to(struct str before);
 
 /* Take away the days and months that are names: "the Sunday Times", "May is
  * here", "Easter Road". */
