@@ -8,7 +8,8 @@
  * is nearer, and only of a long word. Among those known the likelier slip wins,
  * then what more documents have. A word of the lexicon is never a slip: who
  * asks about a pear must not be told of a bear. Where the lexicon knows little
- * (names, languages other than English) a word must be longer to be mended.
+ * (names, languages other than English) a word must be longer to be mended, and
+ * one that is written small not just another form of a known one.
  */
 #include "recall/recall_internal.h"
 
@@ -34,6 +35,8 @@
 #define SCRATCH_BYTES ((size_t)8 << 20)
 #define SCRATCH_CLEAR 256u
 #define MAX_WORD_BYTES 64u
+/* Verbs and adjectives change so much of their ends. */
+#define ENDING_BYTES 3u
 
 /* What a word may have been meant to be. */
 struct meant {
@@ -49,6 +52,8 @@ struct mending {
     size_t n_pops;
     struct arena scratch;
     enum text_language language; /* that words are stemmed by */
+    struct str slip;
+    bool may_inflect; /* the slip may be a word's other form */
     size_t n_tried;
     bool has_failed;
     struct meant best; /* so far */
@@ -109,13 +114,25 @@ static bool is_better(const struct meant *m, const struct meant *than)
                                : memcmp(m->word, than->word, m->len) < 0;
 }
 
+/* Do they differ in nothing but their ends: "brauchte", "brauchst"? */
+static bool is_other_form(struct str a, struct str b)
+{
+    size_t n = 0;
+
+    while (n < a.len && n < b.len && a.s[n] == b.s[n]) {
+        n++;
+    }
+    return a.len <= n + ENDING_BYTES && b.len <= n + ENDING_BYTES;
+}
+
 static void try_word(void *arg, struct str word, enum spell_step step)
 {
     struct mending *m = arg;
     struct meant meant = {.len = word.len, .step = step};
 
     if (m->has_failed || m->n_tried >= MAX_TRIED ||
-        word.len > sizeof(meant.word)) {
+        word.len > sizeof(meant.word) ||
+        (m->may_inflect && is_other_form(word, m->slip))) {
         return;
     }
     if (++m->n_tried % SCRATCH_CLEAR == 0) {
@@ -195,6 +212,8 @@ static enum clew_status mend_token(struct mending *m, struct arena *arena,
         plain.len -= strlen("'s");
     }
     n = slip_letters(result, token, plain);
+    m->slip = plain;
+    m->may_inflect = is_unsure && !(token->flags & TOKEN_CAPITAL);
     if (n >= (is_unsure ? ONE_LETTERS_UNSURE : ONE_LETTERS)) {
         m->language = stemmed_by(tokens, plain);
         spell_one(plain, try_word, m);
