@@ -374,7 +374,8 @@ enum clew_status intent_decide(struct arena *arena,
         return CLEW_OK;
     }
     decide_turn(out, previous, n_words);
-    if (out->confidence < RULE_FLOOR && !reading->pieces->has_end) {
+    if (out->confidence < RULE_FLOOR && !reading->pieces->has_end &&
+        !reading->is_foreign) {
         out->segments = arena_alloc(arena, size + 1);
         if (!out->segments) {
             return CLEW_NO_MEMORY;

@@ -80,6 +80,7 @@ struct intent_pieces;
 struct intent_reading {
     struct intent by_rules;             /* segments and flags by the rules */
     const struct intent_pieces *pieces; /* the words, for the classifier */
+    bool is_foreign; /* set by who knows: not of the language it has learned */
 };
 
 /* Read a text; everything in the arena. Fails only with CLEW_NO_MEMORY. */

@@ -51,6 +51,10 @@ const cascade = [
     level: "classifier", no: ["effort", "decision"] },
   { say: "I want to learn about WW2", act: "request" },
   { say: "WW2 started in 1939", act: "inform", no: ["effort", "event"] },
+  /* the classifier has learned English: of other words it knows nothing */
+  { say: "院子的水泵抽不上水", act: "inform", level: "rule" },
+  { say: "Markt letzten Samstag: 412 Euro, Hartkäse war um elf weg", act: "inform", level: "rule" },
+  { say: "le mien s'appelle Voltaire, il a 9 ans", act: "inform", level: "rule" },
 ];
 
 /* The specification's own. */

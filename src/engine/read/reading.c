@@ -4,6 +4,7 @@
  */
 #include "engine/read/reading.h"
 
+#include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
 #include "model/embed.h"
@@ -113,6 +114,43 @@ static enum clew_status read_said(struct arena *arena, const struct turn *turn,
     return analyse(arena, turn, out->said, &out->analysis, err);
 }
 
+/* Is it of another language than English? What the classifier of acts says of
+ * such words is chance. */
+static bool is_foreign(const struct tokens *tokens)
+{
+    size_t n_words = 0;
+    size_t n_known = 0;
+
+    if (tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN) {
+        return true;
+    }
+    for (size_t i = 0; i < tokens->count; i++) {
+        const struct token *token = &tokens->items[i];
+        bool is_word = token->kind == TOKEN_WORD || token->kind == TOKEN_BIGRAM;
+
+        n_words += is_word && !(token->flags & TOKEN_PART);
+        n_known += token->kind == TOKEN_WORD && token->flags & TOKEN_KNOWN &&
+                   !(token->flags & TOKEN_PART);
+    }
+    return n_known * 2 < n_words;
+}
+
+enum clew_status reading_intent(struct arena *arena, struct str text,
+                                struct intent_reading *out)
+{
+    struct tokens tokens;
+    struct str start = str_sub(text, 0, utf8_cut(text, INTENT_WINDOW_BYTES));
+    enum clew_status status = intent_read(arena, text, out);
+
+    if (status == CLEW_OK) {
+        status = tokens_of(arena, start, &tokens);
+    }
+    if (status == CLEW_OK) {
+        out->is_foreign = is_foreign(&tokens);
+    }
+    return status;
+}
+
 enum clew_status reading_of(struct engine *engine, struct arena *arena,
                             const struct turn *turn, struct reading *out,
                             struct clew_error *err)
@@ -134,6 +172,7 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
+        out->intent.is_foreign = is_foreign(&out->analysis.tokens);
         status = chain_read(arena, &out->analysis, turn, &out->chains, err);
     }
     return status == CLEW_OK

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/read/reading.h"
 #include "model/intent_words.h"
 #include "store/db.h"
 
@@ -165,10 +166,14 @@ static enum clew_status prepare(struct arena *arena, struct str text,
     bool has_previous = str_trim(previous).len > 0;
     struct intent_reading reading;
     struct intent before;
-    enum clew_status status = intent_read(arena, text, &reading);
+    struct intent_reading earlier;
+    enum clew_status status = reading_intent(arena, text, &reading);
 
     if (status == CLEW_OK && has_previous) {
-        status = intent_after(arena, previous, NULL, &before);
+        status = reading_intent(arena, previous, &earlier);
+    }
+    if (status == CLEW_OK && has_previous) {
+        status = intent_decide(arena, &earlier, NULL, &before);
     }
     if (status == CLEW_OK) {
         status = intent_decide(arena, &reading, has_previous ? &before : NULL,

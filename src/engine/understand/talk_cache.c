@@ -169,7 +169,7 @@ enum clew_status talk_cache_intent(struct arena *arena, struct talk_turn *turn,
                                    struct clew_error *err)
 {
     if (!turn->is_read &&
-        intent_read(arena, turn->text, &turn->intent) != CLEW_OK) {
+        reading_intent(arena, turn->text, &turn->intent) != CLEW_OK) {
         return clew_no_memory(err);
     }
     turn->is_read = true;
