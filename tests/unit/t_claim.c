@@ -158,6 +158,9 @@ static void an_empty_turn_claims_nothing(void **state)
     assert_int_equal(claims_of("", &claims), 0);
     assert_int_equal(claims_of("Thanks!", &claims), 0);
     assert_int_equal(claims_of("...", &claims), 0);
+    assert_int_equal(claims_of("ありがとうございます", &claims), 0);
+    assert_int_equal(claims_of("你好！", &claims), 0);
+    assert_int_equal(claims_of("打印机坏了", &claims), 1);
 }
 
 /* --- the rules --------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "engine/chat/turn.h"
+#include "text/smalltalk.h"
 
 #include <string.h>
 
@@ -15,10 +16,12 @@
 #define MAX_SUBJECT 120
 #define MAX_LIST 8
 
-/* Does the sentence say anything: a telling word, a name, a number? */
+/* Does the sentence say anything: a telling word, a name, a number? Not a
+ * courtesy of a language of which the lexicon knows no word. */
 static float weight_of(const struct analysis *a, const struct sentence *s)
 {
     float weight = 0;
+    bool has_known = false;
 
     for (size_t i = s->span.first_token; i < s->span.end_token; i++) {
         const struct token *token = &a->tokens.items[i];
@@ -31,7 +34,12 @@ static float weight_of(const struct analysis *a, const struct sentence *s)
             (token->kind == TOKEN_WORD &&
              !(token->flags & (TOKEN_STOP | TOKEN_CHAT)))) {
             weight += 1;
+            has_known |= (token->flags & TOKEN_KNOWN) != 0;
         }
+    }
+    if (!has_known &&
+        smalltalk_is(str_sub(a->text, s->span.from, s->span.to))) {
+        return 0;
     }
     return s->is_code ? 0 : weight;
 }
