@@ -196,6 +196,7 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
 {
     const struct analysis *a = turn->analysis;
     size_t n = 0;
+    char before[80] = "";
 
     for (size_t i = 0; i < a->n_dates && n < MAX_DATES; i++) {
         const struct date *d = &a->dates[i];
@@ -203,21 +204,24 @@ static void add_dates(struct buf *out, const struct select_turn *turn,
         int64_t end_offset = 0;
         char first[32];
         char last[32];
+        char all[80];
 
         if (!d->is_relative || d->is_unsure || d->span.from < cite->from ||
             d->span.to > cite->to || d->said_from_ms < EARLIEST_MS) {
             continue;
         }
-        n++;
         /* UTC where the zone is unknown; clocks may change in between */
         (void)text_zone_offset(turn->timezone, d->said_from_ms, &offset);
         (void)text_zone_offset(turn->timezone, d->said_to_ms - 1, &end_offset);
         date_text(d->said_from_ms + offset, d->said_grain, first);
         date_text(d->said_to_ms + end_offset - 1, d->said_grain, last);
-        if (strcmp(first, last) == 0) {
-            (void)buf_printf(out, " [%s]", first); /* checked at the end */
-        } else {
-            (void)buf_printf(out, " [%s to %s]", first, last);
+        (void)snprintf(all, sizeof(all), "%s%s%s", first,
+                       strcmp(first, last) == 0 ? "" : " to ",
+                       strcmp(first, last) == 0 ? "" : last);
+        if (strcmp(all, before) != 0) { /* "Monday 16", "9:30": one day */
+            (void)buf_printf(out, " [%s]", all); /* checked at the end */
+            memcpy(before, all, sizeof(before));
+            n++;
         }
     }
 }

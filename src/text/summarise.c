@@ -26,6 +26,7 @@
 #define WORD_PLACES 8192
 /* A longer sentence is cut to this before it is taken. */
 #define SENTENCE_TOKENS 90
+#define CUT_MARK "…"
 #define DECISION_BONUS 1.5
 #define QUESTION_BONUS 1.0
 #define NAME_BONUS 0.4
@@ -52,6 +53,7 @@ struct piece {
     double bonus;
     bool is_taken;
     bool is_question;
+    bool is_cut; /* its sentence goes on */
 };
 
 struct work {
@@ -173,10 +175,12 @@ static void add_pieces(struct work *work, size_t turn)
             smalltalk_is(text) || smalltalk_is_caption(text)) {
             continue;
         }
+        piece.is_cut = text_token_bound(text) > SENTENCE_TOKENS;
         text = summary_cut(text, SENTENCE_TOKENS);
         piece.from = (size_t)(text.s - analysis->text.s);
         piece.to = piece.from + text.len;
         piece.n_tokens = text_token_bound(text);
+        piece.n_tokens += piece.is_cut ? text_token_bound(STR(CUT_MARK)) : 0;
         if (settled_is(text) && !sentence->is_question) {
             piece.bonus += DECISION_BONUS;
             (void)add_item(work, SUMMARY_DECISION, text, turn);
@@ -331,6 +335,7 @@ static enum clew_status join(struct work *work, struct summary_text *out)
                 buf_append_char(&text, ' ');
             }
             buf_append_str(&text, text_of(work, piece));
+            buf_append_cstr(&text, piece->is_cut ? CUT_MARK : "");
             out->cites[out->n_cites++] =
                 (struct summary_cite){piece->turn, piece->from, piece->to};
         }

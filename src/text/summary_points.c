@@ -145,6 +145,22 @@ static bool is_reaction(const struct summary_turn *turn,
     return !turn->is_user && n < 2;
 }
 
+/* The whole sentence that a citation begins in: it may have been cut. */
+static struct str whole(const struct analysis *a,
+                        const struct summary_cite *cite)
+{
+    size_t to = cite->to;
+
+    for (size_t i = 0; i < a->n_sentences; i++) {
+        const struct span *span = &a->sentences[i].span;
+
+        if (span->from <= cite->from && cite->from < span->to) {
+            to = span->to > to ? span->to : to;
+        }
+    }
+    return str_trim(str_sub(a->text, cite->from, to));
+}
+
 enum clew_status summary_points_of(struct arena *arena,
                                    const struct summary_turn *turns,
                                    size_t count, struct summary_points *out)
@@ -165,8 +181,7 @@ enum clew_status summary_points_of(struct arena *arena,
     want_first(out, turns, count);
     for (size_t i = 0; i < summary.meso.n_cites; i++) {
         const struct summary_cite *cite = &summary.meso.cites[i];
-        struct str text = str_trim(
-            str_sub(turns[cite->turn].analysis->text, cite->from, cite->to));
+        struct str text = whole(turns[cite->turn].analysis, cite);
         bool asks = text.len > 0 && text.s[text.len - 1] == '?';
 
         if (!asks && !settled_is_doubt(text) && !has_point(out, text) &&

@@ -76,6 +76,15 @@ static size_t sentence_end(struct str text, size_t from,
     return end;
 }
 
+static struct str without_end(struct str text)
+{
+    while (text.len > 0 && (strchr(".!:;,\"'`* ", text.s[text.len - 1]) ||
+                            str_ends(text, STR("。")))) {
+        text.len -= str_ends(text, STR("。")) ? STR("。").len : 1;
+    }
+    return text;
+}
+
 /* Without what opens and ends it but says nothing. */
 static struct str bare(struct str text)
 {
@@ -83,12 +92,7 @@ static struct str bare(struct str text)
     while (text.len > 0 && strchr("-*>#\"'` ", text.s[0])) {
         text = str_sub(text, 1, text.len);
     }
-    text = str_sub(text, smalltalk_skip(text), text.len);
-    while (text.len > 0 && (strchr(".!:;,\"'`* ", text.s[text.len - 1]) ||
-                            str_ends(text, STR("。")))) {
-        text.len -= str_ends(text, STR("。")) ? STR("。").len : 1;
-    }
-    return text;
+    return without_end(str_sub(text, smalltalk_skip(text), text.len));
 }
 
 /* As much as fits, ending where a clause does; the words that fit and a mark
@@ -113,7 +117,7 @@ static enum clew_status cut(struct arena *arena, struct str text,
         }
     }
     if (best > 0) {
-        *out = bare(str_sub(text, 0, best)); /* ", and": its comma too */
+        *out = without_end(str_sub(text, 0, best));
         return CLEW_OK;
     }
     for (best = limit; best > limit / 2 && text.s[best] != ' '; best--) {

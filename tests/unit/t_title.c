@@ -33,6 +33,10 @@ static void a_sentence_ends_where_it_ends(void **state)
     is_title("tenho consulta com a dra. Helena às 16h",
              "tenho consulta com a dra. Helena às 16h");
     is_title("first line\nsecond line", "first line");
+    is_title(
+        "Lena hat am 14. März Geburtstag, sie wird sechs, und ich hab noch "
+        "keine idee für die Party",
+        "Lena hat am 14. März Geburtstag, sie wird sechs");
 }
 
 static void greetings_name_nothing(void **state)
