@@ -4,6 +4,8 @@
 #include "support/test.h"
 
 #include "base/json.h"
+#include "engine/core/work.h"
+#include "engine/effort/effort_alike.h"
 #include "engine/ask/context.h"
 #include "engine/memory/lineage.h"
 #include "engine/memory/skill_use.h"
@@ -127,6 +129,34 @@ static void one_turn_that_ends_three_makes_no_skill(void **state)
                        "no blank labels any more");
     assert_int_equal(n_resolved(), 3);
     assert_int_equal(talk_count(&talk, "skill"), 0);
+}
+
+/* Vectors of German texts are near each other, whatever they are about, and
+ * "gestern abend" says when, not what. */
+static void other_languages_need_a_word_in_common(void **state)
+{
+    struct batch_work batch = {.engine = &talk.world.engine,
+                               .arena = &talk.world.arena};
+    static const char *const goals[] = {
+        "der geschirrspüler pumpt nicht ab, steht wasser drin seit gestern "
+        "abend",
+        "gestern abend kam der brief vom finanzamt, ich finde die "
+        "bescheinigung nicht",
+        "der geschirrspüler ist undicht und verliert wasser",
+        "英会話また始めようかと思っています",
+        "倉庫のスキャナが読めなくて困っています"};
+    struct effort_alike of[5];
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(
+            effort_alike_make(&batch, str_of(goals[i]), STR(""), &of[i], NULL),
+            CLEW_OK);
+    }
+    assert_true(effort_alike_goal(&of[0], &of[1], 1) < EFFORT_ALIKE_GOAL);
+    assert_true(effort_alike_near(&of[0], &of[1]) < EFFORT_ALIKE_LEAST);
+    assert_true(effort_alike_goal(&of[0], &of[2], 1) >= EFFORT_ALIKE_GOAL);
+    assert_true(effort_alike_goal(&of[3], &of[4], 1) < EFFORT_ALIKE_GOAL);
 }
 
 static void a_like_effort_is_offered_it_and_its_end_is_counted(void **state)
@@ -349,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(three_efforts_resolved_alike_make_a_skill_with_steps),
         TEST(one_turn_that_ends_three_makes_no_skill),
+        TEST(other_languages_need_a_word_in_common),
         TEST(a_like_effort_is_offered_it_and_its_end_is_counted),
         TEST(what_did_not_help_counts_against_it),
         TEST(another_problem_is_offered_nothing),

@@ -4,11 +4,14 @@
  */
 #include "engine/effort/effort_alike.h"
 
+#include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "engine/core/work.h"
+#include "engine/read/reading.h"
 #include "engine/read/sense.h"
 #include "model/embed.h"
 #include "model/reader.h"
+#include "text/dates.h"
 
 #include <assert.h>
 
@@ -29,6 +32,21 @@ static struct str text_of(struct arena *arena, struct str goal, struct str way)
                                (int)way.len, way.s));
 }
 
+/* ます, から: what holds a Japanese sentence together. */
+static bool is_hiragana(struct str word)
+{
+    size_t at = 0;
+
+    while (at < word.len) {
+        uint32_t c = utf8_next(word, &at);
+
+        if (c < 0x3041 || c > 0x309f) {
+            return false;
+        }
+    }
+    return word.len > 0;
+}
+
 enum clew_status effort_alike_make(struct batch_work *batch, struct str goal,
                                    struct str way, struct effort_alike *out,
                                    struct clew_error *err)
@@ -39,14 +57,32 @@ enum clew_status effort_alike_make(struct batch_work *batch, struct str goal,
                                way.len ? text_of(batch->arena, goal, way)
                                        : goal};
     float *vectors = arena_zero(batch->arena, PARTS * dim, sizeof(*vectors));
-    enum clew_status status;
+    struct tokens tokens;
 
-    if (!vectors || !texts[BOTH].s) {
+    *out = (struct effort_alike){goal, way, vectors, dim, {0}, false};
+    if (!vectors || !texts[BOTH].s ||
+        tokens_of(batch->arena, goal, &tokens) != CLEW_OK) {
         return clew_no_memory(err);
     }
-    status = embed_run_centred(embedder, texts, PARTS, vectors, err);
-    *out = (struct effort_alike){goal, way, vectors, dim};
-    return status;
+    for (size_t i = 0; i < tokens.count; i++) {
+        if (date_says_when(tokens.items[i].folded) ||
+            is_hiragana(tokens.items[i].folded)) {
+            tokens.items[i].flags |= TOKEN_STOP; /* not what it is about */
+        }
+    }
+    if (effort_words_in(batch->arena, &tokens, &out->words) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    out->is_foreign = embedder == embed_static() && reading_is_foreign(&tokens);
+    return embed_run_centred(embedder, texts, PARTS, vectors, err);
+}
+
+/* Can their vectors tell anything? */
+static bool may_be_near(const struct effort_alike *a,
+                        const struct effort_alike *b)
+{
+    return (!a->is_foreign && !b->is_foreign) ||
+           effort_words_shared(&a->words, &b->words) > 0;
 }
 
 static double dot(const struct effort_alike *a, int of_a,
@@ -65,6 +101,9 @@ static double dot(const struct effort_alike *a, int of_a,
 double effort_alike_near(const struct effort_alike *a,
                          const struct effort_alike *b)
 {
+    if (!may_be_near(a, b)) {
+        return 0;
+    }
     return (2 * dot(a, BOTH, b, BOTH) + dot(a, GOAL, b, GOAL) +
             dot(a, WAY, b, WAY)) /
            4;
@@ -82,8 +121,10 @@ double effort_alike_goal(const struct effort_alike *goal,
     double sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        sum +=
-            dot(goal, GOAL, &ended[i], GOAL) + dot(goal, GOAL, &ended[i], BOTH);
+        if (may_be_near(goal, &ended[i])) {
+            sum += dot(goal, GOAL, &ended[i], GOAL) +
+                   dot(goal, GOAL, &ended[i], BOTH);
+        }
     }
     return n ? sum / (double)(2 * n) : 0;
 }

@@ -4,9 +4,10 @@
  *
  * By meaning, not by words: vectors of the goal, of how it ended and of both
  * together, and the reader's word on the two as stretches of talk where they
- * leave it open. The floors were chosen on efforts written for it
- * (docs/quality/episodes.md).
- * Thread-safety: none; inside one transaction function.
+ * leave it open. Vectors of other languages than English lie together whatever
+ * is said: there goals must share a word too. The floors were chosen on efforts
+ * written for it (docs/quality/episodes.md). Thread-safety: none; inside one
+ * transaction function.
  */
 #ifndef ENGINE_EFFORT_ALIKE_H
 #define ENGINE_EFFORT_ALIKE_H
@@ -15,6 +16,7 @@
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "talk/effort_words.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +29,8 @@ struct effort_alike {
     struct str way; /* how it ended; empty: it has not */
     float *vectors; /* of goal, way, both; of length 1 without what all share */
     size_t dim;
+    struct effort_words words; /* of the goal */
+    bool is_foreign;           /* not in the language that vectors know */
 };
 
 enum clew_status effort_alike_make(struct batch_work *batch, struct str goal,

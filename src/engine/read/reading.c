@@ -114,9 +114,7 @@ static enum clew_status read_said(struct arena *arena, const struct turn *turn,
     return analyse(arena, turn, out->said, &out->analysis, err);
 }
 
-/* Is it of another language than English? What the classifier of acts says of
- * such words is chance. */
-static bool is_foreign(const struct tokens *tokens)
+bool reading_is_foreign(const struct tokens *tokens)
 {
     size_t n_words = 0;
     size_t n_known = 0;
@@ -146,7 +144,7 @@ enum clew_status reading_intent(struct arena *arena, struct str text,
         status = tokens_of(arena, start, &tokens);
     }
     if (status == CLEW_OK) {
-        out->is_foreign = is_foreign(&tokens);
+        out->is_foreign = reading_is_foreign(&tokens);
     }
     return status;
 }
@@ -172,7 +170,7 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
-        out->intent.is_foreign = is_foreign(&out->analysis.tokens);
+        out->intent.is_foreign = reading_is_foreign(&out->analysis.tokens);
         status = chain_read(arena, &out->analysis, turn, &out->chains, err);
     }
     return status == CLEW_OK

@@ -51,6 +51,9 @@ enum clew_status reading_of(struct engine *engine, struct arena *arena,
 enum clew_status reading_said(struct arena *arena, struct str text,
                               struct str *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/* Is it of another language than English, of which few shipped tables know
+ * words? */
+bool reading_is_foreign(const struct tokens *tokens);
 /* What a text does by itself. Fails only with CLEW_NO_MEMORY. */
 enum clew_status reading_intent(struct arena *arena, struct str text,
                                 struct intent_reading *out) CLEW_MUST_CHECK;

@@ -335,3 +335,19 @@ bool date_is_month(struct str word)
 
     return word.len > 0 && found && found->class == DC_MONTH;
 }
+
+bool date_says_when(struct str word)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const struct date_word *found = find_in(&tables[i], word);
+
+        if (found && tables[i].language != TEXT_ENGLISH &&
+            (found->class == DC_WEEKDAY || found->class == DC_WEEKDAYS ||
+             found->class == DC_MONTH || found->class == DC_TODAY ||
+             found->class == DC_TONIGHT || found->class == DC_DAYPART ||
+             found->class == DC_UNIT)) {
+            return true;
+        }
+    }
+    return false;
+}

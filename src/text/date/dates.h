@@ -58,5 +58,8 @@ bool dates_of(struct arena *arena, struct str text, const struct tokens *tokens,
 
 /* Is it the name of a month in a language that writes "14. Februar"? */
 bool date_is_month(struct str word);
+/* Does a word of a language other than English say when, not what: "gestern",
+ * "soirée", "semana"? */
+bool date_says_when(struct str word);
 
 #endif
