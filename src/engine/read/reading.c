@@ -118,6 +118,8 @@ bool reading_is_foreign(const struct tokens *tokens)
 {
     size_t n_words = 0;
     size_t n_known = 0;
+    bool has_bigram = false;
+    bool has_stop = false;
 
     if (tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN) {
         return true;
@@ -127,10 +129,13 @@ bool reading_is_foreign(const struct tokens *tokens)
         bool is_word = token->kind == TOKEN_WORD || token->kind == TOKEN_BIGRAM;
 
         n_words += is_word && !(token->flags & TOKEN_PART);
+        has_bigram |= token->kind == TOKEN_BIGRAM;
+        has_stop |= token->kind == TOKEN_WORD && token->flags & TOKEN_STOP;
         n_known += token->kind == TOKEN_WORD && token->flags & TOKEN_KNOWN &&
                    !(token->flags & TOKEN_PART);
     }
-    return n_known * 2 < n_words;
+    /* "the page 漢漢漢": English with something quoted */
+    return n_known * 2 < n_words && !(has_bigram && has_stop);
 }
 
 enum clew_status reading_intent(struct arena *arena, struct str text,
