@@ -11,7 +11,7 @@
 #include "engine/read/sense.h"
 #include "model/embed.h"
 #include "model/reader.h"
-#include "text/dates.h"
+#include "text/date/dates.h"
 
 #include <assert.h>
 

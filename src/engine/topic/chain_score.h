@@ -199,7 +199,7 @@ float chain_points_of(double distance);
  * dev worlds, so that no other set falls (docs/quality/chains.md).
  */
 #define CHAIN_READ_CURRENT 0.5
-#define CHAIN_READ_YES 0.05
+#define CHAIN_READ_YES 0.15
 #define CHAIN_READ_RESTING 0.5
 #define CHAIN_READ_MOST 4.0
 /* So likely the talk goes on: nobody asks what else may be meant. */
