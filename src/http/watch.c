@@ -16,7 +16,8 @@
 #include <time.h>
 
 #define PARKED_NS (LIMIT_PARKED_MS * 1000000LL)
-/* A newcomer may take so long to begin before its place is anybody's. */
+/* A newcomer, and who was just answered, may take so long to begin before the
+ * place is anybody's: the next request may be on its way. */
 #define GREET_NS (150 * 1000000LL)
 
 struct watch_entry {
@@ -194,7 +195,7 @@ void watch_busy(struct watch_entry *entry, int64_t deadline_ns)
 
 void watch_wait(struct watch_entry *entry, int64_t deadline_ns)
 {
-    set(entry, deadline_ns, clock_mono_ns(), false);
+    set(entry, deadline_ns, clock_mono_ns() + GREET_NS, false);
 }
 
 void watch_upload(struct watch_entry *entry, int64_t deadline_ns)

@@ -253,6 +253,31 @@ onEachBackend("recall", (open, backend) => {
     for (const { text } of await ask("zebra crossing", { user_id })) assert.doesNotMatch(text, /zebra/);
   });
 
+  test("a thing with a number is itself, not its neighbour", async () => {
+    const user_id = "counter";
+    const many = [...Array(40).keys()];
+    isOk(await api.post("/api/v1/turns", { turns: many.map((i) => (
+      { user_id, role: "user", channel: "app",
+        content: `voucher ${3100 + i} was cashed ${i % 3 ? "late" : "the same day"}` })) }), 201);
+    for (const i of [4, 7, 16, 21, 28, 33]) {
+      const { items } = isOk(await api.post("/api/v1/recall",
+        { query: `was voucher ${3100 + i} cashed the same day?`, user_id, limit: 3 }));
+      assert.ok(items[0].text.startsWith(`voucher ${3100 + i} `), items[0].text);
+    }
+  });
+
+  test("who says that it was so answers whether it was", async () => {
+    const user_id = "witness";
+    for (const content of ["Marta was there the same day", "Anna is the boss here",
+      "Milo won the race", "the kettle is broken"]) {
+      isOk(await api.post("/api/v1/turns", { user_id, role: "user", channel: "app", content }), 201);
+    }
+    for (const [query, text] of [["was Marta there the same day?", "Marta was there the same day"],
+      ["is Anna the boss here?", "Anna is the boss here"]]) {
+      assert.equal(isOk(await api.post("/api/v1/recall", { query, user_id, limit: 3 })).items[0].text, text);
+    }
+  });
+
   test("words in quotes mean just those", async () => {
     const user_id = "quoter";
     const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);

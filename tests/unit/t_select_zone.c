@@ -8,10 +8,10 @@
 
 #define NOW 1771200000000LL /* 2026-02-16, a Monday */
 
-static void is_noted(const char *text, const char *timezone, const char *note)
+static void is_noted(const char *text, const char *zone, const char *note)
 {
     struct analysis_options options = {.time_ms = NOW + 20 * CLOCK_HOUR_MS,
-                                       .timezone = str_of(timezone)};
+                                       .timezone = str_of(zone)};
     struct reader_sentence read = {.about = {[READER_ABOUT_SELF] = 1},
                                    .act = {[READER_ACT_NONE] = 1},
                                    .keep = {[READER_KEEP_FACT] = 1}};

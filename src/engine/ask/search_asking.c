@@ -50,6 +50,32 @@ enum asking {
     ASKING_ONLY  /* every sentence is a question */
 };
 
+static bool is_word(const struct token *token)
+{
+    return token->kind != TOKEN_PUNCT &&
+           !(token->flags & (TOKEN_PART | TOKEN_STOP | TOKEN_CHAT));
+}
+
+static bool has_mark(struct str text)
+{
+    return str_find(text, STR("?"), 0) != SIZE_MAX ||
+           str_find(text, STR("？"), 0) != SIZE_MAX;
+}
+
+/* Does it begin with what it is about? "Marta was there" has the words of "was
+ * Marta there?", and is its answer. */
+static enum clew_status tells_first(struct arena *arena, struct str text,
+                                    bool *out, struct clew_error *err)
+{
+    struct tokens tokens;
+
+    if (tokens_of(arena, text, &tokens) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    *out = tokens.count > 0 && is_word(&tokens.items[0]);
+    return CLEW_OK;
+}
+
 static enum clew_status only_asks(struct arena *arena, struct str text,
                                   enum asking *out, struct clew_error *err)
 {
@@ -76,13 +102,14 @@ static enum clew_status only_asks(struct arena *arena, struct str text,
     if (n_others == 0 && n_questions + n_wishes > 0) {
         *out = n_wishes > 0 ? ASKING_WISH : ASKING_ONLY;
     }
-    return CLEW_OK;
-}
+    if (*out == ASKING_ONLY && !has_mark(text)) {
+        bool tells = false;
+        enum clew_status status = tells_first(arena, text, &tells, err);
 
-static bool is_word(const struct token *token)
-{
-    return token->kind != TOKEN_PUNCT &&
-           !(token->flags & (TOKEN_PART | TOKEN_STOP | TOKEN_CHAT));
+        *out = tells ? ASKING_NOT : *out;
+        return status;
+    }
+    return CLEW_OK;
 }
 
 /* "Oma" and "Omas", which a stemmer leaves alone in a name. */

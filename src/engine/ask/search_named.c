@@ -3,14 +3,16 @@
  * search_named.c - what a question names to the letter comes first. See
  * search_internal.h.
  *
- * An identifier (getUserById, src/api/users.ts, ERR_CONN, v2.4.1, a hash) or
- * words in quotes mean just that. Matching in parts, by stem or by sense is
- * for what people say in their own words; whoever names a thing so that few
- * passages hold it wants those, whatever the reader makes of the question.
+ * An identifier (getUserById, src/api/users.ts, ERR_CONN, v2.4.1, a hash), a
+ * numbered thing (invoice 4711, room 214) or words in quotes mean just that.
+ * Matching in parts, by stem or by sense is for what people say in their own
+ * words; whoever names a thing so that few passages hold it wants those,
+ * whatever the reader makes of the question.
  */
 #include "engine/ask/search_internal.h"
 
 #include "base/utf8.h"
+#include "text/date/dates.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,6 +97,16 @@ static void find_quoted(struct names *names, struct str text)
     }
 }
 
+/* "room 214": a word that tells something and its number, a blank apart. "June
+ * 14" may be told in other words. */
+static bool is_numbered(const struct token *word, const struct token *number)
+{
+    return number->kind == TOKEN_NUMBER && word->kind == TOKEN_WORD &&
+           word->to + 1 == number->from &&
+           !((word->flags | number->flags) & (TOKEN_STOP | TOKEN_PART)) &&
+           !date_has_word(word->folded);
+}
+
 static enum clew_status find_names(struct arena *arena, struct str text,
                                    struct names *names, struct clew_error *err)
 {
@@ -115,6 +127,9 @@ static enum clew_status find_names(struct arena *arena, struct str text,
             !(token->flags & (TOKEN_PART | TOKEN_KNOWN)) &&
             is_identifier(word)) {
             add_name(names, word);
+        }
+        if (i > 0 && is_numbered(token - 1, token)) {
+            add_name(names, str_sub(text, (token - 1)->from, token->to));
         }
     }
     find_quoted(names, text);

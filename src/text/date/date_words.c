@@ -351,3 +351,15 @@ bool date_says_when(struct str word)
     }
     return false;
 }
+
+bool date_has_word(struct str word)
+{
+    for (size_t i = 0; i < N_TABLES && word.len > 0; i++) {
+        const struct date_word *found = find_in(&tables[i], word);
+
+        if (found && found->class != DC_OTHER) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -61,5 +61,8 @@ bool date_is_month(struct str word);
 /* Does a word of a language other than English say when, not what: "gestern",
  * "soirée", "semana"? */
 bool date_says_when(struct str word);
+/* Is a folded word one that dates are told with, in any language: "june",
+ * "lundi", "week", "seit"? */
+bool date_has_word(struct str word);
 
 #endif
