@@ -366,7 +366,8 @@ enum clew_status intent_decide(struct arena *arena,
                                const struct intent *previous,
                                struct intent *out)
 {
-    size_t n_words = words_in(reading->pieces);
+    /* of another language nothing is taken for consent because it is short */
+    size_t n_words = reading->is_foreign ? 0 : words_in(reading->pieces);
     size_t size = reading->by_rules.n_segments * sizeof(*out->segments);
 
     *out = reading->by_rules;
