@@ -338,6 +338,22 @@ static bool is_plain_verb(const struct intent_piece *piece, size_t at)
             strstr(word[-1].s, "n't"));
 }
 
+/* "Anna is the boss", "the winner was my dog": what follows is no subject. */
+static bool is_predicate(const struct intent_piece *piece, size_t at)
+{
+    static const char *const before[] = {
+        "what",  "who", "where", "when", "why",  "how", "which",
+        "whose", "and", "but",   "so",   "then", "or",  NULL};
+    static const char *const owners[] = {
+        "the",   "your",  "my",   "his",  "her",   "our", "their",
+        "these", "those", "that", "this", "there", NULL};
+
+    return intent_is_aux(&piece->words[at]) &&
+           word_in(&piece->words[at + 1], owners) &&
+           !word_in(&piece->words[at - 1], before) &&
+           !piece->words[at - 1].has_comma;
+}
+
 /*
  * Without marks a question shows by its inversion, wherever it stands: a
  * statement has no "can you" or "what is" in it.
@@ -354,7 +370,7 @@ static bool is_unmarked_question(const struct intent_piece *piece,
             strncmp(piece->words[i].s, "how", 3) != 0) {
             continue;
         }
-        if (is_plain_verb(piece, i)) {
+        if (is_plain_verb(piece, i) || is_predicate(piece, i)) {
             continue;
         }
         if (use_cue(CUES_ASK, &rest, out) && out->act != INTENT_INFORM &&

@@ -290,6 +290,9 @@ static void questions_are_known_without_their_mark(void **state)
     CHECK(
         {"good morning is there a bank near here", NULL, INTENT_QUESTION, 0, 0},
         {"where did i put the keys", NULL, INTENT_QUESTION, 0, 0},
+        {"and is the shop open on sunday", NULL, INTENT_QUESTION, 0, 0},
+        {"our flat is the third on the left", NULL, INTENT_INFORM, 0, 0},
+        {"my sister is the tall one in the middle", NULL, INTENT_INFORM, 0, 0},
         {"can you change some money for me", NULL, INTENT_REQUEST, 0, 0});
 }
 

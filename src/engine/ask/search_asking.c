@@ -16,6 +16,8 @@
 #include "model/intent.h"
 #include "text/question.h"
 
+#include <string.h>
+
 /* A longer text is more than a question. */
 #define ASKING_BYTES PASSAGE_BYTES
 #define QUESTION_BYTES 1024u
@@ -83,6 +85,7 @@ static enum clew_status only_asks(struct arena *arena, struct str text,
     size_t n_questions = 0;
     size_t n_wishes = 0;
     size_t n_others = 0;
+    bool is_guess = false;
 
     *out = ASKING_NOT;
     if (text.len == 0 || text.len > ASKING_BYTES) {
@@ -94,6 +97,7 @@ static enum clew_status only_asks(struct arena *arena, struct str text,
     for (size_t i = 0; i < intent.n_segments; i++) {
         enum intent_act act = intent.segments[i].act;
 
+        is_guess |= strcmp(intent.segments[i].rule, "classifier") == 0;
         n_questions += act == INTENT_QUESTION;
         n_wishes += act == INTENT_REQUEST;
         n_others += act != INTENT_QUESTION && act != INTENT_REQUEST &&
@@ -102,7 +106,7 @@ static enum clew_status only_asks(struct arena *arena, struct str text,
     if (n_others == 0 && n_questions + n_wishes > 0) {
         *out = n_wishes > 0 ? ASKING_WISH : ASKING_ONLY;
     }
-    if (*out == ASKING_ONLY && !has_mark(text)) {
+    if ((*out == ASKING_ONLY || is_guess) && !has_mark(text)) {
         bool tells = false;
         enum clew_status status = tells_first(arena, text, &tells, err);
 
