@@ -299,7 +299,7 @@ static void consult(const struct intent_pieces *pieces, struct intent *out)
         }
         seg->act = (enum intent_act)best;
         seg->confidence = share[best];
-        seg->rule = "classifier";
+        seg->rule = INTENT_BY_CLASSIFIER;
         if (seg->act == INTENT_ACCEPT || seg->act == INTENT_REJECT) {
             seg->flags |= INTENT_WEAK;
         }
@@ -334,7 +334,7 @@ static void decide_turn(struct intent *out, const struct intent *previous,
     } else {
         decide_reply(out, previous, n_words);
     }
-    if (strcmp(out->rule, "classifier") == 0) {
+    if (strcmp(out->rule, INTENT_BY_CLASSIFIER) == 0) {
         out->level = INTENT_LEVEL_CLASSIFIER;
     }
 }

@@ -55,13 +55,16 @@ enum intent_flags {
 };
 
 /* One sentence-like piece of the text and what it does. */
+/* The `rule` of what no rule decided. */
+#define INTENT_BY_CLASSIFIER "classifier"
+
 struct intent_segment {
     uint32_t from; /* byte range in the text */
     uint32_t to;
     enum intent_act act;
     float confidence;
     uint32_t flags;
-    const char *rule; /* static name of the rule */
+    const char *rule; /* static name of the rule, or INTENT_BY_CLASSIFIER */
 };
 
 struct intent {

@@ -7,6 +7,15 @@
 #include "text/settled.h"
 #include "text/smalltalk.h"
 
+static void are_small_talk(const char *const *texts, size_t count, bool wanted)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (smalltalk_is(str_of(texts[i])) != wanted) {
+            fail_msg("%ssmall talk: %s", wanted ? "not " : "", texts[i]);
+        }
+    }
+}
+
 static void greetings_and_reactions_are_small_talk(void **state)
 {
     static const char *const yes[] = {"hi",
@@ -32,16 +41,8 @@ static void greetings_and_reactions_are_small_talk(void **state)
         "\xE4\xBD\xA0\xE5\xA5\xBD\xE6\x9C\x8D\xE5\x8A\xA1\xE5\x99\xA8"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-        if (!smalltalk_is(str_of(yes[i]))) {
-            fail_msg("not small talk: %s", yes[i]);
-        }
-    }
-    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
-        if (smalltalk_is(str_of(no[i]))) {
-            fail_msg("small talk: %s", no[i]);
-        }
-    }
+    are_small_talk(yes, sizeof(yes) / sizeof(yes[0]), true);
+    are_small_talk(no, sizeof(no) / sizeof(no[0]), false);
 }
 
 /* Other tongues, also those that put no blanks between words. */
@@ -90,16 +91,8 @@ static void other_tongues_greet_and_thank(void **state)
                                      "好的，3点"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-        if (!smalltalk_is(str_of(yes[i]))) {
-            fail_msg("not small talk: %s", yes[i]);
-        }
-    }
-    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
-        if (smalltalk_is(str_of(no[i]))) {
-            fail_msg("small talk: %s", no[i]);
-        }
-    }
+    are_small_talk(yes, sizeof(yes) / sizeof(yes[0]), true);
+    are_small_talk(no, sizeof(no) / sizeof(no[0]), false);
 }
 
 static void what_is_said_begins_after_them(void **state)

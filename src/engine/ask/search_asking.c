@@ -8,7 +8,8 @@
  * ask, and if it tells nothing that was not asked: either it has no words
  * beside the question's, or it asks for the same (a time, a name, a number)
  * and has neither a number nor a name to offer. "Is the code still 4471?" tells
- * something, and so does a wish ("can you remind me on Friday?").
+ * something, and so does a wish ("can you remind me on Friday?"). Without its
+ * mark a question begins with a word that asks: "Marta was there" tells.
  */
 #include "engine/ask/search_internal.h"
 
@@ -97,7 +98,7 @@ static enum clew_status only_asks(struct arena *arena, struct str text,
     for (size_t i = 0; i < intent.n_segments; i++) {
         enum intent_act act = intent.segments[i].act;
 
-        is_guess |= strcmp(intent.segments[i].rule, "classifier") == 0;
+        is_guess |= strcmp(intent.segments[i].rule, INTENT_BY_CLASSIFIER) == 0;
         n_questions += act == INTENT_QUESTION;
         n_wishes += act == INTENT_REQUEST;
         n_others += act != INTENT_QUESTION && act != INTENT_REQUEST &&
