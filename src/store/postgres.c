@@ -57,13 +57,20 @@ DB_SQL_SYSTEM(set_up_transaction,
               " CASE WHEN current_setting('synchronous_commit') = 'off' THEN"
               " set_config('synchronous_commit', 'on', true) END");
 
-DB_SQL_SYSTEM(begin_read, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-DB_SQL_SYSTEM(begin_write, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-DB_SQL_SYSTEM(commit, "COMMIT");
-DB_SQL_SYSTEM(rollback, "ROLLBACK");
-DB_SQL_SYSTEM(savepoint, "SAVEPOINT job");
-DB_SQL_SYSTEM(release_job, "RELEASE SAVEPOINT job");
-DB_SQL_SYSTEM(rollback_job, "ROLLBACK TO SAVEPOINT job");
+/*
+ * Sent as they are, never kept prepared: a statement that gives way to another
+ * is forgotten with a command of its own, and there is no room for one before a
+ * BEGIN, where it would open a transaction, nor in a failed transaction before
+ * its ROLLBACK, where nothing else is heard.
+ */
+#define BEGIN_READ "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+#define BEGIN_WRITE "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define COMMIT "COMMIT"
+#define ROLLBACK "ROLLBACK"
+#define SAVEPOINT "SAVEPOINT job"
+#define RELEASE_JOB "RELEASE SAVEPOINT job"
+#define ROLLBACK_JOB "ROLLBACK TO SAVEPOINT job"
+
 DB_SQL_SYSTEM(lock_tenant, "SELECT change_seq FROM tenants "
                            "WHERE tenant = $1 FOR UPDATE");
 
@@ -228,8 +235,8 @@ static enum conn_state conn_state(struct conn *conn)
 static enum clew_status conn_begin(struct conn *conn, bool is_write,
                                    struct clew_error *err)
 {
-    enum clew_status status = postgres_send(
-        conn, is_write ? &begin_write : &begin_read, NULL, 0, err);
+    enum clew_status status =
+        postgres_send_text(conn, is_write ? BEGIN_WRITE : BEGIN_READ, err);
 
     if (status == CLEW_OK) {
         conn->is_in_tx = true;
@@ -256,7 +263,7 @@ static enum clew_status conn_enter(struct conn *conn, int64_t tenant,
     conn->tenant = tenant;
     postgres_ahead_forget(conn); /* of the part before */
     if (has_savepoint) {
-        status = postgres_send(conn, &savepoint, NULL, 0, err);
+        status = postgres_send_text(conn, SAVEPOINT, err);
     }
     if (status != CLEW_OK || conn->kept_tenant == tenant) {
         return status; /* an earlier part of the group did the rest */
@@ -281,12 +288,12 @@ static enum clew_status conn_leave(struct conn *conn, bool is_kept,
         return status;
     }
     if (!is_kept) { /* whatever was still under way is undone as well */
-        status = postgres_send(conn, &rollback_job, NULL, 0, err);
+        status = postgres_send_text(conn, ROLLBACK_JOB, err);
     } else {
         conn->kept_tenant = conn->tenant;
     }
     if (status == CLEW_OK) {
-        status = postgres_send(conn, &release_job, NULL, 0, err);
+        status = postgres_send_text(conn, RELEASE_JOB, err);
     }
     return status;
 }
@@ -294,7 +301,7 @@ static enum clew_status conn_leave(struct conn *conn, bool is_kept,
 static enum clew_status conn_commit(struct conn *conn, struct clew_error *err)
 {
     PGresult *result = NULL;
-    enum clew_status status = postgres_send(conn, &commit, NULL, 0, err);
+    enum clew_status status = postgres_send_text(conn, COMMIT, err);
 
     if (status == CLEW_OK) {
         status = postgres_drain(conn, &result, err);
@@ -326,7 +333,7 @@ static void conn_rollback(struct conn *conn)
         (void)postgres_drain(conn, NULL, &ignored);
     }
     if (!conn->is_lost &&
-        postgres_send(conn, &rollback, NULL, 0, &ignored) == CLEW_OK) {
+        postgres_send_text(conn, ROLLBACK, &ignored) == CLEW_OK) {
         postgres_flush(conn);
     }
 }

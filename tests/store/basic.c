@@ -4,10 +4,13 @@
  */
 #include "suite.h"
 
+#include "store/stmt_cache.h"
 #include "support/store_fault.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 DB_SQL(add_unchecked, "INSERT INTO probe (tenant, id) VALUES ($1, $2)");
@@ -464,6 +467,54 @@ static void a_backup_is_a_store(struct env *env)
     assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
 }
 
+/* More statements than a connection keeps. */
+struct many {
+    struct db_sql *kinds;
+    size_t n;
+    int64_t row; /* to add after them; 0: none */
+};
+
+static enum clew_status run_many(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    const struct many *many = arg;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < many->n && status == CLEW_OK; i++) {
+        struct one one = {.sql = &many->kinds[i]};
+
+        status = run_one(tx, &one, err);
+    }
+    if (status == CLEW_OK && many->row > 0) {
+        status = db_exec(tx, &add_unchecked, DB_ARGS(db_int(many->row)), err);
+    }
+    return status;
+}
+
+static void statements_give_way_to_others(struct env *env)
+{
+    struct db_sql kind = {"SELECT COUNT(*) FROM probe WHERE tenant = $1",
+                          DB_TENANT};
+    struct many many = {.n = 3 * STMT_CACHE_SETS * STMT_CACHE_WAYS};
+
+    many.kinds = calloc(many.n, sizeof(*many.kinds));
+    assert_non_null(many.kinds);
+    for (size_t i = 0; i < many.n; i++) {
+        memcpy(&many.kinds[i], &kind, sizeof(kind));
+    }
+    for (int64_t round = 1; round <= 3; round++) {
+        many.row = round;
+        assert_ok(store_write(env->store, &tenant_1, run_many, &many, ERR));
+        assert_int_equal(
+            store_write(env->store, &tenant_1, run_many, &many, ERR),
+            CLEW_CONFLICT);
+        many.row = 0;
+        assert_ok(store_read(env->store, &tenant_1, run_many, &many, ERR));
+        assert_int_equal(probe_count(env->store, &tenant_1), round);
+    }
+    free(many.kinds);
+}
+
 const struct store_case basic_cases[] = {
     STORE_CASE(a_committed_write_is_seen_and_outlives_the_store, ON_ALL),
     STORE_CASE(a_function_that_fails_leaves_nothing, ON_ALL),
@@ -487,5 +538,6 @@ const struct store_case basic_cases[] = {
     STORE_CASE(a_store_open_for_reading_refuses_writes, ON_FILES),
     STORE_CASE(it_says_whether_it_is_well, ON_ALL),
     STORE_CASE(a_backup_is_a_store, ON_ALL),
+    STORE_CASE(statements_give_way_to_others, ON_ALL),
     {NULL, NULL, 0},
 };
