@@ -255,14 +255,17 @@ onEachBackend("recall", (open, backend) => {
 
   test("a thing with a number is itself, not its neighbour", async () => {
     const user_id = "counter";
-    const many = [...Array(40).keys()];
-    isOk(await api.post("/api/v1/turns", { turns: many.map((i) => (
-      { user_id, role: "user", channel: "app",
-        content: `voucher ${3100 + i} was cashed ${i % 3 ? "late" : "the same day"}` })) }), 201);
-    for (const i of [4, 7, 16, 21, 28, 33]) {
-      const { items } = isOk(await api.post("/api/v1/recall",
-        { query: `was voucher ${3100 + i} cashed the same day?`, user_id, limit: 3 }));
-      assert.ok(items[0].text.startsWith(`voucher ${3100 + i} `), items[0].text);
+    const names = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn"];
+    const lockers = [...Array(60).keys()].map((i) => `locker ${10 + i} belongs to ${names[i % 6]}`);
+    const vouchers = [...Array(40).keys()].map((i) =>
+      `voucher ${4700 + i} was paid ${i % 3 ? "late" : "in time"}`);
+    isOk(await api.post("/api/v1/turns", { turns: [...lockers, ...vouchers].map((content) => (
+      { user_id, role: "user", channel: "app", content })) }), 201);
+    for (const [query, start] of [...Array(10).keys()].flatMap((i) => [
+      [`whose is locker ${10 + 6 * i}?`, `locker ${10 + 6 * i} `],
+      [`was voucher ${4700 + 4 * i} paid in time?`, `voucher ${4700 + 4 * i} `]])) {
+      const { items } = isOk(await api.post("/api/v1/recall", { query, user_id, limit: 3 }));
+      assert.ok(items[0].text.startsWith(start), `${query} ${items[0].text}`);
     }
   });
 
