@@ -17,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* No spool counts so far; what is named higher is none of ours. */
+#define MAX_NUMBER (INT64_MAX / 2)
+
 static bool path_of(const struct spool *spool, int64_t number,
                     const char *ending, char out[PATH_MAX])
 {
@@ -26,6 +29,15 @@ static bool path_of(const struct spool *spool, int64_t number,
     return len > 0 && len < PATH_MAX;
 }
 
+/* The number of a record's file by its name; false if it is none of ours. */
+static bool number_of(const char *file, int64_t *out)
+{
+    struct str name = str_of(file);
+
+    return str_ends(name, STR(".call")) &&
+           str_parse_int(str_sub(name, 0, name.len - 5), out) && *out > 0;
+}
+
 /* Count the files left by an earlier run; remove half-written ones. */
 static void look(struct spool *spool)
 {
@@ -33,17 +45,15 @@ static void look(struct spool *spool)
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir)) != NULL) {
-        struct str name = str_of(entry->d_name);
         char path[PATH_MAX];
         struct stat stat_buf;
         int64_t number;
 
-        if (str_ends(name, STR(".part"))) {
+        if (str_ends(str_of(entry->d_name), STR(".part"))) {
             (void)unlinkat(dirfd(dir), entry->d_name, 0);
             continue;
         }
-        if (!str_ends(name, STR(".call")) ||
-            !str_parse_int(str_sub(name, 0, name.len - 5), &number) ||
+        if (!number_of(entry->d_name, &number) || number > MAX_NUMBER ||
             !path_of(spool, number, ".call", path) ||
             stat(path, &stat_buf) != 0) {
             continue;
@@ -60,6 +70,27 @@ static void look(struct spool *spool)
     if (dir) {
         (void)closedir(dir);
     }
+}
+
+/* The lowest number from `from` on that has a file; `next` if none has. A gap
+ * may be as wide as numbers are. */
+static int64_t past_gap(const struct spool *spool, int64_t from)
+{
+    DIR *dir = opendir(spool->dir);
+    struct dirent *entry;
+    int64_t lowest = spool->next;
+    int64_t number;
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (number_of(entry->d_name, &number) && number >= from &&
+            number < lowest) {
+            lowest = number;
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    return lowest;
 }
 
 enum clew_status spool_open(struct spool *spool, const char *dir,
@@ -130,7 +161,7 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
     char path[PATH_MAX];
     int64_t from = after + 1 > spool->first ? after + 1 : spool->first;
 
-    for (int64_t number = from; number < spool->next; number++) {
+    for (int64_t number = from; number < spool->next;) {
         enum clew_status status;
         int fd;
 
@@ -139,7 +170,8 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
         }
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
-            continue; /* a gap left by an earlier run */
+            number = past_gap(spool, number + 1);
+            continue;
         }
         *out_number = number;
         if (fd < 0) {

@@ -223,6 +223,50 @@ static void a_spool_is_bounded_and_outlives_its_program(void **state)
 
 static struct world world;
 
+/* A file of that name, as if an earlier run had left it. */
+static void leave(const char *name)
+{
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs("left", file) < 0, 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_spool_bears_any_number_a_file_is_named_by(void **state)
+{
+    struct spool spool;
+    struct buf out;
+    int64_t number = 0;
+
+    (void)state;
+    buf_init(&out, 100);
+    leave("00000000000000000001.call");
+    leave("04611686018427387903.call");
+    leave("09223372036854775807.call");
+    leave("-0000000000000000003.call");
+    assert_int_equal(spool_open(&spool, folder, 100, NULL), CLEW_OK);
+    assert_int_equal(spool.n_files, 2);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL), CLEW_OK);
+    assert_int_equal(number, 1);
+    /* the gap is not walked number by number */
+    assert_int_equal(spool_next(&spool, 1, &out, &number, NULL), CLEW_OK);
+    assert_true(number == INT64_MAX / 2);
+    assert_int_equal(spool_add(&spool, STR("new"), NULL), CLEW_OK);
+    spool_drop(&spool, 1);
+    spool_drop(&spool, number);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL), CLEW_OK);
+    spool_drop(&spool, number);
+    assert_int_equal(spool.n_files, 0);
+    assert_int_equal(spool_next(&spool, 0, &out, &number, NULL),
+                     CLEW_NOT_FOUND);
+    spool_close(&spool);
+    buf_release(&out);
+}
+
 static void record_all(size_t queue_bytes, int64_t spool_bytes, int count,
                        struct recorder_stats *out)
 {
@@ -362,6 +406,7 @@ int main(void)
         cmocka_unit_test(an_upstream_is_https_or_on_this_machine),
         cmocka_unit_test(a_record_is_the_same_after_writing_and_reading),
         CASE(a_spool_is_bounded_and_outlives_its_program),
+        CASE(a_spool_bears_any_number_a_file_is_named_by),
         CASE(records_are_stored_in_the_background),
         CASE(what_memory_does_not_hold_goes_by_way_of_the_spool),
         CASE(what_fits_nowhere_is_counted_as_lost),
