@@ -46,26 +46,18 @@ static struct str external_id(const struct walk *walk, struct str node,
     return (struct str){out, (size_t)len};
 }
 
-/* The text of a part; false if it has none. */
-static bool add_part(struct buf *out, const json_t *part)
+static void add_part(struct buf *out, const json_t *part)
 {
     struct str text = json_text(part);
 
     if (!text.s) {
         text = import_text(part, "text");
     }
-    if (!text.s) {
-        struct str type = import_id(part, "content_type");
-
-        (void)buf_printf(out, "%s[%.*s]", out->len ? "\n" : "",
-                         type.s ? (int)type.len : 5, type.s ? type.s : "other");
-        return true;
+    if (text.s) {
+        said_append(out, text);
+    } else {
+        said_attach(out, said_kind(import_id(part, "content_type")));
     }
-    if (text.len > 0) {
-        (void)buf_printf(out, "%s", out->len ? "\n" : "");
-        (void)buf_append(out, text.s, text.len);
-    }
-    return text.len > 0;
 }
 
 /* People did not see it, or it is what the model thought. */
@@ -99,10 +91,10 @@ static json_t *content_of(const json_t *message, struct clew_error *err,
     }
     buf_init(&text, SAID_MAX_BYTES);
     json_array_foreach (json_object_get(content, "parts"), i, part) {
-        (void)add_part(&text, part);
+        add_part(&text, part);
     }
     if (json_is_string(json_object_get(content, "text"))) {
-        (void)add_part(&text, json_object_get(content, "text"));
+        add_part(&text, json_object_get(content, "text"));
     }
     return said_take(&text, out_status, err);
 }

@@ -48,7 +48,7 @@ static void take_texts(const json_t *content, struct buf *out)
         if (text.s) {
             said_append(out, text);
         } else {
-            said_attach(out, import_text(block, "type"));
+            said_attach(out, said_kind(import_text(block, "type")));
         }
     }
 }

@@ -63,6 +63,18 @@ void said_attach(struct buf *out, struct str name)
     }
 }
 
+struct str said_kind(struct str type)
+{
+    static const char *const kinds[] = {"image", "video", "audio"};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (str_find(type, str_of(kinds[i]), 0) != SIZE_MAX) {
+            return str_of(kinds[i]);
+        }
+    }
+    return type.len > 0 ? type : STR("other");
+}
+
 enum clew_status said_add(struct importer *importer,
                           struct import_message *message, struct buf *text,
                           struct clew_error *err)

@@ -25,6 +25,9 @@ struct str said_hash(const char *program, struct str who, struct str text,
 void said_append(struct buf *out, struct str text);
 /* "[name]" on a line of its own: something that was attached. */
 void said_attach(struct buf *out, struct str name);
+/* What a person calls a part of this type that has no text: an image for
+ * "image_asset_pointer" and "input_image"; else the type itself. */
+struct str said_kind(struct str type);
 /*
  * Add a message whose words are in `text`, or count it as left out if it has
  * none. CLEW_TOO_LARGE if the buffer overflowed. Releases `text`.

@@ -127,6 +127,16 @@ onEachBackend("import", (open) => {
     assert.match(first.external_id, /^chatgpt\/conv-1\//);
   });
 
+  test("what was sent beside words is named as a person would", async () => {
+    const parts = ["Which bird is this?", { content_type: "image_asset_pointer", asset_pointer: "file-service://file-1" },
+      { content_type: "real_time_user_audio_video_asset_pointer" }, { content_type: "tether_quote" }, {}];
+    const seen = conversation("conv-img", "A bird", "q1", [gpt("root", null, null),
+      gpt("q1", "root", "user", "", { content: { content_type: "multimodal_text", parts } })]);
+    await load(file([seen]), "--user", "iris");
+    const [chat] = await chatsOf("iris");
+    assert.deepEqual(await words(chat), ["Which bird is this?\n[image]\n[video]\n[tether_quote]\n[other]"]);
+  });
+
   test("the same again adds nothing, and a longer one what is new", async () => {
     const grown = boat();
     const before = (await chatsOf("gia")).length;
