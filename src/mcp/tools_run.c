@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "mcp/wall.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Characters of an item's text. */
@@ -306,6 +307,24 @@ static void show_thought(struct tool_run *run, bool is_explicit)
     show_sources(run, json_object_get(result, "sources"));
 }
 
+/* A failure names the field of the API; whoever called knows the argument. */
+static void rename_field(struct clew_error *err, const char *from,
+                         const char *to)
+{
+    struct clew_error own = *err;
+    const char *at = strstr(own.message, from);
+    size_t len = strlen(from);
+
+    /* in quotes, as every field stands in a message */
+    if (at && at > own.message && at[-1] == '"' && at[len] == '"') {
+        (void)snprintf(err->message, sizeof(err->message), "%.*s%s%s",
+                       (int)(at - own.message), own.message, to, at + len);
+    }
+    if (strcmp(err->field, from) == 0) {
+        (void)snprintf(err->field, sizeof(err->field), "%s", to);
+    }
+}
+
 /* One call of /api/v1/memory; `field` and `to` name its lineage argument. */
 static enum clew_status think(struct tool_run *run, const char *field,
                               const char *to, struct clew_error *err)
@@ -329,6 +348,11 @@ static enum clew_status think(struct tool_run *run, const char *field,
     status = call(run, "POST", "/api/v1/memory", body, err);
     if (status == CLEW_OK) {
         show_thought(run, field != NULL);
+        return CLEW_OK;
+    }
+    rename_field(err, "prompt", "thought");
+    if (field) {
+        rename_field(err, to, field);
     }
     return status;
 }
