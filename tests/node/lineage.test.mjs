@@ -230,6 +230,17 @@ onEachBackend("lineage", (open) => {
     await assert.rejects(brain("contribute", "too short"), { code: 2 });
   });
 
+  test("a tree that is deeper than it is drawn goes on below", async () => {
+    const t = await tenant();
+    const ids = await chain(t, 40);
+    const all = (await t.say("The agent monitor checks status and role, as every version of it says.",
+      { consolidates: ids })).result.thought_id;
+    const lines = (await server.clew("history", all, "--tenant", `tenant${count}`)).stdout.trimEnd().split("\n");
+    /* each is told of once, wherever it is named beside that */
+    assert.equal(lines.filter((line) => / by Test, /.test(line)).length, 41, lines.join("\n"));
+    assert.equal(lines.filter((line) => /\(see below\)/.test(line)).length, 1, lines.join("\n"));
+  });
+
   test("the nil id names nothing, and looking does not excuse a wrong id", async () => {
     const t = await tenant();
     const a = (await t.say(facts.monitor)).result.thought_id;

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Levels drawn; a lineage has 19 at most. */
+/* Levels side by side. What was built one upon another and then consolidated
+ * as one has more: the rest is drawn below, from the left again. */
 #define MAX_LEVELS 32
 /* Columns of a contributor's name; of a line's text at the least. */
 #define MAX_NAME 20
@@ -77,8 +78,9 @@ static const char *about_of(struct cli *cli, const json_t *node, bool is_asked)
     return text ? text : "";
 }
 
+/* `see`: where the node is told of, if not here. */
 static void draw_line(const struct tree *tree, const json_t *node, int level,
-                      bool is_again)
+                      const char *see)
 {
     struct cli *cli = tree->cli;
     FILE *file = cli->out.file;
@@ -96,8 +98,8 @@ static void draw_line(const struct tree *tree, const json_t *node, int level,
     output_text(
         &cli->out, is_asked ? OUTPUT_BOLD : OUTPUT_NAME,
         str_of(show_id(cli, cli_field(node, "thought_id"), tree->id_columns)));
-    if (is_again) {
-        (void)fputs("  (see above)\n", file);
+    if (see) {
+        (void)fprintf(file, "  (see %s)\n", see);
         return;
     }
     about = about_of(cli, node, is_asked);
@@ -113,14 +115,19 @@ static void draw(struct tree *tree, size_t n, int level)
     const json_t *node = json_array_get(tree->chain, n);
     const char *id = cli_field(node, "thought_id");
     size_t count = json_array_size(tree->chain);
-    size_t child;
+    size_t child = next_refiner(tree, id, 0);
+    const char *see = NULL;
 
-    draw_line(tree, node, level, tree->is_drawn[n]);
-    if (tree->is_drawn[n] || level + 1 >= MAX_LEVELS) {
+    if (tree->is_drawn[n]) {
+        see = "above";
+    } else if (level + 1 == MAX_LEVELS && child < count) {
+        see = "below";
+    }
+    draw_line(tree, node, level, see);
+    if (see) {
         return;
     }
     tree->is_drawn[n] = true;
-    child = next_refiner(tree, id, 0);
     while (child < count) {
         size_t after = next_refiner(tree, id, child + 1);
 
@@ -145,6 +152,11 @@ enum clew_status lineage_tree_show(struct cli *cli, const json_t *lineage,
     }
     json_array_foreach (tree.chain, i, node) {
         if (is_root(&tree, node)) {
+            draw(&tree, i, 0);
+        }
+    }
+    for (i = 0; i < json_array_size(tree.chain); i++) {
+        if (!tree.is_drawn[i]) {
             draw(&tree, i, 0);
         }
     }
