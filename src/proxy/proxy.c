@@ -314,13 +314,14 @@ static void send_down(struct call *call, const struct wire_answer *answer,
     status = headers_down(call->request, answer->headers, answer->n_headers,
                           response, &err);
     if (status != CLEW_OK) {
+        response->n_headers = 0;
         http_response_error(call->request, response, status, &err);
         free_call(call);
         return;
     }
     if (send_whole(call, answer, response)) {
         if (!call->is_whole) { /* half an answer is none */
-            response->body.len = 0;
+            response->n_headers = 0; /* "content-encoding" among them */
             (void)clew_fail(&err, CLEW_UPSTREAM, "the upstream broke off");
             http_response_error(call->request, response, CLEW_UPSTREAM, &err);
         }

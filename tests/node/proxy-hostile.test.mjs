@@ -174,8 +174,11 @@ describe("a hostile upstream", () => {
   });
 
   test("that closes in the middle of its body is not taken for whole", async () => {
-    script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf");
-    assert.match(await ask(), /^HTTP\/1\.1 502 /);
+    script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: text/html\r\n" +
+      "Content-Length: 1000\r\n\r\n\x1f\x8bhalf");
+    const half = await ask();
+    assert.match(half, /^HTTP\/1\.1 502 [\s\S]*\r\ncontent-type: application\/json[\s\S]*"UPSTREAM_ERROR"/i);
+    assert.doesNotMatch(half, /gzip|text\/html/, "the error is not packed as the answer would have been");
     assert.equal((await captured()).is_complete, false);
     script = (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" +
       "Transfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n");
