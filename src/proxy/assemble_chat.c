@@ -27,14 +27,18 @@ static void add_text(struct reply *reply, long index, struct str text)
 static void add_call(struct reply *reply, const json_t *call)
 {
     const json_t *function = json_object_get(call, "function");
-    long index =
-        PART_CALLS + (long)json_integer_value(json_object_get(call, "index"));
-    struct reply_part *part = reply_find_part(reply, index);
+    json_int_t nth = json_integer_value(json_object_get(call, "index"));
     struct str id = json_text_at(call, "id");
     struct str name = json_text_at(function, "name");
+    struct reply_part *part;
 
+    if (nth < 0 || nth >= REPLY_MAX_PARTS) { /* a server that cannot count */
+        reply->is_cut = true;
+        return;
+    }
+    part = reply_find_part(reply, PART_CALLS + (long)nth);
     if (!part) {
-        part = reply_part_at(reply, index, json_object());
+        part = reply_part_at(reply, PART_CALLS + (long)nth, json_object());
     }
     if (!part) {
         return;

@@ -184,6 +184,20 @@ static void chat_chunks_become_their_message(void **state)
     assert_true(got.is_complete);
 }
 
+static void a_call_out_of_any_count_is_no_text(void **state)
+{
+    struct got got =
+        read_reply(CANON_CHAT, true,
+                   SAID("{\"content\":\"Hi\"}") SAID(
+                       "{\"tool_calls\":[{\"index\":-10,\"function\":"
+                       "{\"name\":\"f\",\"arguments\":\"{}\"}}]}")
+                       SAID("{\"tool_calls\":[{\"index\":9223372036854775807,"
+                            "\"function\":{\"name\":\"f\"}}]}"));
+
+    (void)state;
+    assert_string_equal(got.content, "[{\"type\":\"text\",\"text\":\"Hi\"}]");
+}
+
 static void a_whole_chat_body_is_read(void **state)
 {
     struct got got = read_reply(
@@ -315,6 +329,7 @@ int main(void)
         cmocka_unit_test(an_error_in_mid_stream_is_kept),
         cmocka_unit_test(a_whole_anthropic_body_is_read),
         cmocka_unit_test(chat_chunks_become_their_message),
+        cmocka_unit_test(a_call_out_of_any_count_is_no_text),
         cmocka_unit_test(a_whole_chat_body_is_read),
         cmocka_unit_test(a_responses_stream_ends_with_the_whole),
         cmocka_unit_test(a_broken_responses_stream_keeps_its_deltas),
