@@ -618,6 +618,7 @@ DB_SQL(ADD_CLAIM,
 DB_SQL(LOSE_TASKS, "DELETE FROM tasks WHERE tenant = $1");
 DB_SQL(LOSE_MEMORY, "DELETE FROM memories WHERE tenant = $1"
                     " AND type = 'fact'");
+DB_SQL(AS_IMPORTED, "UPDATE turns SET log_seq = change_seq WHERE tenant = $1");
 DB_SQL(UNFLAG, "UPDATE turns SET log_flags = NULL WHERE tenant = $1");
 
 struct sql_work {
@@ -817,21 +818,36 @@ static void what_is_told_meanwhile_is_replayed_too(void **state)
     assert_int_equal(report.n_turns, 8);
 }
 
-static void what_is_forgotten_meanwhile_does_not_come_back(void **state)
+static void forget_meanwhile(bool is_imported)
 {
     struct onlooker onlooker = {.is_forgetting = true};
     struct rebuild_options options = {.progress = look_on, .arg = &onlooker};
     struct rebuild_report report;
     struct clew_error err = {0};
 
-    (void)state;
     say_some();
     talk_say(&talk, 'u', "My secret password is swordfish, of course.");
+    if (is_imported) {
+        damage(&AS_IMPORTED, NULL);
+    }
     assert_ok(rebuild_run(ENGINE, SCOPE, ARENA, &options, &report, &err));
     assert_int_equal(report.n_turns, 5);
     assert_null(strstr(dump(), "swordfish"));
     report = rebuild(true);
     expect_same(&report);
+}
+
+static void what_is_forgotten_meanwhile_does_not_come_back(void **state)
+{
+    (void)state;
+    forget_meanwhile(false);
+}
+
+/* One that goes is one imported less and one forgotten more. */
+static void nor_does_what_was_imported(void **state)
+{
+    (void)state;
+    forget_meanwhile(true);
 }
 
 static void an_interruption_leaves_all_as_it_was(void **state)
@@ -1040,6 +1056,7 @@ int main(void)
         CASE(turns_from_before_actions_were_kept_are_left_alone),
         CASE(what_is_told_meanwhile_is_replayed_too),
         CASE(what_is_forgotten_meanwhile_does_not_come_back),
+        CASE(nor_does_what_was_imported),
         CASE(an_interruption_leaves_all_as_it_was),
         CASE(recorded_answers_are_replayed_and_nobody_is_asked),
         CASE(tunings_and_reverts_are_replayed),

@@ -161,7 +161,8 @@ static void release(struct rebuild *r)
 /* --- the straight line -----------------------------------------------------
  */
 
-static enum clew_status read_epoch(struct store_tx *tx, int64_t *out_epoch,
+static enum clew_status read_epoch(struct store_tx *tx,
+                                   struct rebuild_epoch *out,
                                    struct clew_error *err)
 {
     struct db_rows rows;
@@ -171,9 +172,10 @@ static enum clew_status read_epoch(struct store_tx *tx, int64_t *out_epoch,
     if (status != CLEW_OK) {
         return status;
     }
-    *out_epoch = 0;
-    if (db_next(&rows)) { /* both only grow */
-        *out_epoch = db_get_int(&rows, 0) + db_get_int(&rows, 1);
+    *out = (struct rebuild_epoch){0};
+    if (db_next(&rows)) {
+        out->n_forgotten = db_get_int(&rows, 0);
+        out->n_imported = db_get_int(&rows, 1);
     }
     return db_end(&rows, err);
 }
@@ -236,10 +238,11 @@ static enum clew_status do_end(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
     struct rebuild *r = arg;
-    int64_t epoch = 0;
-    enum clew_status status = read_epoch(tx, &epoch, err);
+    struct rebuild_epoch now = {0};
+    enum clew_status status = read_epoch(tx, &now, err);
 
-    if (status == CLEW_OK && epoch != r->epoch) {
+    if (status == CLEW_OK && (now.n_forgotten != r->epoch.n_forgotten ||
+                              now.n_imported != r->epoch.n_imported)) {
         return clew_fail(err, CLEW_CONFLICT,
                          "things were forgotten or imported meanwhile");
     }

@@ -48,6 +48,13 @@ struct rebuild_actions {
     bool is_end;
 };
 
+/* Changes when the past changes. Two numbers, not their sum: forgetting what
+ * was imported takes from one as it adds to the other. */
+struct rebuild_epoch {
+    int64_t n_forgotten; /* receipts; they only grow */
+    int64_t n_imported;  /* turns; they only grow until some are forgotten */
+};
+
 struct rebuild {
     struct engine *engine; /* the real one */
     struct scope scope;
@@ -61,7 +68,7 @@ struct rebuild {
     struct rebuild_turns imported;
     struct rebuild_actions actions;
     int64_t through; /* the log is read up to here */
-    int64_t epoch;   /* changes when the past changes */
+    struct rebuild_epoch epoch;
     struct rebuild_report report;
     struct rebuild_report *out;
 };
