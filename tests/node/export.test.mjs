@@ -197,6 +197,8 @@ for (const backend of ["sqlite", "postgres"]) {
       const bad = [
         [{ ...turn, type: "turnip" }, "rows[1].type"],
         [{ ...turn, seq: "one" }, "rows[1].seq"],
+        [{ ...turn, seq: 2 ** 62 }, "rows[1].seq"], /* nothing could come after it */
+        [{ ...turn, log_seq: 2 ** 62 }, "rows[1].log_seq"],
         [{ ...turn, id: "x" }, "rows[1].id"],
         [{ ...turn, created_at: "soon" }, "rows[1].created_at"],
         [{ ...turn, role: "king" }, "rows[1].role"],

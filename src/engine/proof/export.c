@@ -83,6 +83,7 @@ static bool set_column(const struct db_rows *rows, int column,
     case EXPORT_TEXT:
         return json_set_str(line, name, db_get_text(rows, column));
     case EXPORT_INT:
+    case EXPORT_HASH:
         return json_set_int(line, name, db_get_int(rows, column));
     case EXPORT_TIME:
         time_ms = db_get_int(rows, column);
@@ -175,6 +176,7 @@ static enum clew_status keep_key(struct export_work *work,
             work->key[i] = db_uuid(&work->key_ids[i]);
             break;
         case EXPORT_INT:
+        case EXPORT_HASH:
         case EXPORT_TIME:
             work->key[i] = db_int(db_get_int(rows, column));
             break;

@@ -136,7 +136,7 @@ static const struct export_column request_task_columns[] = {
 };
 static const struct export_column request_anchor_columns[] = {
     {"hour", EXPORT_INT, false, NULL},
-    {"anchor", EXPORT_INT, false, NULL},
+    {"anchor", EXPORT_HASH, false, NULL},
     {"request_id", EXPORT_ID, false, NULL},
 };
 static const struct export_column memory_columns[] = {
@@ -290,7 +290,7 @@ static const struct export_column chain_block_columns[] = {
 };
 static const struct export_column chain_term_columns[] = {
     {"user_id", EXPORT_TEXT, false, NULL},
-    {"term", EXPORT_INT, false, NULL},
+    {"term", EXPORT_HASH, false, NULL},
     {"chain_id", EXPORT_ID, false, NULL},
 };
 static const struct export_column session_talk_columns[] = {
@@ -312,7 +312,7 @@ static const struct export_column chat_profile_columns[] = {
 };
 static const struct export_column chat_term_columns[] = {
     {"user_id", EXPORT_TEXT, false, NULL},
-    {"term", EXPORT_INT, false, NULL},
+    {"term", EXPORT_HASH, false, NULL},
     {"started_at", EXPORT_TIME, false, NULL},
     {"chat_id", EXPORT_ID, false, NULL},
 };

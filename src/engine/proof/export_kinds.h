@@ -28,6 +28,9 @@
 #define EXPORT_MAX_COLUMNS 48
 #define EXPORT_MAX_KEYS 4
 #define EXPORT_MAX_KINDS 64
+/* No count and no place gets so far, and every reader of JSON does; from higher
+ * ones the next might be past the end of numbers. */
+#define EXPORT_MAX_INT (INT64_C(1) << 53)
 /* The column of a turn that says where it stands in the log. */
 #define EXPORT_LOG_SEQ "log_seq"
 /* The version of a row that does not change, as SQL: later than any. */
@@ -36,7 +39,8 @@
 enum export_type {
     EXPORT_ID,
     EXPORT_TEXT,
-    EXPORT_INT,
+    EXPORT_INT,  /* counted, up to EXPORT_MAX_INT */
+    EXPORT_HASH, /* any number: nobody counts on from it */
     EXPORT_TIME,
     EXPORT_REAL,
     EXPORT_BYTES,

@@ -138,6 +138,7 @@ static bool value_of(const struct walk *walk, const struct db_rows *rows,
         *out = db_real(db_get_real(rows, column));
         return true;
     case EXPORT_INT:
+    case EXPORT_HASH:
     case EXPORT_TIME:
         *out = db_int(db_get_int(rows, column));
         return true;

@@ -74,6 +74,11 @@ enum clew_status restore_value(struct arena *arena, const json_t *json,
         *out = db_text(text);
         break;
     case EXPORT_INT:
+        status = json_get_int(json, field, JSON_OPTIONAL, -EXPORT_MAX_INT,
+                              EXPORT_MAX_INT, &number, err);
+        *out = db_int(number);
+        break;
+    case EXPORT_HASH:
         status = json_get_int(json, field, JSON_OPTIONAL, INT64_MIN, INT64_MAX,
                               &number, err);
         *out = db_int(number);

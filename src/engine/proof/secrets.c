@@ -154,6 +154,7 @@ static bool key_of(struct arena *arena, const struct db_rows *rows, int column,
         *out = db_text(bytes);
         return bytes.s != NULL;
     case EXPORT_INT:
+    case EXPORT_HASH:
     case EXPORT_TIME:
     case EXPORT_REAL:
         *out = db_int(db_get_int(rows, column));
