@@ -327,6 +327,36 @@ onEachBackend("the page's API", (open) => {
     isError(await api.get("/api/v1/events?after=yesterday"), 400, undefined, "after");
   });
 
+  test("events tell of every call of a moment, however many", async () => {
+    const own = server.api(await server.key("moment"));
+    isOk(await own.post("/api/v1/link", { user_id: "ada", model: "m", messages: [{ role: "user", content: "hear me" }] }));
+    const rows = (await own.get("/api/v1/export")).text.trim().split("\n").map((line) => JSON.parse(line));
+    const call = rows.find((row) => row.type === "request");
+    const stored = Date.parse("2026-03-02T08:00:00Z");
+    const calls = Array.from({ length: 280 }, (_, i) => ({ ...call, response_id: undefined,
+      id: call.id.slice(0, 24) + String(i).padStart(12, "0"), stored_at: new Date(stored + (i < 190 ? i : 190)).toISOString() }));
+    isOk(await own.post("/api/v1/import", { rows: calls }));
+    const told = (list) => list.filter((e) => e.kind === "call");
+    const heard = told(await listen(server.url, await server.key("moment"),
+      { after: `0-${stored - 1}-0`, enough: (list) => told(list).length >= 281 }));
+    assert.equal(new Set(heard.map((e) => e.id)).size, 281);
+    /* who is cut off amid the moment hears all of it */
+    const again = told(await listen(server.url, await server.key("moment"),
+      { lastId: heard[230].mark, enough: (list) => told(list).length >= 91 }));
+    assert.equal(new Set(again.map((e) => e.id)).size, 91);
+  });
+
+  test("a name of any length does not end the events", async () => {
+    const key = await server.key("names");
+    const own = server.api(key);
+    const link = (content, response) => own.post("/api/v1/link",
+      { user_id: "ada", messages: [{ role: "user", content }], response });
+    isOk(await link("one", { id: "i".repeat(5000), model: "é".repeat(1 << 20), stop_reason: "s".repeat(5000), content: "yes" }));
+    isOk(await link("two", { model: "m-2", content: "yes" }));
+    const heard = await listen(server.url, key, { after: "0-0-0", enough: (list) => list.some((e) => e.what === "m-2") });
+    assert.equal(heard.find((e) => e.what?.startsWith("é")).what, "é".repeat(256));
+  });
+
   test("events stay within their tenant, and end with the key", async () => {
     const other = await server.key("elsewhere");
     const spy = await server.key("t", "read");

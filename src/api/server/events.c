@@ -25,7 +25,12 @@
 
 #define LOOK_MS 400
 #define QUIET_MS 15000
-#define MAX_EVENT_BYTES ((size_t)1 << 20)
+/* Of one look: at most EVENTS_MOST events, whose names are short; each of their
+ * bytes may take six to write. A look that did not fit would be tried for
+ * ever. */
+#define EVENT_BYTES (2 * LIMIT_NAME_BYTES + 512)
+#define MAX_LOOK_BYTES ((size_t)EVENTS_MOST * EVENT_BYTES * 2)
+#define MAX_TEXT_BYTES ((size_t)EVENTS_MOST * EVENT_BYTES * 6)
 
 static atomic_int n_streams;
 
@@ -107,7 +112,7 @@ static bool look(struct stream *stream)
     size_t count = 0;
     bool is_ok;
 
-    arena_init(&arena, MAX_EVENT_BYTES);
+    arena_init(&arena, MAX_LOOK_BYTES);
     is_ok = is_allowed(stream, &arena) &&
             events_after(stream->call.engine, &stream->call.scope, &arena,
                          &stream->mark, &events, &count, &err) == CLEW_OK;
@@ -187,7 +192,7 @@ static enum clew_status begin(struct api_call *call, struct stream *stream,
 
     stream->call = *call;
     stream->call.out = NULL;
-    buf_init(&stream->text, MAX_EVENT_BYTES);
+    buf_init(&stream->text, MAX_TEXT_BYTES);
     status = find_mark(call, &stream->mark, err);
     if (status != CLEW_OK) {
         return status;

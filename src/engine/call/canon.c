@@ -5,6 +5,8 @@
 #include "engine/call/canon.h"
 
 #include "base/json.h"
+#include "base/limits.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -15,6 +17,20 @@
 static bool is_type(const json_t *object, const char *type)
 {
     return str_eq(json_text_at(object, "type"), str_of(type));
+}
+
+/* A name, cut where no name ends: it stands in lists and events. */
+static struct str name_at(const json_t *object, const char *field)
+{
+    return utf8_head(json_text_at(object, field), LIMIT_NAME_BYTES);
+}
+
+/* An id; none where it is too long to be one. */
+static struct str id_at(const json_t *object, const char *field)
+{
+    struct str id = json_text_at(object, field);
+
+    return id.len <= LIMIT_NAME_BYTES ? id : (struct str){NULL, 0};
 }
 
 /* A new reference to a value of a tree that is only read. */
@@ -337,7 +353,7 @@ static bool read_responses(const json_t *body, struct canon_request *out)
     bool is_head = true;
     size_t i;
 
-    out->previous_id = json_text_at(body, "previous_response_id");
+    out->previous_id = id_at(body, "previous_response_id");
     if (json_is_string(instructions)) {
         out->system = share(instructions);
     }
@@ -370,7 +386,7 @@ enum clew_status canon_request_of(enum canon_api api, const json_t *body,
     bool is_ok = true;
 
     memset(&request, 0, sizeof(request));
-    request.model = json_text_at(body, "model");
+    request.model = name_at(body, "model");
     switch (api) {
     case CANON_ANTHROPIC:
         request.messages =
@@ -464,7 +480,7 @@ static json_t *reply_of_choice(const json_t *response, struct canon_reply *out)
         json_array_get(json_object_get(response, "choices"), 0);
     const json_t *message = json_object_get(choice, "message");
 
-    out->stop_reason = json_text_at(choice, "finish_reason");
+    out->stop_reason = name_at(choice, "finish_reason");
     if (!json_is_object(message)) {
         return NULL;
     }
@@ -478,7 +494,7 @@ static json_t *reply_of_output(const json_t *response, struct canon_reply *out)
     json_t *message = NULL;
     size_t i;
 
-    out->stop_reason = json_text_at(response, "status");
+    out->stop_reason = name_at(response, "status");
     json_array_foreach (json_object_get(response, "output"), i, item) {
         if (!add_item(messages, item)) {
             break;
@@ -496,8 +512,8 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     bool is_expected = true;
 
     memset(&reply, 0, sizeof(reply));
-    reply.model = json_text_at(response, "model");
-    reply.id = json_text_at(response, "id");
+    reply.model = name_at(response, "model");
+    reply.id = id_at(response, "id");
     read_usage(usage, &reply);
     if (json_is_string(response)) {
         reply.message = message_of("assistant", share(response));
@@ -506,7 +522,7 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     } else if (json_array_size(json_object_get(response, "output")) > 0) {
         reply.message = reply_of_output(response, &reply);
     } else if (json_object_get(response, "content")) {
-        reply.stop_reason = json_text_at(response, "stop_reason");
+        reply.stop_reason = name_at(response, "stop_reason");
         reply.message = message_of(
             "assistant", content_of(json_object_get(response, "content")));
     } else {

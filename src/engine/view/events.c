@@ -14,7 +14,10 @@
 /* Rows with a time are told this much later, so that none that is still being
  * committed is passed by. */
 #define SETTLE_MS 250
+/* So many of them at once, and what else has the time of the last: a mark says
+ * no more than that. The recorder stores 64 at a time. */
 #define MAX_TIMED 200
+#define MOST_TIMED "500"
 
 DB_SQL(LAST, "SELECT change_seq FROM tenants WHERE tenant = $1");
 /* kind of row, id, chat, what, status, user, seq, time, change number */
@@ -32,12 +35,17 @@ DB_SQL(TOMBSTONES, "SELECT 4, id, NULL, kind, NULL, NULL, 0, created_at,"
 DB_SQL(CALLS, "SELECT 3, id, chat_id, COALESCE(model, ''),"
               " CASE WHEN error IS NULL THEN NULL ELSE 'failed' END, user_id,"
               " 0, stored_at, 0 FROM requests WHERE tenant = $1"
-              " AND stored_at > $2 AND stored_at <= $3"
-              " ORDER BY stored_at LIMIT $4");
+              " AND stored_at > $2 AND stored_at <= COALESCE((SELECT stored_at"
+              " FROM requests WHERE tenant = $1 AND stored_at > $2"
+              " AND stored_at <= $3 ORDER BY stored_at LIMIT 1 OFFSET $4), $3)"
+              " ORDER BY stored_at LIMIT " MOST_TIMED);
 DB_SQL(FAILED, "SELECT 5, id, NULL, kind, status, NULL, 0, finished_at, 0"
                " FROM tasks WHERE tenant = $1 AND status = 'failed'"
+               " AND finished_at > $2 AND finished_at <= COALESCE((SELECT"
+               " finished_at FROM tasks WHERE tenant = $1 AND status = 'failed'"
                " AND finished_at > $2 AND finished_at <= $3"
-               " ORDER BY finished_at LIMIT $4");
+               " ORDER BY finished_at LIMIT 1 OFFSET $4), $3)"
+               " ORDER BY finished_at LIMIT " MOST_TIMED);
 
 static const char *const names[] = {
     "turn", "memory", "effort", "call", "forgotten", "task_failed", "missed"};
@@ -115,7 +123,24 @@ static int compare(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Each event says where to go on after it. */
+/* Is there another of this kind, and of this moment, after it? */
+static bool has_peer(const struct work *work, size_t i)
+{
+    const struct event *event = &work->events[i];
+
+    for (size_t k = i + 1; k < work->count; k++) {
+        if (work->events[k].at_ms != event->at_ms) {
+            break;
+        }
+        if (work->events[k].kind == event->kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each event says where to go on after it. Whoever goes on amid those of one
+ * moment hears them again: better than not at all. */
 static void set_marks(struct work *work, int64_t through)
 {
     struct events_mark mark = work->mark;
@@ -127,7 +152,9 @@ static void set_marks(struct work *work, int64_t through)
             mark.change_seq = event->mark.change_seq;
         } else {
             mark.change_seq = through;
-            if (event->kind == EVENT_CALL) {
+            if (has_peer(work, i)) {
+                /* not yet */
+            } else if (event->kind == EVENT_CALL) {
                 mark.stored_ms = event->at_ms;
             } else {
                 mark.failed_ms = event->at_ms;
@@ -188,19 +215,20 @@ static enum clew_status do_after(struct store_tx *tx, void *arg,
     if (last - work->mark.change_seq > EVENTS_MAX_BEHIND) {
         return skip(work, last, err);
     }
-    through = work->mark.change_seq + EVENTS_STEP;
-    through = through < last ? through : last;
+    through = last - work->mark.change_seq > EVENTS_STEP
+                  ? work->mark.change_seq + EVENTS_STEP
+                  : last;
     status = read_changes(tx, work, through, &list, err);
     if (status == CLEW_OK) {
         status = rows_add(tx, &list, &CALLS,
                           DB_ARGS(db_int(work->mark.stored_ms), db_int(until),
-                                  db_int(MAX_TIMED)),
+                                  db_int(MAX_TIMED - 1)),
                           err);
     }
     if (status == CLEW_OK) {
         status = rows_add(tx, &list, &FAILED,
                           DB_ARGS(db_int(work->mark.failed_ms), db_int(until),
-                                  db_int(MAX_TIMED)),
+                                  db_int(MAX_TIMED - 1)),
                           err);
     }
     if (status == CLEW_OK) {

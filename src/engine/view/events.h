@@ -25,6 +25,8 @@ struct engine;
 
 /* Change numbers looked at in one go. */
 #define EVENTS_STEP 500
+/* Events told in one go: changes, calls, failed tasks. */
+#define EVENTS_MOST (3 * EVENTS_STEP)
 /* A reader further behind is told so, and goes on from now. */
 #define EVENTS_MAX_BEHIND 10000
 
