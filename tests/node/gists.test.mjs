@@ -38,8 +38,12 @@ onEachBackend("gists", (open) => {
   before(async () => {
     server = await open();
     api = server.api();
-    await ask(); /* from now on the index is told of each turn */
-    for (const turn of turnsOf(live, await chatOf(), 3)) isOk(await api.post("/api/v1/turns", turn), 201);
+    for (const turn of turnsOf(live, await chatOf(), 3)) {
+      /* whoever asked has the index as it is: it is told of the next turn, its memories and its gist together, and does
+       * not look for them again */
+      await ask();
+      isOk(await api.post("/api/v1/turns", turn), 201);
+    }
     chat = await chatOf();
     isOk(await api.post("/api/v1/turns", { turns: turnsOf(later, chat, 4) }), 201);
     await isRead(api);
