@@ -136,6 +136,7 @@ static void take_input(struct stdio *io, int timeout_ms)
             timeout_ms = 0;
         } else if (n == 0 || errno != EINTR) {
             io->is_at_end = true;
+            take_line(io); /* the last one need not have an end */
         }
     }
 }

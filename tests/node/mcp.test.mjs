@@ -330,6 +330,14 @@ const hello = (protocolVersion, id = 1) => ({
 });
 
 describe("mcp frames", () => {
+  test("the last line is taken without an end", async () => {
+    const io = rawStdio();
+    io.write(JSON.stringify({ jsonrpc: "2.0", id: 7, method: "ping" }));
+    io.child.stdin.end();
+    assert.equal((await io.next()).id, 7);
+    assert.equal(await io.end(), 0);
+  });
+
   test("versions are negotiated", async () => {
     for (const [asked, given] of [["2025-11-25", "2025-11-25"], ["2025-06-18", "2025-06-18"],
       ["2025-03-26", "2025-03-26"], ["2024-11-05", "2024-11-05"], ["1999-01-01", "2025-11-25"]]) {
