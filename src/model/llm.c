@@ -431,10 +431,28 @@ static enum clew_status read_answer(const struct llm *llm, struct arena *arena,
     return status;
 }
 
-bool llm_is_upstream_failure(enum clew_status status)
+enum clew_status llm_enter(struct llm *llm, struct clew_error *err)
+{
+    enum clew_status status = llm_gate_enter(&llm->gate, llm->timeout_ms, err);
+
+    if (status == CLEW_OK && !breaker_allow(&llm->breaker)) {
+        llm_gate_leave(&llm->gate);
+        status = clew_fail(err, CLEW_UNAVAILABLE,
+                           "the language model keeps failing; waiting");
+    }
+    return status;
+}
+
+static bool is_upstream_failure(enum clew_status status)
 {
     return status == CLEW_UPSTREAM || status == CLEW_TIMEOUT ||
            status == CLEW_RATE_LIMITED;
+}
+
+void llm_leave(struct llm *llm, enum clew_status status)
+{
+    llm_gate_leave(&llm->gate);
+    breaker_report(&llm->breaker, !is_upstream_failure(status));
 }
 
 /* One call, without a word on whether it may be made. */
@@ -477,22 +495,16 @@ enum clew_status llm_ask(struct llm *llm, struct arena *arena,
     enum clew_status status;
 
     memset(out, 0, sizeof(*out));
-    status = llm_gate_enter(&llm->gate, llm->timeout_ms, err);
+    status = llm_enter(llm, err);
     if (status != CLEW_OK) {
         return status;
-    }
-    if (!breaker_allow(&llm->breaker)) {
-        llm_gate_leave(&llm->gate);
-        return clew_fail(err, CLEW_UNAVAILABLE,
-                         "the language model keeps failing; waiting");
     }
     status = ask_once(llm, arena, request, out, &http, err);
     if (http == 400 && request->is_strict && !atomic_load(&llm->is_plain)) {
         atomic_store(&llm->is_plain, true);
         status = ask_once(llm, arena, request, out, &http, err);
     }
-    llm_gate_leave(&llm->gate);
-    breaker_report(&llm->breaker, !llm_is_upstream_failure(status));
+    llm_leave(llm, status);
     return status;
 }
 

@@ -36,9 +36,13 @@ bool llm_set_options(const struct llm *llm, CURL *curl,
 /* What a finished transfer means; told to wait, the gate does. */
 enum clew_status llm_status(struct llm *llm, CURL *curl, CURLcode code,
                             struct clew_error *err) CLEW_MUST_CHECK;
-/* Failures of the endpoint count for the breaker; failures of our own do not.
+/* Before a call: its turn has come, and the endpoint has not failed too often.
  */
-bool llm_is_upstream_failure(enum clew_status status);
+enum clew_status llm_enter(struct llm *llm,
+                           struct clew_error *err) CLEW_MUST_CHECK;
+/* After it. Failures of the endpoint count for the breaker; failures of our own
+ * do not. */
+void llm_leave(struct llm *llm, enum clew_status status);
 /* The text of an answer that came whole, wherever this API puts it. */
 const char *llm_text_of(const struct llm *llm, const json_t *answer);
 

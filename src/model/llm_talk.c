@@ -296,14 +296,9 @@ enum clew_status llm_talk(struct llm *llm, struct arena *arena,
     enum clew_status status;
 
     *out = (struct llm_reply){.text = STR("")};
-    status = llm_gate_enter(&llm->gate, llm->timeout_ms, err);
+    status = llm_enter(llm, err);
     if (status != CLEW_OK) {
         return status;
-    }
-    if (!breaker_allow(&llm->breaker)) {
-        llm_gate_leave(&llm->gate);
-        return clew_fail(err, CLEW_UNAVAILABLE,
-                         "the language model keeps failing; waiting");
     }
     buf_init(&request, MAX_REQUEST_BYTES);
     buf_init(&s.text, MAX_REPLY_BYTES);
@@ -325,8 +320,7 @@ enum clew_status llm_talk(struct llm *llm, struct arena *arena,
     buf_release(&s.plain);
     buf_release(&s.text);
     buf_release(&request);
-    llm_gate_leave(&llm->gate);
-    breaker_report(&llm->breaker, !llm_is_upstream_failure(status));
+    llm_leave(llm, status);
     return status;
 }
 
