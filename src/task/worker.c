@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "engine/core/engine.h"
+#include "engine/proof/rebuild.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,9 +32,14 @@ struct worker_pool {
 
 static task_fn handler_of(struct str kind)
 {
-    for (const struct task_handler *row = task_handlers; row->kind; row++) {
-        if (str_eq(kind, str_of(row->kind))) {
-            return row->fn;
+    static const struct task_handler *const tables[] = {task_handlers,
+                                                        rebuild_handlers};
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (const struct task_handler *row = tables[i]; row->kind; row++) {
+            if (str_eq(kind, str_of(row->kind))) {
+                return row->fn;
+            }
         }
     }
     return NULL;

@@ -24,17 +24,8 @@
 struct engine;
 struct worker_pool;
 
-/* Does the work of one task. May mark it done itself (task_complete). */
-typedef enum clew_status (*task_fn)(struct engine *engine,
-                                    const struct task *task,
-                                    struct arena *arena,
-                                    struct clew_error *err);
-
-struct task_handler {
-    const char *kind;
-    task_fn fn;
-};
-/* Every kind of task; ends with a row whose kind is NULL. */
+/* Every kind of task that a replay does not run (rebuild_handlers has those
+ * that it does); ends with a row whose kind is NULL. */
 extern const struct task_handler task_handlers[];
 
 enum clew_status worker_pool_open(struct engine *engine, size_t n_threads,

@@ -48,6 +48,16 @@ struct task {
     int64_t finished_at_ms; /* 0 while open */
 };
 
+/* Does the work of one task. May mark it done itself (task_complete). */
+typedef enum clew_status (*task_fn)(struct engine *engine,
+                                    const struct task *task,
+                                    struct arena *arena,
+                                    struct clew_error *err);
+
+struct task_handler {
+    const char *kind;
+    task_fn fn;
+};
 /* What later work found and a replay cannot find by itself. */
 struct task_note {
     int64_t through_seq; /* how far the chat was read; 0 = no matter */

@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "engine/core/task.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -28,7 +29,6 @@
 #include <stdint.h>
 
 struct engine;
-struct task;
 
 #define REBUILD_MAX_KINDS 32
 #define REBUILD_MAX_SHOWN 20
@@ -85,6 +85,10 @@ enum clew_status rebuild_run(struct engine *engine, const struct scope *scope,
                              const struct rebuild_options *options,
                              struct rebuild_report *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Tasks whose runs are actions of the log (task_complete_noted()), which a
+ * replay runs again; ends with a row whose kind is NULL. */
+extern const struct task_handler rebuild_handlers[];
 
 /* The task that rebuild_later.h asks for. */
 enum clew_status rebuild_task(struct engine *engine, const struct task *task,

@@ -480,11 +480,7 @@ DB_SQL(CLAIM_TASK,
        " priority, execute_at, attempts, created_at) VALUES ($1, $2, $3, $4,"
        " $5, 'running', 0, $6, 1, $6)");
 
-static const struct {
-    const char *kind;
-    enum clew_status (*fn)(struct engine *engine, const struct task *task,
-                           struct arena *arena, struct clew_error *err);
-} handlers[] = {
+const struct task_handler rebuild_handlers[] = {
     {CHAIN_REST_TASK, chain_check_dormancy},
     {EPISODE_COMPACT_TASK, compact_task},
     {SESSION_SUM_TASK, session_sum_task},
@@ -493,6 +489,7 @@ static const struct {
     {CHATLINK_READ_TASK, chatlink_read_task},
     {CHATLINK_TUNE_TASK, chatlink_tuning_task},
     {SESSION_TIMEOUT_TASK, session_timeout_task},
+    {NULL, NULL},
 };
 
 static enum clew_status do_drop(struct store_tx *tx, void *arg,
@@ -546,9 +543,9 @@ static enum clew_status task_again(struct doing *d, struct clew_error *err)
         return status;
     }
     status = clew_fail(err, CLEW_NOT_FOUND, "no task of this kind is known");
-    for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
-        if (str_eq(task->kind, str_of(handlers[i].kind))) {
-            status = handlers[i].fn(d->engine, task, d->arena, err);
+    for (const struct task_handler *row = rebuild_handlers; row->kind; row++) {
+        if (str_eq(task->kind, str_of(row->kind))) {
+            status = row->fn(d->engine, task, d->arena, err);
         }
     }
     dropped = store_write(d->engine->store, d->scope, do_drop, d, NULL);
