@@ -21,7 +21,10 @@ enum clew_status region_open(struct region *region, const char *path,
     memset(region, 0, sizeof(*region));
     region->fd = -1;
     if (path) {
-        region->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        /* a name may be used again, by who took over from a writer that knew
+         * more: whoever has that file mapped keeps it */
+        (void)unlink(path);
+        region->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (region->fd < 0) {
             return clew_fail(err, CLEW_UNAVAILABLE,
                              "could not create an index file: %s",
@@ -109,6 +112,9 @@ static enum clew_status take_file(struct region *region,
 {
     void *base = mremap(region->base, region->cap, region->len, 0);
 
+    if (base != MAP_FAILED) {
+        region->cap = region->len; /* what is behind it may be others' now */
+    }
     if (base == MAP_FAILED || ftruncate(region->fd, (off_t)region->len) != 0 ||
         fsync(region->fd) != 0 || mprotect(base, region->len, PROT_READ) != 0) {
         return clew_fail(err, CLEW_UNAVAILABLE,
