@@ -388,6 +388,21 @@ onEachBackend("efforts", (open) => {
     assert.equal(again.fields.log[0].resolution, "cookies");
     assert.equal((await act("abandon")).status, "abandoned");
   });
+
+  test("an effort may come back as often as it likes", async () => {
+    const server = (await open()).api();
+    const { id } = isOk(await server.post("/api/v1/efforts", { user_id: "ada", goal: "Write the weekly report" }), 201);
+    const act = async (what, body = {}) => isOk(await server.post(`/api/v1/memories/${id}/${what}`, body));
+    const told = (i) => `Week ${i}: ${"sent with the numbers of the crane and the berths. ".repeat(60)}`;
+    for (let i = 0; i < 70; i++) {
+      await act("resolve", { resolution: told(i) });
+      await act("reopen");
+    }
+    const last = await act("resolve", { resolution: "Done for good." });
+    assert.ok(last.resolution.startsWith("Done for good. (before: Week 69: sent with"), last.resolution);
+    assert.ok(last.resolution.length < 1200);
+    assert.equal(last.fields.log.length, 64);
+  });
 });
 
 describe("clew chat", () => {

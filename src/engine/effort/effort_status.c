@@ -7,14 +7,22 @@
 #include "engine/effort/effort.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/chat/chat.h"
 #include "engine/core/work.h"
 #include "engine/effort/effort_skill.h"
 
 #include <string.h>
 
-/* Changes kept of one effort; of more the oldest are let go. */
+/* Changes kept of one effort, and ends in its log; of more the oldest are let
+ * go. An effort may come back every week. */
 #define MAX_CHANGES 64
+/* Of how it ended, as a change and the log tell it; and of how it had ended
+ * before, as the next end tells it. */
+#define TOLD_BYTES 4096
+#define BEFORE_BYTES 1000
+/* Well above what all of these come to. */
+#define FIELDS_BYTES ((size_t)4 << 20)
 
 /* The memory's fields to change; an object whatever was there. */
 static json_t *open_fields(const struct memory *memory)
@@ -37,7 +45,7 @@ static enum clew_status close_fields(struct arena *arena, json_t *fields,
 {
     struct buf text;
 
-    buf_init(&text, (size_t)1 << 20);
+    buf_init(&text, FIELDS_BYTES);
     is_ok = is_ok && json_write(&text, fields) == CLEW_OK;
     if (is_ok) {
         memory->fields = arena_str(arena, buf_str(&text));
@@ -46,6 +54,22 @@ static enum clew_status close_fields(struct arena *arena, json_t *fields,
     buf_release(&text);
     json_decref(fields);
     return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+/* Append; takes `entry`. */
+static bool add_entry(json_t *list, json_t *entry)
+{
+    while (json_array_size(list) >= MAX_CHANGES) {
+        (void)json_array_remove(list, 0); /* it is there */
+    }
+    return entry && json_array_append_new(list, entry) == 0;
+}
+
+static bool set_resolution(json_t *entry, const struct memory *memory)
+{
+    return !memory->resolution.s ||
+           json_set_str(entry, "resolution",
+                        utf8_head(memory->resolution, TOLD_BYTES));
 }
 
 /* Add what the memory is now to the log in its fields. */
@@ -63,13 +87,12 @@ static enum clew_status add_log(struct arena *arena, struct memory *memory,
     }
     is_ok = is_ok && json_set_str(entry, "status", memory->status) &&
             json_set_time(entry, "at", &memory->updated_at_ms) &&
-            (!memory->resolution.s ||
-             json_set_str(entry, "resolution", memory->resolution));
+            set_resolution(entry, memory);
     if (!is_ok) {
         json_decref(entry);
         entry = NULL;
     }
-    is_ok = entry && json_array_append_new(log, entry) == 0;
+    is_ok = add_entry(log, entry);
     return close_fields(arena, fields, is_ok, memory, err);
 }
 
@@ -94,13 +117,17 @@ static enum clew_status put_confidence(struct arena *arena,
 static bool whole_resolution(struct arena *arena, struct memory *memory,
                              struct str newer)
 {
+    struct str before;
+
     if (!memory->resolution.len || str_eq(memory->resolution, newer)) {
         memory->resolution = newer;
         return true;
     }
-    memory->resolution = str_of(
-        arena_printf(arena, "%.*s (before: %.*s)", (int)newer.len, newer.s,
-                     (int)memory->resolution.len, memory->resolution.s));
+    before = utf8_head(memory->resolution, BEFORE_BYTES);
+    memory->resolution =
+        str_of(arena_printf(arena, "%.*s (before: %.*s%s)", (int)newer.len,
+                            newer.s, (int)before.len, before.s,
+                            before.len < memory->resolution.len ? "…" : ""));
     return memory->resolution.s != NULL;
 }
 
@@ -140,8 +167,7 @@ static json_t *change_entry(const struct memory *memory,
          (json_set_uuid(entry, "chat_id", &change->chat_id) &&
           json_set_int(entry, "seq", change->seq))) &&
         (!is_by_hand || json_set_bool(entry, "by_hand", true)) &&
-        (!memory->resolution.s ||
-         json_set_str(entry, "resolution", memory->resolution)) &&
+        set_resolution(entry, memory) &&
         (!change->outcome.s ||
          json_set_str(entry, "outcome", change->outcome)) &&
         (change->confidence <= 0 ||
@@ -177,10 +203,11 @@ static enum clew_status add_change(struct batch_work *batch,
         list = json_array();
         is_ok = json_set(fields, "changes", list);
     }
-    while (is_ok && json_array_size(list) >= MAX_CHANGES) {
-        (void)json_array_remove(list, 0); /* it is there */
+    if (!is_ok) {
+        json_decref(entry);
+        entry = NULL;
     }
-    is_ok = is_ok && entry && json_array_append_new(list, entry) == 0;
+    is_ok = add_entry(list, entry);
     return close_fields(batch->arena, fields, is_ok, memory, err);
 }
 
