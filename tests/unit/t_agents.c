@@ -6,7 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "engine/keep/agent_follow.h"
 #include "engine/keep/agents.h"
+#include "engine/memory/note.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -199,6 +201,49 @@ static void the_shipped_bug_report_follows_a_session(void **state)
     agents_unref(set);
 }
 
+/* A session in which the same is told again and again, a page each time. */
+static void a_long_session_still_fits_its_memory(void **state)
+{
+    static char page[12000];
+    struct agents *set;
+    json_t *fields = json_object();
+    const json_t *steps;
+    struct arena arena;
+
+    (void)state;
+    assert_int_equal(
+        agents_load(CLEW_SOURCE_DIR "/packaging/agents", NULL, &set, NULL),
+        CLEW_OK);
+    memset(page, 'x', sizeof(page) - 1);
+    memcpy(page, "It happens every time ", 22);
+    arena_init(&arena, 64u << 20);
+    for (int64_t i = 0; i < 120; i++) {
+        struct intent intent;
+        struct agent_said turn = {.seq = i + 1,
+                                  .text = {page, sizeof(page) - 1},
+                                  .intent = &intent,
+                                  .is_user = true};
+        struct agent_news news;
+
+        arena_clear(&arena);
+        assert_int_equal(intent_of(&arena, turn.text, STR(""), &intent),
+                         CLEW_OK);
+        assert_int_equal(agent_follow(&arena,
+                                      agents_find(set, STR("bug-report")),
+                                      &turn, NULL, true, fields, &news),
+                         CLEW_OK);
+        assert_int_equal(news.step, AGENT_EXTENDS);
+    }
+    steps = json_object_get(fields, "repro_steps");
+    assert_int_equal(json_array_size(steps), 2);
+    assert_int_equal(json_array_size(json_object_get(
+                         json_object_get(fields, "_from"), "repro_steps")),
+                     2);
+    assert_true(note_json(&arena, fields).s != NULL);
+    arena_release(&arena);
+    agents_unref(set);
+}
+
 static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -226,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_broken_package_is_named_and_the_rest_load),
         cmocka_unit_test(mistakes_are_told_with_their_line),
         cmocka_unit_test(the_shipped_bug_report_follows_a_session),
+        cmocka_unit_test(a_long_session_still_fits_its_memory),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
 

@@ -11,6 +11,10 @@
 
 /* A value may be a whole turn, but not a book. */
 #define MAX_VALUE_BYTES (16u * 1024)
+/* Of a field with many values: so many, and so long together; the oldest are
+ * let go. What all fields hold must fit a memory's (note_json()). */
+#define MAX_VALUES 500
+#define LIST_BYTES (32u * 1024)
 /* A sentence of fewer telling words says that it is over, not how. */
 #define TELLING 2
 /* So sure the reader must be that a sentence of the assistant's tells
@@ -54,6 +58,24 @@ static json_t *list_at(json_t *object, const struct agent_field *field)
                : NULL;
 }
 
+/* Let go of the oldest until `more` bytes fit. */
+static void make_room(json_t *values, json_t *origins, size_t more)
+{
+    const json_t *value;
+    size_t total = more;
+    size_t i;
+
+    json_array_foreach (values, i, value) {
+        total += json_string_length(value);
+    }
+    while (json_array_size(values) > 0 &&
+           (total > LIST_BYTES || json_array_size(values) >= MAX_VALUES)) {
+        total -= json_string_length(json_array_get(values, 0));
+        (void)json_array_remove(values, 0); /* both have as many */
+        (void)json_array_remove(origins, 0);
+    }
+}
+
 static json_t *origin_of(const struct agent_said *turn)
 {
     return json_pack("{s:I,s:s}", "seq", (json_int_t)turn->seq, "by",
@@ -76,6 +98,8 @@ static bool is_users(const struct follow *f, const struct agent_field *field)
 static bool set_value(struct follow *f, const struct agent_field *field,
                       struct str value, const struct agent_said *turn)
 {
+    json_t *values;
+    json_t *origins;
     json_t *text;
 
     value.len = utf8_cut(value, MAX_VALUE_BYTES);
@@ -86,8 +110,11 @@ static bool set_value(struct follow *f, const struct agent_field *field,
                json_object_setn_new(f->from, field->name.s, field->name.len,
                                     origin_of(turn)) == 0;
     }
-    return json_array_append_new(list_at(f->fields, field), text) == 0 &&
-           json_array_append_new(list_at(f->from, field), origin_of(turn)) == 0;
+    values = list_at(f->fields, field);
+    origins = list_at(f->from, field);
+    make_room(values, origins, value.len);
+    return json_array_append_new(values, text) == 0 &&
+           json_array_append_new(origins, origin_of(turn)) == 0;
 }
 
 /* --- what a turn gives -----------------------------------------------------
