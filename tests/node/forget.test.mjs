@@ -94,6 +94,32 @@ onEachBackend("forget", (open, backend) => {
     assert.deepEqual(chats.body.items, []);
   });
 
+  test("a user's chat goes whole, whoever spoke in it; another's keeps the rest", async () => {
+    const api = await tenant();
+    const own = await say(api, "ann", "My parrot Zebulon sings at night.");
+    const guest = await say(api, "bob", "I gave Zebulon a mirror.", { chat_id: own.chat.id });
+    const other = await say(api, "bob", "My canary is called Wilhelmina.");
+    await say(api, "ann", "Wilhelmina looks like Zebulon.", { chat_id: other.chat.id });
+    assert.equal((await forget(api, { user_id: "ann", dry_run: true })).forgotten.turns, 3);
+    await forget(api, { user_id: "ann" });
+    const left = (await api.get("/api/v1/export")).text;
+    assert.ok(!left.includes("Zebulon"));
+    assert.deepEqual(left.split("\n").filter((line) => line.includes(guest.turn.id)).map((line) => JSON.parse(line).type),
+      ["tombstone"]);
+    const turns = await api.get(`/api/v1/chats/${other.chat.id}/turns`);
+    assert.deepEqual(turns.body.items.map((t) => t.id), [other.turn.id]);
+  });
+
+  test("what is named twice is forgotten once", async () => {
+    const api = await tenant();
+    const one = await say(api, "ann", "Said once.", { external_id: "twice-1" });
+    const two = await say(api, "ann", "Said after.", { external_id: "twice-2" });
+    const ids = [two.turn.id, one.turn.id, two.turn.id];
+    assert.equal((await forget(api, { turn_ids: ids, dry_run: true })).forgotten.turns, 2);
+    const names = ["twice-2", "twice-1", "twice-2"];
+    assert.equal((await forget(api, { external_ids: names })).forgotten.turns, 2);
+  });
+
   test("a dry run says what it would do and does nothing", async () => {
     const api = await tenant();
     const one = await say(api, "ann", "To be looked at only.",

@@ -8,8 +8,37 @@
 #include "base/limits.h"
 #include "engine/proof/forget.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Things named in one call; more takes several calls, or a chat or user. */
 #define MAX_NAMED 10000
+
+static int compare_ids(const void *a, const void *b)
+{
+    return uuid_cmp(a, b);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Named twice is named once; how many are left. */
+static size_t drop_doubles(void *items, size_t count, size_t size,
+                           int (*compare)(const void *, const void *))
+{
+    char *item = items;
+    size_t n = 0;
+
+    qsort(items, count, size, compare);
+    for (size_t i = 0; i < count; i++) {
+        if (n == 0 || compare(item + (n - 1) * size, item + i * size) != 0) {
+            memmove(item + n++ * size, item + i * size, size);
+        }
+    }
+    return n;
+}
 
 static enum clew_status read_ids(struct api_call *call, const char *field,
                                  const struct uuid **out_ids, size_t *out_count,
@@ -37,7 +66,8 @@ static enum clew_status read_ids(struct api_call *call, const char *field,
         }
     }
     *out_ids = ids;
-    *out_count = json_array_size(list);
+    *out_count =
+        drop_doubles(ids, json_array_size(list), sizeof(*ids), compare_ids);
     return CLEW_OK;
 }
 
@@ -67,7 +97,8 @@ static enum clew_status read_names(struct api_call *call,
         }
     }
     input->external_ids = names;
-    input->n_external_ids = json_array_size(list);
+    input->n_external_ids = drop_doubles(names, json_array_size(list),
+                                         sizeof(*names), compare_names);
     return CLEW_OK;
 }
 

@@ -36,6 +36,10 @@ DB_SQL(ADD_TURN_IDS, ADD_TURNS "id = ANY($2)");
 DB_SQL(ADD_EXTERNAL, ADD_TURNS "external_id = ANY($2)");
 DB_SQL(ADD_CHAT_TURNS, ADD_TURNS "chat_id = $2");
 DB_SQL(ADD_USER_TURNS, ADD_TURNS "user_id = $2");
+/* Others may have spoken in them: what they said goes with the chat. */
+DB_SQL(ADD_USER_CHAT_TURNS,
+       ADD_TURNS "chat_id IN (SELECT c.id FROM chats c WHERE c.tenant = $1"
+                 " AND c.user_id = $2) ON CONFLICT DO NOTHING");
 DB_SQL(ADD_CHAT, "INSERT INTO forget_set (tenant, kind, id) SELECT tenant,"
                  " 'chat', id FROM chats WHERE tenant = $1 AND id = $2");
 DB_SQL(ADD_USER_CHATS,
@@ -364,6 +368,9 @@ static enum clew_status collect_user(struct store_tx *tx, struct str user_id,
     struct db_value user = db_text(user_id);
     enum clew_status status = collect(tx, &ADD_USER_TURNS, user, -1, err);
 
+    if (status == CLEW_OK) {
+        status = collect(tx, &ADD_USER_CHAT_TURNS, user, -1, err);
+    }
     if (status == CLEW_OK) {
         status = collect(tx, &ADD_USER_CHATS, user, -1, err);
     }

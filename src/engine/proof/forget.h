@@ -34,8 +34,10 @@ struct forget_input {
     const struct str *external_ids;
     size_t n_external_ids;
     struct uuid chat_id; /* nil: not given */
-    struct str user_id;  /* s == NULL: not given */
-    bool is_dry_run;     /* only say what it would do */
+    /* s == NULL: not given. With the user's chats goes what others said in
+     * them. */
+    struct str user_id;
+    bool is_dry_run; /* only say what it would do */
 };
 
 /* How many rows of what. */
