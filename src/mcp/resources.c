@@ -251,16 +251,25 @@ static enum clew_status read_memory(struct mcp_request *request, const char *id,
     return status;
 }
 
-/* The last bytes that fit, from the beginning of a turn. */
+/* The last bytes of a chat that fit, from the beginning of a turn; of one that
+ * does not fit itself, its end. */
 static const char *tail_of(const struct buf *text)
 {
     const char *from;
+    const char *turn;
 
     if (text->len <= MAX_TRANSCRIPT_BYTES) {
         return text->data;
     }
-    from = strstr(text->data + text->len - MAX_TRANSCRIPT_BYTES, "\n\n[");
-    return from ? from + 2 : "";
+    from = text->data + text->len - MAX_TRANSCRIPT_BYTES;
+    turn = strstr(from, "\n\n[");
+    if (turn) {
+        return turn + 2;
+    }
+    while (((unsigned char)*from & 0xC0) == 0x80) {
+        from++; /* amid a character */
+    }
+    return from;
 }
 
 enum clew_status mcp_resources_read(struct mcp_request *request,
@@ -286,8 +295,10 @@ enum clew_status mcp_resources_read(struct mcp_request *request,
         request->code = MCP_NO_RESOURCE;
     }
     if (status == CLEW_OK) {
-        const char *whole = arena_printf(
-            request->arena, "%s%s", is_chat ? CHAT_HEAD : "", tail_of(&text));
+        /* half a memory would be no JSON */
+        const char *whole =
+            arena_printf(request->arena, "%s%s", is_chat ? CHAT_HEAD : "",
+                         is_chat ? tail_of(&text) : text.data);
 
         request->result =
             json_pack("{s:[{s:s, s:s, s:s}]}", "contents", "uri", uri,

@@ -163,6 +163,18 @@ for (const name of Object.keys(transports)) {
       assert.match(chosen.text, /chat_id: /);
     });
 
+    test("what is longer than is read at once is read to its end", async () => {
+      const effort = (await c.call("effort", { action: "open", goal: "read the log of the crane", detail: "full" })).structuredContent;
+      const long = `${"é".repeat(200_000)} the end of it`;
+      assert.ok(!(await c.call("effort", { action: "turn", id: effort.id, content: long })).isError);
+      const [chat] = (await c.mcp.readResource({ uri: `clew://chat/${effort.chat_id}` })).contents;
+      assert.match(chat.text, /é{1000} the end of it\s*$/);
+      assert.ok(chat.text.length < long.length && !chat.text.includes("\ufffd"));
+      await c.call("effort", { action: "resolve", id: effort.id, resolution: long });
+      const [memory] = (await c.mcp.readResource({ uri: `clew://memory/${effort.id}` })).contents;
+      assert.equal(JSON.parse(memory.text).resolution, long);
+    });
+
     test("a short remark or a question is not stored, and that is said", async () => {
       const answer = await c.call("contribute", { thought: "is it so?" });
       assert.match(answer.text, /^Not stored/);
