@@ -152,7 +152,9 @@ enum clew_status postgres_start_changes(struct conn *conn,
 enum clew_status postgres_end_migration(struct conn *conn,
                                         const char *system_tables,
                                         struct clew_error *err);
-enum clew_status postgres_scrub(struct conn *conn, struct clew_error *err);
 enum clew_status postgres_check(struct conn *conn, struct clew_error *err);
+
+/* postgres_scrub.c: leave no bytes of what was deleted. */
+enum clew_status postgres_scrub(struct conn *conn, struct clew_error *err);
 
 #endif

@@ -51,26 +51,16 @@ static const char raise_fence_tail[] =
     "END LOOP; END $do$;";
 
 DB_SQL_SYSTEM(begin_migration, "BEGIN");
+/* Not information_schema, which is silent about what a role has no right to:
+ * a store that it may not read is not a place for another one. */
 DB_SQL_SYSTEM(look_for_tables,
               "SELECT COUNT(*), "
-              "COUNT(*) FILTER (WHERE table_name = 'schema_migrations' "
-              "AND column_name IN ('number', 'checksum')) "
-              "FROM information_schema.columns "
-              "WHERE table_schema = current_schema() "
-              "AND table_name IN ('schema_migrations', 'tenants', 'turns')");
-/* Small ones first, then those too large to be written anew at once. */
-#define REWRITE_BYTES "268435456"
-DB_SQL_SYSTEM(
-    list_tables,
-    "SELECT string_agg(t.name, ', ') FILTER (WHERE t.size < " REWRITE_BYTES
-    "), "
-    "string_agg(t.name, ', ') FILTER (WHERE t.size >= " REWRITE_BYTES
-    ") FROM (SELECT c.oid::regclass::text AS name, "
-    "pg_total_relation_size(c.oid) AS size FROM pg_class c "
-    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1 "
-    "AND a.attname = 'tenant' "
-    "WHERE c.relnamespace = current_schema()::regnamespace "
-    "AND c.relkind = 'r') AS t"); /* parts stand for the whole */
+              "COUNT(*) FILTER (WHERE c.relname = 'schema_migrations' "
+              "AND a.attname IN ('number', 'checksum')) "
+              "FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+              "AND a.attnum > 0 AND NOT a.attisdropped "
+              "WHERE c.relnamespace = current_schema()::regnamespace "
+              "AND c.relname IN ('schema_migrations', 'tenants', 'turns')");
 DB_SQL_SYSTEM(count_open_tables,
               "SELECT COUNT(*) FROM pg_class c JOIN pg_attribute a "
               "ON a.attrelid = c.oid AND a.attnum = 1 "
@@ -163,82 +153,6 @@ enum clew_status postgres_end_migration(struct conn *conn,
         status = postgres_script(conn, text.data, err);
     }
     buf_release(&text);
-    return status;
-}
-
-/* VACUUM stands alone: one statement for a list of tables. */
-static enum clew_status vacuum(struct conn *conn, const char *how,
-                               struct str tables, struct clew_error *err)
-{
-    struct buf text;
-    enum clew_status status;
-
-    if (tables.len == 0) {
-        return CLEW_OK;
-    }
-    buf_init(&text, 65536);
-    buf_append_cstr(&text, how);
-    buf_append_str(&text, tables);
-    status = buf_status(&text);
-    status = status == CLEW_OK
-                 ? postgres_script(conn, text.data, err)
-                 : clew_fail(err, status, "could not list the tables");
-    buf_release(&text);
-    return status;
-}
-
-/* A row that a transaction begun before its deletion may still see is written
- * anew too: wait until none is left, five seconds at most. */
-static const char wait_for_readers[] =
-    "DO $$ DECLARE me xid := pg_current_xact_id()::xid; BEGIN"
-    " FOR i IN 1..100 LOOP"
-    " PERFORM pg_stat_clear_snapshot();"
-    " IF NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE"
-    " datname = current_database() AND pid <> pg_backend_pid()"
-    " AND age(backend_xmin) > age(me)) THEN RETURN; END IF;"
-    " PERFORM pg_sleep(0.05); END LOOP;"
-    " RAISE EXCEPTION 'somebody still reads what was deleted'; END $$";
-
-/*
- * A plain VACUUM frees the place of deleted rows but leaves their bytes in it.
- * Small tables are written anew, which takes a moment of exclusive lock; what
- * is too large for that, or busy, is only vacuumed and CLEW_BUSY says so.
- */
-enum clew_status postgres_scrub(struct conn *conn, struct clew_error *err)
-{
-    void *rows = NULL;
-    bool has_row = false;
-    bool is_whole;
-    enum clew_status status =
-        postgres_query(conn, &list_tables, NULL, 0, &rows, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    (void)postgres_rows_next(rows, &has_row, err); /* cannot fail */
-    status = postgres_script(
-        conn, "SET statement_timeout = 0; SET lock_timeout = '5s'", err);
-    if (status == CLEW_OK) {
-        status = vacuum(conn, "VACUUM (INDEX_CLEANUP ON) ",
-                        postgres_get_bytes(rows, 1), err);
-    }
-    is_whole = postgres_get_bytes(rows, 1).len == 0;
-    if (status == CLEW_OK &&
-        postgres_script(conn, wait_for_readers, NULL) != CLEW_OK) {
-        is_whole = false;
-    }
-    if (status == CLEW_OK &&
-        vacuum(conn, "VACUUM (FULL) ", postgres_get_bytes(rows, 0), err) !=
-            CLEW_OK) {
-        is_whole = false;
-        status = vacuum(conn, "VACUUM (INDEX_CLEANUP ON) ",
-                        postgres_get_bytes(rows, 0), err);
-    }
-    postgres_rows_end(rows);
-    if (status == CLEW_OK && !is_whole) {
-        status = clew_fail(err, CLEW_BUSY,
-                           "some tables could not be written anew now");
-    }
     return status;
 }
 

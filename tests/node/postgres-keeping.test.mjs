@@ -5,7 +5,7 @@
  * left and where, and reads from a replica that miss nothing acknowledged.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -142,6 +142,58 @@ describe("postgres", () => {
       assert.equal(told.turns, 2);
       fs.rmSync(data, { recursive: true });
     });
+});
+
+describe("a standby that says what it still reads", () => {
+  let postgres;
+  let server;
+  before(async () => {
+    postgres = await startPostgres({ replica: true,
+      settings: ["hot_standby_feedback=on", "wal_receiver_status_interval=1"] });
+    server = await startServer({ store: postgres.database() });
+  });
+  after(async () => {
+    await server.stop();
+    await postgres.stop();
+  });
+
+  /* The same rows are seen on the standby for so long. */
+  async function read(seconds) {
+    const reader = spawn("psql", [postgres.replicaOf(server.store), "-AtqX", "-c",
+      "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c", "SELECT COUNT(*) FROM turns",
+      "-c", `SELECT pg_sleep(${seconds})`], { stdio: "ignore" });
+    await until("the primary knows what is read", () => postgres.sql("SELECT COUNT(*)"
+      + " FROM pg_stat_activity WHERE backend_type = 'walsender' AND backend_xmin IS NOT NULL") === "1");
+    await until("it is read", () => postgres.replicaSql("SELECT COUNT(*) FROM pg_stat_activity"
+      + " WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()") === "1");
+    return reader;
+  }
+
+  async function forget(word, seconds) {
+    const { turn } = isOk(await server.api().post("/api/v1/turns",
+      { user_id: "ada", role: "user", content: `My word is ${word}, and so on.` }), 201);
+    postgres.sql("CHECKPOINT");
+    const reader = await read(seconds);
+    const receipt = isOk(await server.api().post("/api/v1/forget", { turn_ids: [turn.id] }));
+    postgres.sql("CHECKPOINT");
+    const files = fs.readdirSync(path.join(postgres.data, "base"), { recursive: true })
+      .map((name) => path.join(postgres.data, "base", name))
+      .filter((name) => fs.statSync(name).isFile() && fs.readFileSync(name).includes(word));
+    reader.kill();
+    return { receipt, files };
+  }
+
+  test("is waited for, and what is forgotten is in no file", async () => {
+    const { receipt, files } = await forget("marmaladequoin", 3);
+    assert.equal(receipt.scrubbed, true);
+    assert.deepEqual(files, []);
+  });
+
+  test("is not waited for without end, and the receipt says what is left", async () => {
+    const { receipt } = await forget("gallimaufryspindle", 60);
+    assert.equal(receipt.scrubbed, false);
+    assert.match(receipt.remains, /VACUUM FULL/);
+  });
 });
 
 describe("a replica to read from", () => {

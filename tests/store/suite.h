@@ -58,6 +58,7 @@ extern const struct store_case thread_cases[];
 extern const struct store_case fault_cases[];
 extern const struct store_case schema_cases[];
 extern const struct store_case random_cases[];
+extern const struct store_case rights_cases[];
 
 extern const struct scope tenant_1;
 extern const struct scope tenant_2;

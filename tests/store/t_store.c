@@ -20,7 +20,7 @@ static const char *const backend_names[] = {"sqlite", "memory", "postgres"};
 
 static const struct store_case *const groups[] = {
     server_cases, basic_cases, value_cases,  ahead_cases,  group_cases,
-    thread_cases, fault_cases, schema_cases, random_cases,
+    thread_cases, fault_cases, schema_cases, random_cases, rights_cases,
 };
 
 DB_SQL_SYSTEM(add_tenant, "INSERT INTO tenants "
