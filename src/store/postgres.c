@@ -74,12 +74,66 @@ DB_SQL_SYSTEM(set_up_transaction,
 DB_SQL_SYSTEM(lock_tenant, "SELECT change_seq FROM tenants "
                            "WHERE tenant = $1 FOR UPDATE");
 
+/* A password with a bare @ or / in it is read as something else, and whatever
+ * then fails would be told with a piece of it. */
+static bool has_stray_sign(const char *url)
+{
+    const char *start = strstr(url, "//");
+    size_t n_host = start ? strcspn(start + 2, "/?") : 0;
+    size_t n_all = start ? strcspn(start + 2, "?") : 0;
+    int n_seen = 0;
+
+    for (size_t i = 0; i < n_all; i++) {
+        if (start[2 + i] == '@') {
+            n_seen++;
+            if (i > n_host || n_seen > 1) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Are the ports numbers? */
+static bool has_ports(const PQconninfoOption *options)
+{
+    for (; options->keyword; options++) {
+        if (strcmp(options->keyword, "port") == 0 && options->val &&
+            options->val[strspn(options->val, "0123456789,")] != '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What libpq says of a URL it cannot read holds parts of it. */
+static enum clew_status check_url(const char *url, struct clew_error *err)
+{
+    char *words = NULL;
+    PQconninfoOption *options = PQconninfoParse(url, &words);
+    bool is_good = options && has_ports(options) && !has_stray_sign(url);
+
+    PQconninfoFree(options);
+    PQfreemem(words);
+    return is_good
+               ? CLEW_OK
+               : clew_fail(err, CLEW_INVALID,
+                           "the database's URL cannot be read: it is "
+                           "postgres://USER:PASSWORD@HOST:PORT/NAME, with "
+                           "@ / %% in a password written as %%40 %%2F %%25");
+}
+
 static enum clew_status driver_open(const struct store_options *options,
                                     struct driver **out_driver,
                                     struct clew_error *err)
 {
-    struct driver *driver = alloc_zero(1, sizeof(*driver));
+    enum clew_status status = check_url(options->location, err);
+    struct driver *driver =
+        status == CLEW_OK ? alloc_zero(1, sizeof(*driver)) : NULL;
 
+    if (status != CLEW_OK) {
+        return status;
+    }
     if (driver) {
         driver->url = alloc_string(options->location);
     }

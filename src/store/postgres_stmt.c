@@ -52,6 +52,23 @@ static bool is_end_of_connection(const struct conn *conn, const char *state)
            (strcmp(state, "25006") == 0 && conn->is_write);
 }
 
+/* Its last words, whatever their code: too long idle in a transaction, say. */
+static bool is_fatal(const PGresult *result)
+{
+    const char *severity =
+        PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+    return severity &&
+           (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
+/* No name is used twice on a connection, and none is let go but by us: another
+ * has the same session, or had it before. */
+static bool is_shared(const char *state)
+{
+    return strcmp(state, "42P05") == 0 || strcmp(state, "26000") == 0;
+}
+
 static enum clew_status status_of(const char *state)
 {
     static const struct {
@@ -82,12 +99,18 @@ static enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *advice = "";
     enum clew_status status;
 
     if (!state || PQstatus(conn->pg) != CONNECTION_OK) {
         conn->is_lost = true;
         status = CLEW_UNAVAILABLE;
-    } else if (is_end_of_connection(conn, state)) {
+    } else if (is_shared(state)) {
+        conn->is_lost = true;
+        status = CLEW_UNAVAILABLE;
+        advice = "; behind a pooler that deals out transactions set "
+                 "store.pooling: transaction";
+    } else if (is_fatal(result) || is_end_of_connection(conn, state)) {
         conn->is_lost = true;
         status = CLEW_UNAVAILABLE;
     } else {
@@ -97,9 +120,9 @@ static enum clew_status postgres_fail(struct conn *conn, const PGresult *result,
         conn->is_tx_lost = true;
     }
     /* Not the detail: it holds values. */
-    return clew_fail(err, status, "the database refused: %s (%s)",
+    return clew_fail(err, status, "the database refused: %s (%s)%s",
                      words ? words : "the connection was lost",
-                     state ? state : "-");
+                     state ? state : "-", advice);
 }
 
 /* --- the pipeline --------------------------------------------------------- */
