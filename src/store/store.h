@@ -50,6 +50,7 @@ struct store_options {
     int max_readers;   /* 0 = default (4) */
     int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
     int group_ms;      /* running time of writes that share a commit, 0 = 500 */
+    int wait_ms;       /* of a write behind a lock of others, 0 = 20 s */
     int answer_ms;     /* longest wait for PostgreSQL's answer, 0 = 45 s */
     bool must_exist;   /* do not create a new SQLite file */
     bool is_read_only; /* refuse store_write() */

@@ -27,6 +27,7 @@ struct job {
     store_fn fn;
     void *arg;
     int64_t tenant;
+    int64_t queued_ns;
     enum clew_status status;
     struct clew_error error;
     /* Posted to by the leader: the job is done, or else it must lead. */
@@ -99,6 +100,15 @@ static struct store_tx tx_of(struct writer *w, struct group *group)
                              .changes = &group->changes};
 }
 
+/* A lock that was not let go in time, unlike a deadlock, leaves the connection
+ * as it was. */
+static void note_refusal(struct writer *w, enum clew_status status)
+{
+    if (status == CLEW_BUSY && w->ops->state(w->conn) == CONN_READY) {
+        w->refused_ns = clock_mono_ns();
+    }
+}
+
 /* The part of one tenant ends: its row gets its last change number. */
 static enum clew_status end_tenant(struct writer *w, struct group *group,
                                    struct clew_error *why)
@@ -140,6 +150,7 @@ static bool run_job(struct writer *w, struct group *group, struct job *job)
         return true;
     }
     group->changes = before;
+    note_refusal(w, job->status);
     if (!group->has_savepoints) {
         return tx.status == CLEW_OK && tx.n_open == 0 && !tx.has_written;
     }
@@ -174,6 +185,7 @@ static bool commit_group(struct writer *w, struct group *group)
         drop_conn(w);
         return true;
     }
+    note_refusal(w, status);
     w->ops->rollback(w->conn);
     if (group->n == 1) {
         group->jobs[0]->status = status;
@@ -305,6 +317,36 @@ static bool run_together(struct writer *w, struct group *group,
     return try_group(w, group);
 }
 
+/* Each write waits for a lock until it is refused; behind a lock that stays
+ * taken the tenth would wait ten times as long, so it is not even tried. */
+static bool refuse_late(struct writer *w, struct job *job)
+{
+    if (w->refused_ns <= job->queued_ns ||
+        clock_mono_ns() - job->queued_ns <= w->wait_ns) {
+        return false;
+    }
+    job->status = clew_fail(&job->error, CLEW_BUSY,
+                            "others had the store locked for too long");
+    return true;
+}
+
+/* Bring those that are refused to the front; how many. */
+static size_t refuse_all_late(struct writer *w, struct job **jobs, size_t n)
+{
+    size_t n_late = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct job *job = jobs[i];
+
+        if (refuse_late(w, job)) {
+            memmove(&jobs[n_late + 1], &jobs[n_late],
+                    (i - n_late) * sizeof(struct job *));
+            jobs[n_late++] = job;
+        }
+    }
+    return n_late;
+}
+
 /* Run the first jobs, as many as there is time for; how many. */
 static size_t run_group(struct writer *w, struct job **jobs, size_t n)
 {
@@ -324,7 +366,9 @@ static size_t run_group(struct writer *w, struct job **jobs, size_t n)
         }
     }
     for (size_t i = 0; i < group.n; i++) {
-        run_alone(w, jobs[i]);
+        if (!refuse_late(w, jobs[i])) {
+            run_alone(w, jobs[i]);
+        }
     }
     return group.n;
 }
@@ -380,7 +424,10 @@ static void lead(struct writer *w, struct job *own)
     pthread_mutex_lock(&w->lock);
     n = take_jobs(w, jobs);
     pthread_mutex_unlock(&w->lock);
-    n_done = run_group(w, jobs, n);
+    n_done = refuse_all_late(w, jobs, n);
+    if (n_done < n) {
+        n_done += run_group(w, jobs + n_done, n - n_done);
+    }
     pthread_mutex_lock(&w->lock);
     put_back(w, jobs + n_done, n - n_done);
     next = w->first;
@@ -422,6 +469,8 @@ void writer_init(struct writer *writer, const struct driver_ops *ops,
     writer->group_ns =
         (options->group_ms > 0 ? options->group_ms : WRITER_GROUP_MS) *
         1000000LL;
+    writer->wait_ns =
+        (options->wait_ms > 0 ? options->wait_ms : WRITER_WAIT_MS) * 1000000LL;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->idle, NULL);
 }
@@ -451,7 +500,8 @@ int writer_waiting(struct writer *writer)
 enum clew_status writer_run(struct writer *writer, int64_t tenant, store_fn fn,
                             void *arg, struct clew_error *err)
 {
-    struct job job = {.fn = fn, .arg = arg, .tenant = tenant};
+    struct job job = {
+        .fn = fn, .arg = arg, .tenant = tenant, .queued_ns = clock_mono_ns()};
     bool is_leader;
 
     pthread_mutex_lock(&writer->lock);

@@ -33,6 +33,9 @@
 #define WRITER_MAX_GROUP 128
 /* No further job is begun in a group that has run for so long. */
 #define WRITER_GROUP_MS 500
+/* A write that has waited so long, and behind one that was refused a lock, is
+ * refused as well. */
+#define WRITER_WAIT_MS 20000
 
 struct job;
 
@@ -41,11 +44,13 @@ struct writer {
     struct driver *driver;
     int max_waiting;
     int64_t group_ns;
+    int64_t wait_ns;
     int n_careful;            /* the leader's: groups to run with savepoints */
     struct conn *conn;        /* the leader's */
     int64_t retry_at_ns;      /* the leader's: no new connection before */
     struct clew_error reason; /* the leader's: why not */
-    pthread_mutex_t lock;     /* guards what follows */
+    int64_t refused_ns;   /* the leader's: when others had a lock, 0 never */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t idle;
     struct job *first;
     struct job *last;

@@ -443,6 +443,43 @@ static void a_group_whose_commit_is_lost_is_unavailable(struct env *env)
     assert_ok(probe_add(env->store, &tenant_1, 0, ERR));
 }
 
+/* Each would wait until it is refused, one after the other. */
+static void behind_a_lock_that_stays_nobody_waits_for_all(struct env *env)
+{
+    enum { N = 6 };
+    struct store_options options = {
+        .location = env->location, .group_ms = 1, .wait_ms = 1};
+    struct member members[N] = {0};
+    struct env own = *env;
+    PGconn *pg;
+    int n_runs = 0;
+
+    pg_admin_url(env->location, admin_url, sizeof(admin_url));
+    pg = PQconnectdb(admin_url);
+    PQclear(PQexec(pg, "INSERT INTO tenants (tenant, name, created_at, "
+                       "change_seq) VALUES (5, 'five', 0, 0)"));
+    PQclear(PQexec(pg, "BEGIN"));
+    PQclear(PQexec(pg, "SELECT * FROM tenants WHERE tenant = 5 FOR UPDATE"));
+    store_fault_on_connect("SET lock_timeout = '50ms'");
+    assert_ok(store_open_driver(store_fault_ops(&postgres_driver), &options,
+                                &own.store, ERR));
+    for (int i = 0; i < N; i++) {
+        members[i].id = i;
+        members[i].scope.tenant = 5; /* the gate's is not locked */
+        members[i].also = &ask_nothing;
+    }
+    run_group(&own, members, N);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(members[i].status, CLEW_BUSY);
+        n_runs += members[i].n_runs;
+    }
+    assert_int_equal(n_runs, 2); /* one of them, with the others and alone */
+    PQclear(PQexec(pg, "COMMIT"));
+    PQfinish(pg);
+    assert_ok(probe_add(own.store, &members[0].scope, 1, ERR));
+    store_close(own.store);
+}
+
 const struct store_case group_cases[] = {
     STORE_CASE(waiting_writes_share_one_commit, ON_ALL),
     STORE_CASE(one_that_fails_takes_none_of_the_others, ON_ALL),
@@ -455,5 +492,6 @@ const struct store_case group_cases[] = {
     STORE_CASE(a_serialisation_failure_is_tried_again, ON_POSTGRES),
     STORE_CASE(a_group_whose_connection_is_cut_is_run_again, ON_POSTGRES),
     STORE_CASE(a_group_whose_commit_is_lost_is_unavailable, ON_POSTGRES),
+    STORE_CASE(behind_a_lock_that_stays_nobody_waits_for_all, ON_POSTGRES),
     {NULL, NULL, 0},
 };
