@@ -120,7 +120,8 @@ static enum clew_status load_agents(struct engine *engine,
  * Which store this is, by a key of its own, and where its indexes are: SQLite's
  * beside it, a database's in a folder that carries its name. Two stores used
  * with one data folder would else read each other's files, whose change numbers
- * mean nothing to them.
+ * mean nothing to them. Nor do they to a database that was restored from a
+ * copy, key and all, and gave some of them to other rows since.
  */
 static enum clew_status name_store(struct engine *engine,
                                    struct clew_error *err)
@@ -128,16 +129,24 @@ static enum clew_status name_store(struct engine *engine,
     unsigned char key[SECRET_SIZE];
     unsigned char digest[SHA256_SIZE];
     struct sha256 hash;
+    struct store_place place = {0};
     char old[4096];
     char file[4096];
     size_t size = strlen(engine->data_dir) + 64;
-    enum clew_status status = secret_get(engine, "store", key, err);
+    enum clew_status status = store_find_place(engine->store, &place, err);
 
+    if (status == CLEW_OK) {
+        status = secret_get(engine, "store", key, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
     sha256_init(&hash);
     sha256_add(&hash, key, sizeof(key));
+    if (place.database != 0) {
+        sha256_add(&hash, &place.system, sizeof(place.system));
+        sha256_add(&hash, &place.database, sizeof(place.database));
+    }
     sha256_get(&hash, digest);
     explicit_bzero(key, sizeof(key));
     memcpy(&engine->store_id, digest, sizeof(engine->store_id));

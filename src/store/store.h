@@ -112,6 +112,15 @@ enum clew_status store_extend(struct store *store, const char *const *scripts,
  */
 enum clew_status store_refresh(struct store *store,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* Which database this is: one that was restored has the same contents and ids,
+ * but is another. All 0 on SQLite. */
+struct store_place {
+    int64_t system;    /* of the server; 0 if it does not tell */
+    int64_t database;  /* in it */
+    bool is_fenceless; /* our role passes through row-level security */
+};
+enum clew_status store_find_place(struct store *store, struct store_place *out,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* What became of reads that might have gone to the replica. */
 struct store_replica {
     bool is_used; /* there is one in the options; else all is 0 */

@@ -144,6 +144,61 @@ describe("postgres", () => {
     });
 });
 
+describe("a database that was restored", () => {
+  let postgres;
+  before(async () => { postgres = await startPostgres(); });
+  after(() => postgres.stop());
+
+  test("is found whole by a process that knew the one before", async () => {
+    const store = postgres.database();
+    const data = tempFolder();
+    const [, name] = /@\/(\w+)/.exec(store);
+    const say = async (server, ...all) => {
+      for (const content of all) {
+        isOk(await server.api().post("/api/v1/turns", { user_id: "ada", role: "user", content }), 201);
+      }
+    };
+    const find = async (server, query) => isOk(await server.api().post("/api/v1/recall",
+      { user_id: "ada", query, limit: 20 })).items.map((item) => item.text).join("\n");
+    const changes = () => Number(postgres.sql("SELECT max(change_seq) FROM tenants", store));
+    const lamps = [1, 2, 3].map((i) => `Lamp ${i} was mended by Orrin.`);
+    const jars = [1, 2, 3, 4, 5, 6].map((i) => `Jar ${i} holds pickled beets.`);
+
+    let server = await startServer({ store, data });
+    await say(server, "The gate key hangs by the door.");
+    const copy = postgres.dump(store);
+    await say(server, ...lamps);
+    assert.match(await find(server, "who mended the lamps?"), /Lamp 3/);
+    await server.stop();
+    const before = changes();
+    postgres.sql(`DROP DATABASE ${name}`);
+    postgres.sql(`CREATE DATABASE ${name} OWNER clew`);
+    postgres.restore(store, copy);
+    const other = await startServer({ store });
+    await say(other, ...jars);
+    assert.ok(changes() > before, "its numbers are those of other rows now");
+    server = await startServer({ store, data });
+    const found = await find(server, "which jar holds beets?");
+    assert.deepEqual(jars.filter((jar) => !found.includes(jar)), []);
+    assert.doesNotMatch(await find(server, "who mended the lamps?"), /Lamp/);
+    await server.stop();
+    await other.stop();
+    fs.rmSync(data, { recursive: true });
+  });
+
+  test("and opened by a superuser says that a fence is missing", async () => {
+    const store = postgres.database();
+    const ours = await startServer({ store });
+    isOk(await ours.api().post("/api/v1/turns", { user_id: "ada", role: "user", content: "Hello." }), 201);
+    await ours.stop();
+    const doctor = (url) => spawnSync(bin, ["doctor", "--data", ours.data, "--store", url], { encoding: "utf8" });
+    assert.doesNotMatch(doctor(store).stdout, /row-level security/);
+    const told = doctor(store.replace("clew@", "admin@"));
+    assert.match(told.stdout, /WRONG role +row-level security does not hold/);
+    assert.notEqual(told.status, 0);
+  });
+});
+
 describe("a standby that says what it still reads", () => {
   let postgres;
   let server;

@@ -94,6 +94,21 @@ static void look_at_replica(struct doctor *doctor)
     }
 }
 
+/* A superuser passes through the second fence between tenants. */
+static void look_at_role(struct doctor *doctor)
+{
+    struct store_place place = {0};
+
+    if (store_find_place(doctor->engine->store, &place, NULL) == CLEW_OK &&
+        place.is_fenceless) {
+        doctor_tell(doctor, "role", DOCTOR_WRONG,
+                    "make an ordinary role the owner of the database and its "
+                    "tables (docs/operations.md)",
+                    "row-level security does not hold for the role in "
+                    "store.url");
+    }
+}
+
 /* Open it, and let it be looked through without the replay. */
 void doctor_store(struct doctor *doctor)
 {
@@ -126,6 +141,7 @@ void doctor_store(struct doctor *doctor)
                     "%s", why.message);
         return;
     }
+    look_at_role(doctor);
     look_at_replica(doctor);
     for (size_t i = 0; i < report.n_faults; i++) {
         doctor_tell(doctor, "store", DOCTOR_WRONG,

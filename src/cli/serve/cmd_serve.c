@@ -163,12 +163,19 @@ static struct server_options server_options_of(const struct cli *cli)
 static void resume_work(struct engine *engine)
 {
     struct arena arena;
+    struct store_place place = {0};
     const char *trouble = NULL;
     enum clew_status status;
 
     if (engine->reader_trouble) {
         log_event(LOG_WARN, "serve", "reader", "by=rules problem=\"%s\"",
                   engine->reader_trouble);
+    }
+    if (store_find_place(engine->store, &place, NULL) == CLEW_OK &&
+        place.is_fenceless) {
+        log_event(LOG_WARN, "serve", "role",
+                  "problem=\"row-level security does not hold for a superuser "
+                  "or a role with BYPASSRLS; use an ordinary one\"");
     }
     if (!embed_ask_shipped(&trouble)) {
         log_event(LOG_WARN, "serve", "ask", "by=plain_vectors problem=\"%s\"",
