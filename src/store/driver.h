@@ -34,6 +34,9 @@ struct position {
     bool is_standby;
     int64_t timeline; /* goes up with every failover */
     int64_t at;       /* bytes: written by a primary, replayed by a standby */
+    int64_t system;   /* which server, and */
+    int64_t database; /* which database of it: the same on its replicas */
+    bool can_read;    /* our role may read the tables */
 };
 
 struct driver_ops {

@@ -402,8 +402,11 @@ DB_SQL_SYSTEM(
     " pg_control_recovery() m)::bigint ELSE"
     " ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)"
     "::bigint END, (CASE WHEN r.is_standby THEN pg_last_wal_replay_lsn() ELSE"
-    " pg_current_wal_lsn() END - '0/0'::pg_lsn)::bigint"
-    " FROM pg_is_in_recovery() AS r (is_standby)");
+    " pg_current_wal_lsn() END - '0/0'::pg_lsn)::bigint,"
+    " (SELECT system_identifier FROM pg_control_system()),"
+    " (SELECT oid::bigint FROM pg_database WHERE datname = current_database()),"
+    " COALESCE(has_table_privilege(to_regclass('turns'), 'select'), false)"
+    "::int::bigint FROM pg_is_in_recovery() AS r (is_standby)");
 
 static enum clew_status conn_position(struct conn *conn, struct position *out,
                                       struct clew_error *err)
@@ -419,7 +422,10 @@ static enum clew_status conn_position(struct conn *conn, struct position *out,
     (void)postgres_rows_next(rows, &has_row, err); /* cannot fail */
     *out = (struct position){.is_standby = postgres_get_int(rows, 0) != 0,
                              .timeline = postgres_get_int(rows, 1),
-                             .at = postgres_get_int(rows, 2)};
+                             .at = postgres_get_int(rows, 2),
+                             .system = postgres_get_int(rows, 3),
+                             .database = postgres_get_int(rows, 4),
+                             .can_read = postgres_get_int(rows, 5) != 0};
     postgres_rows_end(rows);
     return CLEW_OK;
 }

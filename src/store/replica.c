@@ -151,6 +151,14 @@ static bool covers(const struct position *seen, const struct position *floor)
     return seen->timeline >= floor->timeline && seen->at >= floor->at;
 }
 
+/* A replica of this database, and ours to read? Promoted, it no longer follows;
+ * of another server or database its positions mean nothing. */
+static bool is_ours(const struct position *seen, const struct position *floor)
+{
+    return seen->is_standby && seen->can_read &&
+           seen->system == floor->system && seen->database == floor->database;
+}
+
 static void leave_alone(struct replica *replica, bool is_down)
 {
     atomic_store(&replica->not_before_ns,
@@ -174,8 +182,7 @@ static bool catches_up(struct replica *replica, struct pooled *lent,
         }
         if (replica->ops->position(lent->conn, &lent->seen, &ignored) !=
                 CLEW_OK ||
-            !lent->seen.is_standby) {
-            /* gone, or promoted: then it is no longer ours to trust */
+            !is_ours(&lent->seen, floor)) {
             replica->ops->conn_close(lent->conn);
             lent->conn = NULL;
             *out_down = true;

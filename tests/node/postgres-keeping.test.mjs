@@ -299,6 +299,25 @@ describe("a replica to read from", () => {
     assert.match(doctor.stdout, /follows the primary/);
   });
 
+  test("does not answer for another database, nor to whom it shows nothing", async () => {
+    postgres.sql("CREATE ROLE stranger LOGIN");
+    const ours = postgres.replicaOf(store);
+    await sayAndFind("The tide turns at six.");
+    for (const url of [postgres.replicaOf(postgres.database()), ours.replace("clew@", "stranger@")]) {
+      await until("the role is there too", () => postgres.replicaSql(
+        "SELECT COUNT(*) FROM pg_roles r, pg_database d WHERE rolname = 'stranger'"
+        + ` AND datname = '${/@\/(\w+)/.exec(url)[1]}'`) === "1");
+      const server = await startServer({ store, env: { CLEW_STORE_READ_URL: url } });
+      try {
+        const { items } = isOk(await server.api().get("/api/v1/chats"));
+        assert.ok(items.length > 0, url);
+        assert.equal(await health(server), "down", url);
+      } finally {
+        await server.stop();
+      }
+    }
+  });
+
   test("does not answer while it is behind", async () => {
     postgres.replicaSql("SELECT pg_wal_replay_pause()");
     await sayAndFind("The ferry leaves at nine.");

@@ -80,10 +80,10 @@ static void look_at_replica(struct doctor *doctor)
 
     store_replica_look(doctor->engine->store, &replica);
     if (replica.is_down) {
-        doctor_tell(
-            doctor, "replica", DOCTOR_WRONG,
-            "is it up, and store.read_url right?",
-            "the replica does not answer; the primary does all reading");
+        doctor_tell(doctor, "replica", DOCTOR_WRONG,
+                    "is it up, and store.read_url right: a standby of the same "
+                    "database, and a role that may read its tables?",
+                    "the replica cannot be used; the primary does all reading");
     } else if (replica.is_behind) {
         doctor_tell(doctor, "replica", DOCTOR_NOTE,
                     "look at pg_stat_replication, and whether replay is paused",
