@@ -143,6 +143,18 @@ bool log_enabled(enum log_level level, const char *component)
     return level <= limit;
 }
 
+const char *log_words(const char *text, char *out, size_t size)
+{
+    size_t len = strlen(text);
+
+    len = len < size ? len : utf8_cut(str_of(text), size - 1);
+    for (size_t i = 0; i < len; i++) {
+        out[i] = text[i] == '"' ? '\'' : text[i];
+    }
+    out[len] = '\0';
+    return out;
+}
+
 static void put_line(const char *line, size_t len)
 {
     int fd = atomic_load(&out_fd);

@@ -16,6 +16,7 @@
 #include "clew/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -26,6 +27,9 @@ bool log_enabled(enum log_level level, const char *component);
 /* `event` is a short fixed word; `fmt` makes "key=value key=value". */
 void log_event(enum log_level level, const char *component, const char *event,
                const char *fmt, ...) CLEW_PRINTF(4, 5);
+/* `text` for a value in quotes: those in it become single ones, and what does
+ * not fit is cut. Returns `out`. */
+const char *log_words(const char *text, char *out, size_t size);
 /* Write the counts of lines held back; call it before the program ends. */
 void log_flush(void);
 /* Where lines go instead of stderr. The caller keeps the descriptor. */

@@ -10,10 +10,16 @@
 
 void pool_init(struct pool *pool, const struct driver_ops *ops)
 {
+    pthread_condattr_t attributes;
+
     memset(pool, 0, sizeof(*pool));
     pool->ops = ops;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->freed, NULL);
+    /* a clock that is set must neither end a wait nor stretch it */
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->freed, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 void pool_set(struct pool *pool, struct driver *driver, int max)
@@ -41,7 +47,7 @@ static enum clew_status wait_for_slot(struct pool *pool, int wait_s,
 {
     struct timespec deadline;
 
-    (void)clock_gettime(CLOCK_REALTIME, &deadline); /* cannot fail */
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline); /* cannot fail */
     deadline.tv_sec += wait_s;
     while (pool->n_idle == 0 && pool->n_open >= pool->max) {
         if (pthread_cond_timedwait(&pool->freed, &pool->lock, &deadline) ==

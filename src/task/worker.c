@@ -190,8 +190,11 @@ static void *work(void *arg)
             continue;
         }
         if (status != CLEW_NOT_FOUND) {
-            log_event(LOG_WARN, "task", "claim_failed", "code=%s",
-                      clew_status_code(status));
+            char words[sizeof(err.message)];
+
+            log_event(LOG_WARN, "task", "claim_failed",
+                      "code=%s message=\"%s\"", clew_status_code(status),
+                      log_words(err.message, words, sizeof(words)));
         }
         rest(pool, seen);
     }

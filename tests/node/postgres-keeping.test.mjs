@@ -88,6 +88,26 @@ describe("postgres", () => {
     assert.ok(written > 0 && written <= 10, `${written} times`);
   });
 
+  test("where a database is that is down stands in the log alone", async () => {
+    const server = await open();
+    const key = await server.key("a");
+    await postgres.stopOrderly();
+    try {
+      const { status, body } = await server.api("clew_0123456789abcdef_" + "0".repeat(64)).get("/api/v1/chats");
+      assert.equal(status, 503);
+      assert.equal(body.error.message, "temporarily unavailable");
+      await until("a worker looked for tasks", () => /task claim_failed/.test(server.log()));
+    } finally {
+      await postgres.start();
+    }
+    const lines = server.log().split("\n").filter((line) => /could not reach/.test(line));
+    for (const event of ["api failed", "task claim_failed"]) {
+      const line = lines.find((text) => text.includes(event));
+      assert.match(line, / message="could not reach the database: [^"]*socket[^"]*"$/);
+    }
+    await until("it is back", async () => (await server.api(key).get("/api/v1/chats")).status === 200);
+  });
+
   test("what is forgotten is in no table's file", async () => {
     const server = await open();
     const word = "zanzibarquartz";

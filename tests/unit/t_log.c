@@ -129,6 +129,15 @@ static void equal_lines_are_held_back_and_counted(void **state)
     assert_string_equal(logged(), "");
 }
 
+static void words_stay_in_their_quotes(void **state)
+{
+    char out[8];
+
+    (void)state;
+    assert_string_equal(log_words("at \"db\"", out, sizeof(out)), "at 'db'");
+    assert_string_equal(log_words("abcdef\u00e4", out, sizeof(out)), "abcdef");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +146,7 @@ int main(void)
         cmocka_unit_test(a_value_cannot_forge_a_line),
         cmocka_unit_test(a_long_line_is_cut_between_characters),
         cmocka_unit_test(equal_lines_are_held_back_and_counted),
+        cmocka_unit_test(words_stay_in_their_quotes),
     };
 
     return cmocka_run_group_tests(tests, open_pipe, close_pipe);

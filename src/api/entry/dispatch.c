@@ -229,11 +229,14 @@ static enum clew_status run(struct api_call *call,
 static void log_failure(const struct api_call *call, enum clew_status status,
                         const struct clew_error *err)
 {
+    char words[sizeof(err->message)];
+
     if (clew_status_http(status) >= 500) {
         log_event(LOG_ERROR, "api", "failed",
                   "id=%s route=%s code=%s message=\"%s\"", call->request->id,
                   call->route ? call->route->path : "-",
-                  clew_status_code(status), err->message);
+                  clew_status_code(status),
+                  log_words(err->message, words, sizeof(words)));
     }
 }
 
@@ -268,7 +271,9 @@ static void dispatch(struct engine *engine, const struct api_front *front,
     if (status == CLEW_NO_METHOD && request->method == HTTP_OPTIONS) {
         response->status = 204; /* the Allow header is the answer */
     } else if (status != CLEW_OK) {
-        bool is_ours = status == CLEW_INTERNAL || status == CLEW_CORRUPT;
+        /* nor need who was not let in know where the database is */
+        bool is_ours = status == CLEW_INTERNAL || status == CLEW_CORRUPT ||
+                       (status == CLEW_UNAVAILABLE && call.scope.tenant == 0);
 
         if (status == CLEW_NO_MEMORY) {
             clew_ignore(
