@@ -57,6 +57,11 @@ describe("as a service", () => {
     assert.equal(security.status, 0, security.stdout);
   });
 
+  test("a database that is down longer than a few tries take does not end it", () => {
+    const [head] = fs.readFileSync(path.join(packaging, "clew.service"), "utf8").split("[Service]");
+    assert.match(head, /^StartLimitIntervalSec=0$/m); /* five in ten seconds without it */
+  });
+
   test("the user of the service can be made", () => {
     const user = /^User=(.*)$/m.exec(
       fs.readFileSync(path.join(packaging, "clew.service"), "utf8"))[1];
