@@ -254,6 +254,33 @@ static void a_number_alone_keeps_the_month_said_before(void **state)
     arena_release(&arena);
 }
 
+/* "on the 24th" behind Christmas is of its month. */
+static void a_number_alone_keeps_the_month_of_a_feast(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-11-01", "Christmas is at my aunt's. We drive on the 23rd",
+         "2026-12-25", NULL},
+    };
+    struct arena arena;
+    struct analysis_options options = {.timezone = STR("")};
+    struct tokens tokens;
+    struct date *dates;
+    size_t n;
+    char day[CLOCK_TEXT_SIZE];
+
+    (void)state;
+    CHECK(rows);
+    arena_init(&arena, (size_t)1 << 20);
+    assert_true(clock_parse(str_of(rows[0].today), &options.time_ms));
+    assert_int_equal(tokens_of(&arena, str_of(rows[0].text), &tokens), CLEW_OK);
+    assert_true(
+        dates_of(&arena, str_of(rows[0].text), &tokens, &options, &dates, &n));
+    assert_int_equal(n, 2);
+    day_text(dates[1].from_ms, day);
+    assert_string_equal(day, "2026-12-23");
+    arena_release(&arena);
+}
+
 static void what_recurs_has_no_day(void **state)
 {
     static const struct said rows[] = {
@@ -406,6 +433,39 @@ static void french_days(void **state)
     CHECK(rows);
 }
 
+/* A limit that was set, a beginning that was asked for: the verb is past, the
+ * day is to come. */
+static void limits_and_beginnings(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-03-06", "we gave the roofer until the 20th", "2026-03-06",
+         "2026-03-20"},
+        {"2026-03-06", "the bank granted us till 4 August", "2026-03-06",
+         "2026-08-04"},
+        {"2026-03-05", "they allowed her until Monday", "2026-03-05",
+         "2026-03-09"},
+        {"2026-03-06", "she stayed with us until the 2nd", "0001-01-01",
+         "2026-03-02"},
+        {"2026-03-06", "wir haben ihm bis zum 20. gegeben", "2026-03-06",
+         "2026-03-20"},
+        {"2026-09-10", "I applied for a bigger flat, from November",
+         "2026-11-01", "2026-11-30"},
+        {"2026-09-10", "he asked for half days from December", "2026-12-01",
+         "2026-12-31"},
+        {"2026-09-10", "the flat was empty from November", "2025-11-01",
+         "2025-11-30"},
+        {"2026-08-11", "mehr Rente, rückwirkend ab April", "2026-04-01",
+         "2026-04-30"},
+        {"2026-08-11", "sie turnt jetzt immer mittwochs, ab 19. August",
+         "2026-08-19", NULL},
+        {"2026-08-11", "I always swim on Tuesdays, from 19 August",
+         "2026-08-19", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 static void what_friends_tell_each_other(void **state)
 {
     static const struct said rows[] = {
@@ -447,12 +507,14 @@ int main(void)
         cmocka_unit_test(both_ends_of_a_range_share_the_month),
         cmocka_unit_test(a_month_alone_goes_by_its_words),
         cmocka_unit_test(a_number_alone_keeps_the_month_said_before),
+        cmocka_unit_test(a_number_alone_keeps_the_month_of_a_feast),
         cmocka_unit_test(what_recurs_has_no_day),
         cmocka_unit_test(a_weekday_has_its_number_and_its_week),
         cmocka_unit_test(days_of_chinese_japanese_and_korean),
         cmocka_unit_test(german_days),
         cmocka_unit_test(spanish_days),
         cmocka_unit_test(french_days),
+        cmocka_unit_test(limits_and_beginnings),
         cmocka_unit_test(what_friends_tell_each_other),
     };
 

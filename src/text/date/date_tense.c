@@ -48,7 +48,8 @@ enum tense_class {
     TW_TO = 1 << 17,        /* "moved to Friday" */
     TW_WOULD = 1 << 18,     /* "should have called" is past */
     TW_MADE = 1 << 19,      /* "the report from Monday" is there */
-    TW_REGULAR = 1 << 20    /* "the rent is due on the 1st" of each month */
+    TW_REGULAR = 1 << 20,   /* "the rent is due on the 1st" of each month */
+    TW_GRANT = 1 << 21      /* "gave him until Friday": a limit to come */
 };
 
 struct tense_word {
@@ -115,8 +116,9 @@ struct tense_scan {
     bool is_arranged;
     bool has_have;
     bool has_would;
-    bool has_habit;    /* unless it is told of the past */
-    bool has_regular;  /* the same */
+    bool has_habit;   /* unless it is told of the past */
+    bool has_regular; /* the same */
+    bool has_grant;
     bool has_ahead;    /* will, need to: this once */
     int before;        /* class of the word before */
     size_t be_at;      /* token after the last "be", "is"; 0: none */
@@ -270,6 +272,7 @@ static void note_class(struct tense_scan *scan, const struct tokens *tokens,
     scan->seen.is_arranged = scan->is_arranged;
     scan->has_have |= (class & TW_HAVE) != 0;
     scan->has_would |= (class & TW_WOULD) != 0;
+    scan->has_grant |= (class & TW_GRANT) != 0;
     scan->has_habit |= class & TW_HABIT && !is_word_at(tokens, i + 1, "mind");
     scan->has_ahead |= class & TW_FUTURE && !(class & TW_ARRANGED);
     scan->has_regular |= class & TW_REGULAR || (is_word_at(tokens, i, "paid") &&
@@ -477,8 +480,10 @@ static bool is_owned(const struct tokens *tokens, size_t from, size_t at)
 
 /* What is clear once all was seen. */
 static void conclude(struct tense_scan *scan, const struct tokens *tokens,
-                     size_t from, size_t at)
+                     size_t from, const struct date_place *place)
 {
+    size_t at = place->at;
+
     if (!scan->is_english && scan->seen.is_move &&
         class_back(scan, tokens, from, at, 1) & TW_TO) {
         see(scan, TENSE_FUTURE, true); /* "auf Montag verlegt" */
@@ -486,6 +491,10 @@ static void conclude(struct tense_scan *scan, const struct tokens *tokens,
     if (scan->is_english && scan->has_have && scan->seen.tense == TENSE_NONE) {
         see(scan, TENSE_FUTURE, false); /* "I have an exam on Thursday" */
     }
+    if (place->has_until && scan->has_grant) {
+        see(scan, TENSE_FUTURE, true);
+    }
+    scan->seen.is_from = place->has_from;
     scan->seen.is_named = scan->be_at == at && at > from;
     scan->seen.is_owned = scan->is_english && is_owned(tokens, from, at);
     scan->seen.is_regular =
@@ -536,6 +545,6 @@ struct date_tense_seen date_tense_at(const struct tokens *tokens,
         see_behind(&scan, tokens, place->to);
     }
     see_from(&scan, tokens, from, place);
-    conclude(&scan, tokens, from, at);
+    conclude(&scan, tokens, from, place);
     return scan.seen;
 }

@@ -6,6 +6,8 @@
 #include "text/date/dates_internal.h"
 
 #define DAY CLOCK_DAY_MS
+/* A day that was agreed or asked for is to come up to here. */
+#define ARRANGED_DAYS 125
 
 /*
  * How far the nearer of two years may be to be meant whatever the tense says:
@@ -16,10 +18,11 @@
 static int64_t near_days(const struct date_ref *ref, bool is_month)
 {
     if (is_month) {
-        return ref->seen.is_strong ? 0 : 45;
+        return ref->seen.is_strong ? 0 : ref->seen.is_from ? ARRANGED_DAYS : 45;
     }
     if (ref->seen.tense == TENSE_PAST && !ref->seen.is_strong) {
-        return ref->seen.is_arranged ? 125 : 60; /* "agreed on 3 November" */
+        /* "agreed on 3 November" */
+        return ref->seen.is_arranged ? ARRANGED_DAYS : 60;
     }
     return ref->seen.is_strong ? 30 : 45; /* "it is 3 November" */
 }
@@ -40,7 +43,10 @@ int64_t date_year_for(const struct date_ref *ref, struct when this_year,
     bool is_month = this_year.to - this_year.from > 7 * DAY;
     enum date_tense tense = ref->seen.tense;
 
-    *out_unsure = ref->seen.is_yearly || ref->seen.is_habit;
+    /* "always on Fridays, from 3 May": a habit begins on a day */
+    *out_unsure =
+        ref->seen.is_yearly || (ref->seen.is_habit && !ref->seen.is_from &&
+                                ref->seen.bound == TENSE_NONE);
     if (!is_ahead && this_year.to > now) {
         return ref->year; /* it is now */
     }

@@ -103,7 +103,8 @@ static void keep_said(struct date_parser *parser, size_t from, size_t to,
         return;
     }
     for (size_t i = from; i < to; i++) {
-        if (parser->items[i].class == DC_MONTH) {
+        if (parser->items[i].class == DC_MONTH ||
+            parser->items[i].class == DC_HOLIDAY) {
             ref->said_day = day;
             ref->said_reach = sentence + MONTH_REACH;
             ref->has_said = true;
@@ -178,6 +179,7 @@ static bool date_at(struct date_parser *parser, const struct tokens *tokens,
         .sentence = walk->first_token,
         .at = parser->items[*at].token,
         .is_bare = !date_is_preposition(parser->items[*at].class),
+        .has_until = parser->items[*at].class == DC_UNTIL,
         .has_from = date_class_before(parser, *at) == DC_FROM,
         .has_of = date_class_before(parser, *at) == DC_OF};
 

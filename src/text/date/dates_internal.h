@@ -140,6 +140,7 @@ struct date_tense_seen {
     enum date_tense bound; /* the side a preposition says, whatever the tense */
     bool is_arranged;      /* booked, agreed: the day itself may be to come */
     bool is_for;           /* "for" stands before the date */
+    bool is_from;          /* "from", "ab": what begins then may be to come */
     bool is_yearly;        /* of a birthday and the like: no year is meant */
     bool is_move;          /* "moved from Monday to Friday" is no range */
     bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
@@ -293,10 +294,11 @@ struct date_place {
     size_t sentence;
     size_t at;
     size_t to;
-    size_t skip;   /* token behind a day beside it: "sat" of "sat and sun" */
-    bool is_bare;  /* it begins with no "by", "since", "until" */
-    bool has_from; /* "from", "vom", "del" stands right before it */
-    bool has_of;   /* "of", "de" stands there */
+    size_t skip;    /* token behind a day beside it: "sat" of "sat and sun" */
+    bool is_bare;   /* it begins with no "by", "since", "until" */
+    bool has_until; /* it begins with "until" */
+    bool has_from;  /* "from", "vom", "del" stands right before it */
+    bool has_of;    /* "of", "de" stands there */
 };
 
 /* Past or to come: the words around a date. */
