@@ -100,15 +100,18 @@ static void sort_sentence(struct summary_points *out,
     }
 }
 
-/* A talk without a wish was begun by its first words. */
-static void want_first(struct summary_points *out,
+/* A talk without a wish was begun by its first words: who tells something
+ * wants nothing. */
+static void tell_first(struct summary_points *out,
                        const struct summary_turn *turns, size_t count)
 {
-    for (size_t i = 0; i < count && out->n[SUMMARY_WANTED] == 0; i++) {
+    for (size_t i = 0;
+         i < count && out->n[SUMMARY_BEGAN] == 0 && out->n[SUMMARY_WANTED] == 0;
+         i++) {
         const struct analysis *analysis = turns[i].analysis;
 
         for (size_t k = 0; turns[i].is_user && k < analysis->n_sentences &&
-                           out->n[SUMMARY_WANTED] == 0;
+                           out->n[SUMMARY_BEGAN] == 0;
              k++) {
             struct str text = str_trim(str_sub(analysis->text,
                                                analysis->sentences[k].span.from,
@@ -117,14 +120,14 @@ static void want_first(struct summary_points *out,
             text = str_sub(text, smalltalk_skip(text), text.len);
             if (!smalltalk_is(text) && !analysis->sentences[k].is_code &&
                 !smalltalk_is_caption(text) && !has_point(out, text)) {
-                add(out, SUMMARY_WANTED, i, text);
+                add(out, SUMMARY_BEGAN, i, text);
             }
         }
     }
 }
 
-/* Is it a reaction, nothing that was found? An assistant's "understood" and
- * "enjoy!" come last, and of what was found the last ones are told. */
+/* Is it a reaction, nothing that was found? "Understood", "enjoy!", "did that"
+ * come last, and of what was found the last ones are told. */
 static bool is_reaction(const struct summary_turn *turn,
                         const struct summary_cite *cite)
 {
@@ -135,14 +138,14 @@ static bool is_reaction(const struct summary_turn *turn,
     if (smalltalk_is(str_sub(text, smalltalk_skip(text), text.len))) {
         return true;
     }
-    for (size_t i = 0; i < a->tokens.count && !turn->is_user; i++) {
+    for (size_t i = 0; i < a->tokens.count; i++) {
         const struct token *token = &a->tokens.items[i];
 
         n += token->from >= cite->from && token->to <= cite->to &&
              token->kind != TOKEN_PUNCT &&
              !(token->flags & (TOKEN_STOP | TOKEN_CHAT | TOKEN_PART));
     }
-    return !turn->is_user && n < 2;
+    return n < 2;
 }
 
 /* The whole sentence that a citation begins in: it may have been cut. */
@@ -178,7 +181,7 @@ enum clew_status summary_points_of(struct arena *arena,
                           &turns[i].analysis->sentences[k]);
         }
     }
-    want_first(out, turns, count);
+    tell_first(out, turns, count);
     for (size_t i = 0; i < summary.meso.n_cites; i++) {
         const struct summary_cite *cite = &summary.meso.cites[i];
         struct str text = whole(turns[cite->turn].analysis, cite);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary_points.h - what was wanted, found, decided and left open in a talk.
+ * summary_points.h - what was wanted, found, decided and left open in a talk,
+ * or what it began with where nothing was wanted.
  *
  * Sentences of the turns, each with its turn, so that the reader of a summary
  * sees who said it. Decided and open are settled.h's word. Found is what the
@@ -21,12 +22,13 @@
 #define SUMMARY_MAX_POINTS 4
 
 enum summary_point_kind {
+    SUMMARY_BEGAN, /* only where nothing was wanted */
     SUMMARY_WANTED,
     SUMMARY_FOUND,
     SUMMARY_DECIDED,
     SUMMARY_LEFT_OPEN,
 };
-#define SUMMARY_POINT_KINDS 4
+#define SUMMARY_POINT_KINDS 5
 
 struct summary_point {
     size_t turn;

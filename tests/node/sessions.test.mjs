@@ -140,6 +140,62 @@ const kitchen = [
   ["user", "Will the landlord pay for it?"],
 ];
 
+onEachBackend("what a session's summary tells", (open) => {
+  const summed = async (api, turns) => {
+    let chat;
+    for (const [i, [role, content]] of turns.entries()) {
+      chat = (await say(api, 200 - i, content, { role, channel: "web", ...(chat ? { chat_id: chat } : {}) })).chat.id;
+    }
+    const [{ summary }] = await ended(api, chat);
+    return { summary, line: (name) => summary.split("\n").find((l) => l.startsWith(`${name}: `)) ?? "" };
+  };
+
+  test("who tells something wants nothing, and what was kept comes before reactions", async () => {
+    const server = await open();
+    const api = server.api(await server.key("told"));
+    const { summary, line } = await summed(api, [
+      ["user", "Our ferry to Bergen leaves on 14 July at 9:40 from pier 3."],
+      ["assistant", "Noted."],
+      ["user", "My sister Ragna is allergic to penicillin."],
+      ["assistant", "Good to know."],
+      ["user", "did that"],
+      ["assistant", "Great."],
+      ["user", "ah well"],
+    ]);
+    assert.equal(line("Wanted"), "", summary);
+    assert.match(line("Found"), /14 July at 9:40.*penicillin/, summary);
+    assert.doesNotMatch(summary, /did that|ah well/, summary);
+    await server.stop();
+  });
+
+  test("a talk of which nothing is kept says what it began with", async () => {
+    const server = await open();
+    const api = server.api(await server.key("began"));
+    const { summary, line } = await summed(api, [
+      ["user", "Funny film, that one with the parrot and the two policemen."],
+      ["assistant", "A classic."],
+    ]);
+    assert.equal(line("Wanted"), "", summary);
+    assert.match(summary, /^(Began with|Found): .*parrot/m, summary);
+    await server.stop();
+  });
+
+  test("what came of an effort after the session is no part of it", async () => {
+    const server = await open();
+    const api = server.api(await server.key("later"));
+    const { chat } = await say(api, 20, "The boiler knocks all night, please help me to get it quiet.", { channel: "web" });
+    const [effort] = isOk(await api.get(`/api/v1/efforts?chat_id=${chat.id}`)).items;
+    assert.ok(effort, "an effort is open");
+    isOk(await api.post(`/api/v1/memories/${effort.id}/resolve`, { resolution: "bled the radiators" }));
+    const [{ id }] = await sessionsOf(api, chat.id);
+    isOk(await api.post(`/api/v1/sessions/${id}/end`));
+    const [{ summary }] = await ended(api, chat.id);
+    assert.match(summary, /Left open: "The boiler knocks/, summary);
+    assert.doesNotMatch(summary, /radiators/, summary);
+    await server.stop();
+  });
+});
+
 onEachBackend("row 6, summaries say what came of it", (open) => {
   test("a session's summary tells wanted, found, decided and open, and who said it", async () => {
     const server = await open();

@@ -455,7 +455,7 @@ static struct str session_said(struct builder *b, struct str summary,
                                size_t room)
 {
     static const char *const order[] = {
-        "Left open:", "Decided:", "Wanted:", "Found:"};
+        "Left open:", "Decided:", "Wanted:", "Began with:", "Found:"};
     struct str lines[sizeof(order) / sizeof(order[0])];
     const size_t n = sizeof(order) / sizeof(order[0]);
     const char *out = "";

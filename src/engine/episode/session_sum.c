@@ -6,12 +6,14 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "engine/chat/session.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
+#include "engine/memory/memory.h"
 #include "engine/read/reading.h"
 #include "store/db.h"
 #include "text/settled.h"
@@ -22,6 +24,9 @@
 /* Turns of a session that its summary speaks of, the last ones. */
 #define MAX_SUMMED 200
 #define MAX_KEPT 40
+/* Notes that are looked at, and those told before what was said beside them. */
+#define MAX_NOTES 200
+#define MAX_NOTES_FIRST 3
 #define SUMMARY_BYTES 8000
 /* Said of each kind, what was kept and what was said together. */
 #define MAX_SAID 5
@@ -40,14 +45,25 @@ DB_SQL(SELECT_UNREAD, "SELECT 1 FROM unread u JOIN turns t ON t.tenant ="
                       " WHERE u.tenant = $1 AND u.user_id = $2"
                       " AND t.session_id = $3 AND u.given_up_at IS NULL"
                       " LIMIT 1");
+/* What came of an effort later is no part of the session: it was open then. A
+ * talk that is imported is summed up when all of it is known. */
 DB_SQL(SELECT_KEPT,
-       "SELECT m.type, m.status, m.summary, m.resolution, r.first_seq"
+       "SELECT m.type, CASE WHEN m.type = 'effort' AND m.updated_at > $6 THEN"
+       " 'open' ELSE m.status END, m.summary, m.resolution, r.first_seq"
        " FROM memory_refs r JOIN memories m ON m.tenant = r.tenant"
        " AND m.id = r.memory_id WHERE r.tenant = $1 AND r.chat_id = $2"
        " AND r.first_seq >= $3 AND r.first_seq <= $4"
        " AND m.type IN ('effort', 'decision') AND m.parent_id IS NULL"
        " AND m.retracted_at IS NULL AND m.is_instruction = 0"
        " ORDER BY r.first_seq, m.id LIMIT $5");
+/* What else was kept of it, each said in one turn. */
+DB_SQL(SELECT_NOTES,
+       "SELECT m.id, r.first_seq FROM memory_refs r JOIN memories m ON"
+       " m.tenant = r.tenant AND m.id = r.memory_id WHERE r.tenant = $1"
+       " AND r.chat_id = $2 AND r.first_seq >= $3 AND r.first_seq <= $4"
+       " AND m.type IN ('fact', 'preference', 'event', 'instruction')"
+       " AND m.origin = 'extracted' AND m.retracted_at IS NULL"
+       " AND m.is_instruction = 0 ORDER BY r.first_seq, m.id LIMIT $5");
 DB_SQL(UPSERT_SUMMARY,
        "INSERT INTO session_summaries (tenant, session_id, chat_id, summary,"
        " packed, created_at) VALUES ($1, $2, $3, '', $4, $5)"
@@ -60,6 +76,14 @@ struct kept {
     struct str summary;
     struct str resolution;
     int64_t seq;
+};
+
+struct note {
+    struct uuid id;
+    int64_t seq;
+    struct str text;
+    double sure; /* that it is worth keeping */
+    bool is_first;
 };
 
 /* One thing that is told, and by whom; who.s == NULL if nobody said it so. */
@@ -83,6 +107,9 @@ struct work {
     struct session session;
     struct turn *turns; /* of the session, people's */
     size_t n_turns;
+    struct note *notes; /* in order */
+    size_t n_notes;
+    struct told began;
     struct told_list said[SUMMARY_POINT_KINDS];
 };
 
@@ -206,11 +233,15 @@ static struct str sayer_of_text(const struct work *work, struct str text)
 /* Without the words of others that make it clear: "[which one?] the red". */
 static struct str own_words(struct str summary)
 {
-    size_t end = summary.len > 0 && summary.s[0] == '['
-                     ? str_find(summary, STR("] "), 0)
-                     : SIZE_MAX;
+    while (summary.len > 0 && summary.s[0] == '[') {
+        size_t end = str_find(summary, STR("] "), 0);
 
-    return end == SIZE_MAX ? summary : str_sub(summary, end + 2, summary.len);
+        if (end == SIZE_MAX) {
+            break;
+        }
+        summary = str_sub(summary, end + 2, summary.len);
+    }
+    return summary;
 }
 
 static void tell_kept(struct work *work, const struct kept *kept)
@@ -244,12 +275,126 @@ static enum clew_status collect_kept(struct store_tx *tx, struct work *work,
                           DB_ARGS(db_uuid(&work->session.chat_id),
                                   db_int(work->turns[0].seq),
                                   db_int(work->turns[work->n_turns - 1].seq),
-                                  db_int(MAX_KEPT)),
+                                  db_int(MAX_KEPT),
+                                  db_int(work->session.last_activity_at_ms)),
                           err);
     }
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         tell_kept(work, (const struct kept *)list.items + i);
     }
+    return status;
+}
+
+/* What it began with, unless something says already what it was about. */
+static void tell_began(struct work *work)
+{
+    if (work->said[SUMMARY_WANTED].count == 0 &&
+        !is_told(&work->said[SUMMARY_FOUND], work->began.text) &&
+        !is_told(&work->said[SUMMARY_DECIDED], work->began.text)) {
+        tell(work, SUMMARY_BEGAN, work->began.text, work->began.who);
+    }
+}
+
+static bool note_of(struct arena *arena, const struct db_rows *rows, void *item)
+{
+    struct note *out = item;
+
+    (void)arena;
+    out->id = db_get_uuid(rows, 0);
+    out->seq = db_get_int(rows, 1);
+    return true;
+}
+
+/* Its words as they were said, and how sure the reader was of it. */
+static bool read_note(struct arena *arena, const struct memory *memory,
+                      struct note *out)
+{
+    json_t *fields = NULL;
+    const json_t *said;
+
+    if (!memory->fields.s ||
+        json_parse(memory->fields, &fields, NULL) != CLEW_OK) {
+        return true; /* it has no words of its own */
+    }
+    said = json_object_get(fields, "statement");
+    out->text =
+        json_is_string(said) ? arena_str(arena, json_text(said)) : STR("");
+    out->sure = json_number_value(json_object_get(fields, "confidence"));
+    json_decref(fields);
+    return out->text.s != NULL;
+}
+
+/* The notes that are told first: the surest, of each turn one. */
+static void choose_first(struct work *work)
+{
+    for (size_t n = 0; n < MAX_NOTES_FIRST; n++) {
+        struct note *best = NULL;
+
+        for (size_t i = 0; i < work->n_notes; i++) {
+            struct note *note = &work->notes[i];
+            bool is_near =
+                (i > 0 && note[-1].seq == note->seq && note[-1].is_first) ||
+                (i + 1 < work->n_notes && note[1].seq == note->seq &&
+                 note[1].is_first);
+
+            if (note->text.len > 0 && !note->is_first && !is_near &&
+                (!best || note->sure > best->sure)) {
+                best = note;
+            }
+        }
+        if (best) {
+            best->is_first = true;
+        }
+    }
+}
+
+static void tell_notes(struct work *work, bool are_first)
+{
+    for (size_t i = 0; i < work->n_notes; i++) {
+        const struct note *note = &work->notes[i];
+
+        if (note->is_first == are_first && note->text.len > 0) {
+            tell(work, SUMMARY_FOUND, note->text, sayer_of(work, note->seq));
+        }
+    }
+}
+
+static enum clew_status read_notes(struct store_tx *tx, struct work *work,
+                                   struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct note), .fn = note_of};
+    struct memory *memories = NULL;
+    struct uuid ids[MAX_NOTES];
+    size_t n_memories = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (work->n_turns > 0) {
+        status = rows_add(tx, &list, &SELECT_NOTES,
+                          DB_ARGS(db_uuid(&work->session.chat_id),
+                                  db_int(work->turns[0].seq),
+                                  db_int(work->turns[work->n_turns - 1].seq),
+                                  db_int(MAX_NOTES)),
+                          err);
+    }
+    work->notes = list.items;
+    work->n_notes = list.count;
+    for (size_t i = 0; i < list.count; i++) {
+        ids[i] = work->notes[i].id;
+    }
+    if (status == CLEW_OK && list.count > 0) {
+        status = memory_find_many(tx, work->arena, ids, list.count, &memories,
+                                  &n_memories, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
+        for (size_t k = 0; k < n_memories; k++) {
+            if (uuid_eq(&memories[k].id, &work->notes[i].id) &&
+                !read_note(work->arena, &memories[k], &work->notes[i])) {
+                return clew_no_memory(err);
+            }
+        }
+    }
+    choose_first(work);
     return status;
 }
 
@@ -280,9 +425,13 @@ static enum clew_status collect_said(struct work *work, struct clew_error *err)
     for (size_t k = 0; status == CLEW_OK && k < SUMMARY_POINT_KINDS; k++) {
         for (size_t i = 0; i < points.n[k]; i++) {
             const struct summary_point *point = &points.of[k][i];
+            struct str who = who_said(&work->turns[point->turn]);
 
-            tell(work, (enum summary_point_kind)k, point->text,
-                 who_said(&work->turns[point->turn]));
+            if (k == SUMMARY_BEGAN) {
+                work->began = (struct told){.text = point->text, .who = who};
+            } else {
+                tell(work, (enum summary_point_kind)k, point->text, who);
+            }
         }
     }
     return status;
@@ -295,9 +444,8 @@ static enum clew_status collect_said(struct work *work, struct clew_error *err)
 static void format(const struct work *work, struct buf *out)
 {
     static const char *const labels[SUMMARY_POINT_KINDS] = {
-        [SUMMARY_WANTED] = "Wanted",
-        [SUMMARY_FOUND] = "Found",
-        [SUMMARY_DECIDED] = "Decided",
+        [SUMMARY_BEGAN] = "Began with",    [SUMMARY_WANTED] = "Wanted",
+        [SUMMARY_FOUND] = "Found",         [SUMMARY_DECIDED] = "Decided",
         [SUMMARY_LEFT_OPEN] = "Left open",
     };
 
@@ -366,6 +514,7 @@ static enum clew_status do_sum(struct store_tx *tx, void *arg,
         session_find(tx, work->arena, &work->session_id, &work->session, err);
 
     memset(work->said, 0, sizeof(work->said));
+    work->began = (struct told){0};
     if (status == CLEW_NOT_FOUND) {
         return task_complete_noted(tx, work->task, NULL, work->now_ms,
                                    err); /* forgotten */
@@ -386,9 +535,15 @@ static enum clew_status do_sum(struct store_tx *tx, void *arg,
         status = collect_kept(tx, work, err);
     }
     if (status == CLEW_OK) {
+        status = read_notes(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        tell_notes(work, true);
         status = collect_said(work, err);
     }
     if (status == CLEW_OK) {
+        tell_notes(work, false); /* where there is room */
+        tell_began(work);
         status = write_summary(tx, work, err);
     }
     return status == CLEW_OK
