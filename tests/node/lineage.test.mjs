@@ -467,6 +467,22 @@ onEachBackend("lineage", (open) => {
     assert.deepEqual(await list(), [], "the suggestion settles it");
   });
 
+  test("a name in common is no conflict", async () => {
+    const t = await tenant();
+    const pairs = {
+      one: ["Tilda plays violin since last summer and hates every minute of it.",
+        "back from Brittany. it was gorgeous, Mme Le Goff made us kouign-amann each morning. Tilda learnt to swim properly"],
+      two: ["I have a cold since sunday and the concert is in two weeks",
+        "concert got moved anyway: october 31, same church, because of the heating"],
+    };
+    const count = async (user_id) => (await t.api.get(`/api/v1/conflicts?user_id=${user_id}`)).body.items.length;
+    for (const [user_id, pair] of Object.entries(pairs)) for (const content of pair) {
+      await t.api.post("/api/v1/turns", { user_id, role: "user", content });
+    }
+    assert.equal(await count("one"), 0, "swimming does not contradict the violin");
+    assert.equal(await count("two"), 1, "a day that moved does");
+  });
+
   test("conflicts are found however much was said in between", async () => {
     const t = await tenant();
     const list = async (query = "") => (await t.api.get(`/api/v1/conflicts${query}`)).body.items;

@@ -26,9 +26,11 @@
  * at, and recall reads both with the question. */
 #define UPDATES 0.99f
 #define SHARED 2
-/* ... that it says the same, that somebody should look at the two. */
+/* ... that it says the same, that somebody should look at the two; surer where
+ * they share a single word, which is often no more than a name or a month. */
 #define SAME 0.93f
 #define SUSPECT 0.60f
+#define SUSPECT_ONE 0.90f
 
 static struct str text_of(const json_t *object, const char *field)
 {
@@ -229,6 +231,13 @@ static bool is_update(const struct held *held, const float *p)
     return held->n_shared >= SHARED && p[READER_NOTE_UPDATES] >= UPDATES;
 }
 
+static bool is_suspect(const struct held *held, const float *p)
+{
+    return !held->is_later &&
+           p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >=
+               (held->n_shared >= SHARED ? SUSPECT : SUSPECT_ONE);
+}
+
 static enum clew_status load_pairs(struct observation *o,
                                    const struct keep_note *note,
                                    struct held *out, struct reader_pair *pairs,
@@ -295,9 +304,7 @@ static enum clew_status near_by_reader(struct observation *o,
         } else if (is_update(&held[i], p) && p[READER_NOTE_UPDATES] > best) {
             best = p[READER_NOTE_UPDATES];
             out->refined = held[i].other.id;
-        } else if (p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >=
-                       SUSPECT &&
-                   !held[i].is_later) {
+        } else if (is_suspect(&held[i], p)) {
             add_suspect(out, &held[i].other);
         }
     }
