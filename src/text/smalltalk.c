@@ -210,10 +210,52 @@ static bool is_address(struct str stretch)
     return is_greeting && n <= 2 && memchr(stretch.s, ',', stretch.len) != NULL;
 }
 
+/* What is quoted is none of the speaker's courtesies: cut, it would keep its
+ * closing mark alone. */
+static bool opens_quote(struct str text)
+{
+    size_t at = 0;
+    uint32_t len;
+
+    while (at < text.len && isspace((unsigned char)text.s[at])) {
+        at++;
+    }
+    if (at == text.len) {
+        return false;
+    }
+    switch (char_decode(text, at, &len)) {
+    case '"':
+    case 0x00ab: /* « */
+    case 0x00bb: /* » */
+    case 0x201c: /* “ */
+    case 0x201e: /* „ */
+    case 0x300c: /* 「 */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "Good, that you came" in German: "dass du kommst" is no sentence alone. */
+static bool is_dependent(struct str text, size_t from)
+{
+    struct said_word word;
+    struct str said;
+
+    if (!next_word(text, &from, &word) || word.is_run) {
+        return false;
+    }
+    said = (struct str){word.lower, word.len};
+    return str_eq(said, STR("dass")) || str_eq(said, STR("daß"));
+}
+
 size_t smalltalk_skip(struct str text)
 {
     size_t from = 0;
 
+    if (opens_quote(text)) {
+        return 0;
+    }
     for (;;) {
         struct said_word word;
         size_t at = from;
@@ -231,7 +273,8 @@ size_t smalltalk_skip(struct str text)
             return from;
         }
         /* "can you" before a comma may belong to what follows */
-        if (end < text.len && kind_of(text, &word) != SMALLTALK_OPENER) {
+        if (end < text.len && (kind_of(text, &word) != SMALLTALK_OPENER ||
+                               is_dependent(text, end))) {
             return from;
         }
         from = end;

@@ -112,6 +112,12 @@ static void what_is_said_begins_after_them(void **state)
         {"Привет! Принтер сломался", "Принтер сломался"},
         {"¡Hola! ¿Cuánto cuesta?", "¿Cuánto cuesta?"},
         {"", ""},
+        {"Gut, dass ihr früh losfahrt.", "Gut, dass ihr früh losfahrt."},
+        {"Super, das Auto läuft.", "das Auto läuft."},
+        {"\"Hello Ms Reed, is the barn free in May?\"",
+         "\"Hello Ms Reed, is the barn free in May?\""},
+        {"« Bonjour Luc, la grange est libre. »",
+         "« Bonjour Luc, la grange est libre. »"},
     };
 
     (void)state;
