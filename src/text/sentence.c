@@ -128,6 +128,30 @@ static bool is_loose_abbreviation(const struct token *token)
     return false;
 }
 
+/* "im 3. Stock", "zum 2. Mal", "die 4. Klasse": German words that ask for a
+ * noun, a number and the noun. "am 27. Dann" has no noun and "am 27. Papa" may
+ * be two sentences, so "am" is none of them. */
+static bool is_counted_noun(const struct tokens *tokens,
+                            const struct token *number,
+                            const struct token *after)
+{
+    static const char *const leads[] = {"im",  "zum", "zur", "beim", "der",
+                                        "die", "das", "dem", "den",  "des"};
+
+    if (number == tokens->items || number->kind != TOKEN_NUMBER ||
+        number->folded.len > 2 || after->kind != TOKEN_WORD ||
+        !(after->flags & TOKEN_CAPITAL) ||
+        (after->flags & TOKEN_STOP && !str_eq(after->folded, STR("mal")))) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+        if (str_eq(number[-1].folded, str_of(leads[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool opens_sentence(const struct token *next)
 {
     return !(next->flags & TOKEN_LOWER_START) || next->kind == TOKEN_PUNCT;
@@ -166,6 +190,9 @@ static bool full_stop_ends(const struct tokens *tokens, size_t dot, size_t next)
     /* "am 14. Februar" */
     if (before->kind == TOKEN_NUMBER && before->folded.len <= 2 &&
         date_is_month(after->folded)) {
+        return false;
+    }
+    if (is_counted_noun(tokens, before, after)) {
         return false;
     }
     return opens_sentence(after);

@@ -153,6 +153,30 @@ static void sentences_say_if_they_ask(void **state)
     }
 }
 
+static void counted_nouns_are_no_ends(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t n;
+    } cases[] = {
+        {"Oma wohnt im 3. Stock links.", 1},
+        {"Sie kam zum 2. Mal zu spät. Es regnete.", 2},
+        {"Nach der 4. Klasse zieht er um.", 1},
+        {"Wir bleiben bis zum 12. Dann fahren wir heim.", 2},
+        {"I am 27. Paul is 30.", 2},
+        {"We meet on the 12. Bring a coat.", 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct analysis analysis = run(cases[i].text);
+
+        if (analysis.n_sentences != cases[i].n) {
+            fail_msg("\"%s\": %zu", cases[i].text, analysis.n_sentences);
+        }
+    }
+}
+
 static void subjects_and_topics_read_well(void **state)
 {
     static const struct {
@@ -320,6 +344,7 @@ int main(void)
         cmocka_unit_test(entities_have_their_kind),
         cmocka_unit_test(keywords_come_rarest_first),
         cmocka_unit_test(sentences_say_if_they_ask),
+        cmocka_unit_test(counted_nouns_are_no_ends),
         cmocka_unit_test(subjects_and_topics_read_well),
         cmocka_unit_test(alike_strings_are_alike),
         cmocka_unit_test(odd_texts_are_analysed_too),
