@@ -195,8 +195,10 @@ onEachBackend("the page", (open, backend) => {
   });
 
   test("memories are added, pinned, tagged, filtered, taken back and forgotten", async () => {
+    isOk(await api.post("/api/v1/memories", { user_id: "ada", type: "instruction", summary: "Never call before nine" }), 201);
     const page = await openPage(browser, server.url);
     await page.view("/memories");
+    await page.getByText("Instructions", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByLabel("What is so").fill("The spare key hangs by the green door");
     await page.getByLabel("Tags, by commas").fill("keys, door");
@@ -304,8 +306,13 @@ onEachBackend("the page", (open, backend) => {
       for (const l of body.items) l.confidence = l.id === link.id ? "uncertain" : "high";
       await route.fulfill({ response: answer, json: { ...body, items: body.items.filter((l) => l.id === link.id) } });
     });
+    await page.route(/chats\/[0-9a-f-]+$/, async (route) => { /* … of chats that name no channel */
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...await answer.json(), channels: [] } });
+    });
     await page.view("/timeline?days=91");
     await page.locator(".judge .said").first().waitFor();
+    assert.ok((await page.locator(".judge .meta span").allInnerTexts()).every(Boolean), "no dots around nothing");
     await page.getByRole("button", { name: "They belong together" }).click();
     await page.getByText("No link waits for a word.").waitFor();
     const judged = isOk(await api.get("/api/v1/links")).items.find((l) => l.id === link.id);

@@ -10,7 +10,8 @@ import { lineage } from "../lineage.js";
 import { windowed } from "../list.js";
 import { button, chatLink, failedIn, forget, form, holds, memoryMeta, memoryYarn, refOf, words } from "../parts.js";
 
-const plural = { fact: "Facts", decision: "Decisions", event: "Events", effort: "Efforts", thought: "Thoughts", skill: "Skills" };
+const plural = { fact: "Facts", decision: "Decisions", event: "Events", effort: "Efforts", thought: "Thoughts", skill: "Skills",
+  instruction: "Instructions", preference: "Preferences" };
 
 /* The words of a memory in the turn they were said in. */
 function quoted(text, memory, turn) {

@@ -136,7 +136,7 @@ export default async function timeline(ctx) {
       };
       const linked = l.decision === "link";
       put(judge, h("section", { class: "judge", "aria-label": "Is this link right?" }, h("p", { class: "big" }, score(l.llm ?? l.algorithmic), h("small", {}, linked ? "joined, not sure" : "kept apart, not sure")),
-        h("div", { class: "pair" }, sides.map((sd) => h("div", {}, h("p", { class: "meta" }, h("a", { class: `topic ${yarn(sd.chat.id)}`, href: `#/chat/${sd.chat.id}` }, clip(sd.chat.title ?? "untitled", 40)), h("span", {}, sd.chat.channels[0] ?? ""), h("span", {}, sd.chat.user_id), h("span", {}, since(sd.chat.created_at))),
+        h("div", { class: "pair" }, sides.map((sd) => h("div", {}, h("p", { class: "meta" }, h("a", { class: `topic ${yarn(sd.chat.id)}`, href: `#/chat/${sd.chat.id}` }, clip(sd.chat.title ?? "untitled", 40)), sd.chat.channels[0] && h("span", {}, sd.chat.channels[0]), h("span", {}, sd.chat.user_id), h("span", {}, since(sd.chat.created_at))),
           h("p", { class: "said", dir: "auto" }, clip(sd.turns[0]?.text ?? "", 200))))),
         h("div", { class: "acts" }, button("They belong together", { role: "write", cls: "go", onclick: () => say(linked ? "correct" : "incorrect") }), button("They do not", { role: "write", onclick: () => say(linked ? "incorrect" : "correct") }),
           h("button", { class: "btn ghost", type: "button", onclick: () => ask(i + 1) }, "Later"))));
