@@ -258,7 +258,9 @@ static void a_number_alone_keeps_the_month_said_before(void **state)
 static void a_number_alone_keeps_the_month_of_a_feast(void **state)
 {
     static const struct said rows[] = {
-        {"2026-11-01", "Christmas is at my aunt's. We drive on the 23rd",
+        {"2026-11-01",
+         "Christmas is at my aunt's. We drive on the 23rd. Leo stays home till "
+         "the 24th",
          "2026-12-25", NULL},
     };
     struct arena arena;
@@ -275,9 +277,11 @@ static void a_number_alone_keeps_the_month_of_a_feast(void **state)
     assert_int_equal(tokens_of(&arena, str_of(rows[0].text), &tokens), CLEW_OK);
     assert_true(
         dates_of(&arena, str_of(rows[0].text), &tokens, &options, &dates, &n));
-    assert_int_equal(n, 2);
+    assert_int_equal(n, 3);
     day_text(dates[1].from_ms, day);
     assert_string_equal(day, "2026-12-23");
+    day_text(dates[2].said_from_ms, day);
+    assert_string_equal(day, "2026-12-24");
     arena_release(&arena);
 }
 

@@ -108,6 +108,8 @@ static void keep_said(struct date_parser *parser, size_t from, size_t to,
             ref->said_day = day;
             ref->said_reach = sentence + MONTH_REACH;
             ref->has_said = true;
+        } else if (parser->items[i].class == DC_ORDINAL && ref->has_said) {
+            ref->said_reach = sentence + MONTH_REACH; /* still of that month */
         }
     }
     if (when->grain == DATE_TIME && when->is_unsure) {
