@@ -467,7 +467,8 @@ static bool is_kept_anyway(const struct select_turn *turn,
 }
 
 /* The note of sentences [first, *end), or of one more before them where only
- * both together stand; or of the first of them, if those do. */
+ * both together stand; or of the first of them, if those do. If none does the
+ * others are looked at without the first one. */
 static bool find_note(struct arena *arena, const struct select_input *input,
                       size_t least, size_t first, size_t *end,
                       struct select_note *out, bool *out_wanted)
@@ -498,6 +499,7 @@ static bool find_note(struct arena *arena, const struct select_input *input,
             *end = to; /* the others may have what they need in this one */
         }
     }
+    *end = *out_wanted ? *end : first + 1;
     return true;
 }
 
@@ -576,6 +578,33 @@ enum clew_status select_words(struct arena *arena,
 /* --- efforts ---------------------------------------------------------------
  */
 
+/* "I want to be rid of them": the sentence before says of what, if only with it
+ * the title stands and both are short enough to be one. */
+static enum clew_status begin_named(struct arena *arena,
+                                    const struct select_turn *turn,
+                                    size_t *first, size_t end)
+{
+    const struct analysis *a = turn->analysis;
+    const struct span *title = &a->sentences[*first].span;
+    struct str words =
+        str_sub(turn->text, title->from, a->sentences[end - 1].span.to);
+    const struct sentence *before =
+        *first > 0 ? &a->sentences[*first - 1] : NULL;
+    enum stands verdict = STANDS;
+    enum clew_status status =
+        stands_of(arena, (struct str){NULL, 0}, words, &verdict);
+
+    if (status != CLEW_OK || verdict == STANDS || !before || before->is_code ||
+        a->sentences[end - 1].span.to - before->span.from > TITLE_BYTES) {
+        return status;
+    }
+    status = stands_of(arena,
+                       str_sub(turn->text, before->span.from, before->span.to),
+                       words, &verdict);
+    *first -= status == CLEW_OK && verdict == STANDS;
+    return status;
+}
+
 enum clew_status select_opening(struct arena *arena,
                                 const struct select_turn *turn,
                                 struct select_opening *out)
@@ -607,6 +636,9 @@ enum clew_status select_opening(struct arena *arena,
     }
     while (first > 0 && telling_words(a, first, end) < THIN_WORDS) {
         first--;
+    }
+    if (begin_named(arena, turn, &first, end) != CLEW_OK) {
+        return CLEW_NO_MEMORY;
     }
     out->cite = (struct select_cite){a->sentences[first].span.from,
                                      a->sentences[end - 1].span.to};

@@ -241,6 +241,7 @@ struct place {
     size_t end;
     bool after_det; /* a noun follows */
     bool after_own; /* … and may be somebody */
+    bool in_phrase; /* no noun came since "my", "the" */
 };
 
 static bool is_name(const struct reading *r, const struct token *token)
@@ -287,6 +288,16 @@ static bool is_by_trade(struct str word)
            str_ends(word, STR("ist")) || str_ends(word, STR("ian"));
 }
 
+/* "My new glaze keeps": what ends a phrase that a noun must end is one, though
+ * the lexicon knows it for a verb. */
+static bool ends_phrase(const struct reading *r, const struct token *token,
+                        size_t next, const struct place *p)
+{
+    return p->in_phrase && telling_is(token) && token->kind == TOKEN_WORD &&
+           (next == p->end || is_verb(r, at(r, next)) ||
+            bits_of(r, at(r, next)) & (SW_PREP | SW_JOIN));
+}
+
 static void learn(const struct reading *r, size_t i, unsigned bits,
                   struct place *p)
 {
@@ -296,11 +307,12 @@ static void learn(const struct reading *r, size_t i, unsigned bits,
                      !str_ends(token->folded, STR("ss"));
     bool is_man = bits & SW_MAN;
     bool is_woman = bits & SW_WOMAN;
-    bool is_noun_here = !in_date(r, token) && !(bits & (SW_SOME | SW_DAY)) &&
-                        (is_noun(r, token, p->after_det) ||
-                         /* "rent is" */
-                         (telling_is(token) && next < p->end &&
-                          bits_of(r, at(r, next)) & SW_BE));
+    bool is_noun_here =
+        !in_date(r, token) && !(bits & (SW_SOME | SW_DAY)) &&
+        (is_noun(r, token, p->after_det) || ends_phrase(r, token, next, p) ||
+         /* "rent is" */
+         (telling_is(token) && next < p->end &&
+          bits_of(r, at(r, next)) & SW_BE));
 
     if (bits & (SW_PERSON | SW_ANIMAL) || is_name(r, token) ||
         (is_noun_here && !is_man && !is_woman &&
@@ -316,6 +328,9 @@ static void learn(const struct reading *r, size_t i, unsigned bits,
     p->named.value |= token->kind == TOKEN_NUMBER || in_date(r, token);
     p->after_det = bits & SW_DET || (p->after_det && !telling_is(token));
     p->after_own = bits & SW_OWN || (p->after_own && !is_noun_here);
+    p->in_phrase =
+        r->is_english && (bits & (SW_OWN | SW_DET) ||
+                          (p->in_phrase && !is_noun_here && telling_is(token)));
 }
 
 /* --- words that point ------------------------------------------------------

@@ -90,6 +90,8 @@ static void what_names_its_matter_stands(void **state)
         "Dentist on Friday at three.",
         "Rent: 850 a month.",
         "The boiler broke and it leaks.",
+        "My new glaze keeps crawling, it pulls away from the rim.",
+        "The drill stalls and it smokes.",
         "Rent is 780 and it's split with Oyelaran.",
         "The trades have gold in them.",
         "My brother Tom says he will come.",
