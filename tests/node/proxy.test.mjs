@@ -423,6 +423,27 @@ describe("memory", () => {
     assert.ok(!/Ignore all previous/.test(await ask()));
   });
 
+  test("nothing is told twice, as a turn and in a sum", async () => {
+    const who = someone();
+    const client = anthropic({ "x-clew-user": who, "x-clew-inject": "on" });
+    const tell = async (at, content) => {
+      const answer = await api.post("/api/v1/turns", { user_id: who, role: "user", content, created_at: at });
+      assert.equal(answer.status, 201, answer.text);
+    };
+    const ask = async (question) => {
+      await client.messages.create({ ...call, messages: [user(question)] });
+      return upstream.requests.at(-1).body.messages[0].content;
+    };
+    const gite = "Madame Corvellec rents us the gite at Douarnenez for 690 a week";
+    await tell("2026-04-18T11:00:00Z", gite);
+    await tell("2026-06-21T11:00:00Z", "Madame Corvellec wants 250 euros in advance for the gite at Douarnenez");
+    await tell("2026-08-02T11:00:00Z", "We are back from the gite at Douarnenez, Madame Corvellec baked for us each morning");
+    await until("the chats are summed up together", async () =>
+      (await api.get(`/api/v1/episodes?user_id=${who}`)).body.items.some((one) => one.type === "cross_chat"));
+    const text = await ask("what does Madame Corvellec want for the gite at Douarnenez?");
+    assert.equal(text.split(gite).length, 2, text);
+  });
+
   test("OpenAI's forms get it at the same place", async () => {
     const client = openai({ "x-clew-user": name, "x-clew-inject": "on" });
     await client.chat.completions.create({ model: "m", messages: [user("Zanzibar news")] });
