@@ -112,6 +112,7 @@ struct search_work {
     struct matter *matters;
     size_t count;
     size_t cap;
+    double best_match;  /* of them; 0 as long as they are not put in order */
     struct turn *cited; /* turns looked up for memories */
     size_t n_cited;
     struct turn *before;

@@ -150,9 +150,20 @@ static double fused(const struct matter *matter, double read, double own,
            time * matter->time + (matter->n_named > 0 ? FUSE_NAMED : 0);
 }
 
+/* The reader knows what an answer looks like better than what it is about:
+ * "half past four" answers whatever asks for an hour. So its word counts less
+ * for what matches far less than the best does. */
+static double far_cost(const struct search_work *work,
+                       const struct matter *matter)
+{
+    return FAR_COST *
+           above_zero(FAR_SHARE * work->best_match - own_match(matter));
+}
+
 /* What it is ordered by: a no of the reader, and what only asks the same, count
  * as not read (ORDER_LEAST). */
-static double ordered(const struct matter *matter, double time)
+static double ordered(const struct search_work *work,
+                      const struct matter *matter, double time)
 {
     double read = ORDER_LEAST;
     double own = ORDER_OWN;
@@ -160,7 +171,7 @@ static double ordered(const struct matter *matter, double time)
     if (matter->hit.is_asking) {
         own *= PROMISE_ASKING;
     } else if (matter->read >= 0) {
-        read = fmax(read, logit((double)matter->read));
+        read = fmax(read, logit((double)matter->read) - far_cost(work, matter));
     }
     return fused(matter, read, own, time);
 }
@@ -172,7 +183,7 @@ double search_standing(const struct search_work *work,
 
     return is_foreign(work->query->query)
                ? fused(matter, word_of(matter), FUSE_OWN_FOREIGN, time)
-               : ordered(matter, time);
+               : ordered(work, matter, time);
 }
 
 /* A word or two, nothing but identifiers, or "http header parser crash" without
@@ -233,10 +244,13 @@ bool search_is_outside(const struct matter *later, const struct matter *earlier)
     return later->time < earlier->time;
 }
 
+/* … and of the same matter, as far as the question tells: the later of two
+ * dates is an update of the other only if both are dates of one thing. */
 static bool is_newer(const struct matter *later, const struct matter *earlier)
 {
     return later->hit.item.created_at_ms > earlier->hit.item.created_at_ms &&
-           !search_is_outside(later, earlier);
+           !search_is_outside(later, earlier) &&
+           own_match(later) >= UPDATE_SHARE * own_match(earlier);
 }
 
 static bool may_answer(const struct matter *matter)
@@ -556,6 +570,14 @@ void search_set_scores(struct search_work *work)
     }
 }
 
+static void set_best_match(struct search_work *work)
+{
+    work->best_match = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        work->best_match = fmax(work->best_match, own_match(&work->matters[i]));
+    }
+}
+
 enum clew_status search_order(struct search_work *work, struct clew_error *err)
 {
     bool is_read = search_reads(work);
@@ -570,19 +592,23 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
     bool is_by_words =
         is_read && asks_by_words(work->arena, work->query->query);
 
+    set_best_match(work);
     for (size_t i = 0; i < work->count; i++) {
         struct matter *matter = &work->matters[i];
 
-        matter->evidence = is_read ? fused(matter, word_of(matter), own, time)
-                                   : search_promise(matter);
+        matter->evidence =
+            is_read ? fused(matter, word_of(matter) - far_cost(work, matter),
+                            own, time)
+                    : search_promise(matter);
         if (is_by_words) {
             matter->evidence = fmax(matter->evidence, by_words(matter));
         }
         if (matter->hit.is_asking) {
             matter->evidence = fmin(matter->evidence, ASKING_MOST);
         }
-        matter->sum = is_read && !is_by_words && !is_far ? ordered(matter, time)
-                                                         : matter->evidence;
+        matter->sum = is_read && !is_by_words && !is_far
+                          ? ordered(work, matter, time)
+                          : matter->evidence;
     }
     if (is_by_words) {
         put_strangers_behind(work);

@@ -70,6 +70,10 @@
  * hardly looks at days. */
 #define FUSE_TIME 4.0
 #define FUSE_TIME_FOREIGN 8.0 /* where words count more, too */
+/* What matches by less than this share of the best match loses so much of the
+ * logit for each unit that it lacks. */
+#define FAR_SHARE 0.4
+#define FAR_COST 2.0
 /* Instead of that logit, for what was not read. */
 #define FUSE_UNREAD (-6.0)
 
@@ -112,9 +116,11 @@
 #define UPDATE_MAX_PAIRS 4
 #define UPDATE_MIN_READ 0.03
 #define UPDATE_GAP 5.0
+/* … and matching by so much of its match: else it is of another matter. */
+#define UPDATE_SHARE 0.6
 /* The reader's word that the later holds instead of the earlier: it goes first;
  * the earlier is marked as superseded. */
-#define UPDATE_LIKELY 0.15
+#define UPDATE_LIKELY 0.5
 #define UPDATE_SURE 0.95
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
