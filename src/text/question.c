@@ -44,6 +44,13 @@ static const char *const name_marks[] = {"谁",   "誰",   "哪里", "哪裡",
 static const char *const number_marks[] = {"多少",   "几个", "幾個", "几次",
                                            "いくつ", "何人", "何回", "いくら",
                                            "กี่",      "เท่าไ"};
+/* What asks for a name, beside a question word. */
+static const char *const naming_words[] = {
+    "name",    "names",    "called", "heißt",    "heisst", "heißen",
+    "heissen", "heiss",    "hieß",   "appelle",  "llama",  "llaman",
+    "nombre",  "nom",      "chiama", "chiamano", "nome",   "chama",
+    "chamam",  "heet",     "heten",  "heter",    "hedder", "appellent",
+    "namens",  "s'appelle"};
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 static bool is_one_of(struct str word, const char *const *list, size_t count)
@@ -116,4 +123,26 @@ uint32_t question_wants(struct str text, const struct tokens *tokens)
                  ? QUESTION_NUMBER
                  : 0;
     return wants;
+}
+
+size_t question_names(const struct tokens *tokens)
+{
+    size_t of = SIZE_MAX;
+    size_t n_others = 0;
+    bool is_asked = false;
+
+    for (size_t i = 0; i < tokens->count; i++) {
+        const struct token *token = &tokens->items[i];
+
+        if (token->kind == TOKEN_PUNCT || token->flags & TOKEN_PART) {
+            continue;
+        }
+        if (is_one_of(token->folded, naming_words, COUNT(naming_words))) {
+            is_asked = true;
+        } else if (!(token->flags & (TOKEN_STOP | TOKEN_CHAT))) {
+            n_others++;
+            of = i;
+        }
+    }
+    return is_asked && n_others == 1 ? of : SIZE_MAX;
 }

@@ -21,4 +21,8 @@ enum question_wants {
 /* enum question_wants of all sentences of the text. */
 uint32_t question_wants(struct str text, const struct tokens *tokens);
 
+/* "What is my sister's name?", "wie heißt der Hund?": the place of the token
+ * whose name is asked for, where one word says it; else SIZE_MAX. */
+size_t question_names(const struct tokens *tokens);
+
 #endif

@@ -46,12 +46,10 @@ onEachBackend("matters", (open) => {
   let api;
   const ask = async (query) => isOk(await api.post("/api/v1/recall",
     { query, user_id: "u", kinds: ["turn"], at: "2026-05-25T12:00:00Z" }));
-  const chats = new Map();
   before(async () => {
     api = (await open()).api();
     for (const [day, ...turns] of talks) {
       const chat = isOk(await api.post("/api/v1/chats", { user_id: "u" }), 201);
-      chats.set(chat.id, turns[0]);
       for (const [i, text] of turns.entries()) {
         isOk(await api.post("/api/v1/turns", { user_id: "u", chat_id: chat.id,
           role: text.startsWith("> ") ? "assistant" : "user", content: text.replace(/^> /, ""),
@@ -69,5 +67,18 @@ onEachBackend("matters", (open) => {
       const { items } = await ask(query);
       assert.match(items[0].text, answer, query);
     }
+  });
+
+  test("a name beside what somebody is to one tells who that is", async () => {
+    for (const [query, answer] of [
+      ["what is my girlfriend's name?", /girlfriend Alena/],
+      ["What's the name of my girlfriend?", /girlfriend Alena/],
+      ["what's my brother-in-law called?", /brother-in-law Matti/],
+      ["wie heißt meine Schwester?", /Schwester Kathrin/]]) {
+      const { items, answered } = await ask(query);
+      assert.match(items[0].text, answer, query);
+      assert.equal(answered, "yes", query);
+    }
+    assert.notEqual((await ask("what is my brother's name?")).answered, "yes");
   });
 });

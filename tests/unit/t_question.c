@@ -60,10 +60,49 @@ static void the_question_word_tells_the_kind_of_answer(void **state)
     }
 }
 
+static void a_name_is_asked_of_one_word(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *of; /* NULL: of nothing */
+    } names[] = {
+        {"What is my girlfriend's name?", "girlfriend's"},
+        {"what's the name of my sister?", "sister"},
+        {"what is our dog called", "dog"},
+        {"Wie heißt meine Schwester?", "schwester"},
+        {"¿Cómo se llama mi hermana?", "hermana"},
+        {"what is my sister's age?", NULL},
+        {"what's the name of the old server?", NULL}, /* of two words */
+        {"what is her name?", NULL},
+        {"", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct arena arena;
+        struct tokens tokens;
+        size_t of;
+
+        arena_init(&arena, (size_t)1 << 20);
+        assert_int_equal(tokens_of(&arena, str_of(names[i].text), &tokens),
+                         CLEW_OK);
+        of = question_names(&tokens);
+        if ((of != SIZE_MAX) != (names[i].of != NULL)) {
+            print_error("case: %s\n", names[i].text);
+        }
+        assert_true((of != SIZE_MAX) == (names[i].of != NULL));
+        if (names[i].of) {
+            assert_true(str_eq(tokens.items[of].folded, str_of(names[i].of)));
+        }
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_question_word_tells_the_kind_of_answer),
+        cmocka_unit_test(a_name_is_asked_of_one_word),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

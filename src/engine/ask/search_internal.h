@@ -11,6 +11,7 @@
  * search_asking.c  what only asks the same
  * search_outcome.c what came of the matters that were found
  * search_read.c    the first of them read with the question
+ * search_called.c  a name asked for and told in passing
  * search_score.c   one score, and the order
  * search_told.c    what a model read that replaces what was found
  * search.c         the steps in order
@@ -178,6 +179,10 @@ enum clew_status search_find_named(struct search_work *work,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The few that hold most of it before all others. */
 void search_put_named_first(struct search_work *work);
+/* Of the first `count`, which were read, those that name in passing what the
+ * name is asked of: they answer. */
+enum clew_status search_find_called(struct search_work *work, size_t count,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* What only asks the question again; only where candidates are read. */
 enum clew_status search_find_asking(struct search_work *work,
                                     struct clew_error *err) CLEW_MUST_CHECK;

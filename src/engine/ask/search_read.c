@@ -341,7 +341,7 @@ static enum clew_status read_pairs(struct search_work *work,
         matter->read = matter->is_glanced ? fminf(matter->read, GLANCE_MOST)
                                           : reading->verdicts[i].p[0];
     }
-    return CLEW_OK;
+    return search_find_called(work, reading->count, err);
 }
 
 /* "2 mar 2026: how much was it? (boiler radiator)": the talk's words behind it,

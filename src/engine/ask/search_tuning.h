@@ -45,6 +45,9 @@
 /* … and of what only asks the same: others are read before it. */
 #define PROMISE_ASKING 0.1
 
+/* What is read of a turn that names in passing what the name is asked of. */
+#define CALLED_READ 0.95
+
 /* --- what came of it --- */
 
 /* Turns among the first whose efforts are looked at, efforts at once, and turns

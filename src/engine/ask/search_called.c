@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search_called.c - a name in passing: "my sister Kathrin came along" tells
+ * what the sister is called. See search_internal.h.
+ *
+ * The reader takes such a turn for what it tells otherwise. The form is exact:
+ * the word that the name is asked of, whose it is before it as in the question,
+ * and a name right behind it.
+ */
+#include "engine/ask/search_internal.h"
+
+#include "text/question.h"
+
+#include <string.h>
+
+/* The beginnings of words that say that it is the speaker's own, and of those
+ * that say so of whom one speaks to. */
+static const char *const mine[] = {"my",    "our",   "mein", "unser", "mon",
+                                   "ma",    "notre", "mi",   "mis",   "nuestr",
+                                   "nostr", "mio",   "mia",  "meu",   "minha",
+                                   "nosso", "mijn",  "onze", "min",   "vår"};
+static const char *const yours[] = {"your", "dein", "euer", "eure",  "ihr",
+                                    "ton",  "ta",   "tu",   "votre", "su",
+                                    "tuo",  "tua",  "teu",  "jouw",  "din"};
+/* An ending of those: "meiner", "unserem". */
+#define OWNER_ENDING 2
+
+static bool is_owner(struct str word, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(list[i]);
+
+        if (word.len >= len && word.len <= len + OWNER_ENDING &&
+            memcmp(word.s, list[i], len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+#define IS_OWNER(word, list)                                                   \
+    is_owner((word), (list), sizeof(list) / sizeof((list)[0]))
+
+/* Without "'s". */
+static struct str bare(struct str word)
+{
+    return str_ends(word, STR("'s")) ? str_sub(word, 0, word.len - 2) : word;
+}
+
+static bool is_same_word(const struct token *a, const struct token *b)
+{
+    return a->kind == b->kind && (str_eq(a->stem, b->stem) ||
+                                  str_eq(bare(a->folded), bare(b->folded)));
+}
+
+/* The word before, parts of compounds left out; empty at the beginning. */
+static struct str word_before(const struct tokens *tokens, size_t at)
+{
+    while (at-- > 0) {
+        const struct token *token = &tokens->items[at];
+
+        if (!(token->flags & TOKEN_PART)) {
+            return token->kind == TOKEN_PUNCT ? STR("") : token->folded;
+        }
+    }
+    return STR("");
+}
+
+/* The next after a token and its parts; NULL at the end. */
+static const struct token *token_after(const struct tokens *tokens, size_t at)
+{
+    for (at++; at < tokens->count; at++) {
+        if (!(tokens->items[at].flags & TOKEN_PART)) {
+            return &tokens->items[at];
+        }
+    }
+    return NULL;
+}
+
+/* Where all nouns are written so, a known one is none. */
+static bool is_name(const struct tokens *tokens, const struct token *token)
+{
+    return token->kind == TOKEN_WORD && token->flags & TOKEN_CAPITAL &&
+           !(token->flags & (TOKEN_STOP | TOKEN_CHAT | TOKEN_SENTENCE_START)) &&
+           !(tokens->language == TEXT_GERMAN && token->flags & TOKEN_KNOWN);
+}
+
+/* Is it the same one's, said by a person or told to one? */
+static bool is_theirs(struct str asked, struct str said, enum turn_role role)
+{
+    if (IS_OWNER(asked, mine)) {
+        return role == TURN_ASSISTANT ? IS_OWNER(said, yours)
+                                      : IS_OWNER(said, mine);
+    }
+    return said.len > 0 && str_eq(asked, said);
+}
+
+static bool is_called(const struct tokens *question, size_t of,
+                      const struct tokens *said, enum turn_role role)
+{
+    struct str owner = word_before(question, of);
+
+    for (size_t i = 0; i < said->count; i++) {
+        const struct token *token = &said->items[i];
+        const struct token *next = token_after(said, i);
+
+        if (!(token->flags & TOKEN_PART) && next && is_name(said, next) &&
+            is_same_word(&question->items[of], token) &&
+            is_theirs(owner, word_before(said, i), role)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clew_status search_find_called(struct search_work *work, size_t count,
+                                    struct clew_error *err)
+{
+    struct tokens question;
+    size_t of;
+
+    if (tokens_of(work->arena, work->asked.text, &question) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    of = question_names(&question);
+    for (size_t i = 0; i < count && of != SIZE_MAX; i++) {
+        struct matter *matter = &work->matters[i];
+        struct tokens said;
+
+        if (!matter->hit.turn) {
+            continue;
+        }
+        if (tokens_of(work->arena, matter->hit.text, &said) != CLEW_OK) {
+            return clew_no_memory(err);
+        }
+        if (is_called(&question, of, &said, matter->hit.turn->role) &&
+            (double)matter->read < CALLED_READ) {
+            matter->read = (float)CALLED_READ;
+            matter->is_glanced = false;
+        }
+    }
+    return CLEW_OK;
+}
