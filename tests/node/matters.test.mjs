@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matters.test.mjs - one person, many matters: what answers is of the matter
- * that is asked about. */
+ * that is asked about, and so is what a context tells. */
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
@@ -80,5 +80,15 @@ onEachBackend("matters", (open) => {
       assert.equal(answered, "yes", query);
     }
     assert.notEqual((await ask("what is my brother's name?")).answered, "yes");
+  });
+
+  test("a context is of the matter asked about", async () => {
+    const { id } = isOk(await api.post("/api/v1/chats", { user_id: "u" }), 201);
+    const context = isOk(await api.post(`/api/v1/chats/${id}/context`,
+      { message: "where were we with the roof?", budget_tokens: 1200 }));
+    assert.match(context.text, /gutter at the back drips/);
+    assert.match(context.text, /40 slates/);
+    assert.doesNotMatch(context.text, /Malassezia|dunning|Fender|violin/);
+    assert.ok(context.left_out.some((one) => one.reason === "other_matter"));
   });
 });

@@ -156,9 +156,10 @@ const struct openapi_object openapi_talk[] = {
     {"ContextLeftOut", "What is not in a context", OPENAPI_FIELDS(
         {"section!", "text", "Where it would stand"},
         {"source!", "text", "The turn or memory"},
-        {"reason!", "far|held_before|reads_like_order|given_already|no_room",
+        {"reason!", "far|held_before|reads_like_order|given_already|no_room|"
+         "other_matter",
          "Why: does not answer the message, held before, reads like an order, "
-         "another line says it, no room"},
+         "another line says it, no room, is of another matter"},
         {"score!", "number?", "How likely it answers the message, if it was "
          "found by it"})},
     {"RecallItem", "Something that may answer", OPENAPI_FIELDS(

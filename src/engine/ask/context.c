@@ -227,6 +227,7 @@ static enum clew_status context_recall(struct builder *b,
         .kinds = RECALL_TURN | RECALL_MEMORY,
         .is_floored = true,
         .has_unread = true,
+        .is_one_matter = true,
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
         .at_ms = b->now_ms,
@@ -262,7 +263,8 @@ static enum clew_status context_recall(struct builder *b,
         }
     }
     for (size_t i = 0; status == CLEW_OK && i < found.n_below; i++) {
-        leave_hit(b, found.below[i], CONTEXT_FAR);
+        leave_hit(b, found.below[i],
+                  found.below[i]->is_aside ? CONTEXT_ASIDE : CONTEXT_FAR);
     }
     return status;
 }

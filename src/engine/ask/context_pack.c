@@ -33,8 +33,9 @@ const char *context_section_name(enum context_section section)
 
 const char *context_why_name(enum context_why why)
 {
-    static const char *const whys[] = {"far", "held_before", "reads_like_order",
-                                       "given_already", "no_room"};
+    static const char *const whys[] = {
+        "far",           "held_before", "reads_like_order",
+        "given_already", "no_room",     "other_matter"};
 
     return whys[why];
 }

@@ -82,6 +82,25 @@ static bool is_promising(const struct search_work *work,
            search_promise(matter) >= UNREAD_PROMISE * best;
 }
 
+enum clew_status search_leave_below(const struct search_work *work,
+                                    const struct search_hit *hit,
+                                    struct search_result *out,
+                                    struct clew_error *err)
+{
+    struct search_hit *copy;
+
+    if (out->n_below == SEARCH_BELOW) {
+        return CLEW_OK;
+    }
+    copy = arena_zero(work->arena, 1, sizeof(*copy));
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    *copy = *hit;
+    out->below[out->n_below++] = copy;
+    return CLEW_OK;
+}
+
 /* Only what is good enough stays, in its order. */
 static enum clew_status keep_good(struct search_work *work, double least,
                                   struct search_result *out,
@@ -89,28 +108,23 @@ static enum clew_status keep_good(struct search_work *work, double least,
 {
     double best = 0;
     size_t n = 0;
+    enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < work->count; i++) {
         best = fmax(best, search_promise(&work->matters[i]));
     }
-    for (size_t i = 0; i < work->count; i++) {
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         const struct matter *matter = &work->matters[i];
 
         if (matter->hit.item.score >= least ||
             (least < 1 && is_promising(work, matter, best))) {
             work->matters[n++] = *matter;
-        } else if (work->query->is_floored && out->n_below < SEARCH_BELOW) {
-            struct search_hit *hit = arena_zero(work->arena, 1, sizeof(*hit));
-
-            if (!hit) {
-                return clew_no_memory(err);
-            }
-            *hit = matter->hit;
-            out->below[out->n_below++] = hit;
+        } else if (work->query->is_floored) {
+            status = search_leave_below(work, &matter->hit, out, err);
         }
     }
     work->count = n;
-    return CLEW_OK;
+    return status;
 }
 
 /* The first that are good enough, with their passages and coats. */
@@ -131,6 +145,9 @@ static enum clew_status take_answers(struct search_work *work,
         least = out->answered == SEARCH_NO ? 1 : fmax(least, SCORE_FLOOR);
     }
     status = keep_good(work, least, out, err);
+    if (status == CLEW_OK && query->is_one_matter) {
+        status = search_keep_matter(work, out, err);
+    }
     count = work->count < query->limit ? work->count : query->limit;
     if (status == CLEW_OK) {
         status = add_coats(work, count, err);

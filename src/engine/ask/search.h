@@ -66,6 +66,7 @@ struct search_hit {
     double match;
     bool is_asking; /* it only asks the question again */
     bool is_outrun; /* a newer memory refined the same source */
+    bool is_aside;  /* kept out because it is of another matter */
 };
 
 struct search_query {
@@ -93,6 +94,8 @@ struct search_query {
     /* … but what was not read stays, behind, if its words and meaning promise
      * nearly as much as the best's: a context has room for it */
     bool has_unread;
+    /* … and nothing of another matter than the one the best are of */
+    bool is_one_matter;
 };
 
 /* Of what the floor kept out so many are named. */

@@ -14,6 +14,7 @@
  * search_called.c  a name asked for and told in passing
  * search_score.c   one score, and the order
  * search_told.c    what a model read that replaces what was found
+ * search_matter.c  only what belongs to the matter asked about
  * search.c         the steps in order
  * Thread-safety: none; everything belongs to one search.
  */
@@ -170,6 +171,18 @@ int search_tell_apart(const struct search_hit *left,
 /* What it is ordered by as long as nothing is known of the others. */
 double search_standing(const struct search_work *work,
                        const struct matter *matter);
+/* … and what it stands for among others: by its match more than that. */
+double search_nearness(const struct search_work *work,
+                       const struct matter *matter);
+/* Only what is of the matter asked about stays. */
+enum clew_status search_keep_matter(struct search_work *work,
+                                    struct search_result *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Name it among what was kept out, as long as there is room to. */
+enum clew_status search_leave_below(const struct search_work *work,
+                                    const struct search_hit *hit,
+                                    struct search_result *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* The passage of a matter instead of its whole turn. */
 enum clew_status search_set_passage(struct search_work *work,
                                     struct matter *matter,

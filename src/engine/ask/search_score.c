@@ -176,6 +176,14 @@ static double ordered(const struct search_work *work,
     return fused(matter, read, own, time);
 }
 
+double search_nearness(const struct search_work *work,
+                       const struct matter *matter)
+{
+    return ordered(work, matter, fuse_time(work)) +
+           (MATTER_OWN - ORDER_OWN) *
+               above_zero(own_match(matter) - matter->time);
+}
+
 double search_standing(const struct search_work *work,
                        const struct matter *matter)
 {

@@ -161,6 +161,25 @@
  * promise. */
 #define UNREAD_PROMISE 0.25
 
+/* --- one matter --- */
+
+/* What its own match weighs there, beside the reader's word, and by how much of
+ * both something must be better to stand for e times as much. */
+#define MATTER_OWN 3.5
+#define MATTER_STEP 2.0
+/* Chats whose words are compared: those that most was found in. */
+#define MATTER_COMPARED 24
+/* From which cosine of their words on two chats are of one matter, at first a
+ * little, and what one lends the other of what was found in it. */
+#define MATTER_ALIKE 0.07
+#define MATTER_ALIKE_WIDTH 0.08
+#define MATTER_LENT 0.5
+/* Chats that are kept: so many, with so much of the first one's weight; and
+ * those in which so much was found of what was in the best. */
+#define MATTER_CHATS 8
+#define MATTER_SHARE 0.25
+#define MATTER_FOUND 0.3
+
 /* --- passages --- */
 
 /* A turn up to here is its own passage; of a longer one so much is shown. */

@@ -363,6 +363,24 @@ enum clew_status chat_profile_candidates(struct store_tx *tx,
     return status;
 }
 
+enum clew_status
+chat_profile_load_many(struct store_tx *tx, struct arena *arena,
+                       const struct uuid *chat_ids, size_t n_chats,
+                       struct chat_profile **out, size_t *out_count,
+                       struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct chat_profile), .fn = row_of};
+    enum clew_status status =
+        n_chats == 0 ? CLEW_OK
+                     : rows_add(tx, &list, &SELECT_MANY,
+                                DB_ARGS(db_uuids(chat_ids, n_chats)), err);
+
+    *out = list.items;
+    *out_count = list.count;
+    return status;
+}
+
 static enum clew_status set_state(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *chat_id,
                                   enum chat_profile_state state,

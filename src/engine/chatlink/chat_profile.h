@@ -93,6 +93,12 @@ enum clew_status chat_profile_load(struct store_tx *tx, struct arena *arena,
                                    const struct uuid *chat_id,
                                    struct chat_profile *out,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+/* Those of the chats that there are, in the order of their ids. */
+enum clew_status
+chat_profile_load_many(struct store_tx *tx, struct arena *arena,
+                       const struct uuid *chat_ids, size_t n_chats,
+                       struct chat_profile **out, size_t *out_count,
+                       struct clew_error *err) CLEW_MUST_CHECK;
 /* Write it, with words not yet findable. */
 enum clew_status chat_profile_save(struct store_tx *tx, struct arena *arena,
                                    struct chat_profile *profile,
