@@ -125,24 +125,34 @@ uint32_t question_wants(struct str text, const struct tokens *tokens)
     return wants;
 }
 
-size_t question_names(const struct tokens *tokens)
+bool question_names(const struct tokens *tokens, size_t *out_first,
+                    size_t *out_last)
 {
-    size_t of = SIZE_MAX;
-    size_t n_others = 0;
     bool is_asked = false;
+    bool is_next = false; /* nothing stands between it and the last */
+    bool is_one = true;   /* one thing, in so many words */
+    size_t n_words = 0;
 
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->items[i];
 
-        if (token->kind == TOKEN_PUNCT || token->flags & TOKEN_PART) {
+        if (token->flags & TOKEN_PART) {
             continue;
         }
-        if (is_one_of(token->folded, naming_words, COUNT(naming_words))) {
+        if (token->kind == TOKEN_PUNCT ||
+            token->flags & (TOKEN_STOP | TOKEN_CHAT)) {
+            is_next = false;
+        } else if (is_one_of(token->folded, naming_words,
+                             COUNT(naming_words))) {
             is_asked = true;
-        } else if (!(token->flags & (TOKEN_STOP | TOKEN_CHAT))) {
-            n_others++;
-            of = i;
+            is_next = false;
+        } else {
+            *out_first = n_words == 0 ? i : *out_first;
+            *out_last = i;
+            is_one = is_one && (n_words == 0 || is_next);
+            n_words++;
+            is_next = true;
         }
     }
-    return is_asked && n_others == 1 ? of : SIZE_MAX;
+    return is_asked && is_one && n_words > 0;
 }

@@ -21,8 +21,9 @@ enum question_wants {
 /* enum question_wants of all sentences of the text. */
 uint32_t question_wants(struct str text, const struct tokens *tokens);
 
-/* "What is my sister's name?", "wie heißt der Hund?": the place of the token
- * whose name is asked for, where one word says it; else SIZE_MAX. */
-size_t question_names(const struct tokens *tokens);
+/* "What is my business partner's name?", "wie heißt der Hund?": which tokens
+ * say whose name is asked for, the first to the last; false: none is. */
+bool question_names(const struct tokens *tokens, size_t *out_first,
+                    size_t *out_last);
 
 #endif

@@ -4,8 +4,8 @@
  * what the sister is called. See search_internal.h.
  *
  * The reader takes such a turn for what it tells otherwise. The form is exact:
- * the word that the name is asked of, whose it is before it as in the question,
- * and a name right behind it.
+ * the words that the name is asked of, whose it is before them as in the
+ * question, and a name right behind them.
  */
 #include "engine/ask/search_internal.h"
 
@@ -52,17 +52,26 @@ static bool is_same_word(const struct token *a, const struct token *b)
                                   str_eq(bare(a->folded), bare(b->folded)));
 }
 
-/* The word before, parts of compounds left out; empty at the beginning. */
-static struct str word_before(const struct tokens *tokens, size_t at)
+/* The place of the token before, parts of compounds left out; SIZE_MAX: there
+ * is none. */
+static size_t before(const struct tokens *tokens, size_t at)
 {
     while (at-- > 0) {
-        const struct token *token = &tokens->items[at];
-
-        if (!(token->flags & TOKEN_PART)) {
-            return token->kind == TOKEN_PUNCT ? STR("") : token->folded;
+        if (!(tokens->items[at].flags & TOKEN_PART)) {
+            return at;
         }
     }
-    return STR("");
+    return SIZE_MAX;
+}
+
+/* The word before; empty where there is none. */
+static struct str word_before(const struct tokens *tokens, size_t at)
+{
+    size_t place = before(tokens, at);
+
+    return place == SIZE_MAX || tokens->items[place].kind == TOKEN_PUNCT
+               ? STR("")
+               : tokens->items[place].folded;
 }
 
 /* The next after a token and its parts; NULL at the end. */
@@ -84,28 +93,59 @@ static bool is_name(const struct tokens *tokens, const struct token *token)
            !(tokens->language == TEXT_GERMAN && token->flags & TOKEN_KNOWN);
 }
 
-/* Is it the same one's, said by a person or told to one? */
-static bool is_theirs(struct str asked, struct str said, enum turn_role role)
+/* Whose name is asked for. */
+struct called {
+    struct tokens question;
+    size_t first;
+    size_t last;
+};
+
+/* Is it the same one's, said by a person or told to one? "Dad's dog" says so
+ * itself, and "the dog" is one's own, mostly. */
+static bool is_theirs(const struct called *called, struct str said,
+                      enum turn_role role)
 {
+    struct str asked = word_before(&called->question, called->first);
+
     if (IS_OWNER(asked, mine)) {
         return role == TURN_ASSISTANT ? IS_OWNER(said, yours)
                                       : IS_OWNER(said, mine);
     }
-    return said.len > 0 && str_eq(asked, said);
+    return called->first != called->last || IS_OWNER(said, mine) ||
+           (said.len > 0 && str_eq(asked, said));
 }
 
-static bool is_called(const struct tokens *question, size_t of,
-                      const struct tokens *said, enum turn_role role)
+/* Do the words that end at `at` say the same? Where they begin, or SIZE_MAX. */
+static size_t words_at(const struct called *called, const struct tokens *said,
+                       size_t at)
 {
-    struct str owner = word_before(question, of);
+    size_t asked = called->last;
 
+    while (at != SIZE_MAX &&
+           is_same_word(&called->question.items[asked], &said->items[at])) {
+        if (asked == called->first) {
+            return at;
+        }
+        asked = before(&called->question, asked);
+        at = before(said, at);
+    }
+    return SIZE_MAX;
+}
+
+static bool is_called(const struct called *called, const struct tokens *said,
+                      enum turn_role role)
+{
     for (size_t i = 0; i < said->count; i++) {
-        const struct token *token = &said->items[i];
         const struct token *next = token_after(said, i);
+        size_t first;
 
-        if (!(token->flags & TOKEN_PART) && next && is_name(said, next) &&
-            is_same_word(&question->items[of], token) &&
-            is_theirs(owner, word_before(said, i), role)) {
+        if (said->items[i].flags & TOKEN_PART || !next ||
+            !is_name(said, next)) {
+            continue;
+        }
+        first = words_at(called, said, i);
+        if (first != SIZE_MAX &&
+            is_theirs(called, word_before(said, first), role)) {
             return true;
         }
     }
@@ -115,14 +155,14 @@ static bool is_called(const struct tokens *question, size_t of,
 enum clew_status search_find_called(struct search_work *work, size_t count,
                                     struct clew_error *err)
 {
-    struct tokens question;
-    size_t of;
+    struct called called;
+    bool is_asked;
 
-    if (tokens_of(work->arena, work->asked.text, &question) != CLEW_OK) {
+    if (tokens_of(work->arena, work->asked.text, &called.question) != CLEW_OK) {
         return clew_no_memory(err);
     }
-    of = question_names(&question);
-    for (size_t i = 0; i < count && of != SIZE_MAX; i++) {
+    is_asked = question_names(&called.question, &called.first, &called.last);
+    for (size_t i = 0; i < count && is_asked; i++) {
         struct matter *matter = &work->matters[i];
         struct tokens said;
 
@@ -132,7 +172,7 @@ enum clew_status search_find_called(struct search_work *work, size_t count,
         if (tokens_of(work->arena, matter->hit.text, &said) != CLEW_OK) {
             return clew_no_memory(err);
         }
-        if (is_called(&question, of, &said, matter->hit.turn->role) &&
+        if (is_called(&called, &said, matter->hit.turn->role) &&
             (double)matter->read < CALLED_READ) {
             matter->read = (float)CALLED_READ;
             matter->is_glanced = false;

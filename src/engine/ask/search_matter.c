@@ -198,7 +198,8 @@ enum clew_status search_keep_matter(struct search_work *work,
         struct uuid chat_id = chat_of(&matter.hit);
         const struct place *place = place_of(&places, &chat_id);
 
-        if (!place || place->is_kept) { /* it has no chat, or a good one */
+        /* the first few may answer whatever the others are about */
+        if (i < MATTER_FIRST || !place || place->is_kept) {
             work->matters[n++] = matter;
         } else {
             matter.hit.is_aside = true;

@@ -177,8 +177,10 @@
 /* Chats that are kept: so many, with so much of the first one's weight; and
  * those in which so much was found of what was in the best. */
 #define MATTER_CHATS 8
-#define MATTER_SHARE 0.25
+#define MATTER_SHARE 0.3
 #define MATTER_FOUND 0.3
+/* … and whatever the first so many stand in, they stay. */
+#define MATTER_FIRST 4
 
 /* --- passages --- */
 
