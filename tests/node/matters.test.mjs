@@ -79,7 +79,9 @@ onEachBackend("matters", (open) => {
       assert.match(items[0].text, answer, query);
       assert.equal(answered, "yes", query);
     }
-    assert.notEqual((await ask("what is my brother's name?")).answered, "yes");
+    for (const query of ["what is my brother's name?", "what's my aunt's name?", "wie heißt meine Tante?"]) {
+      assert.notEqual((await ask(query)).answered, "yes", query);
+    }
   });
 
   test("a context is of the matter asked about", async () => {

@@ -5,13 +5,19 @@
  *
  * The reader takes such a turn for what it tells otherwise. The form is exact:
  * the words that the name is asked of, whose it is before them as in the
- * question, and a name right behind them.
+ * question, and a name right behind them. Where nothing that was found so much
+ * as speaks of them, whatever name it has may be another's.
  */
 #include "engine/ask/search_internal.h"
 
+#include "base/utf8.h"
 #include "text/question.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Of a text so much is looked through. */
+#define CALLED_BYTES 4096
 
 /* The beginnings of words that say that it is the speaker's own, and of those
  * that say so of whom one speaks to. */
@@ -152,31 +158,63 @@ static bool is_called(const struct called *called, const struct tokens *said,
     return false;
 }
 
-enum clew_status search_find_called(struct search_work *work, size_t count,
-                                    struct clew_error *err)
+static bool has_word(const struct called *called, const struct tokens *said)
 {
-    struct called called;
-    bool is_asked;
-
-    if (tokens_of(work->arena, work->asked.text, &called.question) != CLEW_OK) {
-        return clew_no_memory(err);
+    for (size_t i = 0; i < said->count; i++) {
+        if (is_same_word(&called->question.items[called->last],
+                         &said->items[i])) {
+            return true;
+        }
     }
-    is_asked = question_names(&called.question, &called.first, &called.last);
-    for (size_t i = 0; i < count && is_asked; i++) {
-        struct matter *matter = &work->matters[i];
+    return false;
+}
+
+/* One that was read, and the turn before it: is it named there, or at least
+ * spoken of? */
+static enum clew_status look_at(struct search_work *work,
+                                const struct called *called,
+                                struct matter *matter, bool *is_spoken_of,
+                                struct clew_error *err)
+{
+    struct str texts[2] = {matter->hit.text,
+                           matter->before ? matter->before->text : STR("")};
+
+    for (size_t i = 0; i < 2; i++) {
         struct tokens said;
 
-        if (!matter->hit.turn) {
-            continue;
-        }
-        if (tokens_of(work->arena, matter->hit.text, &said) != CLEW_OK) {
+        texts[i].len = utf8_cut(texts[i], CALLED_BYTES);
+        if (tokens_of(work->arena, texts[i], &said) != CLEW_OK) {
             return clew_no_memory(err);
         }
-        if (is_called(&called, &said, matter->hit.turn->role) &&
-            (double)matter->read < CALLED_READ) {
+        *is_spoken_of = *is_spoken_of || has_word(called, &said);
+        if (i == 0 && matter->hit.turn && (double)matter->read < CALLED_READ &&
+            is_called(called, &said, matter->hit.turn->role)) {
             matter->read = (float)CALLED_READ;
             matter->is_glanced = false;
         }
     }
     return CLEW_OK;
+}
+
+enum clew_status search_find_called(struct search_work *work, size_t count,
+                                    struct clew_error *err)
+{
+    struct called called;
+    bool is_spoken_of = false;
+    enum clew_status status = CLEW_OK;
+
+    if (tokens_of(work->arena, work->asked.text, &called.question) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    if (!question_names(&called.question, &called.first, &called.last)) {
+        return CLEW_OK;
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        status = look_at(work, &called, &work->matters[i], &is_spoken_of, err);
+    }
+    for (size_t i = 0; i < count && !is_spoken_of; i++) {
+        work->matters[i].read =
+            fminf(work->matters[i].read, (float)CALLED_UNSPOKEN);
+    }
+    return status;
 }

@@ -193,7 +193,7 @@ enum clew_status search_find_named(struct search_work *work,
 /* The few that hold most of it before all others. */
 void search_put_named_first(struct search_work *work);
 /* Of the first `count`, which were read, those that name in passing what the
- * name is asked of: they answer. */
+ * name is asked of: they answer. None does for sure if none speaks of it. */
 enum clew_status search_find_called(struct search_work *work, size_t count,
                                     struct clew_error *err) CLEW_MUST_CHECK;
 /* What only asks the question again; only where candidates are read. */

@@ -47,6 +47,8 @@
 
 /* What is read of a turn that names in passing what the name is asked of. */
 #define CALLED_READ 0.95
+/* … and of any at most, where nothing that was read speaks of that. */
+#define CALLED_UNSPOKEN 0.3
 
 /* --- what came of it --- */
 
