@@ -3,6 +3,7 @@
 #include "support/one_talk.h"
 #include "support/test.h"
 
+#include "engine/chatlink/chat_words.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/chatlink/chatlink_score.h"
 #include "engine/chatlink/chatlink_tuning.h"
@@ -579,9 +580,32 @@ static void a_hundred_outcomes_tune_and_a_revert_undoes_it(void **state)
     assert_int_equal(count, 0);
 }
 
+static void chats_are_alike_by_their_rare_words(void **state)
+{
+    static const struct chatlink_term roof[] = {
+        {.hash = 1, .idf = 3}, {.hash = 5, .idf = 12}, {.hash = 9, .idf = 8}};
+    static const struct chatlink_term gutter[] = {{.hash = 5, .idf = 12},
+                                                  {.hash = 7, .idf = 9}};
+    static const struct chatlink_term dog[] = {{.hash = 1, .idf = 3},
+                                               {.hash = 6, .idf = 11}};
+    struct chat_words a = {.terms = roof, .count = 3, .norm = 14.7309};
+    struct chat_words b = {.terms = gutter, .count = 2, .norm = 15};
+    struct chat_words c = {.terms = dog, .count = 2, .norm = 11.4018};
+    struct chat_words none = {0};
+
+    (void)state;
+    assert_true(chat_words_alike(&a, &a) > 0.999);
+    assert_true(chat_words_alike(&a, &b) > 0.6);
+    assert_true(chat_words_alike(&a, &b) == chat_words_alike(&b, &a));
+    assert_true(chat_words_alike(&a, &c) < 0.06);
+    assert_true(chat_words_alike(&b, &c) == 0);
+    assert_true(chat_words_alike(&a, &none) == 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest pure[] = {
+        cmocka_unit_test(chats_are_alike_by_their_rare_words),
         cmocka_unit_test(both_paths_decide_as_specified),
         cmocka_unit_test(the_threshold_itself_is_no_link),
         cmocka_unit_test(a_no_at_065_is_a_probability_of_035),
