@@ -82,25 +82,6 @@ static bool is_promising(const struct search_work *work,
            search_promise(matter) >= UNREAD_PROMISE * best;
 }
 
-enum clew_status search_leave_below(const struct search_work *work,
-                                    const struct search_hit *hit,
-                                    struct search_result *out,
-                                    struct clew_error *err)
-{
-    struct search_hit *copy;
-
-    if (out->n_below == SEARCH_BELOW) {
-        return CLEW_OK;
-    }
-    copy = arena_zero(work->arena, 1, sizeof(*copy));
-    if (!copy) {
-        return clew_no_memory(err);
-    }
-    *copy = *hit;
-    out->below[out->n_below++] = copy;
-    return CLEW_OK;
-}
-
 /* Only what is good enough stays, in its order. */
 static enum clew_status keep_good(struct search_work *work, double least,
                                   struct search_result *out,

@@ -169,6 +169,25 @@ static void keep_heavy(struct places *places)
     }
 }
 
+enum clew_status search_leave_below(const struct search_work *work,
+                                    const struct search_hit *hit,
+                                    struct search_result *out,
+                                    struct clew_error *err)
+{
+    struct search_hit *copy;
+
+    if (out->n_below == SEARCH_BELOW) {
+        return CLEW_OK;
+    }
+    copy = arena_zero(work->arena, 1, sizeof(*copy));
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    *copy = *hit;
+    out->below[out->n_below++] = copy;
+    return CLEW_OK;
+}
+
 enum clew_status search_keep_matter(struct search_work *work,
                                     struct search_result *out,
                                     struct clew_error *err)
