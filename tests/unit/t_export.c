@@ -74,6 +74,36 @@ static void each_line_is_an_object_of_a_known_type(void **state)
     assert_true(n > 5);
 }
 
+/* Without memory for where a page ended there is no next one: that is said. */
+static void half_of_it_is_no_success(void **state)
+{
+    struct clew_error err = {0};
+    FILE *file = tmpfile();
+    struct arena none;
+
+    (void)state;
+    assert_non_null(file);
+    for (int i = 0; i < 201; i++) {
+        struct capture_result result;
+        struct capture_input input = {
+            .user_id = str_of(arena_printf(&talk.world.arena, "user %03d", i)),
+            .role = TURN_USER,
+            .content = {.text = STR("Hello.")},
+            .created_at_ms = WORLD_NOW};
+
+        assert_int_equal(capture_turns(&talk.world.engine, &talk.world.scope,
+                                       &talk.world.arena, &input, 1, &result,
+                                       &err),
+                         CLEW_OK);
+    }
+    arena_init(&none, 1);
+    assert_int_equal(export_write(&talk.world.engine, &talk.world.scope, &none,
+                                  fileno(file), &err),
+                     CLEW_NO_MEMORY);
+    arena_release(&none);
+    (void)fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -82,6 +112,8 @@ int main(void)
             close_talk),
         cmocka_unit_test_setup_teardown(each_line_is_an_object_of_a_known_type,
                                         open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(half_of_it_is_no_success, open_talk,
+                                        close_talk),
     };
 
     return WORLD_EACH(tests);

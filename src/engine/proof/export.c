@@ -183,10 +183,16 @@ static enum clew_status keep_key(struct export_work *work,
         case EXPORT_TEXT:
             text = arena_str(work->arena, db_get_text(rows, column));
             work->key[i] = db_text(text);
+            if (!text.s) {
+                return clew_no_memory(err); /* after NULL there is nothing */
+            }
             break;
         case EXPORT_BYTES:
             text = arena_str(work->arena, db_get_bytes(rows, column));
             work->key[i] = db_bytes(text.s, text.len);
+            if (!text.s) {
+                return clew_no_memory(err);
+            }
             break;
         case EXPORT_REAL:
         case EXPORT_PACKED:
