@@ -17,8 +17,8 @@
  *   - A day or month without a year: a stated weekday decides ("Sat 14 Feb"),
  *     then the preposition, then nearness where the other year is far off, then
  *     the verb. Where nothing decides, the nearer, marked `is_unsure`.
- *   - Both ends of "14-15 Feb" are of that month; "the 17th" is of a month said
- *     just before, a time alone of a day said just before.
+ *   - Both ends of "14-15 Feb" are of that month; "the 17th" is of a month or
+ *     a feast said just before, a time alone of a day said just before.
  *   - What recurs ("Sundays at 6 PM", "every morning", "le mardi", "a Friday")
  *     is no date; a birthday without a year is unsure, and so is a weekday of
  *     a habit ("we always eat fish on Friday").
@@ -26,7 +26,9 @@
  *     day said just before; where there is none they are no date.
  *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
  *   - An hour alone ("open till 18:00") is unsure: it says no day.
- *   - What was made "from Monday" is past, "from Monday on" is to come.
+ *   - What was made "from Monday" is past, "from Monday on" is to come; of
+ *     "asked for leave from May" the near May; a habit begins on a sure day.
+ *   - A limit that was granted ("gave him until Friday") is to come.
  *   - "the 13th" is a day before a verb or at the end, "the 3rd" only behind a
  *     preposition; of rent and wages, and "of the month", it is every month's.
  *   - "within a week", "over two days" and "en deux jours" say how long.
