@@ -331,6 +331,7 @@ static enum clew_status read_query(struct clew *clew,
     out->until_ms = query->until_ms ? query->until_ms : INT64_MAX;
     out->at_ms =
         query->at_ms ? query->at_ms : clock_now_ms(clew->engine->clock);
+    out->ahead_ms = query->at_ms ? 0 : SEARCH_AHEAD_MS;
     return status;
 }
 

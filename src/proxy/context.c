@@ -87,6 +87,7 @@ enum clew_status proxy_context_recall(void *arg, const struct scope *scope,
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
         .at_ms = clock_now_ms(engine->clock),
+        .ahead_ms = SEARCH_AHEAD_MS,
     };
     struct search_result result;
     enum clew_status status;

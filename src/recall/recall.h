@@ -102,9 +102,10 @@ struct recall_request {
     size_t spare;   /* so many more come back, for those who leave some out */
     int64_t since_ms; /* created_at >= since; INT64_MIN = open */
     int64_t until_ms; /* created_at < until; INT64_MAX = open */
-    /* As of: only documents with created_at <= at, which is also "now" for
-     * recency and relative dates. */
+    /* As of: only documents with created_at <= at + ahead. `at` is also "now"
+     * for relative dates. */
     int64_t at_ms;
+    int64_t ahead_ms;
     /* For vectors that are not in the view; NULL: such documents are found by
      * their words alone. */
     const struct recall_far *far;

@@ -404,7 +404,7 @@ static enum clew_status find_nearest(struct population *pop, size_t n_allowed,
                                      .n_lines = request->n_lines,
                                      .since_ms = request->since_ms,
                                      .until_ms = request->until_ms,
-                                     .at_ms = request->at_ms,
+                                     .at_ms = recall_sight_ms(request),
                                      .n_reach = n_allowed,
                                      .n_all = pop->query->n_bare[pop->kind]};
     struct recall_far_vector *found = NULL;

@@ -257,6 +257,12 @@ enum clew_status recall_chats(struct population *pop,
 /* Let the gathered chats speak for their turns. */
 void recall_lean(struct population *pop);
 
+/* What was said later is not seen. */
+static inline int64_t recall_sight_ms(const struct recall_request *request)
+{
+    return request->at_ms + request->ahead_ms;
+}
+
 /* True if the request's times and the tombstones let it be seen. */
 static inline bool population_allows(const struct population *pop,
                                      const struct slice *slice, uint32_t doc)
@@ -267,7 +273,7 @@ static inline bool population_allows(const struct population *pop,
     if (segment_is_removed(s, doc)) {
         return false;
     }
-    return !pop->has_times || (s->times[doc] <= request->at_ms &&
+    return !pop->has_times || (s->times[doc] <= recall_sight_ms(request) &&
                                s->times[doc] >= request->since_ms &&
                                s->times[doc] < request->until_ms);
 }

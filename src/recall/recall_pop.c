@@ -342,7 +342,7 @@ static bool has_times(const struct population *pop)
     for (size_t i = 0; i < pop->n_slices; i++) {
         const struct segment *s = pop->slices[i].segment;
 
-        is_bound = is_bound || s->head->newest_ms > request->at_ms;
+        is_bound = is_bound || s->head->newest_ms > recall_sight_ms(request);
     }
     return is_bound;
 }
@@ -415,7 +415,8 @@ static bool is_visible(const struct population *pop, const struct segment *s,
                        uint32_t doc)
 {
     return !segment_is_removed(s, doc) &&
-           (!pop->has_times || s->times[doc] <= pop->query->request->at_ms);
+           (!pop->has_times ||
+            s->times[doc] <= recall_sight_ms(pop->query->request));
 }
 
 /* The nearest visible document of a run before (step -1) or after (+1) one of

@@ -385,6 +385,20 @@ onEachBackend("recall", (open, backend) => {
     }
   });
 
+  test("what a machine whose clock is ahead has stored is found at once", async () => {
+    const user_id = "early";
+    const say = async (content, minutes) => isOk(await api.post("/api/v1/turns", { user_id, role: "user",
+      content, created_at: new Date(Date.now() + minutes * 60_000).toISOString() }), 201);
+    const find = async (more) => isOk(await recall({ query: "where is the parrot?", user_id,
+      kinds: ["turn"], ...more })).items.map(({ text }) => text);
+    const now = new Date().toISOString();
+    await say("The parrot sleeps on the fridge.", 5);
+    assert.deepEqual(await find({}), ["The parrot sleeps on the fridge."]);
+    assert.deepEqual(await find({ at: now }), [], "a time that was named is kept to");
+    await say("The parrot is at the vet.", 3 * 24 * 60);
+    assert.deepEqual(await find({}), ["The parrot sleeps on the fridge."]);
+  });
+
   test("what is forgotten is found by no kind", async () => {
     const user_id = "leaver";
     const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);

@@ -79,6 +79,8 @@ static enum clew_status read_asked(struct api_call *call, struct asked *out,
     if (status == CLEW_OK) {
         status = api_body_times(call, &search->since_ms, &search->until_ms,
                                 &search->at_ms, err);
+        search->ahead_ms =
+            json_is_string(json_object_get(body, "at")) ? 0 : search->ahead_ms;
     }
     if (status == CLEW_OK) {
         status = json_get_bool(body, "deep", JSON_OPTIONAL, &out->query.is_deep,
@@ -411,7 +413,8 @@ enum clew_status ask_post(struct api_call *call, struct clew_error *err)
     struct asked asked = {
         .query = {.search = {.since_ms = INT64_MIN,
                              .until_ms = INT64_MAX,
-                             .at_ms = clock_now_ms(call->engine->clock)}}};
+                             .at_ms = clock_now_ms(call->engine->clock),
+                             .ahead_ms = SEARCH_AHEAD_MS}}};
     struct answer *answer;
     enum clew_status status = read_asked(call, &asked, err);
 

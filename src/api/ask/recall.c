@@ -159,6 +159,8 @@ static enum clew_status read_query(struct api_call *call,
     if (status == CLEW_OK) {
         status = api_body_times(call, &out->since_ms, &out->until_ms,
                                 &out->at_ms, err);
+        out->ahead_ms =
+            json_is_string(json_object_get(body, "at")) ? 0 : out->ahead_ms;
     }
     if (status == CLEW_OK) {
         status =
@@ -404,7 +406,8 @@ enum clew_status recall_post(struct api_call *call, struct clew_error *err)
 {
     struct search_query query = {.since_ms = INT64_MIN,
                                  .until_ms = INT64_MAX,
-                                 .at_ms = clock_now_ms(call->engine->clock)};
+                                 .at_ms = clock_now_ms(call->engine->clock),
+                                 .ahead_ms = SEARCH_AHEAD_MS};
     struct search_result result = {0};
     struct window window = {0};
     bool has_why = false;

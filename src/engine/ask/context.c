@@ -231,6 +231,7 @@ static enum clew_status context_recall(struct builder *b,
         .since_ms = INT64_MIN,
         .until_ms = INT64_MAX,
         .at_ms = b->now_ms,
+        .ahead_ms = SEARCH_AHEAD_MS,
         .asked_in = b->chat.id,
         .seen_from = b->is_parted ? b->chat.id : (struct uuid){{0}}};
     struct search_result found;

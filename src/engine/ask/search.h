@@ -17,6 +17,7 @@
 #define ENGINE_SEARCH_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
@@ -69,6 +70,10 @@ struct search_hit {
     bool is_aside;  /* kept out because it is of another matter */
 };
 
+/* Where nobody named a time, what is stored is seen though a clock was ahead
+ * when it was said: another machine's, or this one's before it was set. */
+#define SEARCH_AHEAD_MS CLOCK_DAY_MS
+
 struct search_query {
     struct str query;
     struct str user_id;    /* s == NULL: every user of the tenant */
@@ -84,6 +89,7 @@ struct search_query {
     int64_t since_ms;     /* INT64_MIN = open */
     int64_t until_ms;     /* INT64_MAX = open */
     int64_t at_ms;        /* as of; the engine's now if the caller gave none */
+    int64_t ahead_ms;     /* … and then SEARCH_AHEAD_MS: see there */
     struct str timezone;
     bool is_fast;     /* read nothing */
     int64_t read_ms;  /* … or so long; 0: recall.read_ms */
@@ -97,6 +103,12 @@ struct search_query {
     /* … and nothing of another matter than the one the best are of */
     bool is_one_matter;
 };
+
+/* What was said, or changed, later is not seen. */
+static inline int64_t search_sight_ms(const struct search_query *query)
+{
+    return query->at_ms + query->ahead_ms;
+}
 
 /* Of what the floor kept out so many are named. */
 #define SEARCH_BELOW 8

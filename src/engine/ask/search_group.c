@@ -148,7 +148,7 @@ static bool is_in_reach(const struct search_work *work, const struct turn *turn)
         is_in_line = is_in_line || (uuid_eq(&line->chat, &turn->chat_id) &&
                                     turn->seq <= line->max_seq);
     }
-    return is_in_line && turn->created_at_ms <= query->at_ms &&
+    return is_in_line && turn->created_at_ms <= search_sight_ms(query) &&
            turn->created_at_ms >= query->since_ms &&
            turn->created_at_ms < query->until_ms &&
            (query->user_id.len == 0 || str_eq(query->user_id, turn->user_id));

@@ -201,7 +201,8 @@ static enum clew_status find_ends(struct outcomes *out, struct store_tx *tx,
     for (size_t i = 0; status == CLEW_OK && i < list.count; i++) {
         struct thread *thread = find_thread(out, &knots[i].effort_id);
 
-        if (knots[i].at_ms > work->query->at_ms || knots[i].place.is_hidden) {
+        if (knots[i].at_ms > search_sight_ms(work->query) ||
+            knots[i].place.is_hidden) {
             continue;
         }
         if (uuid_is_nil(&thread->opened)) { /* the newest come first */

@@ -108,7 +108,7 @@ static enum clew_status fetch_memories(struct store_tx *tx,
     }
     status = lineage_adjust(
         tx, work->arena, work->from.is_parted ? &work->from.sight : NULL,
-        &work->marks, &work->n_marks, work->query->at_ms, err);
+        &work->marks, &work->n_marks, search_sight_ms(work->query), err);
     ids = arena_zero(work->arena, work->n_marks, sizeof(*ids));
     if (status != CLEW_OK || !ids) {
         return status != CLEW_OK ? status : clew_no_memory(err);
@@ -165,10 +165,12 @@ static bool fill_turn(const struct fetch_work *work, struct search_hit *hit)
 }
 
 /* Was this memory valid at the moment asked about? */
-static bool is_valid_at(const struct memory *memory, int64_t at_ms)
+static bool is_valid_at(const struct memory *memory,
+                        const struct search_query *query)
 {
-    return (memory->retracted_at_ms == 0 || memory->retracted_at_ms > at_ms) &&
-           (memory->expires_at_ms == 0 || memory->expires_at_ms > at_ms);
+    return (memory->retracted_at_ms == 0 ||
+            memory->retracted_at_ms > search_sight_ms(query)) &&
+           (memory->expires_at_ms == 0 || memory->expires_at_ms > query->at_ms);
 }
 
 static bool fill_memory(const struct fetch_work *work, struct search_hit *hit)
@@ -178,7 +180,7 @@ static bool fill_memory(const struct fetch_work *work, struct search_hit *hit)
             hit->memory = &work->memories[i];
         }
     }
-    if (!hit->memory || !is_valid_at(hit->memory, work->query->at_ms)) {
+    if (!hit->memory || !is_valid_at(hit->memory, work->query)) {
         return false;
     }
     hit->text = hit->memory->summary;
@@ -493,7 +495,8 @@ enum clew_status search_rank(struct engine *engine, const struct scope *scope,
         .limit = pool,
         .since_ms = query->since_ms,
         .until_ms = query->until_ms,
-        .at_ms = query->at_ms};
+        .at_ms = query->at_ms,
+        .ahead_ms = query->ahead_ms};
     enum clew_status status = CLEW_OK;
 
     memset(out, 0, sizeof(*out));

@@ -145,7 +145,7 @@ static bool was_said(const struct lending *lending, const struct turn *turn)
 {
     const struct search_query *query = lending->work->query;
 
-    return turn->created_at_ms <= query->at_ms &&
+    return turn->created_at_ms <= search_sight_ms(query) &&
            !str_eq(str_trim(turn->text), str_trim(query->query)) &&
            !smalltalk_is(turn->text);
 }

@@ -133,10 +133,11 @@ static enum clew_status find_notes(struct told *told, struct store_tx *tx,
     return select_notes(told, tx, &SELECT_TURNS_NOTES, ids, n, err);
 }
 
-static bool was_so(const struct memory *memory, int64_t at_ms)
+static bool was_so(const struct memory *memory,
+                   const struct search_query *query)
 {
-    return memory->created_at_ms <= at_ms &&
-           (memory->expires_at_ms == 0 || memory->expires_at_ms > at_ms);
+    return memory->created_at_ms <= search_sight_ms(query) &&
+           (memory->expires_at_ms == 0 || memory->expires_at_ms > query->at_ms);
 }
 
 /* What holds in the place of each, as seen from where it is asked. */
@@ -162,7 +163,7 @@ static enum clew_status find_ends(struct told *told, struct store_tx *tx,
     if (status == CLEW_OK) {
         status =
             lineage_adjust(tx, work->arena, from.is_parted ? &from.sight : NULL,
-                           &marks, &n_marks, work->query->at_ms, err);
+                           &marks, &n_marks, search_sight_ms(work->query), err);
     }
     if (status == CLEW_OK) {
         status = memory_find_many(tx, work->arena, ids, told->n_notes,
@@ -174,7 +175,7 @@ static enum clew_status find_ends(struct told *told, struct store_tx *tx,
         note->end = marks[i].is_superseded ? marks[i].end : (struct uuid){0};
         for (size_t k = 0; k < told->n_memories; k++) {
             if (uuid_eq(&told->memories[k].id, &note->id) &&
-                was_so(&told->memories[k], work->query->at_ms)) {
+                was_so(&told->memories[k], work->query)) {
                 note->memory = &told->memories[k];
             }
         }

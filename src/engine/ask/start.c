@@ -337,7 +337,8 @@ static enum clew_status search(struct engine *engine, const struct scope *scope,
                                  .is_floored = true,
                                  .since_ms = INT64_MIN,
                                  .until_ms = INT64_MAX,
-                                 .at_ms = clock_now_ms(engine->clock)};
+                                 .at_ms = clock_now_ms(engine->clock),
+                                 .ahead_ms = SEARCH_AHEAD_MS};
 
     return search_run(engine, scope, arena, &query, out, err);
 }

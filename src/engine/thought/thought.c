@@ -231,7 +231,8 @@ static enum clew_status retrieve(struct thought_work *work,
                                  .limit = THOUGHT_RETRIEVED,
                                  .since_ms = INT64_MIN,
                                  .until_ms = INT64_MAX,
-                                 .at_ms = work->now_ms};
+                                 .at_ms = work->now_ms,
+                                 .ahead_ms = SEARCH_AHEAD_MS};
     struct thought_result *out = work->out;
     bool is_told = true;
     enum clew_status status;
