@@ -60,7 +60,7 @@ static struct place *place_of(const struct places *places,
 static void add_found(struct places *places)
 {
     const struct search_work *work = places->work;
-    double best = -INFINITY;
+    double best = -HUGE_VAL;
 
     for (size_t i = 0; i < work->count; i++) {
         best = fmax(best, search_nearness(work, &work->matters[i]));

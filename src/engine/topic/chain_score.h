@@ -198,7 +198,7 @@ float chain_points_of(double distance);
  * and CHAIN_READ_RESTING, for it is stricter than people are. Chosen on the
  * dev worlds, so that no other set falls (docs/quality/chains.md).
  */
-#define CHAIN_READ_CURRENT 0.5
+#define CHAIN_READ_CURRENT 1.0
 #define CHAIN_READ_YES 0.15
 #define CHAIN_READ_RESTING 0.5
 #define CHAIN_READ_MOST 4.0
