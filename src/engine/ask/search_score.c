@@ -19,6 +19,7 @@
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"
 #include "model/reader.h"
+#include "talk/effort_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -252,13 +253,17 @@ bool search_is_outside(const struct matter *later, const struct matter *earlier)
     return later->time < earlier->time;
 }
 
-/* … and of the same matter, as far as the question tells: the later of two
- * dates is an update of the other only if both are dates of one thing. */
 static bool is_newer(const struct matter *later, const struct matter *earlier)
 {
     return later->hit.item.created_at_ms > earlier->hit.item.created_at_ms &&
-           !search_is_outside(later, earlier) &&
-           own_match(later) >= UPDATE_SHARE * own_match(earlier);
+           !search_is_outside(later, earlier);
+}
+
+/* Are they of the same matter, as far as the question tells? The later of two
+ * dates is an update of the other only if both are dates of one thing. */
+static bool is_as_near(const struct matter *later, const struct matter *earlier)
+{
+    return own_match(later) >= UPDATE_SHARE * own_match(earlier);
 }
 
 static bool may_answer(const struct matter *matter)
@@ -279,6 +284,7 @@ static void prefer_new(struct search_work *work)
         for (size_t k = 0; k < n; k++) {
             work->matters[i].newer +=
                 is_newer(&work->matters[k], &work->matters[i]) &&
+                is_as_near(&work->matters[k], &work->matters[i]) &&
                 may_answer(&work->matters[k]);
         }
     }
@@ -431,14 +437,30 @@ static bool rivals(const struct matter *later, const struct matter *earlier)
  * whatever words find by themselves, or a script that it hardly knows: it
  * learned from questions. */
 static double least_for(const struct updates *updates,
-                        const struct matter *later)
+                        const struct matter *later,
+                        const struct matter *earlier)
 {
     const struct recall_parts *parts = &later->hit.item.parts;
 
-    return updates->is_strict ||
-                   (parts->lexical <= 0 && parts->vector < UPDATE_STRANGER)
-               ? UPDATE_SURE
-               : UPDATE_LIKELY;
+    if (updates->is_strict ||
+        (parts->lexical <= 0 && parts->vector < UPDATE_STRANGER)) {
+        return UPDATE_SURE;
+    }
+    return is_as_near(later, earlier) ? UPDATE_LIKELY : UPDATE_FAR;
+}
+
+/* … or, where it does not tell, as far as they do: "ten chairs will do" after
+ * "we rent fourteen deck chairs". */
+static bool is_same_matter(struct updates *updates, const struct matter *later,
+                           const struct matter *earlier)
+{
+    bool is_met = is_as_near(later, earlier);
+
+    if (!is_met && effort_words_meet(updates->work->arena, later->hit.text,
+                                     earlier->hit.text, &is_met) != CLEW_OK) {
+        updates->has_failed = true;
+    }
+    return is_met;
 }
 
 /* Pairs among the first whose order an update would turn round. */
@@ -454,9 +476,10 @@ static void find_updates(const struct search_work *work,
              k++) {
             const struct matter *later = &work->matters[k];
 
-            if (rivals(later, earlier)) {
+            if (rivals(later, earlier) &&
+                is_same_matter(updates, later, earlier)) {
                 updates->items[updates->count++] =
-                    (struct update){i, k, least_for(updates, later)};
+                    (struct update){i, k, least_for(updates, later, earlier)};
             }
         }
     }

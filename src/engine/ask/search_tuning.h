@@ -121,11 +121,14 @@
 #define UPDATE_MAX_PAIRS 4
 #define UPDATE_MIN_READ 0.03
 #define UPDATE_GAP 5.0
-/* … and matching by so much of its match: else it is of another matter. */
+/* … and matching by so much of its match, or with a word in common: else it is
+ * of another matter. */
 #define UPDATE_SHARE 0.6
-/* The reader's word that the later holds instead of the earlier: it goes first;
- * the earlier is marked as superseded. */
+/* The reader's word that the later holds instead of the earlier: it goes first,
+ * if it matches by that share; if it does not; the earlier is marked as
+ * superseded. */
 #define UPDATE_LIKELY 0.5
+#define UPDATE_FAR 0.7
 #define UPDATE_SURE 0.95
 /* … which what is less like the question than this must have, without a word
  * of it, to go first. */
