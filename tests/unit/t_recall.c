@@ -3,6 +3,7 @@
  * t_recall.c - the turn that answers is found: in many languages, with
  * neighbours, dates, filters, and the same whatever the segments.
  */
+#include "support/doc_list.h"
 #include "support/test.h"
 
 #include "base/arena.h"
@@ -29,38 +30,11 @@ struct said {
 static struct arena docs_arena;
 static struct index_doc docs[MAX_DOCS];
 static const char *texts[MAX_DOCS];
-static size_t n_docs;
+static struct doc_list list = {.docs = docs};
 static struct index_set *set;
 static struct arena arena;
 static char largest[256];
 static off_t largest_bytes;
-
-static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
-                               struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)err;
-    *out = (int64_t)n_docs;
-    return CLEW_OK;
-}
-
-static enum clew_status load(void *arg, int64_t tenant, int64_t after,
-                             size_t max, struct arena *into,
-                             struct index_doc **out_docs, size_t *out_count,
-                             int64_t *out_through, struct clew_error *err)
-{
-    size_t left = n_docs - (size_t)after;
-
-    (void)arg;
-    (void)tenant;
-    (void)into;
-    (void)err;
-    *out_docs = docs + after;
-    *out_count = left < max ? left : max;
-    *out_through = after + (int64_t)*out_count;
-    return CLEW_OK;
-}
 
 static int set_up(void **state)
 {
@@ -68,10 +42,10 @@ static int set_up(void **state)
     struct index_options options = {.model = "m",
                                     .dim = embed_static()->dim,
                                     .centre = centre,
-                                    .source = {NULL, latest, load}};
+                                    .source = doc_list_source(&list)};
 
     (void)state;
-    n_docs = 0;
+    list.count = 0;
     arena_init(&docs_arena, (size_t)1 << 30);
     arena_init(&arena, (size_t)1 << 30);
     if (!embed_centre(embed_static(), centre)) {
@@ -129,12 +103,12 @@ static struct index_doc *say(enum index_kind kind, const char *user,
     struct analysis_options options = {.time_ms = time_ms,
                                        .speaker = str_of(speaker)};
     struct str content = str_of(text);
-    struct index_doc *doc = &docs[n_docs];
+    struct index_doc *doc = &docs[list.count];
     float *vector =
         arena_zero(&docs_arena, embed_static()->dim, sizeof(*vector));
     struct analysis analysis;
 
-    assert_true(n_docs < MAX_DOCS);
+    assert_true(list.count < MAX_DOCS);
     memset(doc, 0, sizeof(*doc));
     assert_int_equal(
         analysis_run(&docs_arena, content, &options, &analysis, NULL), CLEW_OK);
@@ -143,15 +117,15 @@ static struct index_doc *say(enum index_kind kind, const char *user,
     assert_int_equal(embed_run(embed_static(), &content, 1, vector, NULL),
                      CLEW_OK);
     doc->kind = kind;
-    doc->id = id_of("doc", n_docs + 1);
+    doc->id = id_of("doc", list.count + 1);
     doc->chat = id_of("chat", chat);
     doc->user = str_of(user);
-    doc->seq = (int64_t)n_docs;
+    doc->seq = (int64_t)list.count;
     doc->created_at_ms = time_ms;
     doc->vector = vector;
     add_halves(doc, &analysis, options.speaker);
-    texts[n_docs] = text;
-    doc->change_seq = (int64_t)++n_docs;
+    texts[list.count] = text;
+    doc->change_seq = (int64_t)++list.count;
     return doc;
 }
 
@@ -193,7 +167,7 @@ static const struct recall_item *item_of(const struct recall_result *result,
 
 static const char *text_of(const struct recall_item *item)
 {
-    for (size_t i = 0; i < n_docs; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         if (uuid_eq(&docs[i].id, &item->id)) {
             return texts[i];
         }
@@ -472,17 +446,17 @@ static void cut_again(size_t total, size_t longest)
 {
     struct index_view *view = NULL;
 
-    n_docs = 0;
+    list.count = 0;
     assert_int_equal(index_drop(set, 1, NULL), CLEW_OK);
     assert_int_equal(index_view_open(set, 1, &view, NULL), CLEW_OK);
     index_view_close(view);
-    while (n_docs < total) {
+    while (list.count < total) {
         size_t step = (size_t)rand_below(longest) + 1;
-        int64_t after = (int64_t)n_docs;
+        int64_t after = (int64_t)list.count;
 
-        step = step < total - n_docs ? step : total - n_docs;
-        n_docs += step;
-        assert_int_equal(index_offer(set, 1, after, (int64_t)n_docs,
+        step = step < total - list.count ? step : total - list.count;
+        list.count += step;
+        assert_int_equal(index_offer(set, 1, after, (int64_t)list.count,
                                      docs + after, step, NULL),
                          CLEW_OK);
     }
@@ -504,7 +478,7 @@ static void assert_ranking_is_free_of_segments(size_t n)
     }
     rand_seed(n);
     for (size_t cut = 0; cut < 2; cut++) {
-        cut_again(n_docs, cut == 0 ? 7 : 900);
+        cut_again(list.count, cut == 0 ? 7 : 900);
         for (size_t i = 0; i < 6; i++) {
             struct recall_result parts = ask(&requests[i]);
 
@@ -535,14 +509,14 @@ static size_t exact_rank(const float *query, const struct uuid *id)
     float own = -2;
     size_t above = 0;
 
-    for (size_t i = 0; i < n_docs; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         cosines[i] = 0;
         for (size_t d = 0; d < embed_static()->dim; d++) {
             cosines[i] += query[d] * docs[i].vector[d];
         }
         own = uuid_eq(&docs[i].id, id) ? cosines[i] : own;
     }
-    for (size_t i = 0; i < n_docs; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         above += cosines[i] > own + 2e-3f;
     }
     return above;
@@ -568,7 +542,7 @@ static void sieving_finds_the_nearest_vectors(void **state)
         request.kinds = RECALL_MEMORY;
         result = ask(&request);
         assert_int_equal(result.count, 10);
-        assert_true(result.n_candidates < n_docs / 2);
+        assert_true(result.n_candidates < list.count / 2);
         assert_int_equal(embed_run(embed_static(), &text, 1, query, NULL),
                          CLEW_OK);
         for (size_t k = 0; k < result.count; k++) {
@@ -731,7 +705,7 @@ static void damaged_files_never_stop_a_recall(void **state)
     struct index_options options = {.dir = mkdtemp(dir),
                                     .model = "m",
                                     .dim = embed_static()->dim,
-                                    .source = {NULL, latest, load}};
+                                    .source = doc_list_source(&list)};
     int fd;
 
     (void)state;

@@ -6,6 +6,7 @@
  * Whoever adds to what recall reads of a vector must bring it along from there
  * as well (vector_graph.h); this says so without a database.
  */
+#include "support/doc_list.h"
 #include "support/test.h"
 
 #include "base/arena.h"
@@ -22,38 +23,11 @@ enum { MAX_DOCS = 5000, TOP = 10 };
 static struct arena docs_arena;
 static struct arena arena;
 static struct index_doc docs[MAX_DOCS];
-static size_t n_docs;
+static struct doc_list list = {.docs = docs};
 static float centre[EMBED_MAX_DIM];
 static char dir[64];
 static size_t n_found; /* calls of the two below */
 static size_t n_read;
-
-static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
-                               struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)err;
-    *out = (int64_t)n_docs;
-    return CLEW_OK;
-}
-
-static enum clew_status load(void *arg, int64_t tenant, int64_t after,
-                             size_t max, struct arena *into,
-                             struct index_doc **out_docs, size_t *out_count,
-                             int64_t *out_through, struct clew_error *err)
-{
-    size_t left = n_docs - (size_t)after;
-
-    (void)arg;
-    (void)tenant;
-    (void)into;
-    (void)err;
-    *out_docs = docs + after;
-    *out_count = left < max ? left : max;
-    *out_through = after + (int64_t)*out_count;
-    return CLEW_OK;
-}
 
 /* --- who keeps the vectors ----------------------------------------------- */
 
@@ -122,13 +96,13 @@ static enum clew_status far_find(void *arg, struct arena *into,
     n_found++;
     *out_vectors = arena_zero(into, query->want, sizeof(**out_vectors));
     *out_count = 0;
-    for (size_t i = 0; i < n_docs; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         dots[i] = docs[i].kind == query->kind ? dot_of(query, &docs[i]) : -2;
     }
     while (*out_count < query->want) {
         size_t best = 0;
 
-        for (size_t i = 1; i < n_docs; i++) {
+        for (size_t i = 1; i < list.count; i++) {
             best = dots[i] > dots[best] ? i : best;
         }
         dots[best] = -2;
@@ -153,7 +127,7 @@ static const char *const things[] = {
 static void say(unsigned n)
 {
     struct analysis_options options = {.time_ms = n * 60000LL};
-    struct index_doc *doc = &docs[n_docs];
+    struct index_doc *doc = &docs[list.count];
     size_t dim = embed_static()->dim;
     float *vectors = arena_zero(&docs_arena, 3 * dim, sizeof(*vectors));
     unsigned mix = n * 2654435761u;
@@ -178,7 +152,7 @@ static void say(unsigned n)
     doc->user = n / 50 % 10 == 3 ? STR("ben") : STR("ann");
     doc->seq = n % 50 + 1;
     doc->created_at_ms = options.time_ms;
-    doc->change_seq = (int64_t)++n_docs;
+    doc->change_seq = (int64_t)++list.count;
     doc->flags = INDEX_BY_USER;
     doc->vector = vectors;
     assert_int_equal(
@@ -200,7 +174,7 @@ static int set_up(void **state)
     (void)state;
     arena_init(&docs_arena, (size_t)1 << 30);
     arena_init(&arena, (size_t)1 << 30);
-    n_docs = 0;
+    list.count = 0;
     n_found = 0;
     n_read = 0;
     (void)snprintf(dir, sizeof(dir), "/tmp/clew-far-XXXXXX");
@@ -267,7 +241,7 @@ static void open_both(struct index_set *out[2])
                                     .dim = embed_static()->dim,
                                     .centre = centre,
                                     .can_be_bare = true,
-                                    .source = {NULL, latest, load}};
+                                    .source = doc_list_source(&list)};
     struct index_view *view = NULL;
     struct index_stats stats;
 
@@ -276,10 +250,10 @@ static void open_both(struct index_set *out[2])
     assert_int_equal(index_set_open(&options, &out[1], NULL), CLEW_OK);
     assert_int_equal(index_view_open(out[1], 1, &view, NULL), CLEW_OK);
     index_view_close(view);
-    index_set_far(out[1], 1, (int64_t)n_docs);
+    index_set_far(out[1], 1, (int64_t)list.count);
     assert_int_equal(index_flush(out[1], 1, NULL), CLEW_OK);
     assert_int_equal(index_stats_get(out[1], 1, &stats), CLEW_OK);
-    assert_int_equal(stats.n_bare, n_docs);
+    assert_int_equal(stats.n_bare, list.count);
 }
 
 static const char *const questions[] = {

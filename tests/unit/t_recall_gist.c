@@ -3,6 +3,7 @@
  * t_recall_gist.c - turns are found by what the reader made of them, in reach
  * only, however the index is cut; gists of another reader say nothing.
  */
+#include "support/doc_list.h"
 #include "support/test.h"
 
 #include "base/arena.h"
@@ -19,35 +20,7 @@
 static struct arena arena;
 static struct index_doc docs[N_DOCS];
 static int8_t gists[N_DOCS][INDEX_GIST_DIM];
-static size_t step; /* documents of one load */
-
-static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
-                               struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)err;
-    *out = N_DOCS;
-    return CLEW_OK;
-}
-
-static enum clew_status load(void *arg, int64_t tenant, int64_t after,
-                             size_t max, struct arena *into,
-                             struct index_doc **out_docs, size_t *out_count,
-                             int64_t *out_through, struct clew_error *err)
-{
-    size_t left = N_DOCS - (size_t)after;
-    size_t most = step < max ? step : max;
-
-    (void)arg;
-    (void)tenant;
-    (void)into;
-    (void)err;
-    *out_docs = docs + after;
-    *out_count = left < most ? left : most;
-    *out_through = after + (int64_t)*out_count;
-    return CLEW_OK;
-}
+static struct doc_list list = {.docs = docs, .count = N_DOCS};
 
 /* A direction of its own for each. */
 static void place(size_t n)
@@ -66,7 +39,7 @@ static int set_up(void **state)
 
     (void)state;
     arena_init(&arena, (size_t)1 << 28);
-    step = SIZE_MAX;
+    list.step = 0;
     memset(docs, 0, sizeof(docs));
     for (size_t n = 0; n < N_DOCS; n++) {
         place(n);
@@ -94,7 +67,7 @@ static int tear_down(void **state)
 static struct index_set *open_set(void)
 {
     struct index_options options = {
-        .model = "m", .gists = OURS, .source = {NULL, latest, load}};
+        .model = "m", .gists = OURS, .source = doc_list_source(&list)};
     struct index_set *set = NULL;
 
     assert_int_equal(index_set_open(&options, &set, NULL), CLEW_OK);
@@ -189,7 +162,7 @@ static void however_it_is_cut_the_answer_is_the_same(void **state)
     struct recall_result cut;
 
     (void)state;
-    step = 37;
+    list.step = 37;
     cut = ask(&request);
     assert_int_equal(whole.count, cut.count);
     for (size_t i = 0; i < whole.count; i++) {

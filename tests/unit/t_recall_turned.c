@@ -3,6 +3,7 @@
  * t_recall_turned.c - turns are found by the question's turned vector, chats by
  * the plain one, whatever else is asked for.
  */
+#include "support/doc_list.h"
 #include "support/test.h"
 
 #include "base/arena.h"
@@ -17,35 +18,10 @@
 
 static struct arena arena;
 static struct index_doc docs[N_DOCS];
+static struct doc_list list = {.docs = docs, .count = N_DOCS};
 static struct index_set *set;
 /* Over the same weights, but not the shipped one: nothing turns its vectors. */
 static struct embedder *plain;
-
-static enum clew_status latest(void *arg, int64_t tenant, int64_t *out,
-                               struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)err;
-    *out = N_DOCS;
-    return CLEW_OK;
-}
-
-static enum clew_status load(void *arg, int64_t tenant, int64_t after,
-                             size_t max, struct arena *into,
-                             struct index_doc **out_docs, size_t *out_count,
-                             int64_t *out_through, struct clew_error *err)
-{
-    (void)arg;
-    (void)tenant;
-    (void)max; /* so few fit */
-    (void)into;
-    (void)err;
-    *out_docs = docs + after;
-    *out_count = N_DOCS - (size_t)after;
-    *out_through = N_DOCS;
-    return CLEW_OK;
-}
 
 static void say(size_t n)
 {
@@ -85,7 +61,7 @@ static int set_up(void **state)
     struct index_options options = {.model = "m",
                                     .dim = embed_static()->dim,
                                     .centre = centre,
-                                    .source = {NULL, latest, load}};
+                                    .source = doc_list_source(&list)};
 
     (void)state;
     arena_init(&arena, (size_t)1 << 28);
