@@ -231,9 +231,10 @@ static void show_head(struct cli *cli, size_t number, const json_t *item)
     (void)fputc('\n', cli->out.file);
 }
 
-/* What was kept of it. */
+/* What was kept of it; words that stand above are not said again. */
 static void show_also(struct cli *cli, const json_t *item)
 {
+    const char *said = cli_field(item, "text");
     const json_t *coat;
     size_t i;
     size_t columns =
@@ -241,9 +242,12 @@ static void show_also(struct cli *cli, const json_t *item)
 
     json_array_foreach (json_object_get(item, "also"), i, coat) {
         const char *type = cli_field(coat, "type");
-        char *line = arena_printf(&cli->arena, INDENT "[%s] %s",
-                                  type[0] ? type : cli_field(coat, "kind"),
-                                  cli_field(coat, "text"));
+        const char *text = cli_field(coat, "text");
+        const char *name = type[0] ? type : cli_field(coat, "kind");
+        char *line =
+            strcmp(text, said) == 0
+                ? arena_printf(&cli->arena, INDENT "kept as %s", name)
+                : arena_printf(&cli->arena, INDENT "[%s] %s", name, text);
 
         if (line && i < MAX_ALSO) {
             output_line(&cli->out, OUTPUT_DIM, str_of(line), columns);
