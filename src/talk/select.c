@@ -12,6 +12,7 @@
 #include "talk/stands.h"
 #include "talk/telling.h"
 #include "text/smalltalk.h"
+#include "text/title.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -612,6 +613,7 @@ enum clew_status select_opening(struct arena *arena,
     const struct analysis *a = turn->analysis;
     size_t first = 0;
     size_t end;
+    struct str words;
     struct buf text;
 
     memset(out, 0, sizeof(*out));
@@ -642,8 +644,9 @@ enum clew_status select_opening(struct arena *arena,
     }
     out->cite = (struct select_cite){a->sentences[first].span.from,
                                      a->sentences[end - 1].span.to};
+    words = str_sub(turn->text, out->cite.from, out->cite.to);
     buf_init(&text, 4096);
-    (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
+    (void)add_line(&text, str_sub(words, title_begin(words), words.len),
                    TITLE_BYTES); /* checked by take() */
     out->title = take(arena, &text);
     return out->title.s ? CLEW_OK : CLEW_NO_MEMORY;

@@ -10,6 +10,7 @@
 #include "text/token.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Text that is looked through for a title. */
@@ -56,6 +57,19 @@ static const char *const joints[] = {", ",
                                      " maar "};
 #define N_JOINTS (sizeof(joints) / sizeof(joints[0]))
 
+/* What joins a sentence to one that a title does not show: none that is a word
+ * of content, or a name, in one of these tongues. */
+static const char leads[] =
+    " and also so but oh plus anyway then now btw ok "
+    "und auch aber oder ach dann nun naja "
+    "y también pero pues entonces et aussi donc alors puis "
+    "também então anche allora quindi dunque ook maar dus nou "
+    "и И а А но Но также так Так ну Ну ";
+/* … if a comma or dots follow: "um" is German for "at", "ben" a name. */
+static const char pauses[] =
+    " well right um uh uhm er erm hm hmm eh äh ähm euh ben beh "
+    "mais mas bon bueno bom bene tja ";
+
 /* The end of the sentence that starts at `from`, within its line; `*next` is
  * the token to look on from. */
 static size_t sentence_end(struct str text, size_t from,
@@ -76,6 +90,56 @@ static size_t sentence_end(struct str text, size_t from,
     return end;
 }
 
+static bool is_of(const char *list, struct str word)
+{
+    char key[24];
+    int len = snprintf(key, sizeof(key), " %.*s ", (int)word.len, word.s);
+
+    if (word.len == 0 || len <= 0 || (size_t)len >= sizeof(key)) {
+        return false;
+    }
+    for (int i = 0; i < len; i++) {
+        key[i] = (char)(key[i] >= 'A' && key[i] <= 'Z' ? key[i] + ('a' - 'A')
+                                                       : key[i]);
+    }
+    return strstr(list, key) != NULL;
+}
+
+/* Behind blanks, commas, full stops and "…". */
+static size_t skip_gap(struct str text, size_t at)
+{
+    while (at < text.len) {
+        if (strchr(" \t\n,.", text.s[at])) {
+            at++;
+        } else if (str_starts(str_sub(text, at, text.len), STR("…"))) {
+            at += STR("…").len;
+        } else {
+            break;
+        }
+    }
+    return at;
+}
+
+size_t title_begin(struct str text)
+{
+    size_t at = smalltalk_skip(text);
+
+    while (at < text.len) {
+        size_t end = at;
+
+        while (end < text.len && skip_gap(text, end) == end) {
+            end++;
+        }
+        if (!is_of(leads, str_sub(text, at, end)) &&
+            (end == text.len || text.s[end] == ' ' ||
+             !is_of(pauses, str_sub(text, at, end)))) {
+            return at;
+        }
+        at = skip_gap(text, end);
+    }
+    return 0;
+}
+
 static struct str without_end(struct str text)
 {
     while (text.len > 0 && (strchr(".!:;,\"'`* ", text.s[text.len - 1]) ||
@@ -92,7 +156,7 @@ static struct str bare(struct str text)
     while (text.len > 0 && strchr("-*>#\"'` ", text.s[0])) {
         text = str_sub(text, 1, text.len);
     }
-    return without_end(str_sub(text, smalltalk_skip(text), text.len));
+    return without_end(str_sub(text, title_begin(text), text.len));
 }
 
 /* As much as fits, ending where a clause does; the words that fit and a mark

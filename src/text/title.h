@@ -15,6 +15,8 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stddef.h>
+
 /* At most, in characters. */
 #define TITLE_CHARS 80
 
@@ -22,5 +24,9 @@
  * CLEW_NO_MEMORY is the only failure. */
 enum clew_status title_of(struct arena *arena, struct str text,
                           struct str *out) CLEW_MUST_CHECK;
+
+/* Where a title may begin: behind "Hi there," and words that join or hesitate
+ * ("and", "oh and", "so, um,"); 0 if nothing would be left. */
+size_t title_begin(struct str text);
 
 #endif
