@@ -4,6 +4,8 @@
  */
 #include "talk/asked.h"
 
+#include "text/smalltalk.h"
+
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -60,6 +62,51 @@ static const char *const cues[] = {
     "onthoud",
     "vergeet niet",
     "herinner me|mij|ons"};
+/* Before a name, and before nothing else. */
+static const char *const names[] = {"my name is",
+                                    "my name's",
+                                    "my friends call me",
+                                    "i go by",
+                                    "i'm|im called",
+                                    "i am called",
+                                    "ich heiße|heisse",
+                                    "mein name ist",
+                                    "nenn|nennt mich",
+                                    "nennen sie mich",
+                                    "je m'appelle",
+                                    "mon nom est",
+                                    "moi c'est",
+                                    "appelle-moi|appelez-moi",
+                                    "me llamo",
+                                    "mi nombre es",
+                                    "llámame|llamame|llámeme|llámenme",
+                                    "me chamo",
+                                    "chamo-me",
+                                    "?o meu nome é",
+                                    "chama-me|chame-me|chamem-me",
+                                    "mi chiamo",
+                                    "il mio nome è",
+                                    "chiamami|chiamatemi",
+                                    "ik heet",
+                                    "mijn naam is",
+                                    "noem me|mij",
+                                    "меня зовут",
+                                    "?you ?can call me"};
+/* … or before what one is. */
+static const char *const selves[] = {
+    "i'm|im", "i am", "this is", "ich bin",     "soy",   "je suis",
+    "sono",   "sou",  "ik ben",  "hier ist|is", "c'est", "aquí|aqui"};
+/* "Call me Monday" gives no name. */
+static const char *const days[] = {"monday",   "tuesday", "wednesday",
+                                   "thursday", "friday",  "saturday",
+                                   "sunday"};
+/* The same without blanks between words: where they begin the sentence, and
+ * where they end what is said of the name. */
+static const char *const run_names[] = {
+    "我叫", "我的名字", "叫我", "请叫我", "私の名前は", "僕の名前は", "名前は"};
+static const char *const run_ends[] = {"と申します",  "といいます",
+                                       "と言います",  "と呼んで",
+                                       "라고 합니다", "라고 불러"};
 /* Behind "remember" and "remind me": a question, or a talk about old days. */
 static const char *const recalls[] = {"when", "how",   "what", "where", "who",
                                       "why",  "those", "back", "which"};
@@ -268,4 +315,57 @@ bool asked_not_to_forget(struct str sentence)
             rest.len);
     }
     return false;
+}
+
+/* Written like a name: "Jo", "Ødegård", not "OK". */
+static bool is_capital(struct str word)
+{
+    unsigned char c = (unsigned char)word.s[0];
+
+    return (c >= 'A' && c <= 'Z' &&
+            (word.len == 1 || word.s[1] < 'A' || word.s[1] > 'Z')) ||
+           (c >= 0xC3 && word.len > 2);
+}
+
+static bool is_called_in_a_run(struct str sentence)
+{
+    for (size_t i = 0; i < COUNT(run_names); i++) {
+        if (str_starts(sentence, str_of(run_names[i])) &&
+            sentence.len > strlen(run_names[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < COUNT(run_ends); i++) {
+        size_t at = str_find(sentence, str_of(run_ends[i]), 0);
+
+        if (at != SIZE_MAX && at > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool asked_called(struct str sentence, bool is_likely)
+{
+    struct str said = str_sub(sentence, smalltalk_skip(sentence), sentence.len);
+    struct str words[MAX_WORDS];
+    size_t count = words_of(said, true, words);
+    size_t at = 0;
+    size_t n = 0;
+
+    if (said.len == 0 || said.s[said.len - 1] == '?') {
+        return false;
+    }
+    while (at < count && is_any(words[at], fillers, COUNT(fillers), false)) {
+        at++;
+    }
+    for (size_t i = 0; i < COUNT(names) && n == 0; i++) {
+        n = cue_length(names[i], words + at, count - at);
+    }
+    for (size_t i = 0; i < COUNT(selves) && n == 0 && is_likely; i++) {
+        n = cue_length(selves[i], words + at, count - at);
+    }
+    return (n > 0 && at + n < count && is_capital(words[at + n]) &&
+            !is_any(words[at + n], days, COUNT(days), false)) ||
+           is_called_in_a_run(said);
 }

@@ -2,10 +2,10 @@
 /*
  * asked.h - does a sentence ask that something be remembered?
  *
- * Who says "remember that …" or "remind me to …" says himself what is worth
- * keeping: no reader need guess. By form alone: such words at the beginning of
- * a sentence, in the languages of the tables. "I remember that", "remember when
- * we …?" and "do you remember" do not ask.
+ * Who says "remember that …", "remind me to …" or "my name is …" says
+ * himself what is worth keeping: no reader need guess. By form alone: such
+ * words at the beginning of a sentence, in the languages of the tables. "I
+ * remember that", "remember when we …?" and "do you remember" do not ask.
  * Thread-safety: pure functions over immutable tables.
  */
 #ifndef TALK_ASKED_H
@@ -22,5 +22,9 @@ size_t asked_to_keep(struct str sentence);
 /* Does it say that something must not be forgotten, anywhere: "… and please
  * don't forget that", "vergiss das nicht"? "Forget it" does not. */
 bool asked_not_to_forget(struct str sentence);
+/* Does the speaker say what to call him: "my name is …", "call me Jo"? "I'm
+ * Nadine" may say what he is as well: it does if `is_likely`, as whoever read
+ * it found it worth keeping. */
+bool asked_called(struct str sentence, bool is_likely);
 
 #endif

@@ -5,16 +5,15 @@
 #include "talk/select.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "talk/aside.h"
 #include "talk/asked.h"
+#include "talk/select_dates.h"
 #include "talk/stands.h"
 #include "talk/telling.h"
 #include "text/smalltalk.h"
 #include "text/title.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* So sure a reader must be that a sentence belongs to what is kept; an
@@ -41,16 +40,10 @@
 #define LEAD_BACK 6u
 /* … if a reader finds that much in them: not a greeting. */
 #define LEAD_KEPT 0.01f
-/* Days told in one note: more is a list, and its words say which. */
-#define MAX_DATES 8
 /* With fewer telling words a sentence does not say what it is about. */
 #define THIN_WORDS 4
 /* … or hardly anything. */
 #define BARE_WORDS 2
-/* What lasts longer is an age, not a date. */
-#define LONGEST_MS (200 * CLOCK_DAY_MS)
-/* "before September" begins at the beginning of time: it says no day. */
-#define EARLIEST_MS (-100LL * 365 * CLOCK_DAY_MS)
 
 const char *select_type_name(enum reader_keep keep)
 {
@@ -73,18 +66,7 @@ const char *select_note_type(const struct select_note *note)
                : select_type_name(note->keep);
 }
 
-int64_t select_expiry_ms(int64_t from_ms, int64_t to_ms)
-{
-    int64_t length = to_ms - from_ms;
-
-    if (length <= CLOCK_DAY_MS) {
-        return to_ms + 14 * CLOCK_DAY_MS;
-    }
-    return to_ms + (length <= 31 * CLOCK_DAY_MS ? 60 : 365) * CLOCK_DAY_MS;
-}
-
-/* --- words -----------------------------------------------------------------
- */
+/* --- words --- */
 
 static size_t telling_words(const struct analysis *a, size_t first, size_t end)
 {
@@ -171,88 +153,20 @@ static struct str take(struct arena *arena, struct buf *b)
     return out;
 }
 
-/* --- dates -----------------------------------------------------------------
- */
+/* --- notes --- */
 
-static void date_text(int64_t ms, enum date_grain grain, char out[32])
+/* Does sentence `i` say what the speaker is called? */
+static bool is_named(const struct select_turn *turn, size_t i)
 {
-    int64_t year;
-    int month;
-    int day;
-    int64_t days = ms / CLOCK_DAY_MS - (ms % CLOCK_DAY_MS < 0);
+    const struct span *span = &turn->analysis->sentences[i].span;
 
-    clock_civil_from_days(days, &year, &month, &day);
-    if (grain == DATE_YEAR) {
-        (void)snprintf(out, 32, "%04d", (int)year);
-    } else if (grain == DATE_MONTH) {
-        (void)snprintf(out, 32, "%04d-%02d", (int)year, month);
-    } else {
-        (void)snprintf(out, 32, "%04d-%02d-%02d", (int)year, month, day);
-    }
+    return !turn->is_assistant &&
+           asked_called(str_sub(turn->text, span->from, span->to),
+                        kept(&turn->read[i]) >= KEEP_USER);
 }
-
-/* " [thursday: 2026-03-05]" for each date that depends on the turn's time. */
-static void add_dates(struct buf *out, const struct select_turn *turn,
-                      const struct select_cite *cite)
-{
-    const struct analysis *a = turn->analysis;
-    size_t n = 0;
-    char before[80] = "";
-
-    for (size_t i = 0; i < a->n_dates && n < MAX_DATES; i++) {
-        const struct date *d = &a->dates[i];
-        int64_t offset = 0;
-        int64_t end_offset = 0;
-        char first[32];
-        char last[32];
-        char all[80];
-
-        if (!d->is_relative || d->is_unsure || d->span.from < cite->from ||
-            d->span.to > cite->to || d->said_from_ms < EARLIEST_MS) {
-            continue;
-        }
-        /* UTC where the zone is unknown; clocks may change in between */
-        (void)text_zone_offset(turn->timezone, d->said_from_ms, &offset);
-        (void)text_zone_offset(turn->timezone, d->said_to_ms - 1, &end_offset);
-        date_text(d->said_from_ms + offset, d->said_grain, first);
-        date_text(d->said_to_ms + end_offset - 1, d->said_grain, last);
-        (void)snprintf(all, sizeof(all), "%s%s%s", first,
-                       strcmp(first, last) == 0 ? "" : " to ",
-                       strcmp(first, last) == 0 ? "" : last);
-        if (strcmp(all, before) != 0) { /* "Monday 16", "9:30": one day */
-            (void)buf_printf(out, " [%s]", all); /* checked at the end */
-            memcpy(before, all, sizeof(before));
-            n++;
-        }
-    }
-}
-
-static void set_time(struct select_note *note, const struct analysis *a)
-{
-    const struct date *best = NULL;
-
-    for (size_t i = 0; i < a->n_dates; i++) {
-        const struct date *d = &a->dates[i];
-
-        if (d->span.from >= note->cite.from && d->span.to <= note->cite.to &&
-            d->grain != DATE_YEAR && !d->is_unsure &&
-            d->to_ms - d->from_ms <= LONGEST_MS &&
-            (!best || d->grain < best->grain)) {
-            best = d;
-        }
-    }
-    if (best) {
-        note->has_time = true;
-        note->from_ms = best->from_ms;
-        note->to_ms = best->to_ms;
-    }
-}
-
-/* --- notes -----------------------------------------------------------------
- */
 
 /* Is it asked in so many words that sentence `i` be kept, and does it say
- * what? "Remember that." only points. */
+ * what ("Remember that." only points), or is it the speaker's name? */
 static bool is_asked_for(const struct select_turn *turn, size_t i)
 {
     const struct analysis *a = turn->analysis;
@@ -267,7 +181,7 @@ static bool is_asked_for(const struct select_turn *turn, size_t i)
 
         n += token->from >= span->from + at && telling_is(token);
     }
-    return n >= BARE_WORDS;
+    return n >= BARE_WORDS || is_named(turn, i);
 }
 
 static bool is_wanted(const struct select_turn *turn, size_t i)
@@ -394,6 +308,10 @@ static bool make_note(struct arena *arena, const struct select_input *input,
         out->is_negated |= turn->read[i].flag[READER_NEGATED] > 0.5f;
     }
     out->keep = type_of(best);
+    if (out->keep != READER_KEEP_INSTRUCTION &&
+        is_named(turn, (size_t)(best - turn->read))) {
+        out->keep = READER_KEEP_FACT;
+    }
     out->confidence = kept(best);
     out->about = about_of(best);
     out->is_hedged = best->flag[READER_HEDGED] > 0.5f;
@@ -414,9 +332,9 @@ static bool make_note(struct arena *arena, const struct select_input *input,
     (void)add_line(&text, str_sub(turn->text, out->cite.from, out->cite.to),
                    end - first > 1 ? NOTE_BYTES + SENTENCE_BYTES
                                    : SENTENCE_BYTES); /* checked by take() */
-    add_dates(&text, turn, &out->cite);
+    select_add_dates(&text, turn, &out->cite);
     out->summary = take(arena, &text);
-    set_time(out, a);
+    select_set_time(out, a);
     add_tags(out, a);
     return out->summary.s != NULL;
 }
@@ -569,15 +487,14 @@ enum clew_status select_words(struct arena *arena,
     }
     (void)add_line(&text, str_sub(turn->text, cite->from, cite->to),
                    NOTE_BYTES + SENTENCE_BYTES); /* checked by take() */
-    add_dates(&text, turn, cite);
+    select_add_dates(&text, turn, cite);
     out->summary = take(arena, &text);
-    set_time(out, turn->analysis);
+    select_set_time(out, turn->analysis);
     add_tags(out, turn->analysis);
     return out->summary.s ? CLEW_OK : CLEW_NO_MEMORY;
 }
 
-/* --- efforts ---------------------------------------------------------------
- */
+/* --- efforts --- */
 
 /* "I want to be rid of them": the sentence before says of what, if only with it
  * the title stands and both are short enough to be one. */

@@ -46,7 +46,7 @@ static void who_speaks_of_it_does_not_ask(void **state)
                                        "I remember that the hotel was cold.",
                                        "Remember when we missed the ferry?",
                                        "Remember how the roof leaked.",
-        "Remind me what we said about the roof.",
+                                       "Remind me what we said about the roof.",
                                        "Do you remember the name of the hotel?",
                                        "Remember Ruth from the choir?",
                                        "I can't remember where I put it.",
@@ -94,12 +94,58 @@ static void what_must_not_be_forgotten_is_not_given_up(void **state)
     }
 }
 
+static void who_says_his_name(void **state)
+{
+    static const char *const said[] = {
+        "My name is Ines.",
+        "Hi there, my name's Ansel Brandt, nice to meet you",
+        "call me Jo please",
+        "You can call me Al.",
+        "Guten Tag, ich heiße Okan",
+        "Nennen Sie mich Frau Wirth",
+        "Bonjour, je m\xE2\x80\x99"
+        "appelle Léo",
+        "hola, me llamo Rosa",
+        "o meu nome é Duarte",
+        "Mi chiamo Elsa.",
+        "меня зовут Олег",
+        "我叫小明",
+        "田中と申します"};
+    static const char *const not_said[] = {"call me tomorrow",
+                                           "Call me Monday",
+                                           "call me when you are done",
+                                           "What is my name?",
+                                           "My name is not long",
+                                           "ich heiße euch willkommen",
+                                           "She goes by Kit",
+                                           "我叫",
+                                           ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        if (!asked_called(str_of(said[i]), false)) {
+            fail_msg("%s", said[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(not_said) / sizeof(not_said[0]); i++) {
+        if (asked_called(str_of(not_said[i]), true)) {
+            fail_msg("%s", not_said[i]);
+        }
+    }
+    /* what may be something else hangs on who read it */
+    assert_true(asked_called(STR("hi, I'm Nadine"), true));
+    assert_false(asked_called(STR("hi, I'm Nadine"), false));
+    assert_false(asked_called(STR("I'm tired"), true));
+    assert_false(asked_called(STR("I'm OK"), true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_asks_says_what),
         cmocka_unit_test(who_speaks_of_it_does_not_ask),
         cmocka_unit_test(what_must_not_be_forgotten_is_not_given_up),
+        cmocka_unit_test(who_says_his_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
