@@ -31,7 +31,8 @@ struct scan {
     uint32_t own_hits[TEXT_LANGUAGES]; /* not English words as well */
     uint32_t n_words;
     uint32_t n_unknown;
-    bool is_full; /* limit reached, or out of memory */
+    uint32_t n_open_ends; /* unknown words that end in a or o */
+    bool is_full;         /* limit reached, or out of memory */
     bool is_out_of_memory;
 };
 

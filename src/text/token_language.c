@@ -18,6 +18,102 @@
 #define POINTS_OWN 2
 #define POINTS_SHARED 1
 
+#define BIT(language) (1u << (language))
+
+/* Letters that few languages have, folded. One without a capital is no name
+ * ("Zürich") and tells as much as a function word. */
+static const struct {
+    const char *letters;
+    unsigned languages;
+} letters_of[] = {
+    {"äöü", BIT(TEXT_GERMAN)},
+    {"ñ", BIT(TEXT_SPANISH)},
+    {"ãõ", BIT(TEXT_PORTUGUESE)},
+    {"ìò", BIT(TEXT_ITALIAN)},
+    {"îûœæ", BIT(TEXT_FRENCH)},
+    {"ëï", BIT(TEXT_FRENCH) | BIT(TEXT_DUTCH)},
+    {"èù", BIT(TEXT_FRENCH) | BIT(TEXT_ITALIAN)},
+    {"âêôç", BIT(TEXT_FRENCH) | BIT(TEXT_PORTUGUESE)},
+    {"à", BIT(TEXT_FRENCH) | BIT(TEXT_ITALIAN) | BIT(TEXT_PORTUGUESE)},
+    {"áíóú", BIT(TEXT_SPANISH) | BIT(TEXT_PORTUGUESE)},
+    {"é", BIT(TEXT_FRENCH) | BIT(TEXT_SPANISH) | BIT(TEXT_ITALIAN) |
+              BIT(TEXT_PORTUGUESE)},
+};
+
+/* The languages that have the letter at `at`; 0: it tells nothing. */
+static unsigned languages_with(struct str word, size_t at, uint32_t len)
+{
+    for (size_t i = 0; i < sizeof(letters_of) / sizeof(letters_of[0]); i++) {
+        struct str letters = str_of(letters_of[i].letters);
+
+        if (str_find(letters, str_sub(word, at, at + len), 0) != SIZE_MAX) {
+            return letters_of[i].languages;
+        }
+    }
+    return 0;
+}
+
+/* Scripts with one language each here; TEXT_UNKNOWN for the others. */
+static enum text_language by_script(struct str word)
+{
+    uint32_t len;
+    uint32_t c = word.len ? char_decode(word, 0, &len) : 0;
+
+    if (c >= 0x0400 && c <= 0x052f) {
+        return TEXT_RUSSIAN;
+    }
+    if (c >= 0x0600 && c <= 0x06ff) {
+        return TEXT_ARABIC;
+    }
+    if (c >= 0x0370 && c <= 0x03ff) {
+        return TEXT_GREEK;
+    }
+    return TEXT_UNKNOWN;
+}
+
+/* Count what the letters of an unknown word tell of its language. */
+static void note_letters(struct scan *scan, const struct token *token)
+{
+    struct str word = token->folded;
+    enum text_language script = by_script(word);
+    unsigned languages = 0;
+    uint32_t len;
+
+    if (token->flags & TOKEN_PART) {
+        return;
+    }
+    if (script != TEXT_UNKNOWN) {
+        languages = BIT(script);
+    }
+    for (size_t at = 0; at < word.len && !(token->flags & TOKEN_CAPITAL);
+         at += len) {
+        unsigned has;
+
+        len = 1;
+        if ((unsigned char)word.s[at] < 0x80) {
+            continue;
+        }
+        (void)char_decode(word, at, &len);
+        has = languages_with(word, at, len);
+        languages = has && languages ? languages & has : languages | has;
+    }
+    for (unsigned i = 0; i < TEXT_LANGUAGES; i++) {
+        scan->hits[i] += languages >> i & 1;
+        scan->own_hits[i] += languages >> i & 1;
+    }
+}
+
+/* Words of French seldom end in these vowels, of its neighbours often: where
+ * the function words of both are the same. */
+static void note_end(struct scan *scan, const struct token *token)
+{
+    struct str word = token->folded;
+    char end = word.len > 3 ? word.s[word.len - 1] : ' ';
+
+    scan->n_open_ends += !(token->flags & (TOKEN_PART | TOKEN_CAPITAL)) &&
+                         (end == 'a' || end == 'o');
+}
+
 void scan_note_word(struct scan *scan, struct token *token)
 {
     struct lex_word word;
@@ -29,6 +125,8 @@ void scan_note_word(struct scan *scan, struct token *token)
     if (!lexicon_find(token->folded, hash, &word) ||
         word.flags & LEX_STEM_ONLY) {
         scan->n_unknown += !is_part;
+        note_letters(scan, token);
+        note_end(scan, token);
         return;
     }
     token->stem = word.stem;
@@ -50,6 +148,8 @@ void scan_note_word(struct scan *scan, struct token *token)
         }
     } else if (!(word.flags & LEX_SEEN)) {
         scan->n_unknown += !is_part;
+        note_letters(scan, token);
+        note_end(scan, token);
     }
 }
 
@@ -62,11 +162,17 @@ static enum text_language guess(const struct scan *scan)
         uint32_t own = scan->own_hits[i];
         uint32_t points =
             POINTS_OWN * own + POINTS_SHARED * (scan->hits[i] - own);
-        /* one word alone may be part of a name: Rio de Janeiro */
-        bool is_enough = own >= 2 || (own == 1 && scan->hits[0] == 0 &&
-                                      scan->n_unknown * 2 >= scan->n_words);
+        /* one word alone may be part of a name: Rio de Janeiro; of a text
+         * without it, all that looks English must be of the language too */
+        bool is_enough =
+            own >= 2 || (own == 1 && scan->hits[i] - own >= scan->hits[0] &&
+                         scan->n_unknown * 2 >= scan->n_words);
+        bool is_like =
+            best == TEXT_FRENCH && points == best_points &&
+            scan->n_open_ends > 0 &&
+            (i == TEXT_SPANISH || i == TEXT_ITALIAN || i == TEXT_PORTUGUESE);
 
-        if (is_enough && points > best_points) {
+        if (is_enough && (points > best_points || is_like)) {
             best = (enum text_language)i;
             best_points = points;
         }
@@ -75,24 +181,6 @@ static enum text_language guess(const struct scan *scan)
         return TEXT_UNKNOWN;
     }
     return best;
-}
-
-/* Scripts with one language each here; TEXT_UNKNOWN for the others. */
-static enum text_language by_script(struct str word)
-{
-    uint32_t len;
-    uint32_t c = word.len ? char_decode(word, 0, &len) : 0;
-
-    if (c >= 0x0400 && c <= 0x052f) {
-        return TEXT_RUSSIAN;
-    }
-    if (c >= 0x0600 && c <= 0x06ff) {
-        return TEXT_ARABIC;
-    }
-    if (c >= 0x0370 && c <= 0x03ff) {
-        return TEXT_GREEK;
-    }
-    return TEXT_UNKNOWN;
 }
 
 static bool is_latin(struct str word)

@@ -233,6 +233,17 @@ static void languages_are_told_apart(void **state)
         {"Ik ben gisteren naar de winkel gegaan en heb brood gekocht",
          TEXT_DUTCH},
         {"The trip to Rio de Janeiro was great", TEXT_ENGLISH},
+        {"a jalape\xc3\xb1o burger for M\xc3\xbcller", TEXT_ENGLISH},
+        {"am dritten Tag war wir alles egal", TEXT_GERMAN},
+        {"h\xc3\xa4ngt schon wieder", TEXT_GERMAN},
+        {"on ram\xc3\xa8ne le colis ensuite", TEXT_FRENCH},
+        {"cuanto se tarda en coche de valencia a teruel", TEXT_SPANISH},
+        {"el ba\xc3\xb1o gotea otra vez", TEXT_SPANISH},
+        {"il frigo perde acqua in cucina", TEXT_ITALIAN},
+        {"sou cora\xc3\xa7\xc3\xa3o mole", TEXT_PORTUGUESE},
+        {"\xd0\xba\xd1\x80\xd0\xb0\xd0\xbd "
+         "\xd1\x82\xd0\xb5\xd1\x87\xd1\x91\xd1\x82",
+         TEXT_RUSSIAN},
         {"Rechnungen", TEXT_UNKNOWN},
     };
 
