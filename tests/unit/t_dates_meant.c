@@ -7,13 +7,15 @@
  * put aside before, and says how well the reader does with what it never saw.
  * dates_brief.def and dates_brief_apart.def are the same for short and careless
  * words, hours, timetables and names.
+ * dates_tongues.def has the words of dates of other languages.
  * `t_dates_meant all` names every row that is wrong.
  */
 #include "support/test.h"
 
 #include "base/clock.h"
 #include "text/analysis.h"
-#include "text/date/dates.h"
+#include "text/date/dates_internal.h"
+#include "text/fold.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +39,37 @@ static const struct meant apart[] = {
 static const struct meant brief[] = {
 #include "dates_brief.def"
 };
+static const struct meant tongues[] = {
+#include "dates_tongues.def"
+};
 static const struct meant brief_apart[] = {
 #include "dates_brief_apart.def"
+};
+
+/* The tables of words, as date_words.c has them. */
+enum { RISKY, SHORT, SURE, NAME, ROTA, STREET };
+struct date_row {
+    const char *word;
+    int class;
+    int flags;
+    int value;
+};
+static const struct date_row rows_of_words[] = {
+#include "../../models/lexicon/en/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/de/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/es/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/fr/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/it/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/nl/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/pt/dates.def"
+    {"", 0, 0, 0},
+#include "../../models/lexicon/ru/dates.def"
 };
 
 static bool names_all;
@@ -144,6 +175,14 @@ static void short_and_careless_words_are_read(void **state)
     assert_int_equal(score.n_right, sizeof(brief) / sizeof(brief[0]));
 }
 
+static void words_of_other_languages_are_read(void **state)
+{
+    struct score score = SCORE(tongues, true);
+
+    (void)state;
+    assert_int_equal(score.n_right, sizeof(tongues) / sizeof(tongues[0]));
+}
+
 static void most_careless_words_never_seen_are_read(void **state)
 {
     struct score score = SCORE(brief_apart, false);
@@ -153,12 +192,37 @@ static void most_careless_words_never_seen_are_read(void **state)
     assert_true(score.n_wrong <= 3);
 }
 
+/* A row that is out of order, or not as tokens are folded, is never found. */
+static void words_of_dates_are_sorted_and_folded(void **state)
+{
+    struct arena arena;
+    const char *before = "";
+
+    (void)state;
+    arena_init(&arena, (size_t)1 << 20);
+    for (size_t i = 0; i < sizeof(rows_of_words) / sizeof(rows_of_words[0]);
+         i++) {
+        struct str word = str_of(rows_of_words[i].word);
+        struct str folded;
+
+        assert_true(word.len == 0 || strcmp(before, word.s) < 0);
+        assert_true(fold_token(&arena, word, &folded));
+        if (!str_eq(folded, word)) {
+            fail_msg("\"%s\" is not folded", rows_of_words[i].word);
+        }
+        before = word.s;
+    }
+    arena_release(&arena);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_days_people_mean_are_found),
         cmocka_unit_test(most_days_are_found_in_words_never_seen),
         cmocka_unit_test(short_and_careless_words_are_read),
+        cmocka_unit_test(words_of_other_languages_are_read),
+        cmocka_unit_test(words_of_dates_are_sorted_and_folded),
         cmocka_unit_test(most_careless_words_never_seen_are_read),
     };
 

@@ -228,7 +228,12 @@ enum {
     HOLIDAY_LABOR,
     HOLIDAY_MEMORIAL,
     HOLIDAY_MOTHERS,
-    HOLIDAY_FATHERS
+    HOLIDAY_FATHERS,
+    HOLIDAY_PENTECOST,
+    HOLIDAY_WHIT_MONDAY,
+    HOLIDAY_EASTER_MONDAY,
+    HOLIDAY_ASCENSION,
+    HOLIDAY_SHROVE_MONDAY
 };
 
 int64_t holiday_day(int64_t holiday, int64_t year)
@@ -252,6 +257,16 @@ int64_t holiday_day(int64_t holiday, int64_t year)
         return nth_weekday(year, 5, 0, 5);
     case HOLIDAY_MOTHERS:
         return nth_weekday(year, 5, 6, 2);
+    case HOLIDAY_PENTECOST:
+        return easter(year) + 49;
+    case HOLIDAY_WHIT_MONDAY:
+        return easter(year) + 50;
+    case HOLIDAY_EASTER_MONDAY:
+        return easter(year) + 1;
+    case HOLIDAY_ASCENSION:
+        return easter(year) + 39;
+    case HOLIDAY_SHROVE_MONDAY:
+        return easter(year) - 48;
     default:
         return nth_weekday(year, 6, 6, 3);
     }

@@ -33,8 +33,9 @@ static bool month_day_number(const struct date_parser *p, size_t at,
 
     if ((item->class != DC_NUMBER && item->class != DC_ORDINAL) ||
         item->value < 1 || item->value > 31 ||
-        (item->class == DC_NUMBER && item->extra != 1)) {
-        return false;
+        (item->class == DC_NUMBER && item->extra != 1 &&
+         (item->language == TEXT_ENGLISH || item->is_risky))) {
+        return false; /* "dos de mayo" is a day, "two may" is none */
     }
     *out = item->value;
     return true;

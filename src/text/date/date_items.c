@@ -54,7 +54,9 @@ static bool split_hyphen(const struct tokens *tokens, size_t index,
         return false;
     }
     first.token = (uint32_t)index;
+    first.last = (uint32_t)index;
     second.token = (uint32_t)index;
+    second.last = (uint32_t)index;
     first.breaks = token->flags & TOKEN_BREAK;
     second.breaks = false;
     if (second.class == DC_ORDINAL) {
@@ -67,11 +69,143 @@ static bool split_hyphen(const struct tokens *tokens, size_t index,
     if (is_days) {
         items[(*n)++] = (struct date_item){.class = DC_TO,
                                            .token = (uint32_t)index,
+                                           .last = (uint32_t)index,
                                            .is_risky = true,
                                            .language = first.language};
     }
     items[(*n)++] = second;
     return true;
+}
+
+/* Two items of one token. */
+static void push_two(struct date_item first, struct date_item second,
+                     struct date_item *items, size_t *n)
+{
+    second.breaks = false;
+    second.starts = false;
+    items[(*n)++] = first;
+    items[(*n)++] = second;
+}
+
+/* Add "l'année" and "quest'anno" as two. */
+static bool split_elided(const struct tokens *tokens, size_t index,
+                         struct date_item *items, size_t *n)
+{
+    struct str word = tokens->items[index].folded;
+    const char *mark = word.len > 0 ? memchr(word.s, '\'', word.len) : NULL;
+    size_t at = mark ? (size_t)(mark - word.s) + 1 : 0;
+    struct date_item first;
+    struct date_item second;
+
+    if (at < 2 || at >= word.len || tokens->language == TEXT_ENGLISH) {
+        return false;
+    }
+    first = date_item_as(tokens, index, str_sub(word, 0, at));
+    second = date_item_as(tokens, index, str_sub(word, at, word.len));
+    if (first.class == DC_OTHER || second.class == DC_OTHER) {
+        return false;
+    }
+    push_two(first, second, items, n);
+    return true;
+}
+
+/* Bytes of the shortest and the longest weekday of German and Dutch. */
+#define LEAST_WEEKDAY 6
+#define MOST_WEEKDAY 10
+
+/* Add "Freitagabend" and "maandagochtend" as two. */
+static bool split_daypart(const struct tokens *tokens, size_t index,
+                          struct date_item *items, size_t *n)
+{
+    struct str word = tokens->items[index].folded;
+
+    for (size_t at = LEAST_WEEKDAY; at <= MOST_WEEKDAY && at + 2 < word.len;
+         at++) {
+        struct tokens own = *tokens;
+        struct date_item first =
+            date_item_as(tokens, index, str_sub(word, 0, at));
+        struct date_item second;
+
+        if (first.class != DC_WEEKDAY ||
+            (first.language != TEXT_GERMAN && first.language != TEXT_DUTCH)) {
+            continue;
+        }
+        own.language = (enum text_language)first.language;
+        second = date_item_as(&own, index, str_sub(word, at, word.len));
+        if (second.class == DC_DAYPART || second.class == DC_DAILY ||
+            (second.class == DC_TODAY && second.value == 1)) {
+            push_two(first, second, items, n);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Can a day and its month stand behind this: "am 5.4.", "el 12/04"? */
+static bool leads_day_month(const struct date_item *last)
+{
+    return last->class == DC_ON || last->class == DC_UNTIL ||
+           last->class == DC_FROM || last->class == DC_SINCE ||
+           last->class == DC_BY || last->class == DC_WEEKDAY ||
+           last->class == DC_THE || last->class == DC_TO ||
+           (last->class == DC_UNIT && last->value == DU_DAY);
+}
+
+/* Add "31.12." and "12/04" as a day and its month, where that is how the
+ * language writes them. */
+static bool split_day_month(struct str text, const struct tokens *tokens,
+                            size_t index, struct date_item *items, size_t *n)
+{
+    const struct token *token = &tokens->items[index];
+    struct str word = token->folded;
+    char sign =
+        tokens->language == TEXT_GERMAN || tokens->language == TEXT_RUSSIAN
+            ? '.'
+            : '/';
+    const char *mark =
+        word.len >= 3 && word.len <= 5 ? memchr(word.s, sign, word.len) : NULL;
+    size_t at = mark ? (size_t)(mark - word.s) : 0;
+    struct date_item first = date_item_of(text, tokens, index);
+    struct date_item second = first;
+    bool has_dot =
+        sign == '.' && token->to < text.len && text.s[token->to] == '.';
+    int64_t day;
+    int64_t month;
+
+    if (at == 0 || tokens->language == TEXT_ENGLISH ||
+        tokens->language == TEXT_UNKNOWN ||
+        !str_parse_int(str_sub(word, 0, at), &day) ||
+        !str_parse_int(str_sub(word, at + 1, word.len), &month) || day < 1 ||
+        day > 31 || month < 1 || month > 12 ||
+        !(has_dot || (*n > 0 && leads_day_month(&items[*n - 1])))) {
+        return false;
+    }
+    date_item_set(&first, DC_ORDINAL, day, 1);
+    date_item_set(&second, DC_MONTH, month, 0);
+    first.is_risky = false;
+    second.is_risky = false;
+    if (has_dot && index + 2 < tokens->count &&
+        !(tokens->items[index + 2].flags & TOKEN_BREAK)) {
+        second.last = (uint32_t)index + 1; /* the dot of "31.12. aus" */
+    }
+    push_two(first, second, items, n);
+    return true;
+}
+
+/* Add a token that is more than one item. */
+static bool split(struct str text, const struct tokens *tokens, size_t index,
+                  struct date_item *items, size_t *n)
+{
+    enum token_kind kind = (enum token_kind)tokens->items[index].kind;
+
+    if (kind == TOKEN_WORD) {
+        return split_hyphen(tokens, index, items, n) ||
+               (date_item_of(text, tokens, index).class == DC_OTHER &&
+                (split_elided(tokens, index, items, n) ||
+                 split_daypart(tokens, index, items, n)));
+    }
+    return (kind == TOKEN_NUMBER || kind == TOKEN_CODE) &&
+           split_day_month(text, tokens, index, items, n);
 }
 
 /* Function words may follow a year: "in 2023 we moved". */
@@ -120,8 +254,9 @@ static size_t read_items(struct str text, const struct tokens *tokens,
             token->kind == TOKEN_BIGRAM) {
             continue;
         }
-        if (split_hyphen(tokens, i, items, &n)) {
+        if (split(text, tokens, i, items, &n)) {
             n_triggers++;
+            i = items[n - 1].last > i ? items[n - 1].last : i;
             continue;
         }
         items[n] = date_item_of(text, tokens, i);
@@ -143,6 +278,7 @@ static size_t read_items(struct str text, const struct tokens *tokens,
         }
         soften(tokens, &items[n]);
         n_triggers += is_trigger(&items[n]);
+        i = items[n].last;
         n++;
     }
     items[n] = (struct date_item){.class = DC_END, .breaks = true};
@@ -155,8 +291,18 @@ static size_t read_items(struct str text, const struct tokens *tokens,
 
 /*
  * A text too short to tell its language by function words may tell it by its
- * days: "Il martedì vado in piscina".
+ * days: "semana que vem" is no Spanish, "Il martedì vado in piscina" no
+ * English.
  */
+static enum text_language neighbour_of(const struct tokens *tokens)
+{
+    bool is_told =
+        tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN;
+
+    return is_told && tokens->count <= SHORT_ITEMS ? date_language(tokens)
+                                                   : tokens->language;
+}
+
 static enum text_language language_by_days(const struct tokens *tokens,
                                            const struct date_item *items,
                                            size_t n)
@@ -185,12 +331,15 @@ bool date_items_read(struct str text, const struct tokens *tokens,
                      struct date_item *items, size_t *out_n)
 {
     struct tokens own = *tokens;
+    enum text_language language;
 
-    if (read_items(text, tokens, items, out_n) == 0) {
+    own.language = neighbour_of(tokens);
+    if (read_items(text, &own, items, out_n) == 0) {
         return false;
     }
-    own.language = language_by_days(tokens, items, *out_n);
-    if (own.language != tokens->language) {
+    language = language_by_days(&own, items, *out_n);
+    if (language != own.language) {
+        own.language = language;
         (void)read_items(text, &own, items, out_n); /* it has days */
     }
     return true;

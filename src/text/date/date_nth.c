@@ -102,7 +102,9 @@ static bool nth_is_day(enum date_class before, const struct date_item *number,
 {
     if (before == DC_ON || before == DC_BY || before == DC_UNTIL ||
         before == DC_SINCE || before == DC_FROM || before == DC_TO) {
-        return after->class != DC_OTHER || after->value != 0 || after->breaks ||
+        return (after->class != DC_OTHER && after->class != DC_UNIT) ||
+               after->breaks ||
+               (after->class == DC_OTHER && after->value != 0) ||
                after->is_verb ||
                (after->language == TEXT_GERMAN && !after->is_capital);
     }

@@ -62,6 +62,28 @@ static bool read_time(struct str text, struct date_item *item)
     return false;
 }
 
+/* 9h30, 14h: so they write in French, Portuguese, Spanish. The second may be
+ * how long. */
+static bool read_h_time(struct str text, struct date_item *item)
+{
+    int64_t hour;
+    int64_t minute = 0;
+    size_t at = digits_at(text, 0, 2, &hour);
+    size_t n;
+
+    if (at == 0 || at >= text.len || text.s[at] != 'h' || hour > 23 ||
+        item->language == TEXT_ENGLISH || item->language == TEXT_UNKNOWN) {
+        return false;
+    }
+    n = digits_at(text, at + 1, 2, &minute);
+    if (at + 1 + n != text.len || n == 1 || minute > 59) {
+        return false;
+    }
+    date_item_set(item, DC_TIME, hour * 60 + minute, n ? 1 : 60);
+    item->is_risky = n == 0;
+    return true;
+}
+
 /* Three numbers with one separator, or a year and a month. */
 static bool read_numeric_date(struct str text, struct date_item *item)
 {
@@ -254,8 +276,8 @@ void date_read_code(struct str text, const struct token *token,
     int64_t ms;
 
     if (read_numeric_date(folded, item) || read_time(folded, item) ||
-        read_mixed(folded, item) || read_days(folded, item) ||
-        read_hours(folded, item)) {
+        read_h_time(folded, item) || read_mixed(folded, item) ||
+        read_days(folded, item) || read_hours(folded, item)) {
         return;
     }
     if (raw.len > 10 && clock_parse(raw, &ms)) {

@@ -12,6 +12,72 @@
 
 /* ---- times of day ---- */
 
+/* Minutes of the day that an hour from 1 to 24 means, by the part of the day
+ * behind it: "8 Uhr", "a las ocho de la tarde", "9 утра". */
+static int64_t minute_of_hour(const struct date_parser *p, size_t *at,
+                              int64_t hour)
+{
+    const struct date_item *part = date_item_at(p, *at);
+
+    if (part->class == DC_DAYPART && part->value < DP_NOON && !part->breaks &&
+        part->language != TEXT_ENGLISH && hour <= 12) {
+        bool is_late = part->value == DP_NIGHT ? hour >= 6 && hour < 12
+                                               : part->value != DP_MORNING;
+
+        *at += 1;
+        return (hour % 12 + (is_late ? 12 : 0)) * 60;
+    }
+    /* between 1 and 7 people mean the afternoon */
+    return hour == 12 ? 720 : hour <= 7 ? (hour + 12) * 60 : hour % 24 * 60;
+}
+
+/* An hour by its number: "at 9", "8 Uhr 30", "halb neun", "a las 9 y media",
+ * "à 20 heures"; `at` is behind the preposition, if there is one. */
+static bool take_hour(const struct date_parser *p, size_t *at, bool has_at,
+                      bool may_be_bare, int64_t *out_minute,
+                      int64_t *out_length)
+{
+    size_t next = *at;
+    const struct date_item *lead = date_item_at(p, next);
+    bool is_half = lead->class == DC_PART_HOUR && lead->is_risky;
+    const struct date_item *hour = date_item_at(p, next + is_half);
+    const struct date_item *behind = date_item_at(p, next + is_half + 1);
+    bool is_english = hour->language == TEXT_ENGLISH;
+    bool has_hours = has_at && hour->language == TEXT_FRENCH &&
+                     behind->class == DC_UNIT && behind->value == DU_HOUR;
+    bool has_oclock = behind->class == DC_OCLOCK || has_hours;
+
+    if (hour->class != DC_NUMBER || hour->value < 1 ||
+        hour->value > (is_english ? 12 : 24) ||
+        !(has_oclock || is_half ||
+          (has_at && may_be_bare && !hour->is_risky &&
+           behind->class != DC_UNIT))) {
+        return false;
+    }
+    next += (size_t)1 + is_half + has_oclock;
+    if (has_hours && date_is(p, next, DC_OF)) {
+        return false; /* "à deux heures de Paris" */
+    }
+    *out_length = 60;
+    *out_minute = minute_of_hour(p, &next, hour->value);
+    behind = date_item_at(p, next);
+    if (is_half) {
+        *out_minute += lead->value;
+        *out_length = 1;
+    } else if (behind->class == DC_PART_HOUR && !behind->is_risky) {
+        next++;
+        *out_minute = minute_of_hour(p, &next, hour->value) + behind->value;
+        *out_length = 1;
+    } else if (has_oclock && behind->class == DC_NUMBER && behind->extra == 1 &&
+               behind->value < 60 && !behind->breaks && !is_english) {
+        *out_minute += behind->value; /* "8 Uhr 30" */
+        *out_length = 1;
+        next++;
+    }
+    *at = next;
+    return true;
+}
+
 bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
                     int64_t *out_minute, int64_t *out_length)
 {
@@ -20,6 +86,12 @@ bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
     const struct date_item *item;
     const struct date_item *half;
 
+    /* "в 9:30", "в 9 утра" */
+    has_at |= date_is(p, next, DC_ON) &&
+              date_item_at(p, next)->language == TEXT_RUSSIAN &&
+              (date_is(p, next + 1, DC_TIME) ||
+               (date_is(p, next + 1, DC_NUMBER) && may_be_bare &&
+                date_is(p, next + 2, DC_DAYPART)));
     next += has_at;
     item = date_item_at(p, next);
     half = date_item_at(p, next + 1);
@@ -28,6 +100,9 @@ bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
         *out_length = 1;
         *at = next + 1;
         return true;
+    }
+    if (item->class == DC_TIME && item->is_risky && !has_at) {
+        return false; /* "3h" may be how long */
     }
     if (item->class == DC_TIME) {
         *out_minute = item->value;
@@ -41,27 +116,18 @@ bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
         *at = next;
         return true;
     }
-    if (item->class != DC_NUMBER || item->value < 1 || item->value > 12) {
-        return false;
-    }
-    if (half->class == DC_MERIDIEM && item->extra == 1) {
+    if (item->class == DC_NUMBER && item->value >= 1 && item->value <= 12 &&
+        half->class == DC_MERIDIEM && item->extra == 1) {
         *out_minute = item->value % 12 * 60 + half->value * 720;
         *out_length = 60;
         *at = next + 2;
         return true;
     }
-    if (half->class == DC_OCLOCK ||
-        (has_at && may_be_bare && !item->is_risky && half->class != DC_UNIT)) {
-        /* between 1 and 7 people mean the afternoon */
-        *out_minute = (item->value % 12 + (item->value <= 7 ? 12 : 0)) * 60;
-        if (item->value == 12) {
-            *out_minute = 720;
-        }
-        *out_length = 60;
-        *at = next + 1 + (half->class == DC_OCLOCK);
-        return true;
+    if (!take_hour(p, &next, has_at, may_be_bare, out_minute, out_length)) {
+        return false;
     }
-    return false;
+    *at = next;
+    return true;
 }
 
 static struct when at_minute(int64_t day, int64_t minute, int64_t length)
@@ -71,6 +137,13 @@ static struct when at_minute(int64_t day, int64_t minute, int64_t length)
     return (struct when){.from = from,
                          .to = from + length * CLOCK_MINUTE_MS,
                          .grain = DATE_TIME};
+}
+
+/* "heute morgen", "Montag Morgen": the morning, not tomorrow */
+static bool is_german_morning(const struct date_item *item)
+{
+    return item->class == DC_TODAY && item->is_risky && !item->breaks &&
+           item->value == 1 && item->language == TEXT_GERMAN;
 }
 
 /* A day may be followed by a time of day. */
@@ -91,6 +164,17 @@ static void narrow(const struct date_parser *p, size_t *at, struct when *when)
         *at = next;
     } else if (date_is(p, *at, DC_DAYPART)) {
         *when = when_daypart(day, (enum date_part)date_item_at(p, *at)->value);
+        *at += 1;
+        next = *at;
+        if (date_take_time(p, &next, true, &minute, &length)) {
+            /* "morgen Abend um 8", "завтра утром в 9" */
+            bool is_late = minute < 720 && when->from % DAY >= DAY / 2;
+
+            *when = at_minute(day, minute + (is_late ? 720 : 0), length);
+            *at = next;
+        }
+    } else if (is_german_morning(date_item_at(p, *at))) {
+        *when = when_daypart(day, DP_MORNING);
         *at += 1;
     } else if (date_is(p, *at, DC_IN) && date_is(p, *at + 1, DC_THE) &&
                date_is(p, *at + 2, DC_DAYPART)) {
@@ -138,6 +222,8 @@ static bool parse_third(const struct date_parser *p, size_t *at,
 {
     size_t next = *at;
     enum date_class class;
+    const struct date_item *unit;
+    bool is_english;
     int third;
 
     date_skip(p, &next, DC_THE);
@@ -147,17 +233,22 @@ static bool parse_third(const struct date_parser *p, size_t *at,
     }
     third = class == DC_EARLY ? 0 : class == DC_MID ? 1 : 2;
     if (date_item_at(p, next)->is_risky && !date_is(p, next + 1, DC_OF)) {
-        return false; /* "end" and "start" need "of" */
+        return false; /* "end", "start" and "fin" need "of" */
     }
+    is_english = date_item_at(p, next)->language == TEXT_ENGLISH;
     next++;
     date_skip(p, &next, DC_OF);
-    if (date_is(p, next, DC_THE) && date_is(p, next + 1, DC_UNIT) &&
-        date_item_at(p, next + 1)->value >= DU_WEEK &&
-        date_item_at(p, next + 1)->value != DU_WEEKEND) {
-        *out = when_unit(p->ref.today,
-                         (enum date_unit)date_item_at(p, next + 1)->value, 0);
+    if (!is_english) {
+        date_skip(p, &next, DC_FROM); /* "fin du mois" */
+    }
+    unit = date_item_at(p, next + date_is(p, next, DC_THE));
+    if (unit->class == DC_UNIT && unit->value >= DU_WEEK &&
+        unit->value != DU_WEEKEND &&
+        (date_is(p, next, DC_THE) ||
+         (!is_english && !date_item_at(p, next + 1)->is_short))) {
+        *out = when_unit(p->ref.today, (enum date_unit)unit->value, 0);
         out->is_relative = true;
-        next += 2;
+        next += 1 + date_is(p, next, DC_THE);
     } else if (!date_base(p, &next, out) || out->is_utc ||
                out->to - out->from < 3 * DAY) {
         return false;

@@ -32,6 +32,10 @@ static bool day_goes_on(const struct date_parser *p, size_t at)
     if (item->breaks) {
         return false;
     }
+    if (item->class == DC_AT && item->language != TEXT_ENGLISH &&
+        (date_is(p, at + 1, DC_TIME) || date_is(p, at + 1, DC_NUMBER))) {
+        return true; /* "quinta às 14h", "Mo um 10" */
+    }
     return item->class == DC_TIME || item->class == DC_DAYPART ||
            (item->class == DC_NUMBER && date_is(p, at + 1, DC_MERIDIEM)) ||
            (is_join && date_is(p, at + 1, DC_WEEKDAY) &&
@@ -55,8 +59,9 @@ static bool weekday_is_sure(const struct date_parser *p, size_t at)
     }
     if (item->is_risky &&
         (before == DC_ON || before == DC_SINCE || before == DC_UNTIL ||
-         before == DC_NEXT || before == DC_LAST || day_goes_on(p, at + 1))) {
-        return true; /* "na sexta", "on sat", "sat 10am" */
+         before == DC_NEXT || before == DC_LAST || day_goes_on(p, at + 1) ||
+         which_behind(p, at + 1) != DC_ON)) {
+        return true; /* "na sexta", "on sat", "sat 10am", "sexta passada" */
     }
     if ((before == DC_TO || before == DC_AND || before == DC_COMMA) && at > 1 &&
         date_is(p, at - 2, DC_WEEKDAY) && date_item_at(p, at - 2)->is_short) {
@@ -77,7 +82,11 @@ static bool rule_today(const struct date_parser *p, size_t *at,
     int64_t day = p->ref.today;
 
     if (date_is(p, *at, DC_TONIGHT)) {
-        *out = when_daypart(day, DP_EVENING);
+        int64_t part = date_item_at(p, *at)->value;
+
+        *out = part < 0   ? when_daypart(day - 1, (enum date_part)(-part - 1))
+               : part > 0 ? when_daypart(day, (enum date_part)(part - 1))
+                          : when_daypart(day, DP_EVENING);
     } else if (date_is(p, *at, DC_TODAY)) {
         enum date_class before = date_class_before(p, *at);
 
@@ -218,6 +227,12 @@ static bool rule_weekday(const struct date_parser *p, size_t *at,
     which = weeks > 0 ? DC_NEXT : which_behind(p, *at + 1);
     day = date_weekday_from(&p->ref, date_item_at(p, *at)->value,
                             which == DC_NEXT ? DC_COMING : which);
+    if (weeks == 0 && which != DC_ON) {
+        /* "viernes antepasado": the one before the last */
+        int64_t more = date_item_at(p, *at + 1)->value;
+
+        day += (which == DC_NEXT ? 7 : -7) * more;
+    }
     *out = when_days(day + weeks * 7, day + weeks * 7 + 1, DATE_DAY);
     out->is_relative = true;
     if (weeks > 0) {
@@ -243,12 +258,14 @@ static bool rule_unit_which(const struct date_parser *p, size_t *at,
 {
     const struct date_item *item = date_item_at(p, *at);
     enum date_class which = which_behind(p, *at + 1);
+    int64_t more;
 
     if (item->class != DC_UNIT || which == DC_ON || item->value < DU_WEEK) {
         return false;
     }
+    more = date_item_at(p, *at + 1)->value;
     *out = when_unit(p->ref.today, (enum date_unit)item->value,
-                     which == DC_NEXT ? 1 : -1);
+                     which == DC_NEXT ? 1 + more : -1 - more);
     out->is_relative = true;
     *at += 2;
     return true;
@@ -321,8 +338,9 @@ static bool rule_weekend(const struct date_parser *p, size_t *at,
     const struct date_item *item = date_item_at(p, *at + 1);
 
     if ((!date_is(p, *at, DC_THE) && !date_is(p, *at, DC_ON)) ||
-        item->class != DC_UNIT || item->value != DU_WEEKEND || item->is_risky) {
-        return false;
+        item->class != DC_UNIT || item->value != DU_WEEKEND || item->is_risky ||
+        which_behind(p, *at + 2) != DC_ON) {
+        return false; /* "le week-end dernier" is read from its noun on */
     }
     *out = date_weekend_by(&p->ref, DC_THE);
     out->is_relative = true;
@@ -330,12 +348,13 @@ static bool rule_weekend(const struct date_parser *p, size_t *at,
     return true;
 }
 
-/* the summer of 2019, in the fall, winter 2020 */
+/* the summer of 2019, in the fall, winter 2020, l'été dernier */
 static bool rule_season(const struct date_parser *p, size_t *at,
                         struct when *out)
 {
     size_t next = *at;
     const struct date_item *item;
+    enum date_class which;
     int64_t year;
     bool is_sure;
     bool is_unsure = false;
@@ -345,9 +364,16 @@ static bool rule_season(const struct date_parser *p, size_t *at,
     if (item->class != DC_SEASON) {
         return false;
     }
-    is_sure = date_class_before(p, *at) == DC_IN ||
+    is_sure = item->is_short || date_class_before(p, *at) == DC_IN ||
               date_class_before(p, next) == DC_IN;
     next++;
+    which = which_behind(p, next);
+    if (which != DC_ON) {
+        *out = date_season_by(&p->ref, which, item->value);
+        out->is_relative = true;
+        *at = next + 1;
+        return true;
+    }
     if (date_take_year(p, &next, &year)) {
         *out = when_season(item->value, year);
     } else if (is_sure) {

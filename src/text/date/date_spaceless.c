@@ -14,7 +14,17 @@
 
 #include <string.h>
 
-enum spaceless_class { SD_WHEN, SD_WEEKDAY, SD_UNIT, SD_AGO };
+enum spaceless_class {
+    SD_WHEN,
+    SD_WEEKDAY,
+    SD_UNIT,
+    SD_AGO,
+    SD_PART,    /* 下午, of a day that was said */
+    SD_THIRD,   /* 上旬, 月底 */
+    SD_SEASON,  /* of a year that was said */
+    SD_HOLIDAY, /* month * 100 + day */
+    SD_NONE     /* 春节 is no spring */
+};
 
 struct spaceless_word {
     const char *word;
@@ -170,15 +180,33 @@ static int take_han(const struct spaceless *s, size_t *at, int64_t *out)
     return n;
 }
 
+/* Bytes of the digit at `at`, wide (３) or not; 0: none. */
+static size_t digit_at(struct str text, size_t at, int *out)
+{
+    if (at < text.len && text.s[at] >= '0' && text.s[at] <= '9') {
+        *out = text.s[at] - '0';
+        return 1;
+    }
+    if (at + CHAR <= text.len && memcmp(text.s + at, "\xef\xbc", 2) == 0 &&
+        (unsigned char)text.s[at + 2] >= 0x90 &&
+        (unsigned char)text.s[at + 2] <= 0x99) {
+        *out = (unsigned char)text.s[at + 2] - 0x90;
+        return CHAR;
+    }
+    return 0;
+}
+
 static bool take_number(const struct spaceless *s, size_t *at, int64_t *out)
 {
     size_t next = *at;
     int64_t value = 0;
+    size_t len;
+    int digit;
     int n = 0;
 
-    while (next < s->text.len && s->text.s[next] >= '0' &&
-           s->text.s[next] <= '9' && n <= MAX_DIGITS) {
-        value = value * 10 + (s->text.s[next++] - '0');
+    while (n <= MAX_DIGITS && (len = digit_at(s->text, next, &digit)) > 0) {
+        value = value * 10 + digit;
+        next += len;
         n++;
     }
     n = n > 0 ? n : take_han(s, &next, &value);
@@ -268,6 +296,20 @@ static int64_t take_last(const struct spaceless *s, size_t *at, int64_t year,
     return last;
 }
 
+/* 上旬 of 4月上旬, 末 of 今月末: a third of the range. */
+static void take_third(const struct spaceless *s, size_t *at,
+                       enum date_unit unit, struct when *when)
+{
+    size_t next = joint_at(s, *at);
+    const struct spaceless_word *word = take_word(s, &next);
+
+    if (word && word->class == SD_THIRD &&
+        (word->unit == unit || strlen(word->word) == CHAR)) {
+        *when = when_third(*when, word->value);
+        *at = next;
+    }
+}
+
 /* What follows a month: its day, if it has one. */
 static bool day_in(const struct spaceless *s, size_t *at, int64_t year,
                    int64_t month, struct when *out)
@@ -279,6 +321,7 @@ static bool day_in(const struct spaceless *s, size_t *at, int64_t year,
 
     *out = when_month(year, month, 1);
     if (!take_day(s, &next, &number)) {
+        take_third(s, at, DU_MONTH, out);
         return true;
     }
     if (!day_of(year, month, number, &day)) {
@@ -326,6 +369,16 @@ static bool read_in_year(const struct spaceless *s, size_t *at, int64_t year,
 
     *out = when_year(year, 1);
     if (!take_month(s, &next, &month)) {
+        const struct spaceless_word *word;
+
+        next = joint_at(s, *at);
+        word = take_word(s, &next);
+        if (word && word->class == SD_SEASON) {
+            *out = when_season(word->value, year);
+            *at = next;
+        } else {
+            take_third(s, at, DU_YEAR, out);
+        }
         return true;
     }
     if (!day_in(s, &next, year, month, out)) {
@@ -473,6 +526,92 @@ static int64_t take_last_weekday(const struct spaceless *s, size_t *at,
     return (word->value - first + 7) % 7;
 }
 
+/* 三点半, 15時30分, 6시 반: minutes of the day, by the part said before. */
+static bool take_clock(const struct spaceless *s, size_t *at,
+                       const struct spaceless_word *part, int64_t *out,
+                       bool *out_exact)
+{
+    size_t next = *at;
+    int64_t hour;
+    int64_t minute = 0;
+
+    if (!take_number(s, &next, &hour) || hour > 24 ||
+        !(take(s, &next, "点") || take(s, &next, "點") ||
+          take(s, &next, "時") || take(s, &next, "时") ||
+          take(s, &next, "시")) ||
+        is_one_of(s, next, "間间간")) {
+        return false; /* 三時間 is how long */
+    }
+    *at = next;
+    (void)take(s, &next, " ");
+    *out_exact = true;
+    if (take(s, &next, "半") || take(s, &next, "반")) {
+        minute = 30;
+        *at = next;
+    } else if (take_number(s, &next, &minute) && minute < 60 &&
+               (take(s, &next, "分") || take(s, &next, "분"))) {
+        *at = next;
+    } else {
+        minute = 0;
+        *out_exact = false;
+    }
+    if (part && hour < 12 &&
+        (part->value == DP_AFTERNOON || part->value == DP_EVENING)) {
+        hour += 12;
+    }
+    *out = hour % 24 * 60 + minute;
+    return true;
+}
+
+/* A day may be followed by a part of it or an hour: 明天下午三点. */
+static void narrow_day(const struct spaceless *s, size_t *at, struct when *when)
+{
+    size_t next = joint_at(s, *at);
+    size_t after = next;
+    const struct spaceless_word *part = take_word(s, &after);
+    int64_t day = when->from / CLOCK_DAY_MS;
+    bool is_relative = when->is_relative;
+    struct when whole = *when;
+    bool is_exact;
+    int64_t minute;
+
+    if (when->grain != DATE_DAY) {
+        return;
+    }
+    if (part && part->class == SD_PART) {
+        *when = when_daypart(day, (enum date_part)part->value);
+        next = joint_at(s, after);
+        *at = after;
+    } else {
+        part = NULL;
+    }
+    if (take_clock(s, &next, part, &minute, &is_exact)) {
+        when->from = day * CLOCK_DAY_MS + minute * CLOCK_MINUTE_MS;
+        when->to = when->from + (is_exact ? 1 : 60) * CLOCK_MINUTE_MS;
+        when->grain = DATE_TIME;
+        *at = next;
+    }
+    when->is_relative = is_relative;
+    when->is_unsure = whole.is_unsure;
+    when->is_weekly = whole.is_weekly;
+    when->is_yearly = whole.is_yearly;
+}
+
+/* 国庆节, クリスマス: of the year that is meant */
+static struct when holiday_of(const struct spaceless *s,
+                              const struct spaceless_word *word)
+{
+    bool is_unsure = false;
+    struct when when = date_holiday_in(word->value, s->ref->year);
+
+    when =
+        date_holiday_in(word->value, date_year_for(s->ref, when, &is_unsure));
+    when.is_relative = true;
+    when.is_yearly = true;
+    when.is_unsure = is_unsure;
+    return when;
+}
+
 static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
 {
     size_t next = *at;
@@ -496,6 +635,14 @@ static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
         out->is_weekly = true;
         /* 周一至周五 is every week's */
         out->is_unsure = s->ref->seen.tense == TENSE_NONE || more >= 4;
+    } else if (word->class == SD_HOLIDAY) {
+        *out = holiday_of(s, word);
+    } else if (word->class == SD_THIRD && strlen(word->word) > CHAR &&
+               is_one_of(s, *at, "月年연") && !is_one_of_many(s, *at)) {
+        *out =
+            when_third(when_unit(s->ref->today, (enum date_unit)word->unit, 0),
+                       word->value); /* 月底: of this month */
+        out->is_relative = true;
     } else {
         return false;
     }
@@ -503,18 +650,17 @@ static bool read_word(const struct spaceless *s, size_t *at, struct when *out)
     return true;
 }
 
-static bool is_digit_at(struct str text, size_t at)
-{
-    return at < text.len && text.s[at] >= '0' && text.s[at] <= '9';
-}
-
 /* A day by its characters, before its verb is known. */
 static bool read_any(const struct spaceless *s, size_t *at, struct when *out)
 {
-    return read_word(s, at, out) ||
-           (!is_behind(s, *at, "第") &&
-            (read_count(s, at, out) || read_year(s, at, out) ||
-             read_month(s, at, out)));
+    if (!read_word(s, at, out) &&
+        (is_behind(s, *at, "第") ||
+         !(read_count(s, at, out) || read_year(s, at, out) ||
+           read_month(s, at, out)))) {
+        return false;
+    }
+    narrow_day(s, at, out);
+    return true;
 }
 
 bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
@@ -522,13 +668,14 @@ bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
 {
     struct date_ref now = *ref;
     const struct spaceless s = {text, &now};
+    int digit;
 
     while (*at < text.len) {
         size_t from = *at;
+        size_t len = digit_at(text, from, &digit);
 
         now.seen = (struct date_tense_seen){0};
-        if ((is_digit_at(text, from) ||
-             (unsigned char)text.s[from] >= LEAST_LEAD) &&
+        if ((len > 0 || (unsigned char)text.s[from] >= LEAST_LEAD) &&
             read_any(&s, at, out)) {
             if (out->is_weekly || out->is_yearly) {
                 now.seen = date_tense_spaceless(text, *at);
@@ -541,9 +688,9 @@ bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
             *out_from = from;
             return true;
         }
-        if (is_digit_at(text, from)) {
-            while (is_digit_at(text, *at)) {
-                *at += 1;
+        if (len > 0) {
+            while ((len = digit_at(text, *at, &digit)) > 0) {
+                *at += len;
             }
         } else {
             (void)utf8_next(text, at);

@@ -79,6 +79,9 @@ static const struct tense_word portuguese[] = {
 static const struct tense_word dutch[] = {
 #include "lexicon/nl/tense.def"
 };
+static const struct tense_word russian[] = {
+#include "lexicon/ru/tense.def"
+};
 
 struct tense_table {
     enum text_language language;
@@ -94,7 +97,7 @@ static const struct tense_table tables[] = {
     TABLE(TEXT_ENGLISH, english),       TABLE(TEXT_GERMAN, german),
     TABLE(TEXT_SPANISH, spanish),       TABLE(TEXT_FRENCH, french),
     TABLE(TEXT_ITALIAN, italian),       TABLE(TEXT_DUTCH, dutch),
-    TABLE(TEXT_PORTUGUESE, portuguese),
+    TABLE(TEXT_PORTUGUESE, portuguese), TABLE(TEXT_RUSSIAN, russian),
 };
 
 /* How verbs end. */
@@ -450,9 +453,14 @@ static void see_behind(struct tense_scan *scan, const struct tokens *tokens,
 
         if (token->flags & TOKEN_BREAK ||
             (i > to && class_of(scan->table, token->folded) & TW_CLAUSE) ||
-            (may_come && str_eq(token->folded, STR(","))) ||
-            (scan->seen.tense != TENSE_NONE && !may_come)) {
+            (may_come && str_eq(token->folded, STR(",")))) {
             break;
+        }
+        if (scan->seen.tense != TENSE_NONE && !may_come) {
+            /* "am 25. kommt mein Gehalt" */
+            scan->has_regular |=
+                (class_of(scan->table, token->folded) & TW_REGULAR) != 0;
+            continue;
         }
         if (token->kind == TOKEN_WORD && !(token->flags & TOKEN_PART)) {
             see_word(scan, tokens, i);

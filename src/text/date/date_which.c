@@ -219,8 +219,9 @@ static bool count_by(const struct date_parser *p, size_t *at, size_t next,
                (after->class == DC_NOW ||
                 (after->class == DC_TODAY && after->value == 0))) {
         next += 2;
-    } else if (!has_in || p->ref.seen.tense == TENSE_PAST ||
-               unit->class == DC_ORDINAL) {
+    } else if (!has_in || unit->class == DC_ORDINAL ||
+               (p->ref.seen.tense == TENSE_PAST &&
+                !date_item_at(p, *at)->is_short)) { /* "dans", "dentro de" */
         return false; /* "in 3 days it was done" says how long, not when */
     }
     *out = when_away(
@@ -249,7 +250,11 @@ bool date_rule_count(const struct date_parser *p, size_t *at, struct when *out)
         next++;
         date_skip(p, &next, DC_THE);
     }
-    if (!date_take_count(p, &next, &n)) {
+    unit = date_item_at(p, next);
+    if (unit->class == DC_UNIT && unit->language == TEXT_RUSSIAN &&
+        (next > *at || date_is(p, next + 1, DC_AGO))) {
+        n = 1; /* "через неделю", "месяц назад" */
+    } else if (!date_take_count(p, &next, &n)) {
         return false;
     }
     unit = date_item_at(p, next);
@@ -326,8 +331,8 @@ static bool which_part(const struct date_parser *p, enum date_class which,
     return false;
 }
 
-static struct when which_season(const struct date_ref *ref,
-                                enum date_class which, int64_t season)
+struct when date_season_by(const struct date_ref *ref, enum date_class which,
+                           int64_t season)
 {
     struct when this_year = when_season(season, ref->year);
     bool is_running = season == 3 && ref->month <= 2; /* since last year */
@@ -357,6 +362,10 @@ static bool which_named(const struct date_parser *p, enum date_class which,
     if (item->class == DC_UNIT) {
         return which_unit(p, which, item, out);
     }
+    if (item->class == DC_TODAY && item->is_risky && which == DC_THIS) {
+        *out = when_daypart(ref->today, DP_MORNING); /* "esta mañana" */
+        return true;
+    }
     if (item->class == DC_DAYPART) {
         return which_part(p, which, item, out);
     }
@@ -372,7 +381,7 @@ static bool which_named(const struct date_parser *p, enum date_class which,
         *out = when_month(ref->year, item->value, 1);
         *out = when_month(date_year_by(ref, which, *out), item->value, 1);
     } else if (item->class == DC_SEASON) {
-        *out = which_season(ref, which, item->value);
+        *out = date_season_by(ref, which, item->value);
     } else if (item->class == DC_HOLIDAY) {
         *out = date_holiday_in(item->value, ref->year);
         *out = date_holiday_in(item->value, date_year_by(ref, which, *out));
@@ -400,12 +409,26 @@ static bool is_of_month(const struct date_parser *p, size_t at)
            date_is(p, at + 1, DC_MONTH);
 }
 
+/* The week, month or weekday that is `n` further on than `when`. */
+static void move_on(const struct date_item *item, int64_t n, struct when *when)
+{
+    int64_t day = when->from / DAY;
+    enum date_unit unit = (enum date_unit)item->value;
+
+    if (item->class == DC_WEEKDAY) {
+        *when = when_days(day + n * 7, day + n * 7 + 1, DATE_DAY);
+    } else if (item->class == DC_UNIT && unit >= DU_WEEK) {
+        *when = when_unit(day, unit, n);
+    }
+}
+
 bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at;
     enum date_class which;
     int64_t n;
     size_t after;
+    int64_t more;   /* "übernächste": one further */
     bool is_coming; /* "the coming Friday", "nächsten Freitag" */
 
     date_skip(p, &next, DC_THE);
@@ -426,6 +449,8 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
         return unit->class == DC_UNIT &&
                from_anchor(&p->ref, (enum date_unit)unit->value, 1, out);
     }
+    more =
+        which == DC_NEXT || which == DC_LAST ? date_item_at(p, next)->value : 0;
     is_coming = which == DC_NEXT && date_item_at(p, next)->is_risky &&
                 date_is(p, next + 1, DC_WEEKDAY);
     next++;
@@ -440,6 +465,9 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
     }
     if (!which_named(p, is_coming ? DC_COMING : which, &next, out)) {
         return false;
+    }
+    if (more > 0) {
+        move_on(date_item_at(p, next), which == DC_NEXT ? more : -more, out);
     }
     out->is_relative = true;
     *at = next + 1;

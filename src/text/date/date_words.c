@@ -46,6 +46,9 @@ static const struct date_word portuguese[] = {
 static const struct date_word dutch[] = {
 #include "lexicon/nl/dates.def"
 };
+static const struct date_word russian[] = {
+#include "lexicon/ru/dates.def"
+};
 
 struct word_table {
     const struct date_word *words;
@@ -61,12 +64,14 @@ static const struct word_table tables[] = {
     TABLE(english, TEXT_ENGLISH), TABLE(german, TEXT_GERMAN),
     TABLE(spanish, TEXT_SPANISH), TABLE(french, TEXT_FRENCH),
     TABLE(italian, TEXT_ITALIAN), TABLE(portuguese, TEXT_PORTUGUESE),
-    TABLE(dutch, TEXT_DUTCH),
+    TABLE(dutch, TEXT_DUTCH),     TABLE(russian, TEXT_RUSSIAN),
 };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
-/* Bytes of the longest word worth looking up. */
-#define MAX_WORD 16
+/* Bytes of the longest word worth looking up, or of several. */
+#define MAX_WORD 32
+/* Words of the longest row: "antes de ayer". */
+#define MAX_WORDS 3
 
 /* Holidays of two words, the first without its possessive ending. */
 static const struct {
@@ -118,19 +123,26 @@ static const struct date_word *find_in(const struct word_table *table,
 
 /*
  * Which tables may have words of a hash, one bit each: most words of a text are
- * in none, and are not looked up seven times to know that.
+ * in none, and are not looked up eight times to know that. And which may be the
+ * first of several words.
  */
-#define FILTER_SIZE 8192u
+#define FILTER_SIZE 16384u
 static uint8_t filter[FILTER_SIZE];
+static bool leads[FILTER_SIZE];
 static pthread_once_t filter_once = PTHREAD_ONCE_INIT;
 
 static void make_filter(void)
 {
     for (size_t t = 0; t < N_TABLES; t++) {
         for (size_t i = 0; i < tables[t].count; i++) {
-            uint64_t hash = str_hash(str_of(tables[t].words[i].word));
+            struct str word = str_of(tables[t].words[i].word);
+            struct str first;
 
-            filter[hash % FILTER_SIZE] |= (uint8_t)(1u << t);
+            filter[str_hash(word) % FILTER_SIZE] |= (uint8_t)(1u << t);
+            if (str_find(word, STR(" "), 0) != SIZE_MAX) {
+                (void)str_split(&word, ' ', &first);
+                leads[str_hash(first) % FILTER_SIZE] = true;
+            }
         }
     }
 }
@@ -232,6 +244,59 @@ static bool read_pair(const struct tokens *tokens, size_t index,
     return false;
 }
 
+/* The longest row of several words that begins here; `item->last` is its end.
+ */
+static const struct date_word *find_words(const struct tokens *tokens,
+                                          size_t index, struct date_item *item)
+{
+    const struct date_word *found = NULL;
+    char joined[MAX_WORD];
+    size_t len = 0;
+    int n = 0;
+
+    if (tokens->items[index].flags & TOKEN_PART ||
+        !leads[str_hash(tokens->items[index].folded) % FILTER_SIZE]) {
+        return NULL;
+    }
+    for (size_t i = index; i < tokens->count && n < MAX_WORDS; i++) {
+        const struct token *token = &tokens->items[i];
+        const struct date_word *entry;
+
+        if (token->flags & TOKEN_PART) {
+            continue;
+        }
+        if (token->kind != TOKEN_WORD ||
+            (n > 0 && token->flags & TOKEN_BREAK) ||
+            len + token->folded.len + 1 > sizeof(joined)) {
+            break;
+        }
+        if (n++ > 0) {
+            joined[len++] = ' ';
+        }
+        memcpy(joined + len, token->folded.s, token->folded.len);
+        len += token->folded.len;
+        entry = n > 1 ? find_word((struct str){joined, len}, tokens->language,
+                                  &item->language)
+                      : NULL;
+        if (entry) {
+            found = entry;
+            item->last = (uint32_t)i;
+        }
+    }
+    return found;
+}
+
+static void set_entry(struct date_item *item, const struct date_word *entry)
+{
+    item->class = entry->class;
+    item->value = entry->value;
+    item->is_risky = entry->flags & RISKY;
+    item->is_short = entry->flags & SHORT;
+    item->is_name = entry->flags & NAME;
+    item->is_rota = entry->flags & ROTA;
+    item->is_street = entry->flags & STREET;
+}
+
 static void read_word(const struct tokens *tokens, size_t index,
                       struct date_item *item)
 {
@@ -245,17 +310,14 @@ static void read_word(const struct tokens *tokens, size_t index,
     if (str_ends(word, STR("'s")) && !str_eq(word, STR("valentine's"))) {
         word.len -= 2;
     }
-    entry = find_word(word, tokens->language, &item->language);
+    (void)tables_of(word); /* makes the filters */
+    entry = find_words(tokens, index, item);
     if (!entry) {
-        return;
+        entry = find_word(word, tokens->language, &item->language);
     }
-    item->class = entry->class;
-    item->value = entry->value;
-    item->is_risky = entry->flags & RISKY;
-    item->is_short = entry->flags & SHORT;
-    item->is_name = entry->flags & NAME;
-    item->is_rota = entry->flags & ROTA;
-    item->is_street = entry->flags & STREET;
+    if (entry) {
+        set_entry(item, entry);
+    }
 }
 
 static void read_punct(struct str text, const struct token *token,
@@ -272,18 +334,39 @@ static void read_punct(struct str text, const struct token *token,
     }
 }
 
-struct date_item date_item_of(struct str text, const struct tokens *tokens,
-                              size_t index)
+static struct date_item item_at(const struct tokens *tokens, size_t index)
 {
     const struct token *token = &tokens->items[index];
-    struct date_item item = {
+
+    return (struct date_item){
         .class = DC_OTHER,
         .token = (uint32_t)index,
+        .last = (uint32_t)index,
         .is_capital = token->flags & TOKEN_CAPITAL,
         .starts = token->flags & TOKEN_SENTENCE_START,
         .breaks = token->flags & TOKEN_BREAK,
         .language = (uint8_t)tokens->language,
     };
+}
+
+struct date_item date_item_as(const struct tokens *tokens, size_t index,
+                              struct str word)
+{
+    struct date_item item = item_at(tokens, index);
+    const struct date_word *entry =
+        find_word(word, tokens->language, &item.language);
+
+    if (entry) {
+        set_entry(&item, entry);
+    }
+    return item;
+}
+
+struct date_item date_item_of(struct str text, const struct tokens *tokens,
+                              size_t index)
+{
+    const struct token *token = &tokens->items[index];
+    struct date_item item = item_at(tokens, index);
 
     switch ((enum token_kind)token->kind) {
     case TOKEN_WORD:
@@ -308,22 +391,48 @@ struct date_item date_item_of(struct str text, const struct tokens *tokens,
     return item;
 }
 
+/* Tables that have the words of several from here on, one bit each. */
+static unsigned tables_with_words(const struct tokens *tokens, size_t index)
+{
+    struct tokens own = *tokens;
+    unsigned mask = 0;
+
+    for (size_t t = 1; t < N_TABLES; t++) {
+        struct date_item item = {0};
+
+        own.language = tables[t].language;
+        if (find_words(&own, index, &item) &&
+            item.language == (uint8_t)own.language) {
+            mask |= 1u << t;
+        }
+    }
+    return mask;
+}
+
 enum text_language date_language(const struct tokens *tokens)
 {
     size_t hits[N_TABLES] = {0};
     size_t best = 0;
 
+    for (size_t t = 1; t < N_TABLES; t++) {
+        best = tables[t].language == tokens->language ? t : best;
+    }
     for (size_t i = 0; i < tokens->count; i++) {
         const struct token *token = &tokens->items[i];
+        unsigned several;
 
-        for (size_t t = 1; token->kind == TOKEN_WORD && t < N_TABLES; t++) {
-            const struct date_word *found =
-                token->folded.len > 0 ? find_in(&tables[t], token->folded)
-                                      : NULL;
-
-            hits[t] += found && found->class != DC_OTHER;
-            best = hits[t] > hits[best] ? t : best;
+        if (token->kind != TOKEN_WORD || token->folded.len == 0) {
+            continue;
         }
+        several = tables_with_words(tokens, i);
+        for (size_t t = 1; t < N_TABLES; t++) {
+            const struct date_word *found = find_in(&tables[t], token->folded);
+
+            hits[t] += (found && found->class != DC_OTHER) + (several >> t & 1);
+        }
+    }
+    for (size_t t = 1; t < N_TABLES; t++) {
+        best = hits[t] > hits[best] ? t : best;
     }
     return tables[best].language;
 }

@@ -76,7 +76,7 @@ static bool to_date(struct str text, const struct tokens *tokens,
                     struct when when, struct date *out)
 {
     const struct token *from = &tokens->items[first->token];
-    size_t end = last->token + 1;
+    size_t end = last->last + 1;
 
     if (!set_times(options, when, out)) {
         return false;
@@ -84,7 +84,7 @@ static bool to_date(struct str text, const struct tokens *tokens,
     while (end < tokens->count && tokens->items[end].flags & TOKEN_PART) {
         end++;
     }
-    out->span = (struct span){from->from, tokens->items[last->token].to,
+    out->span = (struct span){from->from, tokens->items[last->last].to,
                               first->token, (uint32_t)end};
     out->text = str_sub(text, out->span.from, out->span.to);
     return true;

@@ -2,8 +2,8 @@
 /*
  * dates.h - find date expressions and resolve them to ranges of time.
  *
- * Words of English, German, Spanish, French, Italian, Portuguese and Dutch
- * (models/lexicon), ISO 8601 and the common numeric forms; the usual ones of
+ * Words of English, German, Spanish, French, Italian, Portuguese, Dutch and
+ * Russian (models/lexicon), ISO 8601 and the common numeric forms; the usual ones of
  * Chinese, Japanese and Korean (date_spaceless.c). All ranges are half-open.
  * Weeks begin on Monday. Conventions, where usage differs:
  *   - 3/14/2024 is month first (day first if it cannot be a month);
@@ -24,6 +24,10 @@
  *     a habit ("we always eat fish on Friday").
  *   - "two weeks after that" and, told of the past, "the next day" count from a
  *     day said just before; where there is none they are no date.
+ *   - A day of several words is a row as well ("que viene", "fin de semana");
+ *     "Freitagabend" and "l'année" are two words in one, "am 5.4." and "el
+ *     12/04" a day and its month where the language writes them so.
+ *   - "dans", "dentro de", "fra" and "daqui a" are to come whatever the verb.
  *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
  *   - An hour alone ("open till 18:00") is unsure: it says no day.
  *   - What was made "from Monday" is past, "from Monday on" is to come; of

@@ -32,9 +32,9 @@ enum date_class {
     DC_MOMENT,  /* RFC 3339 with a zone: `value` = ms UTC */
     DC_DAYS,    /* 5-7 as in "May 5-7": value, extra */
     DC_TODAY,   /* `value` = days from today */
-    DC_TONIGHT,
+    DC_TONIGHT, /* a part of the day + 1, of yesterday below 0; 0: evening */
     DC_THIS,
-    DC_LAST,
+    DC_LAST, /* `value` = how many before that: "vorletzte" */
     DC_NEXT,
     DC_COMING, /* the one to come, not that of next week; from DC_NEXT */
     DC_PAST,
@@ -64,6 +64,7 @@ enum date_class {
     DC_COMMA,
     DC_MERIDIEM, /* am = 0, pm = 1 */
     DC_OCLOCK,
+    DC_PART_HOUR, /* "y media": 30; risky: before the hour, "halb neun" */
     DC_EVERY,
     DC_DAILY, /* daily, mornings, weekdays: again and again */
     DC_LATER, /* later: 1, earlier: -1 */
@@ -102,6 +103,7 @@ struct date_item {
     int64_t value;
     int64_t extra;
     uint32_t token;
+    uint32_t last; /* token: of "que viene" the second */
     bool is_capital;
     bool is_short;    /* an abbreviation like Sat or Mar */
     bool is_risky;    /* also a common word: may, march, sun, fall, second */
@@ -178,6 +180,10 @@ struct date_parser {
 /* What `token` can mean in a date. */
 struct date_item date_item_of(struct str text, const struct tokens *tokens,
                               size_t index);
+
+/* The same of `word`, a part of that token: "année" of "l'année". */
+struct date_item date_item_as(const struct tokens *tokens, size_t index,
+                              struct str word);
 
 static inline void date_item_set(struct date_item *item, enum date_class class,
                                  int64_t value, int64_t extra)
@@ -324,6 +330,8 @@ int64_t date_year_for(const struct date_ref *ref, struct when this_year,
 int64_t date_weekday_from(const struct date_ref *ref, int64_t weekday,
                           enum date_class which);
 struct when date_weekend_by(const struct date_ref *ref, enum date_class which);
+struct when date_season_by(const struct date_ref *ref, enum date_class which,
+                           int64_t season);
 struct when date_holiday_in(int64_t holiday, int64_t year);
 /* A count: 3, three, a, a couple of, a few, twenty five. */
 bool date_take_count(const struct date_parser *p, size_t *at, int64_t *out);
