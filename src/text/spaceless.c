@@ -12,6 +12,8 @@
 #include "base/limits.h"
 #include "text/fold.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <utf8proc.h>
 
 /* Units of a run that are looked at together; a longer run goes on after. */
@@ -90,6 +92,30 @@ static void push(struct scan *scan, size_t from, size_t to, uint16_t kind,
     }
 }
 
+static const char *const stops[] = {
+#include "lexicon/cjk/stop.def"
+};
+
+static int compare_stop(const void *key, const void *row)
+{
+    const struct str *word = key;
+    const char *stop = *(const char *const *)row;
+    int order = strncmp(word->s, stop, word->len);
+
+    return order == 0 && stop[word->len] ? -1 : order;
+}
+
+/* Is it a function word, which tells nothing of what a text is about? */
+static uint16_t stop_flag(const struct scan *scan, size_t from, size_t to)
+{
+    struct str word = str_sub(scan->text, from, to);
+
+    return bsearch(&word, stops, sizeof(stops) / sizeof(stops[0]),
+                   sizeof(stops[0]), compare_stop)
+               ? TOKEN_STOP
+               : 0;
+}
+
 static bool is_kana(uint32_t c)
 {
     return (c >= 0x3041 && c <= 0x30ff) || (c >= 0xff66 && c <= 0xff9f);
@@ -106,10 +132,12 @@ static void push_bigrams(struct scan *scan, const struct run *run,
         bool is_last = i + 1 == run->n;
 
         if (!is_last) {
-            push(scan, run->at[i], run->at[i + 2], TOKEN_BIGRAM, 0);
+            push(scan, run->at[i], run->at[i + 2], TOKEN_BIGRAM,
+                 stop_flag(scan, run->at[i], run->at[i + 2]));
         }
         if (class == CHAR_HAN && !is_kana(run->c[i])) {
-            push(scan, run->at[i], run->at[i + 1], TOKEN_BIGRAM, TOKEN_PART);
+            push(scan, run->at[i], run->at[i + 1], TOKEN_BIGRAM,
+                 TOKEN_PART | stop_flag(scan, run->at[i], run->at[i + 1]));
         }
     }
 }

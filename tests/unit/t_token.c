@@ -150,6 +150,14 @@ static void terms_are_stems_without_stop_words(void **state)
     assert_string_equal(terms("E-mail me the invoices"), "email e mail invoic");
     assert_string_equal(terms("???"), "");
     assert_string_equal(terms("the caf\xc3\xa9"), "cafe");
+    /* 钥匙在哪里, 鍵はどこ, and 哪里 where nothing else is said */
+    assert_string_equal(terms("\xe9\x92\xa5\xe5\x8c\x99 "
+                              "\xe5\x93\xaa\xe9\x87\x8c"),
+                        "\xe9\x92\xa5\xe5\x8c\x99 \xe9\x92\xa5 "
+                        "\xe5\x8c\x99 \xe9\x87\x8c");
+    assert_string_equal(terms("\xe9\x8d\xb5 \xe3\x81\xa9\xe3\x81\x93"),
+                        "\xe9\x8d\xb5");
+    assert_string_equal(terms("\xe5\x93\xaa"), "\xe5\x93\xaa");
 }
 
 /* Every term of the question is among the terms of the answer. */
