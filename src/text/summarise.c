@@ -12,10 +12,10 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "text/chars.h"
 #include "text/settled.h"
 #include "text/smalltalk.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -117,6 +117,64 @@ static void add_words(struct work *work, size_t turn)
     }
 }
 
+/* --- sizes -----------------------------------------------------------------
+ */
+
+/*
+ * What a sentence takes of a summary. The bound counts every byte past ASCII:
+ * in Russian it is four times what is there, so that a summary had half a
+ * sentence. Twice the estimate is more than enough.
+ */
+static size_t size_of(struct str text)
+{
+    size_t bound = text_token_bound(text);
+    size_t likely = 2 * text_token_estimate(text);
+
+    return likely > 0 && likely < bound ? likely : bound;
+}
+
+/* Does a text end with a mark of Chinese or Japanese, which needs no blank? */
+static bool ends_wide(struct str text)
+{
+    static const char *const marks[] = {"。", "！", "？", "，", "、", "；"};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (str_ends(text, str_of(marks[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Its start within `max`, up to a blank or a mark where there is one. */
+static struct str cut_by(struct str text, size_t max,
+                         size_t (*size)(struct str))
+{
+    size_t low = 0;
+    size_t high = text.len;
+
+    if (size(text) <= max) {
+        return text;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+
+        if (size(str_sub(text, 0, middle)) <= max) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low = utf8_cut(text, low);
+    for (size_t i = low; i > low / 2; i--) {
+        if ((i < text.len && (text.s[i] == ' ' || text.s[i] == '\n')) ||
+            ends_wide(str_sub(text, 0, i))) {
+            return str_sub(text, 0, i);
+        }
+    }
+    return str_sub(text, 0, low);
+}
+
 /* --- sentences -------------------------------------------------------------
  */
 
@@ -175,11 +233,11 @@ static void add_pieces(struct work *work, size_t turn)
             smalltalk_is(text) || smalltalk_is_caption(text)) {
             continue;
         }
-        piece.is_cut = text_token_bound(text) > SENTENCE_TOKENS;
-        text = summary_cut(text, SENTENCE_TOKENS);
+        piece.is_cut = size_of(text) > SENTENCE_TOKENS;
+        text = cut_by(text, SENTENCE_TOKENS, size_of);
         piece.from = (size_t)(text.s - analysis->text.s);
         piece.to = piece.from + text.len;
-        piece.n_tokens = text_token_bound(text);
+        piece.n_tokens = size_of(text);
         piece.n_tokens += piece.is_cut ? text_token_bound(STR(CUT_MARK)) : 0;
         if (settled_is(text) && !sentence->is_question) {
             piece.bonus += DECISION_BONUS;
@@ -309,11 +367,32 @@ static void pick(struct work *work, size_t max_tokens, size_t max_pieces)
     }
 }
 
-/* What goes on needs an end of what was there before. */
+/* What goes on needs an end of what was there before, and a blank where the
+ * script has any. */
 static void end_sentence(struct buf *out)
 {
-    if (out->len > 0 && isalnum((unsigned char)out->data[out->len - 1])) {
+    struct str text = buf_str(out);
+    size_t at = text.len;
+    uint32_t c;
+    uint32_t len;
+    enum char_class class;
+
+    if (text.len == 0) {
+        return;
+    }
+    do {
+        at--;
+    } while (at > 0 && ((unsigned char)text.s[at] & 0xc0) == 0x80);
+    class = char_at(text, at, &c, &len);
+    if (class == CHAR_HAN) {
+        buf_append_cstr(out, "。");
+        return;
+    }
+    if (char_is_word(class) || class == CHAR_HANGUL) {
         buf_append_char(out, '.');
+    }
+    if (!ends_wide(text)) {
+        buf_append_char(out, ' ');
     }
 }
 
@@ -331,9 +410,6 @@ static enum clew_status join(struct work *work, struct summary_text *out)
 
         if (piece->is_taken) {
             end_sentence(&text);
-            if (text.len) {
-                buf_append_char(&text, ' ');
-            }
             buf_append_str(&text, text_of(work, piece));
             buf_append_cstr(&text, piece->is_cut ? CUT_MARK : "");
             out->cites[out->n_cites++] =
@@ -453,28 +529,7 @@ static enum clew_status recurs(struct work *work, size_t max_bytes,
 
 struct str summary_cut(struct str text, size_t max_tokens)
 {
-    size_t low = 0;
-    size_t high = text.len;
-
-    if (text_token_bound(text) <= max_tokens) {
-        return text;
-    }
-    while (low < high) {
-        size_t middle = low + (high - low + 1) / 2;
-
-        if (text_token_bound(str_sub(text, 0, middle)) <= max_tokens) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    low = utf8_cut(text, low);
-    for (size_t i = low; i > low / 2; i--) {
-        if (i < text.len && (text.s[i] == ' ' || text.s[i] == '\n')) {
-            return str_sub(text, 0, i);
-        }
-    }
-    return str_sub(text, 0, low);
+    return cut_by(text, max_tokens, text_token_bound);
 }
 
 /* At least half the longer words of the item are there. */

@@ -20,7 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Upper bounds by text_token_bound(). */
+/* Upper bounds by text_token_bound(), or by twice text_token_estimate() where
+ * that is less: in scripts other than Latin. */
 #define SUMMARY_MICRO_TOKENS 100
 #define SUMMARY_MESO_TOKENS 500
 #define SUMMARY_MACRO_TOKENS 1000

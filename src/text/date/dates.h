@@ -3,9 +3,9 @@
  * dates.h - find date expressions and resolve them to ranges of time.
  *
  * Words of English, German, Spanish, French, Italian, Portuguese, Dutch and
- * Russian (models/lexicon), ISO 8601 and the common numeric forms; the usual ones of
- * Chinese, Japanese and Korean (date_spaceless.c). All ranges are half-open.
- * Weeks begin on Monday. Conventions, where usage differs:
+ * Russian (models/lexicon), ISO 8601 and the common numeric forms; the usual
+ * ones of Chinese, Japanese and Korean (date_spaceless.c). All ranges are
+ * half-open. Weeks begin on Monday. Conventions, where usage differs:
  *   - 3/14/2024 is month first (day first if it cannot be a month);
  *     14.03.2024 is day first.
  *   - morning is 5-12 h, afternoon 12-18 h, evening 18-24 h, night 18-6 h.
