@@ -296,11 +296,12 @@ static size_t read_items(struct str text, const struct tokens *tokens,
  */
 static enum text_language neighbour_of(const struct tokens *tokens)
 {
-    bool is_told =
-        tokens->language != TEXT_ENGLISH && tokens->language != TEXT_UNKNOWN;
+    /* "letzte Woche" has no function word */
+    size_t least = tokens->language == TEXT_UNKNOWN ? 2 : 1;
 
-    return is_told && tokens->count <= SHORT_ITEMS ? date_language(tokens)
-                                                   : tokens->language;
+    return tokens->language != TEXT_ENGLISH && tokens->count <= SHORT_ITEMS
+               ? date_language(tokens, least)
+               : tokens->language;
 }
 
 static enum text_language language_by_days(const struct tokens *tokens,
@@ -323,7 +324,7 @@ static enum text_language language_by_days(const struct tokens *tokens,
         n_stops += token->kind == TOKEN_WORD && token->flags & TOKEN_STOP;
         is_foreign |= items[i].language != tokens->language;
     }
-    return is_foreign && n_stops * 2 < n_words ? date_language(tokens)
+    return is_foreign && n_stops * 2 < n_words ? date_language(tokens, 1)
                                                : tokens->language;
 }
 

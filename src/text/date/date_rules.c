@@ -231,6 +231,7 @@ static bool rule_weekday(const struct date_parser *p, size_t *at,
         /* "viernes antepasado": the one before the last */
         int64_t more = date_item_at(p, *at + 1)->value;
 
+        more += which == DC_NEXT && day == p->ref.today + 1;
         day += (which == DC_NEXT ? 7 : -7) * more;
     }
     *out = when_days(day + weeks * 7, day + weeks * 7 + 1, DATE_DAY);

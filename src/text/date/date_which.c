@@ -466,6 +466,10 @@ bool date_rule_which(const struct date_parser *p, size_t *at, struct when *out)
     if (!which_named(p, is_coming ? DC_COMING : which, &next, out)) {
         return false;
     }
+    if (is_coming && date_item_at(p, next)->language != TEXT_ENGLISH &&
+        out->from == (p->ref.today + 1) * DAY) {
+        more = 1; /* who means tomorrow says so */
+    }
     if (more > 0) {
         move_on(date_item_at(p, next), which == DC_NEXT ? more : -more, out);
     }

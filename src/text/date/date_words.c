@@ -409,7 +409,7 @@ static unsigned tables_with_words(const struct tokens *tokens, size_t index)
     return mask;
 }
 
-enum text_language date_language(const struct tokens *tokens)
+enum text_language date_language(const struct tokens *tokens, size_t least)
 {
     size_t hits[N_TABLES] = {0};
     size_t best = 0;
@@ -434,7 +434,7 @@ enum text_language date_language(const struct tokens *tokens)
     for (size_t t = 1; t < N_TABLES; t++) {
         best = hits[t] > hits[best] ? t : best;
     }
-    return tables[best].language;
+    return hits[best] >= least ? tables[best].language : tokens->language;
 }
 
 bool date_is_month(struct str word)

@@ -12,6 +12,8 @@
  *   - "3pm" is the hour from 15:00, "15:30" the minute.
  *   - "last Thursday" is the latest before today, "next Thursday" that of next
  *     week, "the coming Thursday" the first to come.
+ *     In other languages "nächsten Donnerstag" is the first to come, but not
+ *     tomorrow: who means that says so.
  *   - A weekday alone is past or to come by its preposition ("since", "by"),
  *     else by the verb beside it, else to come.
  *   - A day or month without a year: a stated weekday decides ("Sat 14 Feb"),

@@ -210,9 +210,9 @@ bool date_items_read(struct str text, const struct tokens *tokens,
 bool date_spaceless(struct str text, const struct date_ref *ref, size_t *at,
                     size_t *out_from, struct when *out);
 
-/* The language, not English, that has most of a text's words as words of dates.
- */
-enum text_language date_language(const struct tokens *tokens);
+/* The language, not English, that has most of a text's words as words of dates;
+ * the text's own if that has as many, or none has `least`. */
+enum text_language date_language(const struct tokens *tokens, size_t least);
 
 /* ---- calendar; all on local days ---- */
 struct when when_days(int64_t from_day, int64_t to_day, enum date_grain grain);
