@@ -296,11 +296,9 @@ static size_t read_items(struct str text, const struct tokens *tokens,
  */
 static enum text_language neighbour_of(const struct tokens *tokens)
 {
-    /* "letzte Woche" has no function word */
-    size_t least = tokens->language == TEXT_UNKNOWN ? 2 : 1;
-
+    /* one word alone may be another's: "hier" */
     return tokens->language != TEXT_ENGLISH && tokens->count <= SHORT_ITEMS
-               ? date_language(tokens, least)
+               ? date_language(tokens, 2)
                : tokens->language;
 }
 

@@ -123,9 +123,16 @@ static bool number_is_day(const struct date_parser *p, size_t at)
 {
     const struct date_item *after = date_item_at(p, at + 1);
     enum date_class before = date_class_before(p, at);
+    int language = date_item_at(p, at)->language;
+    /* an hour has its preposition there: "lundi 9", "sábado 9 por la noche" */
+    bool is_romance = language == TEXT_SPANISH || language == TEXT_FRENCH ||
+                      language == TEXT_ITALIAN || language == TEXT_PORTUGUESE;
 
-    if (date_item_at(p, at)->value <= LAST_HOUR && before != DC_THE &&
-        before != DC_ON && before != DC_UNIT) {
+    if (is_romance && after->class == DC_DAYPART) {
+        return true;
+    }
+    if (!is_romance && date_item_at(p, at)->value <= LAST_HOUR &&
+        before != DC_THE && before != DC_ON && before != DC_UNIT) {
         return false;
     }
     return after->breaks || after->class == DC_END ||

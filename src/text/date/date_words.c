@@ -4,6 +4,8 @@
  */
 #include "text/date/dates_internal.h"
 
+#include "text/lexicon.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -154,6 +156,15 @@ static unsigned tables_of(struct str word)
     return filter[str_hash(word) % FILTER_SIZE];
 }
 
+/* "hier" of German and "dos" of Portuguese say nothing of a day. */
+static bool is_stop_of(struct str word, enum text_language language)
+{
+    struct lex_word known;
+
+    return lexicon_find(word, str_hash(word), &known) &&
+           (known.stop_mask >> language & 1);
+}
+
 /*
  * The word in the text's own language; else in English, where it is not also
  * something else; else a name of any language ("Donnerstag").
@@ -187,7 +198,8 @@ find_word(struct str word, enum text_language language, uint8_t *out_language)
     }
     for (size_t i = 1; i < N_TABLES && !found; i++) {
         found = may >> i & 1 ? find_in(&tables[i], word) : NULL;
-        if (found && !(found->flags & SURE)) {
+        if (found && (!(found->flags & SURE) ||
+                      (is_own && is_stop_of(word, language)))) {
             found = NULL;
         }
         *out_language = (uint8_t)(found ? tables[i].language : language);
