@@ -3,8 +3,9 @@
  * recorder.c - queue, thread and spool. See recorder.h.
  *
  * Order matters: a call must be stored before the one that continues it. So
- * there is one thread, and as long as anything waits in the spool, what comes
- * in goes behind it.
+ * there is one thread, and what is in memory is older than any file: as long as
+ * anything waits in the spool, what comes in goes behind it, and what has to
+ * leave memory goes before it.
  */
 #include "proxy/recorder.h"
 
@@ -60,21 +61,22 @@ static void lose(struct recorder *r, struct record *record)
     record_free(record);
 }
 
-/* Write a record to the spool; it is gone afterwards, either way. */
-static void to_spool(struct recorder *r, struct record *record)
+typedef enum clew_status (*spool_fn)(struct spool *spool, struct str bytes,
+                                     struct clew_error *err);
+
+/* Write a record to the spool; it is still the caller's. */
+static bool write_to_spool(struct recorder *r, const struct record *record,
+                           spool_fn add_it)
 {
     struct buf bytes;
-    struct clew_error err;
+    bool is_ok;
 
     buf_init(&bytes, 2 * (size_t)LIMIT_BODY_BYTES);
-    if (record_write(record, &bytes) != CLEW_OK ||
-        spool_add(&r->spool, buf_str(&bytes), &err) != CLEW_OK) {
-        lose(r, record);
-    } else {
-        r->stats.n_spooled++;
-        record_free(record);
-    }
+    is_ok = record_write(record, &bytes) == CLEW_OK &&
+            add_it(&r->spool, buf_str(&bytes), NULL) == CLEW_OK;
+    r->stats.n_spooled += is_ok;
     buf_release(&bytes);
+    return is_ok;
 }
 
 static void push(struct recorder *r, struct record *record)
@@ -111,17 +113,42 @@ static struct record *pop(struct recorder *r)
     return record;
 }
 
+static void turn_round(struct recorder *r)
+{
+    struct record *turned = NULL;
+
+    r->tail = r->head;
+    while (r->head) {
+        struct record *next = r->head->next;
+
+        r->head->next = turned;
+        turned = r->head;
+        r->head = next;
+    }
+    r->head = turned;
+}
+
+/* What is in memory goes to files, before those that are there. The newest goes
+ * first: what finds no room stays where it is, and is older than any file. */
+static void spill(struct recorder *r)
+{
+    turn_round(r);
+    while (r->head && write_to_spool(r, r->head, spool_add_before)) {
+        record_free(pop(r));
+    }
+    turn_round(r);
+}
+
 void recorder_take(struct recorder *r, struct record *record)
 {
     (void)pthread_mutex_lock(&r->lock);
-    if (r->spool.n_files > 0 ||
-        r->queued_bytes + record_size(record) > r->options.queue_bytes) {
-        while (r->head && r->spool.n_files == 0) {
-            to_spool(r, pop(r)); /* what came before goes before */
-        }
-        to_spool(r, record);
-    } else {
+    if (r->spool.n_files == 0 &&
+        r->queued_bytes + record_size(record) <= r->options.queue_bytes) {
         push(r, record);
+    } else if (write_to_spool(r, record, spool_add)) {
+        record_free(record);
+    } else {
+        lose(r, record);
     }
     /* while it gathers, the thread need not wake for each */
     if (r->n_queued <= 1 || r->n_queued >= BATCH) {
@@ -159,6 +186,24 @@ static void add(struct batch *batch, struct record *record, int64_t number)
     batch->n_bytes += record_size(record);
 }
 
+/* The oldest file is none that can be stored: the others must not wait for it.
+ * Damaged bytes are of no use; what cannot be read may be whole. */
+static void pass_over(struct recorder *r, int64_t number,
+                      enum clew_status status, bool is_read)
+{
+    bool is_useless = is_read || status == CLEW_TOO_LARGE;
+
+    if (is_useless) {
+        spool_drop(&r->spool, number);
+    } else {
+        spool_set_aside(&r->spool, number);
+    }
+    r->stats.n_lost++;
+    log_event(LOG_WARN, "proxy", "spool", "number=%lld reason=\"%s\"",
+              (long long)number,
+              is_useless ? "no record, dropped" : "cannot be read, set aside");
+}
+
 /* The oldest files, as long as they fit together. */
 static void take_from_spool(struct recorder *r, struct batch *batch)
 {
@@ -166,17 +211,20 @@ static void take_from_spool(struct recorder *r, struct batch *batch)
     struct buf bytes;
     struct clew_error err;
     int64_t number = 0;
+    bool is_read;
     enum clew_status status;
 
     buf_init(&bytes, 2 * (size_t)LIMIT_BODY_BYTES);
     for (;;) {
         status = spool_next(&r->spool, number, &bytes, &number, &err);
-        if (status == CLEW_OK) {
+        is_read = status == CLEW_OK;
+        if (is_read) {
             status = record_read(buf_str(&bytes), &record, &err);
         }
-        if (status == CLEW_CORRUPT || status == CLEW_TOO_LARGE) {
-            spool_drop(&r->spool, number); /* damaged: no use to keep it */
-            r->stats.n_lost++;
+        /* of no use: when those before it are stored, it goes */
+        if (batch->count == 0 &&
+            (status == CLEW_CORRUPT || status == CLEW_TOO_LARGE)) {
+            pass_over(r, number, status, is_read);
             continue;
         }
         if (status != CLEW_OK || !fits(r, batch, record)) {
@@ -308,7 +356,7 @@ static void put_back(struct recorder *r, struct batch *batch,
     bool is_passing = is_outage(status);
 
     r->is_store_down = is_passing;
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = batch->count; i-- > 0;) {
         if (!is_passing) {
             /* it will never be taken */
             if (batch->numbers[i]) {
@@ -318,11 +366,11 @@ static void put_back(struct recorder *r, struct batch *batch,
         } else if (batch->numbers[i]) {
             record_free(batch->records[i]); /* its file is still there */
         } else {
-            to_spool(r, batch->records[i]);
+            push_back(r, batch->records[i]);
         }
     }
-    while (is_passing && r->head) {
-        to_spool(r, pop(r));
+    if (is_passing) {
+        spill(r);
     }
 }
 
@@ -423,8 +471,9 @@ static void *run(void *arg)
             wait_ms(r, r->options.retry_ms);
         }
     }
+    spill(r);
     while (r->head) {
-        to_spool(r, pop(r));
+        lose(r, pop(r));
     }
     (void)pthread_mutex_unlock(&r->lock);
     return NULL;

@@ -19,6 +19,8 @@
 
 /* No spool counts so far; what is named higher is none of ours. */
 #define MAX_NUMBER (INT64_MAX / 2)
+/* The first in an empty spool: there is room before it for what is older. */
+#define FIRST_NUMBER ((int64_t)1 << 40)
 
 static bool path_of(const struct spool *spool, int64_t number,
                     const char *ending, char out[PATH_MAX])
@@ -122,19 +124,17 @@ void spool_close(struct spool *spool)
     spool->dir = NULL;
 }
 
-enum clew_status spool_add(struct spool *spool, struct str bytes,
-                           struct clew_error *err)
+/* Write it beside and rename it: a file is whole or not there. */
+static enum clew_status write_file(const struct spool *spool, int64_t number,
+                                   struct str bytes, struct clew_error *err)
 {
     char part[PATH_MAX];
     char path[PATH_MAX];
     bool is_ok;
     int fd;
 
-    if (spool->n_bytes + (int64_t)bytes.len > spool->limit_bytes) {
-        return clew_fail(err, CLEW_TOO_LARGE, "the spool is full");
-    }
-    if (!path_of(spool, spool->next, ".part", part) ||
-        !path_of(spool, spool->next, ".call", path)) {
+    if (!path_of(spool, number, ".part", part) ||
+        !path_of(spool, number, ".call", path)) {
         return clew_fail(err, CLEW_UNAVAILABLE, "the spool's path is too long");
     }
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -149,10 +149,79 @@ enum clew_status spool_add(struct spool *spool, struct str bytes,
         return clew_fail(err, CLEW_UNAVAILABLE, "could not write the spool: %s",
                          strerror(code));
     }
-    spool->next++;
+    return CLEW_OK;
+}
+
+static enum clew_status add(struct spool *spool, bool is_before,
+                            struct str bytes, struct clew_error *err)
+{
+    int64_t number;
+    enum clew_status status;
+
+    if (spool->n_bytes + (int64_t)bytes.len > spool->limit_bytes) {
+        return clew_fail(err, CLEW_TOO_LARGE, "the spool is full");
+    }
+    if (spool->n_files == 0) {
+        spool->next = spool->next > FIRST_NUMBER ? spool->next : FIRST_NUMBER;
+        spool->first = spool->next;
+    }
+    number = is_before ? spool->first - 1 : spool->next;
+    if (number < 1) {
+        return clew_fail(err, CLEW_TOO_LARGE, "no number is left before");
+    }
+    status = write_file(spool, number, bytes, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (is_before) {
+        spool->first = number;
+    } else {
+        spool->next++;
+    }
     spool->n_files++;
     spool->n_bytes += (int64_t)bytes.len;
     return CLEW_OK;
+}
+
+enum clew_status spool_add(struct spool *spool, struct str bytes,
+                           struct clew_error *err)
+{
+    return add(spool, false, bytes, err);
+}
+
+enum clew_status spool_add_before(struct spool *spool, struct str bytes,
+                                  struct clew_error *err)
+{
+    return add(spool, true, bytes, err);
+}
+
+/* Want of descriptors or memory passes; a file that is forbidden or damaged
+ * stays so, and must not keep the others waiting. */
+static enum clew_status unread(int code, struct clew_error *err)
+{
+    bool is_passing = code == EMFILE || code == ENFILE || code == ENOMEM ||
+                      code == EINTR || code == EAGAIN;
+
+    return clew_fail(err, is_passing ? CLEW_UNAVAILABLE : CLEW_CORRUPT,
+                     "could not read the spool: %s", strerror(code));
+}
+
+static enum clew_status read_file(int fd, struct buf *out,
+                                  struct clew_error *err)
+{
+    enum clew_status status;
+    int code;
+
+    buf_clear(out);
+    status = fd_read_all(fd, out);
+    code = errno;
+    (void)close(fd);
+    if (status == CLEW_UNAVAILABLE) {
+        return unread(code, err);
+    }
+    return status == CLEW_OK
+               ? CLEW_OK
+               : clew_fail(err, status, "could not read the spool");
 }
 
 enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
@@ -162,7 +231,6 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
     int64_t from = after + 1 > spool->first ? after + 1 : spool->first;
 
     for (int64_t number = from; number < spool->next;) {
-        enum clew_status status;
         int fd;
 
         if (!path_of(spool, number, ".call", path)) {
@@ -174,31 +242,39 @@ enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
             continue;
         }
         *out_number = number;
-        if (fd < 0) {
-            return clew_fail(err, CLEW_UNAVAILABLE,
-                             "could not read the spool: %s", strerror(errno));
-        }
-        buf_clear(out);
-        status = fd_read_all(fd, out);
-        (void)close(fd);
-        return status == CLEW_OK
-                   ? CLEW_OK
-                   : clew_fail(err, status, "could not read the spool");
+        return fd < 0 ? unread(errno, err) : read_file(fd, out, err);
     }
     return clew_fail(err, CLEW_NOT_FOUND, "the spool is empty");
 }
 
-void spool_drop(struct spool *spool, int64_t number)
+/* The oldest is no longer there, by the name it had. */
+static void let_go(struct spool *spool, int64_t number, const char *ending)
 {
     char path[PATH_MAX];
+    char to[PATH_MAX];
     struct stat stat_buf;
+    bool is_gone = false;
 
-    if (path_of(spool, number, ".call", path) && stat(path, &stat_buf) == 0 &&
-        unlink(path) == 0) {
+    if (path_of(spool, number, ".call", path) && stat(path, &stat_buf) == 0) {
+        is_gone = ending ? path_of(spool, number, ending, to) &&
+                               rename(path, to) == 0
+                         : unlink(path) == 0;
+    }
+    if (is_gone) {
         spool->n_files--;
         spool->n_bytes -= stat_buf.st_size;
     }
-    if (number == spool->first || spool->n_files == 0) {
+    if (number >= spool->first) {
         spool->first = number + 1;
     }
+}
+
+void spool_drop(struct spool *spool, int64_t number)
+{
+    let_go(spool, number, NULL);
+}
+
+void spool_set_aside(struct spool *spool, int64_t number)
+{
+    let_go(spool, number, ".unread");
 }

@@ -29,19 +29,27 @@ enum clew_status spool_open(struct spool *spool, const char *dir,
                             int64_t limit_bytes,
                             struct clew_error *err) CLEW_MUST_CHECK;
 void spool_close(struct spool *spool);
-/* CLEW_TOO_LARGE if it is full, CLEW_UNAVAILABLE if the disk does not take
- * it. */
+/* Behind all others. CLEW_TOO_LARGE if it is full, CLEW_UNAVAILABLE if the disk
+ * does not take it. */
 enum clew_status spool_add(struct spool *spool, struct str bytes,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* The same, before all others: a record that is older than they. */
+enum clew_status spool_add_before(struct spool *spool, struct str bytes,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * The bytes of the oldest record with a number over `after`; it stays until
  * spool_drop(number). CLEW_NOT_FOUND if there is none; CLEW_TOO_LARGE (with its
- * number) for a file that no record fits; CLEW_UNAVAILABLE if it cannot be read
- * now.
+ * number) for a file that no record fits; CLEW_CORRUPT (with its number) for
+ * one that cannot be read; CLEW_UNAVAILABLE if nothing can be just now.
  */
 enum clew_status spool_next(struct spool *spool, int64_t after, struct buf *out,
                             int64_t *out_number,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* The oldest is done with. Where the disk does not let go of its file, this
+ * spool passes it over from now on; one opened later finds it again. */
 void spool_drop(struct spool *spool, int64_t number);
+/* The oldest cannot be read: its file is kept under another ending (".unread"),
+ * where it is in nobody's way. */
+void spool_set_aside(struct spool *spool, int64_t number);
 
 #endif

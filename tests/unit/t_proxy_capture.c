@@ -13,8 +13,10 @@
 #include "proxy/upstream.h"
 #include "store/db.h"
 #include "store/store.h"
+#include "support/store_fault.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -394,6 +396,145 @@ static void a_spoilt_record_is_lost_alone(void **state)
     world_close(&world);
 }
 
+/* --- one conversation, and a store that stands in the way --- */
+
+/* The i-th call of a conversation: it continues the one before it. */
+static struct record *make_turn(int i)
+{
+    struct record *record = make_record(i);
+    struct buf *body = &record->request;
+
+    buf_clear(body);
+    (void)buf_append_cstr(body, "{\"model\":\"m\",\"messages\":[");
+    for (int n = 0; n <= i; n++) {
+        (void)buf_printf(body, "%s{\"role\":\"user\",\"content\":\"%d\"}",
+                         n > 0 ? "," : "", n);
+        if (n < i) {
+            (void)buf_append_cstr(
+                body, ",{\"role\":\"assistant\",\"content\":\"ok\"}");
+        }
+    }
+    (void)buf_append_cstr(body, "]}");
+    return record;
+}
+
+DB_SQL_SYSTEM(ADD_TENANT,
+              "INSERT INTO tenants (tenant, name, created_at, change_seq)"
+              " VALUES (1, 'one', 0, 0)");
+
+static enum clew_status do_add_tenant(struct store_tx *tx, void *arg,
+                                      struct clew_error *err)
+{
+    (void)arg;
+    return db_exec(tx, &ADD_TENANT, DB_NO_ARGS, err);
+}
+
+/* A world whose store can be made to fail. */
+static void open_faulty(void)
+{
+    struct store_options options = {.location = ":memory:"};
+
+    world_open(&world);
+    store_close(world.engine.store);
+    store_fault_reset();
+    assert_int_equal(store_open_driver(store_fault_ops(&sqlite_driver),
+                                       &options, &world.engine.store, NULL),
+                     CLEW_OK);
+    assert_int_equal(
+        store_write_system(world.engine.store, do_add_tenant, NULL, NULL),
+        CLEW_OK);
+}
+
+static struct recorder *busy;
+static bool is_down_then;
+
+/* While the first call is being stored the others come: the last of them finds
+ * no room in memory. */
+static void the_others_come(void)
+{
+    for (int i = 1; i < 4; i++) {
+        recorder_take(busy, make_turn(i));
+    }
+    if (is_down_then) {
+        store_fault_at(1, CLEW_UNAVAILABLE);
+    }
+}
+
+static void record_talk(int64_t spool_bytes, bool is_down,
+                        struct recorder_stats *out)
+{
+    struct record *third = make_turn(2);
+    struct recorder_options options = {.spool_dir = folder,
+                                       .queue_bytes = 2 * record_size(third),
+                                       .spool_bytes = spool_bytes,
+                                       .retry_ms = 10};
+
+    record_free(third);
+    open_faulty();
+    is_down_then = is_down;
+    assert_int_equal(recorder_open(&world.engine, &options, &busy, NULL),
+                     CLEW_OK);
+    store_fault_hook_at(1, the_others_come);
+    recorder_take(busy, make_turn(0));
+    assert_true(recorder_drain(busy, 600000));
+    recorder_stats(busy, out);
+    recorder_close(busy);
+    store_fault_reset();
+    world_close(&world);
+}
+
+static void what_overflows_keeps_its_place(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_talk(1 << 20, false, &stats);
+    assert_int_equal(stats.n_stored, 4);
+    assert_int_equal(stats.n_spooled, 1);
+    assert_int_equal(stats.n_linked, 3);
+}
+
+static void what_is_put_back_goes_before_what_came_since(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_talk(1 << 20, true, &stats);
+    assert_int_equal(stats.n_stored, 4);
+    assert_int_equal(stats.n_replayed, 4);
+    assert_int_equal(stats.n_linked, 3);
+}
+
+/* The spool takes nothing; memory has room for all but the last. */
+static void an_outage_costs_nothing_that_memory_holds(void **state)
+{
+    struct recorder_stats stats;
+
+    (void)state;
+    record_talk(0, true, &stats);
+    assert_int_equal(stats.n_stored, 3);
+    assert_int_equal(stats.n_linked, 2);
+    assert_int_equal(stats.n_lost, 1);
+}
+
+/* A file that cannot be read, now or ever, is no reason to store none. */
+static void an_unreadable_file_keeps_no_other_waiting(void **state)
+{
+    char path[128];
+    struct recorder_stats stats;
+    struct stat stat_buf;
+
+    (void)state;
+    /* a folder is what nobody can read as a file, root neither */
+    snprintf(path, sizeof(path), "%s/00000000000000000003.call", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    record_all(1u << 24, 1 << 24, 5, &stats);
+    assert_int_equal(stats.n_stored, 5);
+    assert_int_equal(stats.n_lost, 1);
+    snprintf(path, sizeof(path), "%s/00000000000000000003.unread", folder);
+    assert_int_equal(stat(path, &stat_buf), 0);
+}
+
 #define CASE(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
@@ -412,6 +553,10 @@ int main(void)
         CASE(what_fits_nowhere_is_counted_as_lost),
         CASE(each_record_is_in_one_count_at_any_moment),
         CASE(a_spoilt_record_is_lost_alone),
+        CASE(what_overflows_keeps_its_place),
+        CASE(what_is_put_back_goes_before_what_came_since),
+        CASE(an_outage_costs_nothing_that_memory_holds),
+        CASE(an_unreadable_file_keeps_no_other_waiting),
     };
 
     json_setup();
