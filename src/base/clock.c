@@ -44,6 +44,12 @@ int64_t clock_mono_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t clock_steady_ms(struct clock *clock)
+{
+    return clock->is_fake ? atomic_load(&clock->fake_ms)
+                          : clock_mono_ns() / 1000000;
+}
+
 /* Both civil conversions count in 400-year eras that begin on 1 March, so
  * that the leap day is the last day of a year. */
 int64_t clock_days_from_civil(int64_t year, int month, int day)

@@ -40,6 +40,9 @@ void clock_set_ms(struct clock *clock, int64_t now_ms);
 void clock_add_ms(struct clock *clock, int64_t delta_ms);
 /* Nanoseconds of a clock that never goes back: for durations and deadlines. */
 int64_t clock_mono_ns(void);
+/* The same in milliseconds for what is tested with a fake clock, whose it is:
+ * only differences mean anything, and setting the wall clock changes none. */
+int64_t clock_steady_ms(struct clock *clock);
 
 /* "2026-11-15T02:31:00.123Z"; `out` holds CLOCK_TEXT_SIZE bytes. */
 #define CLOCK_TEXT_SIZE 32

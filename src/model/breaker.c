@@ -26,7 +26,7 @@ void breaker_release(struct breaker *breaker)
 
 bool breaker_allow(struct breaker *breaker)
 {
-    int64_t now = clock_now_ms(breaker->clock);
+    int64_t now = clock_steady_ms(breaker->clock);
     bool is_allowed = true;
 
     (void)pthread_mutex_lock(&breaker->lock);
@@ -53,7 +53,7 @@ static void open_it(struct breaker *breaker, int64_t now)
 
 void breaker_report(struct breaker *breaker, bool is_ok)
 {
-    int64_t now = clock_now_ms(breaker->clock);
+    int64_t now = clock_steady_ms(breaker->clock);
 
     (void)pthread_mutex_lock(&breaker->lock);
     if (is_ok) {

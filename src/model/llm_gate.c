@@ -56,7 +56,7 @@ enum clew_status llm_gate_enter(struct llm_gate *gate, int64_t wait_ms,
     if (gate->limit > 0 && gate->in_flight >= gate->limit) {
         status = clew_fail(err, CLEW_UNAVAILABLE,
                            "too many calls to the language model at once");
-    } else if (clock_now_ms(gate->clock) < gate->until_ms) {
+    } else if (clock_steady_ms(gate->clock) < gate->until_ms) {
         status = clew_fail(err, CLEW_RATE_LIMITED,
                            "the language model asked to slow down; waiting");
     } else {
@@ -77,7 +77,7 @@ void llm_gate_leave(struct llm_gate *gate)
 void llm_gate_hold(struct llm_gate *gate, int64_t wait_ms)
 {
     int64_t until_ms =
-        clock_now_ms(gate->clock) +
+        clock_steady_ms(gate->clock) +
         (wait_ms < LLM_GATE_MAX_WAIT_MS ? wait_ms : LLM_GATE_MAX_WAIT_MS);
 
     (void)pthread_mutex_lock(&gate->lock); /* as above */

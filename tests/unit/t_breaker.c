@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_breaker.c - the circuit breaker, on a clock that stands still.
+ * t_breaker.c - the circuit breaker, on a clock that stands still, and on one
+ * that somebody sets.
  */
 #include "support/test.h"
 
 #include "base/clock.h"
 #include "model/breaker.h"
+#include "model/llm_gate.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds that the clocks of this program are off: it finds this function
+ * before the system's. */
+static time_t wall_off;
+static time_t mono_off;
+
+int clock_gettime(clockid_t id, struct timespec *out)
+{
+    long rc = syscall(SYS_clock_gettime, id, out);
+
+    out->tv_sec += id == CLOCK_REALTIME ? wall_off : mono_off;
+    return (int)rc;
+}
 
 static void it_opens_after_failures_in_a_row(void **state)
 {
@@ -90,6 +109,29 @@ static void a_trial_nobody_reports_does_not_block_for_ever(void **state)
     breaker_release(&b);
 }
 
+/* Somebody sets the clock back by a day: a minute is still a minute. */
+static void a_clock_that_is_set_makes_no_wait_longer(void **state)
+{
+    struct breaker b;
+    struct llm_gate gate;
+
+    (void)state;
+    breaker_init(&b, &clock_system, 1, 60000);
+    llm_gate_init(&gate, &clock_system, 1);
+    assert_true(breaker_allow(&b));
+    breaker_report(&b, false);
+    llm_gate_hold(&gate, 60000);
+    wall_off -= 24 * 3600;
+    assert_false(breaker_allow(&b));
+    assert_int_equal(llm_gate_enter(&gate, 0, NULL), CLEW_RATE_LIMITED);
+    mono_off += 61;
+    assert_true(breaker_allow(&b));
+    assert_int_equal(llm_gate_enter(&gate, 0, NULL), CLEW_OK);
+    llm_gate_leave(&gate);
+    llm_gate_release(&gate);
+    breaker_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +139,7 @@ int main(void)
         cmocka_unit_test(one_call_tries_when_the_time_is_over),
         cmocka_unit_test(each_failed_trial_doubles_the_wait),
         cmocka_unit_test(a_trial_nobody_reports_does_not_block_for_ever),
+        cmocka_unit_test(a_clock_that_is_set_makes_no_wait_longer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

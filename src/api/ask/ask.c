@@ -276,7 +276,7 @@ static void wait_a_little(struct stream *stream)
 {
     struct timespec until;
 
-    (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail so */
+    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* cannot fail so */
     until.tv_nsec += LOOK_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
@@ -352,6 +352,7 @@ static struct stream *stream_new(struct api_call *call,
                                  const struct asked *asked)
 {
     struct stream *stream = alloc_zero(1, sizeof(*stream));
+    pthread_condattr_t attr;
 
     if (!stream) {
         return NULL;
@@ -367,7 +368,10 @@ static struct stream *stream_new(struct api_call *call,
     arena_init(&stream->arena, LIMIT_REQUEST_ARENA_BYTES);
     buf_init(&stream->text, MAX_STREAM_BYTES);
     (void)pthread_mutex_init(&stream->lock, NULL); /* never fails on Linux */
-    (void)pthread_cond_init(&stream->came, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&stream->came, &attr);
+    (void)pthread_condattr_destroy(&attr);
     /* so that the headers go out at once */
     (void)buf_append_cstr(&stream->text, ": clew\n\n");
     if (!own_words(stream) || buf_status(&stream->text) != CLEW_OK) {
