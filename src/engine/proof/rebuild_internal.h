@@ -42,6 +42,7 @@ struct rebuild_actions {
     struct arena arena;
     int64_t after_seq;
     struct uuid after_id;
+    int64_t n_done; /* up to there, readings apart */
     struct rebuild_action *items;
     size_t count;
     size_t at;
@@ -68,6 +69,7 @@ struct rebuild {
     struct rebuild_turns imported;
     struct rebuild_actions actions;
     int64_t through; /* the log is read up to here */
+    int64_t reached; /* and replayed up to here */
     struct rebuild_epoch epoch;
     struct rebuild_report report;
     struct rebuild_report *out;

@@ -463,6 +463,7 @@ static enum clew_status replay_action(struct rebuild *r,
     }
     r->actions.after_seq = entry->action.seq;
     r->actions.after_id = entry->action.id;
+    r->actions.n_done += !str_eq(entry->action.kind, STR(ACTION_READ));
     r->actions.at++;
     r->report.n_actions++;
     r->report.n_done++;
@@ -471,6 +472,18 @@ static enum clew_status replay_action(struct rebuild *r,
 
 /* --- in order --------------------------------------------------------------
  */
+
+/* What comes next stands here; if others came after it already, it was imported
+ * meanwhile. */
+static enum clew_status reach(struct rebuild *r, int64_t place,
+                              struct clew_error *err)
+{
+    if (place < r->reached) {
+        return clew_fail(err, CLEW_CONFLICT, "things were imported meanwhile");
+    }
+    r->reached = place;
+    return CLEW_OK;
+}
 
 /* Replay what comes next; `*out_any` is false at the end of the log. */
 static enum clew_status step(struct rebuild *r, struct store_tx *tx,
@@ -494,12 +507,18 @@ static enum clew_status step(struct rebuild *r, struct store_tx *tx,
     }
     if (imported && (!told || imported->log_seq <= told->log_seq) &&
         (!action || imported->log_seq <= action->action.seq)) {
-        return replay_turns(r, tx, &r->imported, arena, err);
+        status = reach(r, imported->log_seq, err);
+        return status == CLEW_OK
+                   ? replay_turns(r, tx, &r->imported, arena, err)
+                   : status;
     }
     if (told && (!action || told->log_seq <= action->action.seq)) {
-        return replay_turns(r, tx, &r->told, arena, err);
+        status = reach(r, told->log_seq, err);
+        return status == CLEW_OK ? replay_turns(r, tx, &r->told, arena, err)
+                                 : status;
     }
-    return replay_action(r, action, arena, err);
+    status = reach(r, action->action.seq, err);
+    return status == CLEW_OK ? replay_action(r, action, arena, err) : status;
 }
 
 /* --- what no log says was read ---------------------------------------------
