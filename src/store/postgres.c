@@ -289,9 +289,12 @@ static enum conn_state conn_state(struct conn *conn)
 static enum clew_status conn_begin(struct conn *conn, bool is_write,
                                    struct clew_error *err)
 {
-    enum clew_status status =
-        postgres_send_text(conn, is_write ? BEGIN_WRITE : BEGIN_READ, err);
+    enum clew_status status = postgres_clear_left(conn, err);
 
+    if (status == CLEW_OK) {
+        status =
+            postgres_send_text(conn, is_write ? BEGIN_WRITE : BEGIN_READ, err);
+    }
     if (status == CLEW_OK) {
         conn->is_in_tx = true;
         conn->is_write = is_write;

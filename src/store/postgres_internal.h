@@ -20,6 +20,9 @@
 #define POSTGRES_SEND_BYTES 4096
 /* Questions asked ahead and not yet fetched; more are not asked ahead. */
 #define POSTGRES_MAX_AHEAD 8
+/* Statements the server still holds though we let them go: more are not left
+ * behind. */
+#define POSTGRES_MAX_LEFT 64
 
 struct driver {
     char *url;
@@ -38,7 +41,13 @@ struct pg_stmt {
     Oid types[]; /* n_args of them */
 };
 
-enum pending_kind { PENDING_PREPARE, PENDING_RUN, PENDING_AHEAD, PENDING_SYNC };
+enum pending_kind {
+    PENDING_PREPARE,
+    PENDING_LET_GO,
+    PENDING_RUN,
+    PENDING_AHEAD,
+    PENDING_SYNC
+};
 
 /* A question asked ahead: free, asked (its answer is pending), answered. */
 struct ahead {
@@ -69,6 +78,7 @@ struct conn {
     bool is_lost;
     bool is_cut; /* lost, and the server said so before it came to the commit */
     uint64_t n_prepared;
+    int n_left; /* let go in a transaction that failed before it */
     struct stmt_cache cache;
     struct pending pending[POSTGRES_MAX_PENDING];
     int n_pending;
@@ -141,6 +151,8 @@ void postgres_ahead_forget(struct conn *conn);
 void postgres_ahead_release(struct conn *conn);
 
 void postgres_release_all(struct conn *conn);
+/* Between transactions: let go of all statements if too many were left. */
+enum clew_status postgres_clear_left(struct conn *conn, struct clew_error *err);
 
 /* postgres_schema.c: what migrations need. */
 enum clew_status postgres_is_new(struct conn *conn, bool *out_new,

@@ -209,6 +209,9 @@ static enum clew_status settle(struct conn *conn, const struct pending *entry,
     if (is_good) {
         return CLEW_OK;
     }
+    if (entry->kind == PENDING_LET_GO) {
+        conn->n_left++; /* a failure before it, and the server has it still */
+    }
     if (outcome == PGRES_PIPELINE_ABORTED) {
         return clew_fail(err, CLEW_INTERNAL, "a statement was skipped");
     }
@@ -364,7 +367,7 @@ static enum clew_status evict(struct conn *conn, struct stmt_slot *slot,
     if (PQsendQueryParams(conn->pg, text, 0, NULL, NULL, NULL, NULL, 1) != 1) {
         return lost(conn, err);
     }
-    push(conn, PENDING_RUN, NULL, NULL);
+    push(conn, PENDING_LET_GO, NULL, NULL);
     forget(slot);
     return CLEW_OK;
 }
@@ -626,6 +629,20 @@ void postgres_release_all(struct conn *conn)
             forget(&conn->cache.slots[i][j]);
         }
     }
+}
+
+enum clew_status postgres_clear_left(struct conn *conn, struct clew_error *err)
+{
+    enum clew_status status;
+
+    if (conn->n_left < POSTGRES_MAX_LEFT) {
+        return CLEW_OK;
+    }
+    conn->n_left = 0;
+    postgres_release_all(conn);
+    status = postgres_send_text(conn, "DEALLOCATE ALL", err);
+    /* what is sent next must not be of its transaction */
+    return status == CLEW_OK ? postgres_drain(conn, NULL, err) : status;
 }
 
 enum clew_status postgres_script(struct conn *conn, const char *text,

@@ -7,6 +7,7 @@
  */
 #include "suite.h"
 
+#include "store/stmt_cache.h"
 #include "support/pg.h"
 #include "support/store_fault.h"
 
@@ -281,6 +282,82 @@ static void a_promoted_standby_is_found(struct env *env)
     pg_end_pair();
 }
 
+/* --- statements that the server keeps prepared --- */
+
+enum { N_KINDS = 2 * STMT_CACHE_SETS * STMT_CACHE_WAYS, N_ROUNDS = 40 };
+
+DB_SQL(count_prepared, "SELECT COUNT(*) FROM pg_prepared_statements"
+                       " WHERE $1 = $1");
+
+struct crowd {
+    struct db_sql kinds[N_KINDS];
+    int at;
+    int64_t n_prepared; /* on the connection this runs on */
+};
+
+/* Statements that others have to give way to. */
+static enum clew_status run_crowd(struct store_tx *tx, struct crowd *crowd,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (int i = 0; i < 40 && status == CLEW_OK; i++) {
+        crowd->at = (crowd->at + 1) % N_KINDS;
+        status = db_exec(tx, &crowd->kinds[crowd->at], DB_NO_ARGS, err);
+    }
+    return status;
+}
+
+/* They stand behind one that fails, before anybody waits for its answer. */
+static enum clew_status fail_in_a_crowd(struct store_tx *tx, void *arg,
+                                        struct clew_error *err)
+{
+    enum clew_status status = db_exec(tx, &add_plain, DB_ARGS(db_int(1)), err);
+
+    return status == CLEW_OK ? run_crowd(tx, arg, err) : status;
+}
+
+static enum clew_status ask_prepared(struct store_tx *tx, void *arg,
+                                     struct clew_error *err)
+{
+    struct crowd *crowd = arg;
+    struct db_rows rows;
+    enum clew_status status = run_crowd(tx, crowd, err);
+
+    if (status == CLEW_OK) {
+        status = db_query(tx, &count_prepared, DB_NO_ARGS, &rows, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    crowd->n_prepared = db_next(&rows) ? db_get_int(&rows, 0) : -1;
+    return db_end(&rows, err);
+}
+
+/* What a failed transaction skipped, among it that a statement is let go, is
+ * made up for: the server's memory does not grow with failures. */
+static void failures_leave_no_statement_behind(struct env *env)
+{
+    struct db_sql kind = {"UPDATE probe SET i = 1 WHERE tenant = $1 AND id = 0",
+                          DB_TENANT};
+    struct crowd *crowd = calloc(1, sizeof(*crowd));
+
+    assert_non_null(crowd);
+    for (int i = 0; i < N_KINDS; i++) {
+        memcpy(&crowd->kinds[i], &kind, sizeof(kind));
+    }
+    assert_ok(probe_add(env->store, &tenant_1, 1, ERR));
+    for (int i = 0; i < N_ROUNDS; i++) {
+        assert_int_equal(
+            store_write(env->store, &tenant_1, fail_in_a_crowd, crowd, ERR),
+            CLEW_CONFLICT);
+        assert_ok(store_write(env->store, &tenant_1, ask_prepared, crowd, ERR));
+    }
+    assert_in_range(crowd->n_prepared, 1,
+                    STMT_CACHE_SETS * STMT_CACHE_WAYS + 100);
+    free(crowd);
+}
+
 const struct store_case server_cases[] = {
     /* First: a standby is a copy of all databases made so far. */
     STORE_CASE(a_promoted_standby_is_found, ON_POSTGRES),
@@ -291,5 +368,6 @@ const struct store_case server_cases[] = {
     STORE_CASE(a_server_that_is_down_is_unavailable, ON_POSTGRES),
     STORE_CASE(nothing_acknowledged_is_lost_when_the_server_crashes,
                ON_POSTGRES),
+    STORE_CASE(failures_leave_no_statement_behind, ON_POSTGRES),
     {NULL, NULL, 0},
 };
