@@ -377,10 +377,15 @@ static enum clew_status bring_up(struct index_set *set, struct tenant *t,
                                  int64_t latest, struct clew_error *err)
 {
     bool is_new = !t->is_loaded;
+    bool is_same = true;
     enum clew_status status = is_new ? tenant_load(t, err) : CLEW_OK;
 
-    /* files of a store that was restored from a backup run ahead of it */
-    if (status == CLEW_OK && is_new && t->through > latest) {
+    if (status == CLEW_OK && is_new) {
+        status = tenant_prove(t, &is_same, err);
+    }
+    /* files of a store that was restored from a backup run ahead of it, or did
+     * when it was */
+    if (status == CLEW_OK && is_new && (t->through > latest || !is_same)) {
         tenant_drop(t);
         t->n_rebuilds++;
         t->is_loaded = true;

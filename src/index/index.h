@@ -94,6 +94,22 @@ struct index_doc {
 /* Hash of a term (a stem, folded). */
 uint64_t index_term_hash(struct str term);
 
+/*
+ * What an index says of the tables it was read from, and what they say to it:
+ * `ids` are the newest turns and memories in it, `is_known` if each is in the
+ * tables or was removed from them; `last` are the last ones that the tables
+ * have up to `through`, all of which must be in it.
+ */
+#define INDEX_PROOF_IDS 64
+struct index_proof {
+    int64_t through;
+    struct uuid ids[INDEX_PROOF_IDS];
+    size_t n_ids;
+    bool is_known;
+    struct uuid last[INDEX_PROOF_IDS];
+    size_t n_last;
+};
+
 /* Where documents come from: implemented by the engine over the store. */
 struct index_source {
     void *arg;
@@ -109,6 +125,10 @@ struct index_source {
                              size_t max, struct arena *arena,
                              struct index_doc **out_docs, size_t *out_count,
                              int64_t *out_through, struct clew_error *err);
+    /* Fill in what the tables say; NULL: nobody can. */
+    enum clew_status (*prove)(void *arg, int64_t tenant,
+                              struct index_proof *proof,
+                              struct clew_error *err);
 };
 
 struct index_options {

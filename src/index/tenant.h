@@ -58,6 +58,9 @@ void tenant_free(struct tenant *tenant);
 /* Load the files, if any are good. */
 enum clew_status tenant_load(struct tenant *tenant,
                              struct clew_error *err) CLEW_MUST_CHECK;
+/* Was what is loaded read from the tables that are there now? (prove.c) */
+enum clew_status tenant_prove(const struct tenant *tenant, bool *out_same,
+                              struct clew_error *err) CLEW_MUST_CHECK;
 /* Forget what is loaded; files stay. */
 void tenant_unload(struct tenant *tenant);
 

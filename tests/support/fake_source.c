@@ -144,5 +144,5 @@ static enum clew_status load(void *arg, int64_t tenant, int64_t after,
 
 struct index_source fake_source_of(struct fake_source *source)
 {
-    return (struct index_source){source, latest, load};
+    return (struct index_source){source, latest, load, NULL};
 }

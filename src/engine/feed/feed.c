@@ -427,6 +427,67 @@ static enum clew_status source_load(void *arg, int64_t tenant, int64_t after,
                      out_through, err);
 }
 
+/* --- whether an index is of these tables -----------------------------------
+ */
+
+DB_SQL(COUNT_KNOWN,
+       "SELECT COUNT(*) FROM (SELECT id FROM turns WHERE tenant = $1"
+       " AND id = ANY($2) UNION SELECT id FROM memories WHERE tenant = $1"
+       " AND id = ANY($2) UNION SELECT id FROM tombstones WHERE tenant = $1"
+       " AND id = ANY($2)) AS known");
+#define LAST_OF(table)                                                         \
+    "SELECT id FROM " table " WHERE tenant = $1 AND change_seq <= $2"          \
+    " ORDER BY change_seq DESC LIMIT $3"
+DB_SQL(LAST_TURNS, LAST_OF("turns"));
+DB_SQL(LAST_MEMORIES, LAST_OF("memories"));
+
+static enum clew_status add_last(struct store_tx *tx, const struct db_sql *sql,
+                                 struct index_proof *proof,
+                                 struct clew_error *err)
+{
+    size_t end = proof->n_last + INDEX_PROOF_IDS / 2;
+    struct db_rows rows;
+    enum clew_status status = db_query(
+        tx, sql, DB_ARGS(db_int(proof->through), db_int(INDEX_PROOF_IDS / 2)),
+        &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (proof->n_last < end && db_next(&rows)) {
+        proof->last[proof->n_last++] = db_get_uuid(&rows, 0);
+    }
+    return db_end(&rows, err);
+}
+
+static enum clew_status do_prove(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    struct index_proof *proof = arg;
+    int64_t n_known = 0;
+    enum clew_status status =
+        rows_number(tx, &COUNT_KNOWN,
+                    DB_ARGS(db_uuids(proof->ids, proof->n_ids)), &n_known, err);
+
+    proof->is_known = n_known == (int64_t)proof->n_ids;
+    proof->n_last = 0;
+    if (status == CLEW_OK) {
+        status = add_last(tx, &LAST_TURNS, proof, err);
+    }
+    return status == CLEW_OK ? add_last(tx, &LAST_MEMORIES, proof, err)
+                             : status;
+}
+
+static enum clew_status source_prove(void *arg, int64_t tenant,
+                                     struct index_proof *proof,
+                                     struct clew_error *err)
+{
+    const struct feed_source *from = arg;
+    struct scope scope = {tenant};
+
+    return store_read(from->engine->store, &scope, do_prove, proof, err);
+}
+
 static enum clew_status open_set(struct feed_source *source, const char *dir,
                                  struct index_set **out_set,
                                  struct clew_error *err)
@@ -442,7 +503,7 @@ static enum clew_status open_set(struct feed_source *source, const char *dir,
         .gists = source->model ? 0 : (uint64_t)gist_model(engine),
         .store = engine->store_id,
         .can_be_bare = vector_graph_is_on(engine, source->dim),
-        .source = {source, source_latest, source_load}};
+        .source = {source, source_latest, source_load, source_prove}};
 
     return index_set_open(&options, out_set, err);
 }
