@@ -146,8 +146,8 @@ static enum clew_status check_applied(int64_t number, struct str checksum,
         return CLEW_OK;
     }
     return clew_fail(err, CLEW_NEWER_SCHEMA,
-                     "the store has migration %lld, which this version does "
-                     "not know",
+                     "a newer clew wrote this store (it has migration %lld): "
+                     "install that version",
                      (long long)number);
 }
 

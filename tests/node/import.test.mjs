@@ -301,6 +301,9 @@ onEachBackend("import", (open) => {
     const counts = JSON.parse((await server.clew("import", name, "--json")).stdout);
     assert.ok(counts.rows > 10);
     assert.equal(counts.added, 0);
+    /* a dry run does not say that none of it is new: it has not looked */
+    const dry = await server.clew("import", name, "--dry-run");
+    assert.equal(dry.stdout, `${counts.rows} rows, none of them imported\n`);
   });
 });
 

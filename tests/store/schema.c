@@ -67,6 +67,7 @@ static void a_newer_schema_is_refused(struct env *env)
     assert_ok(store_write_system(env->store, run_sql, &sql, ERR));
     close_store(env);
     assert_int_equal(env_reopen(env, ERR), CLEW_NEWER_SCHEMA);
+    assert_non_null(strstr(suite_error.message, "a newer clew"));
 }
 
 static void a_migration_changed_afterwards_is_refused(struct env *env)

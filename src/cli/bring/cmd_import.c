@@ -209,6 +209,7 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
                                    struct clew_error *err)
 {
     struct import import = {.cli = cli, .rows = json_array()};
+    bool is_dry = args_has(&cli->args, "dry-run");
     enum clew_status status = CLEW_OK;
 
     if (!import.rows) {
@@ -222,12 +223,15 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
         return status;
     }
     if (cli->as_json) {
-        json_t *json =
-            json_pack("{s:I, s:I}", "rows", (json_int_t)import.n_rows, "added",
-                      (json_int_t)import.n_added);
+        json_t *json = json_pack("{s:I, s:I, s:b}", "rows",
+                                 (json_int_t)import.n_rows, "added",
+                                 (json_int_t)import.n_added, "dry_run", is_dry);
 
         output_json(&cli->out, json);
         json_decref(json);
+    } else if (is_dry) { /* which are new, only the store could say */
+        (void)fprintf(cli->out.file, "%lld rows, none of them imported\n",
+                      (long long)import.n_rows);
     } else {
         (void)fprintf(cli->out.file, "%lld rows, %lld of them new\n",
                       (long long)import.n_rows, (long long)import.n_added);

@@ -131,10 +131,9 @@ void doctor_store(struct doctor *doctor)
     }
     if (status != CLEW_OK) {
         doctor_tell(doctor, "store", DOCTOR_WRONG,
-                    is_elsewhere(doctor)
+                    status == CLEW_NEWER_SCHEMA ? "" /* it says what to do */
+                    : is_elsewhere(doctor)
                         ? "is PostgreSQL up, and store.url right?"
-                    : status == CLEW_NEWER_SCHEMA
-                        ? "a newer clew wrote it: install that version"
                         : "put the last backup of clew.db in its place "
                           "(docs/operations.md), or if clew may not read it, "
                           "chown it",
