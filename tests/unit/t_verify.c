@@ -82,6 +82,35 @@ static void what_does_not_follow_from_the_log_is_shown(void **state)
     assert_true(report.n_shown > 0 || report.n_faults > 0);
 }
 
+/* What is made for the first tenant serves all the others. */
+static void one_empty_store_serves_several_replays(void **state)
+{
+    struct rebuild_empty empty;
+    struct rebuild_options options = {.is_dry_run = true, .empty = &empty};
+    struct rebuild_report report;
+    size_t size = 0;
+
+    (void)state;
+    talk_script(&talk, "u:I want to fix the login page|u:That fixed it!");
+    rebuild_empty_init(&empty);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rebuild_run(&talk.world.engine, &talk.world.scope,
+                                     &talk.world.arena, &options, &report,
+                                     NULL),
+                         CLEW_OK);
+        assert_int_equal(report.n_turns, 2);
+        assert_int_equal(report.n_differences, 0);
+        assert_true(empty.bytes.len > 0 && (i == 0 || empty.bytes.len == size));
+        size = empty.bytes.len;
+    }
+    buf_clear(&empty.bytes); /* it is made again */
+    assert_int_equal(rebuild_run(&talk.world.engine, &talk.world.scope,
+                                 &talk.world.arena, &options, &report, NULL),
+                     CLEW_OK);
+    assert_int_equal(empty.bytes.len, size);
+    rebuild_empty_release(&empty);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +120,8 @@ int main(void)
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(
             what_does_not_follow_from_the_log_is_shown, open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(one_empty_store_serves_several_replays,
+                                        open_talk, close_talk),
     };
 
     return WORLD_EACH(tests);

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/fd.h"
 #include "base/rand.h"
 #include "engine/core/rows.h"
 #include "engine/core/task.h"
@@ -22,6 +23,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +33,10 @@
 #include <unistd.h>
 
 #define PREFIX "rebuild-"
+/* Files of a scratch folder: the store, and a copy of it while it is empty. */
+#define STORE "clew.db"
+#define EMPTY "empty.db"
+#define MAX_EMPTY_BYTES ((size_t)64 << 20)
 #define ARENA_BYTES ((size_t)1 << 32)
 /* Looks at what was added meanwhile before the last transaction. */
 #define SYNC_ROUNDS 4
@@ -114,9 +120,69 @@ static enum clew_status do_tenant(struct store_tx *tx, void *arg,
     return db_exec(tx, &ADD_TENANT, DB_ARGS(db_int(r->scope.tenant)), err);
 }
 
+void rebuild_empty_init(struct rebuild_empty *empty)
+{
+    buf_init(&empty->bytes, MAX_EMPTY_BYTES);
+}
+
+void rebuild_empty_release(struct rebuild_empty *empty)
+{
+    buf_release(&empty->bytes);
+}
+
+/* A file of the scratch folder; -1 if it cannot be had. */
+static int open_file(const struct rebuild *r, const char *name, int flags)
+{
+    char path[4096];
+    int len = snprintf(path, sizeof(path), "%s/%s", r->folder, name);
+
+    return len > 0 && len < (int)sizeof(path)
+               ? open(path, flags | O_CLOEXEC, 0600)
+               : -1;
+}
+
+/* Keep a copy of the store that was just made. Without one the next rebuild
+ * makes its own, as this one did. */
+static void keep_empty(const struct rebuild *r, struct rebuild_empty *empty)
+{
+    char path[4096];
+    int fd = -1;
+
+    if (snprintf(path, sizeof(path), "%s/" EMPTY, r->folder) <
+            (int)sizeof(path) &&
+        store_backup(r->scratch.store, path, NULL) == CLEW_OK) {
+        fd = open_file(r, EMPTY, O_RDONLY);
+    }
+    if (fd >= 0) {
+        if (fd_read_all(fd, &empty->bytes) != CLEW_OK) {
+            buf_clear(&empty->bytes);
+        }
+        (void)close(fd);
+    }
+}
+
+/* Begin with what an earlier rebuild made. A file that is not whole would be
+ * taken for a damaged store: it goes, and an empty one is made. */
+static void begin_with(const struct rebuild *r,
+                       const struct rebuild_empty *empty)
+{
+    int fd = mkdir(r->folder, 0700) == 0
+                 ? open_file(r, STORE, O_WRONLY | O_CREAT | O_EXCL)
+                 : -1;
+    bool is_whole = fd >= 0 && fd_write_all(fd, buf_str(&empty->bytes));
+
+    if (fd >= 0) {
+        is_whole = close(fd) == 0 && is_whole;
+    }
+    if (!is_whole) {
+        remove_folder(r->folder);
+    }
+}
+
 static enum clew_status open_scratch(struct rebuild *r, struct clew_error *err)
 {
     struct store_options options = {.location = ":memory:", .is_scratch = true};
+    struct rebuild_empty *empty = r->options->empty;
     enum clew_status status;
 
     if (r->engine->data_dir) {
@@ -131,6 +197,9 @@ static enum clew_status open_scratch(struct rebuild *r, struct clew_error *err)
                        r->engine->data_dir, (long)getpid(),
                        (unsigned long long)rand_below(0xffffffff));
         options.location = r->folder;
+        if (empty && empty->bytes.len > 0) {
+            begin_with(r, empty);
+        }
     }
     r->scratch = *r->engine;
     r->scratch.store = NULL;
@@ -145,6 +214,9 @@ static enum clew_status open_scratch(struct rebuild *r, struct clew_error *err)
     r->scratch.llm = NULL;
     clock_init_fake(&r->clock, 0);
     status = store_open(&options, &r->scratch.store, err);
+    if (status == CLEW_OK && r->folder && empty && empty->bytes.len == 0) {
+        keep_empty(r, empty);
+    }
     return status == CLEW_OK
                ? store_write_system(r->scratch.store, do_tenant, r, err)
                : status;

@@ -19,6 +19,7 @@
 #define ENGINE_REBUILD_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/core/task.h"
@@ -68,8 +69,20 @@ struct rebuild_report {
 /* Called now and then; false breaks off with CLEW_UNAVAILABLE. */
 typedef bool (*rebuild_fn)(void *arg, const struct rebuild_report *report);
 
+/*
+ * An empty store, for several rebuilds to begin with: to make one takes longer
+ * than to replay a short log. The first keeps a copy of its own here; the
+ * caller inits and releases it.
+ */
+struct rebuild_empty {
+    struct buf bytes; /* of the file; none: not made yet */
+};
+void rebuild_empty_init(struct rebuild_empty *empty);
+void rebuild_empty_release(struct rebuild_empty *empty);
+
 struct rebuild_options {
-    bool is_dry_run; /* compare only */
+    bool is_dry_run;             /* compare only */
+    struct rebuild_empty *empty; /* NULL: this is the only one */
     rebuild_fn progress;
     void *arg;
 };

@@ -138,6 +138,7 @@ struct work {
     const struct tenant *tenant;
     struct verify_report report; /* of one tenant; added up by the caller */
     size_t cap_faults;
+    struct rebuild_empty empty;
 };
 
 static bool model_of(struct arena *arena, const struct db_rows *rows,
@@ -368,7 +369,7 @@ static enum clew_status check_log(struct engine *engine, struct work *work,
                                   struct clew_error *err)
 {
     struct scope scope = {work->tenant->id};
-    struct rebuild_options how = {.is_dry_run = true};
+    struct rebuild_options how = {.is_dry_run = true, .empty = &work->empty};
     struct rebuild_report *found = arena_zero(work->arena, 1, sizeof(*found));
     struct verify_report *report = &work->report;
     enum clew_status status;
@@ -441,6 +442,7 @@ enum clew_status verify_run(struct engine *engine, struct arena *arena,
     if (status == CLEW_OK) {
         status = store_read_system(engine->store, do_tenants, &work, err);
     }
+    rebuild_empty_init(&work.empty);
     tenants = work.tenants.items;
     for (size_t i = 0; i < work.tenants.count && status == CLEW_OK; i++) {
         struct clew_error why = {.status = CLEW_OK};
@@ -459,6 +461,7 @@ enum clew_status verify_run(struct engine *engine, struct arena *arena,
         }
         work.report.n_tenants++;
     }
+    rebuild_empty_release(&work.empty);
     if (status == CLEW_OK) {
         *out = work.report;
     }
