@@ -268,6 +268,23 @@ test('a key is shown once, listed and revoked', () => {
     }
 });
 
+test('the tenants of a store are listed where the data is', () => {
+    const own = mkdtempSync(join(tmpdir(), 'clew-tenants-'));
+    try {
+        for (const tenant of ['acme', 'default', 'brick & sons']) {
+            assert.equal(clew(['turn', 'hello', '--data', own, '--tenant', tenant]).status, 0);
+        }
+        const list = JSON.parse(clew(['tenant', 'list', '--data', own, '--json']).stdout);
+        assert.deepEqual(list.items.map((item) => item.name), ['acme', 'default', 'brick & sons']);
+        assert.ok(Date.parse(list.items[0].created_at) > 0);
+        assert.match(clew(['tenant', 'list', '--data', own]).stdout, /^TENANT +MADE\nacme +just now\n/);
+        /* a key is of one tenant, and learns of no other */
+        assert.equal(clew(['tenant', 'list', '--url', 'http://127.0.0.1:1']).status, 2);
+    } finally {
+        rmSync(own, { recursive: true, force: true });
+    }
+});
+
 test('a backup is a sound store of its own and overwrites nothing', () => {
     onData(['turn', '--user', 'eve', 'kept in the copy']);
     const copy = mkdtempSync(join(tmpdir(), 'clew-copy-'));

@@ -28,6 +28,9 @@ DB_SQL_SYSTEM(INSERT_TENANT,
               "INSERT INTO tenants (tenant, name, created_at, change_seq)"
               " VALUES ($1, $2, $3, 0) ON CONFLICT (tenant) DO NOTHING");
 
+DB_SQL_SYSTEM(SELECT_ALL, "SELECT name, created_at FROM tenants"
+                          " ORDER BY tenant LIMIT $1");
+
 DB_SQL(SELECT_NAME, "SELECT name FROM tenants WHERE tenant = $1");
 
 struct tenant_work {
@@ -149,6 +152,40 @@ enum clew_status tenant_get(struct engine *engine, const struct scope *scope,
 
     if (status == CLEW_OK) {
         *out = work.tenant;
+    }
+    return status;
+}
+
+static bool entry_of(struct arena *arena, const struct db_rows *rows,
+                     void *item)
+{
+    struct tenant_entry *out = item;
+
+    out->created_at_ms = db_get_int(rows, 1);
+    return rows_text(arena, rows, 0, &out->name);
+}
+
+static enum clew_status do_list(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct rows_list *list = arg;
+
+    return rows_add(tx, list, &SELECT_ALL, DB_ARGS(db_int(TENANT_MAX_LISTED)),
+                    err);
+}
+
+enum clew_status tenant_list(struct engine *engine, struct arena *arena,
+                             struct tenant_entry **out_tenants,
+                             size_t *out_count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct tenant_entry), .fn = entry_of};
+    enum clew_status status =
+        store_read_system(engine->store, do_list, &list, err);
+
+    if (status == CLEW_OK) {
+        *out_tenants = list.items;
+        *out_count = list.count;
     }
     return status;
 }

@@ -12,6 +12,8 @@
 #include "store/store.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct engine;
 
@@ -32,5 +34,17 @@ struct tenant {
 enum clew_status tenant_get(struct engine *engine, const struct scope *scope,
                             struct arena *arena, struct tenant *out,
                             struct clew_error *err) CLEW_MUST_CHECK;
+
+#define TENANT_MAX_LISTED 100000
+struct tenant_entry {
+    struct str name;
+    int64_t created_at_ms;
+};
+/* The tenants of the store, in the order they were made, at most so many; for
+ * whoever may read all of it, never for a key. */
+enum clew_status tenant_list(struct engine *engine, struct arena *arena,
+                             struct tenant_entry **out_tenants,
+                             size_t *out_count,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
