@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
@@ -182,6 +183,20 @@ describe("clew chat with a model", () => {
       encoding: "utf8", input: "/quit\r" }).stdout;
     assert.match(greet({}), /Hello, ada\..*No model is set \(llm\.url/s);
     assert.match(greet(settings("openai")), /scripted at http.* answers/);
+  });
+
+  withFolder("says so where there is nothing, and ends with what was not kept", async () => {
+    const off = { CLEW_LLM_URL: "" };
+    assert.match((await chat("openai", ["/efforts"], off)).stdout, /^no open efforts$/m);
+    const some = await chat("openai", ["ok", "/efforts", "/fork here", "fine"], off);
+    assert.match(some.stdout, /^no efforts in this chat$/m);
+    assert.equal(some.stderr, "clew: /fork takes a turn's number\n");
+    assert.equal(some.code, 0);
+    assert.deepEqual(kept(), ["user: ok", "user: fine"]);
+    fs.writeFileSync(path.join(data, "clew.db"), "no store");
+    const lost = await chat("openai", ["one", "two"], off);
+    assert.match(lost.stderr, /clew: 2 lines were not kept\n$/);
+    assert.notEqual(lost.code, 0);
   });
 
   withFolder("shows memories, the tree and the why in words", async () => {

@@ -40,6 +40,8 @@ struct talk {
     size_t n_efforts;
     long n_turns;
     long n_notices;
+    long n_unkept; /* lines that were not stored, and why the last was not */
+    enum clew_status unkept;
 };
 
 static void put_line(struct talk *talk, const char *text)
@@ -256,11 +258,14 @@ static enum clew_status slash_fork(struct talk *talk, const char *rest,
 {
     json_t *body = json_object();
     json_t *answer = NULL;
+    int64_t at_seq = 0;
     enum clew_status status = need_chat(talk, err);
 
+    if (status == CLEW_OK && *rest && !str_parse_int(str_of(rest), &at_seq)) {
+        status = clew_fail(err, CLEW_INVALID, "/fork takes a turn's number");
+    }
     if (status == CLEW_OK &&
-        (!body ||
-         (*rest && !json_set_int(body, "at_seq", strtol(rest, NULL, 10))))) {
+        (!body || (*rest && !json_set_int(body, "at_seq", at_seq)))) {
         status = clew_no_memory(err);
     }
     if (status != CLEW_OK) {
@@ -307,6 +312,11 @@ static enum clew_status slash_efforts(struct talk *talk, const char *rest,
         (void)fprintf(talk->cli->out.file, "  %zu. [effort:%s] ",
                       talk->n_efforts, cli_field(effort, "status"));
         put_line(talk, cli_field(effort, "summary"));
+    }
+    if (status == CLEW_OK && talk->n_efforts == 0) {
+        (void)fputs(talk->chat_id[0] ? "no efforts in this chat\n"
+                                     : "no open efforts\n",
+                    talk->cli->out.file);
     }
     json_decref(answer);
     return status;
@@ -541,6 +551,9 @@ static enum clew_status slash(struct talk *talk, const char *line,
 static enum clew_status one_line(struct talk *talk, const char *line,
                                  bool *out_quit, struct clew_error *err)
 {
+    enum clew_status status;
+    long n_turns;
+
     line += strspn(line, " \t");
     if (!*line) {
         return CLEW_OK;
@@ -551,7 +564,13 @@ static enum clew_status one_line(struct talk *talk, const char *line,
     if (talk->start_id[0]) {
         return choose(talk, line, err);
     }
-    return say(talk, line, err);
+    n_turns = talk->n_turns;
+    status = say(talk, line, err);
+    if (status != CLEW_OK && talk->n_turns == n_turns) {
+        talk->n_unkept++;
+        talk->unkept = status;
+    }
+    return status;
 }
 
 /* For a person at a terminal: where they are, and who answers. */
@@ -625,7 +644,11 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     }
     chat_line_close(input);
     chat_reply_close(talk.reply);
-    return CLEW_OK;
+    return talk.n_unkept > 0
+               ? clew_fail(err, talk.unkept, "%ld line%s not kept",
+                           talk.n_unkept,
+                           talk.n_unkept == 1 ? " was" : "s were")
+               : CLEW_OK;
 }
 
 const struct command command_chat = {
