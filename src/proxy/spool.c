@@ -256,9 +256,9 @@ static void let_go(struct spool *spool, int64_t number, const char *ending)
     bool is_gone = false;
 
     if (path_of(spool, number, ".call", path) && stat(path, &stat_buf) == 0) {
-        is_gone = ending ? path_of(spool, number, ending, to) &&
-                               rename(path, to) == 0
-                         : unlink(path) == 0;
+        is_gone =
+            ending ? path_of(spool, number, ending, to) && rename(path, to) == 0
+                   : unlink(path) == 0;
     }
     if (is_gone) {
         spool->n_files--;

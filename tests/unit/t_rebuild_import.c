@@ -66,12 +66,12 @@ static void an_action_imported_meanwhile_is_done(void **state)
         fail_msg("%s", err.message);
     }
     assert_true(import.is_done);
-    assert_int_equal(
-        chat_get(ENGINE, SCOPE, ARENA, &talk.chat_id, &chat, NULL), CLEW_OK);
+    assert_int_equal(chat_get(ENGINE, SCOPE, ARENA, &talk.chat_id, &chat, NULL),
+                     CLEW_OK);
     assert_true(str_eq(chat.title, STR("Bread")));
     options = (struct rebuild_options){.is_dry_run = true};
-    assert_int_equal(
-        rebuild_run(ENGINE, SCOPE, ARENA, &options, &report, NULL), CLEW_OK);
+    assert_int_equal(rebuild_run(ENGINE, SCOPE, ARENA, &options, &report, NULL),
+                     CLEW_OK);
     assert_int_equal(report.n_differences, 0);
 }
 

@@ -223,9 +223,9 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
         return status;
     }
     if (cli->as_json) {
-        json_t *json = json_pack("{s:I, s:I, s:b}", "rows",
-                                 (json_int_t)import.n_rows, "added",
-                                 (json_int_t)import.n_added, "dry_run", is_dry);
+        json_t *json =
+            json_pack("{s:I, s:I, s:b}", "rows", (json_int_t)import.n_rows,
+                      "added", (json_int_t)import.n_added, "dry_run", is_dry);
 
         output_json(&cli->out, json);
         json_decref(json);

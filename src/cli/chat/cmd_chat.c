@@ -644,11 +644,10 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     }
     chat_line_close(input);
     chat_reply_close(talk.reply);
-    return talk.n_unkept > 0
-               ? clew_fail(err, talk.unkept, "%ld line%s not kept",
-                           talk.n_unkept,
-                           talk.n_unkept == 1 ? " was" : "s were")
-               : CLEW_OK;
+    return talk.n_unkept > 0 ? clew_fail(err, talk.unkept,
+                                         "%ld line%s not kept", talk.n_unkept,
+                                         talk.n_unkept == 1 ? " was" : "s were")
+                             : CLEW_OK;
 }
 
 const struct command command_chat = {

@@ -508,9 +508,8 @@ static enum clew_status step(struct rebuild *r, struct store_tx *tx,
     if (imported && (!told || imported->log_seq <= told->log_seq) &&
         (!action || imported->log_seq <= action->action.seq)) {
         status = reach(r, imported->log_seq, err);
-        return status == CLEW_OK
-                   ? replay_turns(r, tx, &r->imported, arena, err)
-                   : status;
+        return status == CLEW_OK ? replay_turns(r, tx, &r->imported, arena, err)
+                                 : status;
     }
     if (told && (!action || told->log_seq <= action->action.seq)) {
         status = reach(r, told->log_seq, err);
