@@ -12,7 +12,8 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { startPostgres } from "./lib/postgres.mjs";
-import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 import { zip } from "./lib/zip.mjs";
 
 /* What is made of the turns is not looked at here. */
@@ -510,6 +511,36 @@ describe("long imports", () => {
     const ended = new Promise((resolve) => { child.on("close", resolve); });
     child.kill("SIGINT");
     assert.equal(await ended, 0, stderr);
+    assert.equal(kept()[0][1].length, 4);
+  });
+
+  test("a server that is away for a while is waited for", async () => {
+    data = tempFolder();
+    const root = path.join(folder, "outlived");
+    fs.mkdirSync(root);
+    const file = path.join(root, "rollout-a.jsonl");
+    const all = fixture("codex.jsonl").trim().split("\n");
+    fs.writeFileSync(file, `${all.slice(0, 3).join("\n")}\n`);
+    let server = await startServer({ data });
+    const { port } = new URL(server.url);
+    const child = spawn(bin, ["import", "--watch", root, "--url", server.url, "--json"],
+      { env: cleanEnv(folder, quick) });
+    let out = "";
+    let stderr = "";
+    child.stderr.on("data", (part) => { stderr += part; });
+    child.stdout.on("data", (part) => { out += part; });
+    const ended = new Promise((resolve) => { child.on("close", resolve); });
+    const added = () => out.split("\n").slice(0, -1).reduce((sum, line) => sum + JSON.parse(line).added, 0);
+    await until("the first is there", () => added() === 1);
+    await server.stop();
+    fs.appendFileSync(file, `${all.slice(3).join("\n")}\n`);
+    await until("it waits", () => /could not reach .*; waiting for it\n/.test(stderr) || child.exitCode !== null);
+    server = await startServer({ data, listen: `127.0.0.1:${port}` });
+    await until("the rest is there", () => added() === 4 || child.exitCode !== null);
+    child.kill("SIGINT");
+    assert.equal(await ended, 0, stderr);
+    assert.equal(stderr.match(/waiting for it/g).length, 1);
+    await server.stop();
     assert.equal(kept()[0][1].length, 4);
   });
 });

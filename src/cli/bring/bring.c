@@ -51,15 +51,21 @@ static enum clew_status find(void *arg, struct str id, struct import_place *out,
                              struct clew_error *err)
 {
     struct bring *bring = arg;
-    struct cli *cli = bring->cli;
-    char *path = arena_string(&cli->arena, "/api/v1/turns");
     json_t *answer = NULL;
     const json_t *turn;
+    struct buf path;
     enum clew_status status;
 
-    path = cli_query(cli, path, "external_id",
-                     arena_copy(&cli->arena, id.s, id.len));
-    status = cli_call(cli, "GET", path, NULL, &answer, err);
+    /* not in the arena, which is emptied when the program ends: who watches a
+     * folder asks as often as something is written there */
+    buf_init(&path, 1 << 20);
+    (void)buf_append_cstr(&path, "/api/v1/turns?external_id=");
+    cli_encode(&path, id);
+    status = buf_status(&path);
+    status = status == CLEW_OK
+                 ? cli_call(bring->cli, "GET", path.data, NULL, &answer, err)
+                 : clew_no_memory(err);
+    buf_release(&path);
     turn = json_array_get(json_object_get(answer, "items"), 0);
     out->is_known = turn != NULL;
     if (turn) {

@@ -4,7 +4,8 @@
  *
  * Looks every second which files have another size or time than when they were
  * last imported. A file that is being written may end in the middle of a line:
- * it is tried again when it has grown.
+ * it is tried again when it has grown. A server that is away for a while, once
+ * it was there, is waited for.
  */
 #include "cli/bring/bring.h"
 #include "import/source.h"
@@ -17,8 +18,11 @@
 
 struct watch {
     struct bring *bring;
-    json_t *seen; /* path -> "size time" when it was last read */
-    json_t *due;  /* paths to read now */
+    json_t *seen;    /* path -> "size time" when it was last read */
+    json_t *due;     /* paths to read now */
+    bool has_worked; /* something was brought */
+    bool is_out;     /* in this round nothing can be brought any more */
+    bool is_told;    /* which was said */
 };
 
 static void mark_of(const struct stat *info, char out[64])
@@ -55,6 +59,13 @@ static enum clew_status no_file(void *arg, const char *name, FILE *file,
     return CLEW_OK;
 }
 
+/* Is it to be tried again? From the beginning nobody may be there at all. */
+static bool is_outage(const struct watch *watch, enum clew_status status)
+{
+    return watch->has_worked && clew_status_retryable(status) &&
+           status != CLEW_NO_MEMORY;
+}
+
 /* Bring one; what is wrong with it is said, and it may be right later. */
 static enum clew_status bring_one(struct watch *watch, const char *path,
                                   struct clew_error *err)
@@ -63,7 +74,20 @@ static enum clew_status bring_one(struct watch *watch, const char *path,
     bool is_own = false;
     enum clew_status status = bring_path(watch->bring, path, &is_own, &why);
 
-    if (status == CLEW_OK || bring_is_stopped()) {
+    if (bring_is_stopped()) {
+        return CLEW_OK;
+    }
+    if (status == CLEW_OK) {
+        watch->has_worked = true;
+        watch->is_told = false;
+        return CLEW_OK;
+    }
+    if (is_outage(watch, status)) {
+        if (!watch->is_told) {
+            (void)fprintf(stderr, "clew: %s; waiting for it\n", why.message);
+        }
+        watch->is_told = true;
+        watch->is_out = true;
         return CLEW_OK;
     }
     if (status != CLEW_INVALID && status != CLEW_NOT_FOUND &&
@@ -87,9 +111,13 @@ static enum clew_status look(struct watch *watch, const char *folder,
     const json_t *path;
     size_t i;
 
+    watch->is_out = false;
     json_array_foreach (watch->due, i, path) {
-        if (status == CLEW_OK && !bring_is_stopped()) {
+        if (status == CLEW_OK && !bring_is_stopped() && !watch->is_out) {
             status = bring_one(watch, json_string_value(path), err);
+        }
+        if (watch->is_out) { /* it is seen again the next time */
+            (void)json_object_del(watch->seen, json_string_value(path));
         }
     }
     (void)json_array_clear(watch->due); /* fails for non-arrays only */

@@ -110,6 +110,8 @@ enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
                           json_t *body, cli_show_fn show,
                           struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Append with everything but letters, digits and "-_.~" as %XX. */
+void cli_encode(struct buf *out, struct str text);
 /* "<base>/<id><tail>" with the id percent-encoded; NULL without memory. */
 char *cli_path(struct cli *cli, const char *base, const char *id,
                const char *tail);

@@ -184,17 +184,16 @@ enum clew_status cli_show(struct cli *cli, const char *method, const char *path,
     return status;
 }
 
-/* Append with everything but letters, digits and "-_.~" as %XX. */
-static void append_encoded(struct buf *out, const char *text)
+void cli_encode(struct buf *out, struct str text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "abcdefghijklmnopqrstuvwxyz0123456789-_.~";
 
-    for (; *text; text++) {
-        if (strchr(plain, *text)) {
-            (void)buf_append_char(out, *text); /* kept in the buffer */
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.s[i] && strchr(plain, text.s[i])) {
+            (void)buf_append_char(out, text.s[i]); /* kept in the buffer */
         } else {
-            (void)buf_printf(out, "%%%02X", (unsigned char)*text);
+            (void)buf_printf(out, "%%%02X", (unsigned char)text.s[i]);
         }
     }
 }
@@ -218,7 +217,7 @@ char *cli_path(struct cli *cli, const char *base, const char *id,
 
     buf_init(&text, 1 << 20);
     (void)buf_printf(&text, "%s/", base); /* checked in finish() */
-    append_encoded(&text, id);
+    cli_encode(&text, str_of(id));
     (void)buf_append_cstr(&text, tail);
     return finish(cli, &text);
 }
@@ -234,7 +233,7 @@ char *cli_query(struct cli *cli, char *path, const char *name,
     buf_init(&text, 1 << 20);
     (void)buf_printf(&text, "%s%c%s=", path, strchr(path, '?') ? '&' : '?',
                      name); /* checked in finish() */
-    append_encoded(&text, value);
+    cli_encode(&text, str_of(value));
     return finish(cli, &text);
 }
 
