@@ -12,15 +12,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* No spool counts so far; what is named higher is none of ours. */
 #define MAX_NUMBER (INT64_MAX / 2)
 /* The first in an empty spool: there is room before it for what is older. */
 #define FIRST_NUMBER ((int64_t)1 << 40)
+/* Numbers tried for a file, each taken by another process meanwhile. */
+#define MAX_TRIES 16
 
 static bool path_of(const struct spool *spool, int64_t number,
                     const char *ending, char out[PATH_MAX])
@@ -40,6 +45,16 @@ static bool number_of(const char *file, int64_t *out)
            str_parse_int(str_sub(name, 0, name.len - 5), out) && *out > 0;
 }
 
+/* Is a file half-written by a process that lives? "NUMBER.PID.part" */
+static bool is_being_written(const char *file)
+{
+    const char *pid = strchr(file, '.');
+    long of = pid ? strtol(pid + 1, NULL, 10) : 0;
+
+    return of > 0 && of != (long)getpid() &&
+           (kill((pid_t)of, 0) == 0 || errno == EPERM);
+}
+
 /* Count the files left by an earlier run; remove half-written ones. */
 static void look(struct spool *spool)
 {
@@ -52,7 +67,9 @@ static void look(struct spool *spool)
         int64_t number;
 
         if (str_ends(str_of(entry->d_name), STR(".part"))) {
-            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+            if (!is_being_written(entry->d_name)) {
+                (void)unlinkat(dirfd(dir), entry->d_name, 0);
+            }
             continue;
         }
         if (!number_of(entry->d_name, &number) || number > MAX_NUMBER ||
@@ -124,27 +141,72 @@ void spool_close(struct spool *spool)
     spool->dir = NULL;
 }
 
-/* Write it beside and rename it: a file is whole or not there. */
-static enum clew_status write_file(const struct spool *spool, int64_t number,
-                                   struct str bytes, struct clew_error *err)
+/* The number before all files there are, or behind them. */
+static int64_t edge(const struct spool *spool, bool is_before)
 {
+    DIR *dir = opendir(spool->dir);
+    struct dirent *entry;
+    int64_t at = is_before ? spool->first : spool->next - 1;
+    int64_t number;
+
+    while (dir && (entry = readdir(dir)) != NULL) {
+        if (number_of(entry->d_name, &number) && number <= MAX_NUMBER &&
+            (is_before ? number < at : number > at)) {
+            at = number;
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    return is_before ? at - 1 : at + 1;
+}
+
+/* Give a file its name, unless another process has a file of that name. */
+static bool name_file(const char *from, const char *to)
+{
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u) == 0) {
+        return true; /* 1u is RENAME_NOREPLACE */
+    }
+    return errno != EEXIST && rename(from, to) == 0; /* it is not known here */
+}
+
+/* Write it beside and rename it: a file is whole or not there. Servers that
+ * share a data folder count for themselves, so the number may be another's. */
+static enum clew_status write_file(const struct spool *spool, bool is_before,
+                                   struct str bytes, int64_t *number,
+                                   struct clew_error *err)
+{
+    char ending[32];
     char part[PATH_MAX];
     char path[PATH_MAX];
     bool is_ok;
+    int code;
     int fd;
 
-    if (!path_of(spool, number, ".part", part) ||
-        !path_of(spool, number, ".call", path)) {
+    (void)snprintf(ending, sizeof(ending), ".%ld.part", (long)getpid());
+    if (!path_of(spool, *number, ending, part)) {
         return clew_fail(err, CLEW_UNAVAILABLE, "the spool's path is too long");
     }
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     is_ok = fd >= 0 && fd_write_all(fd, bytes);
+    code = errno;
     if (fd >= 0) {
         is_ok = close(fd) == 0 && is_ok;
     }
-    if (!is_ok || rename(part, path) != 0) {
-        int code = errno;
-
+    if (is_ok) {
+        is_ok = false;
+        for (int i = 0; i < MAX_TRIES && !is_ok; i++) {
+            errno = ENAMETOOLONG;
+            is_ok =
+                path_of(spool, *number, ".call", path) && name_file(part, path);
+            code = errno;
+            if (is_ok || code != EEXIST) {
+                break;
+            }
+            *number = edge(spool, is_before);
+        }
+    }
+    if (!is_ok) {
         (void)unlink(part);
         return clew_fail(err, CLEW_UNAVAILABLE, "could not write the spool: %s",
                          strerror(code));
@@ -169,14 +231,14 @@ static enum clew_status add(struct spool *spool, bool is_before,
     if (number < 1) {
         return clew_fail(err, CLEW_TOO_LARGE, "no number is left before");
     }
-    status = write_file(spool, number, bytes, err);
+    status = write_file(spool, is_before, bytes, &number, err);
     if (status != CLEW_OK) {
         return status;
     }
     if (is_before) {
         spool->first = number;
     } else {
-        spool->next++;
+        spool->next = number + 1;
     }
     spool->n_files++;
     spool->n_bytes += (int64_t)bytes.len;

@@ -3,7 +3,9 @@
  * spool.h - records waiting in files, oldest first.
  *
  * One file per record, named by a growing number, written beside and renamed,
- * so that a crash leaves whole files only. The total is bounded.
+ * so that a crash leaves whole files only. The total is bounded. Servers that
+ * share the folder write over none of each other's; which of them stores a file
+ * makes no difference.
  * Thread-safety: none; the recorder's lock guards it.
  */
 #ifndef PROXY_SPOOL_H

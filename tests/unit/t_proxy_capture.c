@@ -223,6 +223,29 @@ static void a_spool_is_bounded_and_outlives_its_program(void **state)
     buf_release(&out);
 }
 
+/* Two servers on one data folder, each with its own count. */
+static void spools_on_one_folder_write_over_nothing(void **state)
+{
+    struct spool one;
+    struct spool other;
+    struct spool both;
+
+    (void)state;
+    assert_int_equal(spool_open(&one, folder, 100, NULL), CLEW_OK);
+    assert_int_equal(spool_open(&other, folder, 100, NULL), CLEW_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(spool_add(&one, STR("one"), NULL), CLEW_OK);
+        assert_int_equal(spool_add(&other, STR("other"), NULL), CLEW_OK);
+        assert_int_equal(spool_add_before(&other, STR("old"), NULL), CLEW_OK);
+        assert_int_equal(spool_add_before(&one, STR("old"), NULL), CLEW_OK);
+    }
+    assert_int_equal(spool_open(&both, folder, 100, NULL), CLEW_OK);
+    assert_int_equal(both.n_files, 12);
+    spool_close(&one);
+    spool_close(&other);
+    spool_close(&both);
+}
+
 static struct world world;
 
 /* A file of that name, as if an earlier run had left it. */
@@ -267,6 +290,29 @@ static void a_spool_bears_any_number_a_file_is_named_by(void **state)
                      CLEW_NOT_FOUND);
     spool_close(&spool);
     buf_release(&out);
+}
+
+static void half_a_file_of_one_that_lives_is_left_alone(void **state)
+{
+    char theirs[64];
+    char path[160];
+    struct spool spool;
+
+    (void)state;
+    snprintf(theirs, sizeof(theirs), "00000000000000000007.%ld.part",
+             (long)getppid());
+    leave(theirs);
+    leave("00000000000000000008.999999999.part");
+    leave("00000000000000000009.part");
+    assert_int_equal(spool_open(&spool, folder, 100, NULL), CLEW_OK);
+    snprintf(path, sizeof(path), "%s/%s", folder, theirs);
+    assert_int_equal(access(path, F_OK), 0);
+    snprintf(path, sizeof(path), "%s/00000000000000000008.999999999.part",
+             folder);
+    assert_int_not_equal(access(path, F_OK), 0);
+    snprintf(path, sizeof(path), "%s/00000000000000000009.part", folder);
+    assert_int_not_equal(access(path, F_OK), 0);
+    spool_close(&spool);
 }
 
 static void record_all(size_t queue_bytes, int64_t spool_bytes, int count,
@@ -548,6 +594,8 @@ int main(void)
         cmocka_unit_test(a_record_is_the_same_after_writing_and_reading),
         CASE(a_spool_is_bounded_and_outlives_its_program),
         CASE(a_spool_bears_any_number_a_file_is_named_by),
+        CASE(spools_on_one_folder_write_over_nothing),
+        CASE(half_a_file_of_one_that_lives_is_left_alone),
         CASE(records_are_stored_in_the_background),
         CASE(what_memory_does_not_hold_goes_by_way_of_the_spool),
         CASE(what_fits_nowhere_is_counted_as_lost),
