@@ -95,9 +95,12 @@ enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
 struct effort_ending {
     bool ends;
     bool is_resolved; /* else given up */
-    bool is_accepted; /* by a turn that takes what was done as good */
+    bool is_reaction; /* the turn takes what was done as good */
+    bool is_accepted; /* … and this is the effort last touched */
     float sure;
 };
+/* Is it an effort of the turn's chat, or of its line? */
+bool effort_is_here(const struct observation *o, const struct effort *effort);
 /* Clear `ends` of those that the turn is not about, see effort_which.c. */
 enum clew_status effort_which(struct observation *o,
                               const struct effort_standing *standing,

@@ -245,12 +245,20 @@ static bool is_other_side(const struct observation *o,
            !uuid_eq(&effort->thread_id, &chat->id);
 }
 
+/* Was it opened after this turn? What was imported is read when there are later
+ * chats already: it ends nothing of theirs. */
+static bool is_to_come(const struct observation *o, const struct effort *effort)
+{
+    return effort->created_at_ms > o->turn.time_ms &&
+           !uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+}
+
 /* May it be held against the turn beside those that are there? */
 static bool is_further(const struct observation *o, const struct effort *effort,
                        struct effort *const *there, size_t n)
 {
     bool is_known = !uuid_is_nil(&effort->parent_id) || effort->is_spawned ||
-                    is_other_side(o, effort);
+                    is_other_side(o, effort) || is_to_come(o, effort);
 
     for (size_t k = 0; k < n && !is_known; k++) {
         is_known = uuid_eq(&there[k]->memory_id, &effort->memory_id);
@@ -390,7 +398,7 @@ static enum clew_status list_ended(struct observation *o, struct effort **out,
         }
     }
     for (size_t i = 0; i < n_items; i++) {
-        if (!is_other_side(o, &items[i])) {
+        if (!is_other_side(o, &items[i]) && !is_to_come(o, &items[i])) {
             all[n++] = items[i];
         }
     }
@@ -603,7 +611,9 @@ static struct effort_ending ending_of(const struct observation *o,
         .sure = p[READER_ENDING_RESOLVED] + p[READER_ENDING_ABANDONED],
         .is_resolved =
             p[READER_ENDING_RESOLVED] * LEAN > p[READER_ENDING_ABANDONED],
-        .is_accepted = accepts(o) && i == 0 && standing->n_open > 0};
+        .is_reaction = accepts(o),
+        .is_accepted = accepts(o) && i == 0 && standing->n_open > 0 &&
+                       effort_is_here(o, standing->efforts[i])};
 
     if (out.is_accepted) {
         out.sure = out.sure + ACCEPTED < 1.0f ? out.sure + ACCEPTED : 1.0f;

@@ -10,6 +10,7 @@
 
 #include "engine/chat/turn.h"
 #include "talk/asked.h"
+#include "talk/effort_words.h"
 #include "talk/tasks.h"
 
 /* Is it asked that something be kept in mind? That gives nothing up, however
@@ -50,6 +51,33 @@ static enum clew_status is_part(struct observation *o,
     }
     *out = n_told > 0 && n_told < count;
     return status;
+}
+
+bool effort_is_here(const struct observation *o, const struct effort *effort)
+{
+    return effort->is_shared ||
+           uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
+}
+
+/* What is taken as good is what was just told here. "Works, also on staging"
+ * shares a word with another chat's effort, and says nothing of that unless
+ * what it reacts to does. */
+static enum clew_status is_of_others(struct observation *o,
+                                     const struct effort *effort, bool *out,
+                                     struct clew_error *err)
+{
+    bool is_met = false;
+
+    *out = false;
+    if (o->n_previous == 0 || effort_is_here(o, effort)) {
+        return CLEW_OK;
+    }
+    if (effort_words_meet(o->arena, effort->summary, o->previous[0].text,
+                          &is_met) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    *out = !is_met;
+    return CLEW_OK;
 }
 
 /* Where the turn names one that it ends, it does not speak of those of which it
@@ -101,6 +129,10 @@ enum clew_status effort_which(struct observation *o,
         }
         if (status == CLEW_OK && endings[i].ends) {
             status = is_part(o, effort, &is_some, err);
+            endings[i].ends = !is_some;
+        }
+        if (status == CLEW_OK && endings[i].ends && endings[i].is_reaction) {
+            status = is_of_others(o, effort, &is_some, err);
             endings[i].ends = !is_some;
         }
     }

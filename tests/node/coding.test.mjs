@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coding.test.mjs - coding agents' talk: several projects of one user, terse
+ * remarks, tools' output, talks that are imported after later ones.
+ */
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk, isRead } from "./lib/check.mjs";
+
+onEachBackend("coding agents", (open) => {
+  let api;
+
+  before(async () => {
+    api = (await open()).api();
+  });
+
+  /* Turns "role: text" of one chat, minutes apart. */
+  const talk = async (user_id, day, lines) => {
+    const { id } = isOk(await api.post("/api/v1/chats", { user_id, channel: "app" }), 201);
+    const turns = lines.map((line, i) => {
+      const [, role, content] = /^(\w+): ([\s\S]*)$/.exec(line);
+      return { user_id, chat_id: id, role, content,
+        created_at: new Date(Date.UTC(2026, 9, day, 9, i)).toISOString() };
+    });
+    for (const turn of turns) isOk(await api.post("/api/v1/turns", turn), 201);
+    await isRead(api);
+    return id;
+  };
+  const efforts = async (user_id) => isOk(await api.get(
+    `/api/v1/efforts?user_id=${user_id}&all=true`)).items;
+
+  test("what is taken as good in one project ends nothing of another", async () => {
+    const name = "two-projects";
+    await talk(name, 5, ["user: can you help me move the exporter to staging? it crashes there",
+      "assistant: Let me look at its logs on staging."]);
+    await talk(name, 6, ["user: dates are shown a day early in New York",
+      "assistant: 9 of 9 pass in all three zones now, dates are formatted without a zone.",
+      "user: works, also on staging. ship it"]);
+    const [exporter] = (await efforts(name)).filter((e) => /exporter/.test(e.summary));
+    assert.equal(exporter.status, "open", exporter.resolution);
+  });
+
+  test("a talk that is imported later ends nothing that began after it", async () => {
+    const name = "imported";
+    await talk(name, 20, ["user: the nightly export fails with a timeout again, can you find out why?",
+      "assistant: Let me look at the logs."]);
+    await talk(name, 2, ["user: the nightly export is slow",
+      "assistant: The nightly export is fixed: the timeout was too short, it is 60 s now.",
+      "user: solved, thanks! the nightly export works again"]);
+    const later = (await efforts(name)).filter((e) => /again, can you/.test(e.summary));
+    assert.deepEqual(later.map((e) => e.status), ["open"]);
+  });
+});
