@@ -4,7 +4,7 @@
  *
  * Recalled text is data, not instruction: it is labelled as such, with its
  * date, and each piece has a ceiling and is cut between words. Tool output and
- * what reads like nothing but a tool call is left out, and so is a sum of what
+ * bare calls are left out unless they answer, and so is a sum of what
  * stands there already.
  */
 #include "proxy/context.h"

@@ -52,4 +52,39 @@ onEachBackend("coding agents", (open) => {
     const later = (await efforts(name)).filter((e) => /again, can you/.test(e.summary));
     assert.deepEqual(later.map((e) => e.status), ["open"]);
   });
+
+  const call = (name, input) => ({ type: "tool_use", id: `t-${name}`, name, input });
+  const result = (name, content) => ({ type: "tool_result", tool_use_id: `t-${name}`, content });
+
+  test("a context tells what was said, and of tools only what answers", async () => {
+    const name = "tools";
+    const { id } = isOk(await api.post("/api/v1/chats", { user_id: name, channel: "app" }), 201);
+    const turns = [
+      ["user", "This session is being continued from a previous conversation that ran out of context. "
+        + "The conversation is summarized below:\n1. The user wants the order table deduplicated.\n"
+        + "Please continue the conversation from where we left it off."],
+      ["user", "revenue of october is doubled, the order table has duplicates"],
+      ["assistant", [{ type: "text", text: "Let me count the duplicates." },
+        call("psql", { command: "select count(*) from orders where month = 'october'" })]],
+      ["tool", [result("psql", "  month   | count\n october  | 412880\n november | 3\n(2 rows)")]],
+      ["assistant", [call("read", { path: "models/orders.sql", month: "october" })]],
+      ["tool", [result("read", "-- orders of october\nselect * from stg_orders\nERROR: key 88112047 is duplicated")]],
+      ["assistant", "The october load of the order table ran twice and the model appends, so its rows are duplicated."],
+    ];
+    isOk(await api.post("/api/v1/turns", { turns: turns.map(([role, content], i) => ({
+      user_id: name, chat_id: id, role, content,
+      created_at: new Date(Date.UTC(2026, 9, 7, 9, i)).toISOString() })) }), 201);
+    await isRead(api);
+    const fresh = isOk(await api.post("/api/v1/chats", { user_id: name, channel: "app" }), 201);
+    const ask = async (message) => isOk(await api.post(`/api/v1/chats/${fresh.id}/context`, { message }));
+    const plain = await ask("why does the order table have duplicates for october?");
+    assert.match(plain.text, /ran twice and the model appends/);
+    assert.doesNotMatch(plain.text, /being continued|tool_use|412880|stg_orders/);
+    assert.ok(plain.left_out.some((one) => one.reason === "not_said"));
+    const named = await ask("what is \"key 88112047 is duplicated\"?");
+    assert.match(named.text, /key 88112047 is duplicated/);
+    const { items } = isOk(await api.post("/api/v1/recall", {
+      user_id: name, query: "how many rows has october?", limit: 10 }));
+    assert.ok(items.some((item) => /412880/.test(item.text)), "who asks finds what tools said");
+  });
 });

@@ -64,7 +64,7 @@ export default async function lab(ctx) {
     if (x < width) parts.push(s("rect", { class: "free", x, y: 0.5, width: width - x, height: 21, rx: 1 }));
     return s("svg", { class: "bar7", viewBox: "0 0 1000 112", preserveAspectRatio: "none", role: "img", "aria-label": `${count(c.tokens)} of ${count(budget)} tokens: ${c.sections.map((x_) => `${titles[x_.name] ?? x_.name} ${x_.tokens}`).join(", ")}` }, parts);
   }
-  const reasons = { far: "too far off", held_before: "held before", reads_like_order: "reads like an order", given_already: "said by something given", no_room: "no room left", other_matter: "of another matter" };
+  const reasons = { far: "too far off", held_before: "held before", reads_like_order: "reads like an order", given_already: "said by something given", no_room: "no room left", other_matter: "of another matter", not_said: "said by nobody" };
   /* What it says was left out and why; its words, where a search has them. */
   function leftOut(c, found) {
     const known = new Map(found.map((f) => [f.source_ref, f.text]));

@@ -353,8 +353,8 @@ class ContextLeftOut(TypedDict):
     section: str
     # The turn or memory
     source: str
-    # Why: does not answer the message, held before, reads like an order, another line says it, no room, is of another matter
-    reason: Literal["far", "held_before", "reads_like_order", "given_already", "no_room", "other_matter"]
+    # Why: does not answer the message, held before, reads like an order, another line says it, no room, is of another matter, was said by nobody (a client's text, a tool's)
+    reason: Literal["far", "held_before", "reads_like_order", "given_already", "no_room", "other_matter", "not_said"]
     # How likely it answers the message, if it was found by it
     score: Union[float, None]
 

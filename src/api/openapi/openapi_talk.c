@@ -157,9 +157,10 @@ const struct openapi_object openapi_talk[] = {
         {"section!", "text", "Where it would stand"},
         {"source!", "text", "The turn or memory"},
         {"reason!", "far|held_before|reads_like_order|given_already|no_room|"
-         "other_matter",
+         "other_matter|not_said",
          "Why: does not answer the message, held before, reads like an order, "
-         "another line says it, no room, is of another matter"},
+         "another line says it, no room, is of another matter, was said by "
+         "nobody (a client's text, a tool's)"},
         {"score!", "number?", "How likely it answers the message, if it was "
          "found by it"})},
     {"RecallItem", "Something that may answer", OPENAPI_FIELDS(

@@ -122,10 +122,11 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     const struct turn *turn = hit->turn;
     struct str who =
         turn->name.len ? turn->name : str_of(turn_role_name(turn->role));
-    struct str body = is_whole && !hit->has_input &&
+    struct str body = is_whole && !hit->has_input && !hit->is_partly &&
                               context_tokens(turn->text) <= RECALL_WHOLE_TOKENS
                           ? turn->text
-                          : budget_fit(b->arena, hit->text, RECALL_TURN_TOKENS);
+                          : budget_fit(b->arena, str_trim(hit->text),
+                                       RECALL_TURN_TOKENS);
     char when[CLOCK_TEXT_SIZE];
     const char *mark = context_mark(b, &turn->chat_id, turn->seq, turn->seq);
     const char *text;
@@ -265,7 +266,9 @@ static enum clew_status context_recall(struct builder *b,
     }
     for (size_t i = 0; status == CLEW_OK && i < found.n_below; i++) {
         leave_hit(b, found.below[i],
-                  found.below[i]->is_aside ? CONTEXT_ASIDE : CONTEXT_FAR);
+                  found.below[i]->is_unsaid  ? CONTEXT_UNSAID
+                  : found.below[i]->is_aside ? CONTEXT_ASIDE
+                                             : CONTEXT_FAR);
     }
     return status;
 }

@@ -68,7 +68,8 @@ enum context_why {
     CONTEXT_ORDER, /* it reads like an order */
     CONTEXT_GIVEN, /* another line says it */
     CONTEXT_ROOM,  /* there was no room */
-    CONTEXT_ASIDE  /* it is of another matter */
+    CONTEXT_ASIDE, /* it is of another matter */
+    CONTEXT_UNSAID /* nobody said it: a client's text, or a tool's */
 };
 
 /* Of what was left out so much is named. */
@@ -100,7 +101,7 @@ struct context {
 
 const char *context_section_name(enum context_section section);
 /* "far", "held_before", "reads_like_order", "given_already", "no_room",
- * "other_matter" */
+ * "other_matter", "not_said" */
 const char *context_why_name(enum context_why why);
 
 /* CLEW_NOT_FOUND for an unknown chat; CLEW_INVALID, field "budget_tokens". */

@@ -35,7 +35,8 @@ const char *context_why_name(enum context_why why)
 {
     static const char *const whys[] = {
         "far",           "held_before", "reads_like_order",
-        "given_already", "no_room",     "other_matter"};
+        "given_already", "no_room",     "other_matter",
+        "not_said"};
 
     return whys[why];
 }

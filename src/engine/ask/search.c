@@ -126,6 +126,9 @@ static enum clew_status take_answers(struct search_work *work,
         least = out->answered == SEARCH_NO ? 1 : fmax(least, SCORE_FLOOR);
     }
     status = keep_good(work, least, out, err);
+    if (status == CLEW_OK && query->is_floored) {
+        status = search_keep_spoken(work, out, err);
+    }
     if (status == CLEW_OK && query->is_one_matter) {
         status = search_keep_matter(work, out, err);
     }

@@ -68,6 +68,8 @@ struct search_hit {
     bool is_asking; /* it only asks the question again */
     bool is_outrun; /* a newer memory refined the same source */
     bool is_aside;  /* kept out because it is of another matter */
+    bool is_unsaid; /* … because nobody said it, see is_floored */
+    bool is_partly; /* some of its turn nobody said: `text` is without that */
 };
 
 /* Where nobody named a time, what is stored is seen though a clock was ahead
@@ -95,7 +97,9 @@ struct search_query {
     int64_t read_ms;  /* … or so long; 0: recall.read_ms */
     double min_score; /* leave out what is below */
     /* For those who are told without asking (context, injection): nothing if
-     * nothing answers, and else nothing that surely does not. */
+     * nothing answers, and else nothing that surely does not. What clients
+     * wrote in somebody's name is not told, tools' calls and output only where
+     * they answer. */
     bool is_floored;
     /* … but what was not read stays, behind, if its words and meaning promise
      * nearly as much as the best's: a context has room for it */

@@ -15,6 +15,7 @@
 #include "engine/episode/episode.h"
 #include "engine/memory/memory.h"
 #include "engine/read/doc.h"
+#include "engine/read/reading.h"
 #include "engine/read/sense.h"
 
 #include <string.h>
@@ -100,19 +101,45 @@ static bool speak(struct search_work *work, const struct search_hit *hit)
     return has_turn;
 }
 
+/* For those who did not ask: the words of a turn that somebody said, where it
+ * has any (search_spoken.c). */
+static enum clew_status take_spoken(struct search_work *work,
+                                    struct matter *matter,
+                                    struct clew_error *err)
+{
+    const struct turn *turn = matter->hit.turn;
+    struct str said = {0};
+    enum clew_status status;
+
+    if (turn->role != TURN_USER && turn->role != TURN_ASSISTANT) {
+        return CLEW_OK;
+    }
+    status = reading_said(work->arena, turn->text, &said, err);
+    if (status == CLEW_OK && str_trim(said).len > 0) {
+        matter->hit.is_partly = said.s != turn->text.s;
+        matter->searched = said;
+        matter->is_spoken = true;
+    }
+    return status;
+}
+
 /* What is looked at of a turn, and who said it. */
 static enum clew_status dress(struct search_work *work, struct matter *matter,
                               struct clew_error *err)
 {
     struct search_hit *hit = &matter->hit;
+    enum clew_status status;
 
     if (!hit->turn) {
         return CLEW_OK;
     }
     hit->speaker =
         sense_speaker(hit->turn->role == TURN_ASSISTANT, hit->turn->name);
-    return doc_searched(work->engine, work->arena, hit->turn, &matter->searched,
-                        err);
+    status = doc_searched(work->engine, work->arena, hit->turn,
+                          &matter->searched, err);
+    return status == CLEW_OK && work->query->is_floored
+               ? take_spoken(work, matter, err)
+               : status;
 }
 
 static enum clew_status add_hit(struct search_work *work,

@@ -84,6 +84,7 @@ enum clew_status search_drop_unseen(struct store_tx *tx, struct arena *arena,
 struct matter {
     struct search_hit hit; /* what is shown; its turn is set if it has one */
     struct str searched;   /* of a turn: its text, with tools' inputs */
+    bool is_spoken;        /* … or, with a floor, what somebody said of it */
     const struct turn *before; /* the turn before; NULL if there is none */
     const struct turn *opened; /* read instead: what this is the end of */
     double lent;               /* match borrowed from that effort's turns */
@@ -174,6 +175,10 @@ double search_standing(const struct search_work *work,
 /* … and what it stands for among others: by its match more than that. */
 double search_nearness(const struct search_work *work,
                        const struct matter *matter);
+/* For those who did not ask: of what nobody said only what answers stays. */
+enum clew_status search_keep_spoken(struct search_work *work,
+                                    struct search_result *out,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* Only what is of the matter asked about stays. */
 enum clew_status search_keep_matter(struct search_work *work,
                                     struct search_result *out,

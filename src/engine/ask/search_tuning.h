@@ -166,6 +166,10 @@
  * promise. */
 #define UNREAD_PROMISE 0.25
 
+/* So sure the reader must be that a tool's call or output answers, for those
+ * who did not ask to be told of it. */
+#define UNSAID_READ 0.5f
+
 /* --- one matter --- */
 
 /* What its own match weighs there, beside the reader's word, and by how much of

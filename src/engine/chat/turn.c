@@ -30,7 +30,9 @@ DB_SQL(SELECT_IDS,
 /* The ids alone; their rows are read by id. A planner without statistics walks
  * the tenant's turns once for each when both are one statement. */
 DB_SQL(SELECT_BEFORE, "SELECT (SELECT p.id FROM turns p WHERE p.tenant = $1"
-                      " AND p.chat_id = t.chat_id AND p.seq = t.seq - 1)"
+                      " AND p.chat_id = t.chat_id AND p.seq = t.seq - 1"
+                      " AND p.role IN ('user', 'assistant')"
+                      " AND substr(p.text, 1, 10) <> '[tool_use:')"
                       " FROM turns t WHERE t.tenant = $1 AND t.id = ANY($2)");
 /* CROSS and the plus: SQLite would walk the tenant's turns by time. */
 DB_SQL(SELECT_CITED,

@@ -62,7 +62,8 @@ enum clew_status turn_find_many(struct store_tx *tx, struct arena *arena,
                                 const struct uuid *ids, size_t count,
                                 struct turn **out_turns, size_t *out_count,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-/* The turn before each of `ids` in its own chat, in any order. */
+/* The turn before each of `ids` in its own chat, in any order; none where that
+ * is a tool's output or a bare call of one: nobody said what it says. */
 enum clew_status turn_find_before(struct store_tx *tx, struct arena *arena,
                                   const struct uuid *ids, size_t count,
                                   struct turn **out_turns, size_t *out_count,
