@@ -147,6 +147,29 @@ static bool is_full(struct tool_run *run, size_t n_left, const char *advice)
 /* --- recall ----------------------------------------------------------------
  */
 
+/* What a memory says; of an effort how it stands and what came of it. */
+static void add_kept(struct tool_run *run, const json_t *item, size_t chars)
+{
+    const char *status = mcp_text(item, "status");
+    const char *end = mcp_text(item, "resolution");
+
+    if (status[0]) {
+        (void)buf_printf(run->text, "(%s) ", status);
+    }
+    add_text(run, mcp_text(item, "text"), chars);
+    if (end[0]) {
+        add(run, " => ");
+        add_text(run, end, chars);
+    }
+}
+
+/* A note in the words of its turn, of which there is no more to tell. */
+static bool is_said_above(const json_t *item, const json_t *coat)
+{
+    return !mcp_text(coat, "status")[0] &&
+           strstr(mcp_text(item, "text"), mcp_text(coat, "text"));
+}
+
 static void show_item(struct tool_run *run, const json_t *item, size_t n)
 {
     const char *refined_by = mcp_text(item, "refined_by");
@@ -170,12 +193,15 @@ static void show_item(struct tool_run *run, const json_t *item, size_t n)
         add_text(run, mcp_text(item, "speaker"), NAME_CHARS);
     }
     add(run, ": ");
-    add_text(run, mcp_text(item, "text"), ITEM_CHARS);
+    add_kept(run, item, ITEM_CHARS);
     json_array_foreach (json_object_get(item, "also"), i, coat) {
         if (strcmp(mcp_text(coat, "kind"), "memory") == 0) {
-            (void)buf_printf(run->text, "\n   kept as [memory %s] ",
+            (void)buf_printf(run->text, "\n   kept as [memory %s]",
                              mcp_text(coat, "id"));
-            add_text(run, mcp_text(coat, "text"), COAT_CHARS);
+            if (!is_said_above(item, coat)) {
+                add(run, " ");
+                add_kept(run, coat, COAT_CHARS);
+            }
         }
     }
 }

@@ -199,7 +199,8 @@ static int how_sure(const json_t *answer)
 
 /*
  * Recall for a user finds that user's things; thoughts that are nobody's are
- * looked up beside them. What cannot be had is left out.
+ * looked up beside them: what was drawn from a chat is somebody's. What cannot
+ * be had is left out.
  */
 static void add_shared(const struct mcp_request *request, const json_t *body,
                        json_t *answer)
@@ -223,10 +224,16 @@ static void add_shared(const struct mcp_request *request, const json_t *body,
         return;
     }
     shared = json_object_get(found, "items");
+    for (i = json_array_size(shared); i-- > 0;) {
+        item = json_array_get(shared, i);
+        if (mcp_text(item, "chat_id")[0] ||
+            has_item(items, mcp_text(item, "id"))) {
+            (void)json_array_remove(shared, i); /* it is there */
+        }
+    }
     sift(request, shared, "id");
     json_array_foreach (shared, i, item) {
-        if (!has_item(items, mcp_text(item, "id")) &&
-            !place_item(items, item)) {
+        if (!place_item(items, item)) {
             break;
         }
     }

@@ -6,14 +6,20 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from
+  "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk, isRead } from "./lib/check.mjs";
 
 onEachBackend("coding agents", (open) => {
+  let server;
   let api;
 
   before(async () => {
-    api = (await open()).api();
+    server = await open();
+    api = server.api();
   });
 
   /* Turns "role: text" of one chat, minutes apart. */
@@ -86,5 +92,30 @@ onEachBackend("coding agents", (open) => {
     const { items } = isOk(await api.post("/api/v1/recall", {
       user_id: name, query: "how many rows has october?", limit: 10 }));
     assert.ok(items.some((item) => /412880/.test(item.text)), "who asks finds what tools said");
+  });
+
+  test("who asks about an effort is told once, and how it ended", async () => {
+    const name = "ended";
+    await talk(name, 8, ["user: the upload test is flaky on CI, can you find out why?",
+      "assistant: The fake server binds a fixed port, and another test has it.",
+      "user: ok",
+      "assistant: Done: the fake server of the upload test binds port 0 now, 200 of 200 runs pass.",
+      "user: that did it, thanks"]);
+    const query = "what became of the flaky upload test?";
+    const ask = async (more) => isOk(await api.post("/api/v1/recall", { user_id: name, query, ...more }))
+      .items.flatMap((item) => [item, ...item.also]).filter((one) => one.type === "effort");
+    const [effort] = await ask({});
+    assert.equal(effort.status, "resolved");
+    assert.match(effort.resolution, /port 0/);
+    for (const one of await ask({ at: "2026-10-08T09:01:30Z" })) assert.equal(one.resolution, null);
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`),
+      { requestInit: { headers: { "x-clew-user": name } } }));
+    const answer = await client.callTool({ name: "recall", arguments: { query } });
+    await client.close();
+    const { text } = answer.content[0];
+    assert.match(text, /\(resolved\) the upload test is flaky.* => .*port 0/);
+    const ids = text.match(/\[memory [^\]]+\]/g);
+    assert.equal(new Set(ids).size, ids.length, text);
   });
 });

@@ -390,6 +390,12 @@ class RecallItem(TypedDict):
     source_ref: Union[str, None]
     # Who said it
     speaker: Union[str, None]
+    # The memory's type
+    type: Union[str, None]
+    # An effort's: open, resolved or abandoned
+    status: Union[str, None]
+    # How the effort ended
+    resolution: Union[str, None]
     # Where the passage lies in its turn
     passage: NotRequired["Passage"]
     # The same answer in other coats
@@ -421,6 +427,10 @@ class RecallCoat(TypedDict):
     id: str
     # The memory's type
     type: Union[str, None]
+    # An effort's: open, resolved or abandoned
+    status: Union[str, None]
+    # How the effort ended
+    resolution: Union[str, None]
     # What it says; a long one is cut and ends in …
     text: str
     # How long it is as a whole

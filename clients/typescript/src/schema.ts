@@ -369,6 +369,12 @@ export interface RecallItem {
   source_ref: string | null;
   /** Who said it */
   speaker: string | null;
+  /** The memory's type */
+  type: string | null;
+  /** An effort's: open, resolved or abandoned */
+  status: string | null;
+  /** How the effort ended */
+  resolution: string | null;
   /** Where the passage lies in its turn */
   passage?: Passage;
   /** The same answer in other coats */
@@ -395,6 +401,10 @@ export interface RecallCoat {
   id: string;
   /** The memory's type */
   type: string | null;
+  /** An effort's: open, resolved or abandoned */
+  status: string | null;
+  /** How the effort ended */
+  resolution: string | null;
   /** What it says; a long one is cut and ends in … */
   text: string;
   /** How long it is as a whole */

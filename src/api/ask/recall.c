@@ -202,6 +202,14 @@ static void write_why(struct json_out *out, const struct search_hit *hit)
     json_out_end_object(out);
 }
 
+/* How an effort ended is what most ask for who ask about it. */
+static void write_end(struct json_out *out, const struct search_end *end)
+{
+    json_out_str(out, "status", end->status);
+    json_out_cut_str(out, "resolution", end->resolution,
+                     LIMIT_ANSWER_TEXT_BYTES);
+}
+
 /* The same answer in another coat. */
 static void write_coat(struct json_out *out, const struct search_coat *coat)
 {
@@ -209,6 +217,7 @@ static void write_coat(struct json_out *out, const struct search_coat *coat)
     json_out_str(out, "kind", str_of(kind_name(coat->kind)));
     json_out_uuid(out, "id", &coat->id);
     json_out_str(out, "type", coat->type);
+    write_end(out, &coat->end);
     json_out_cut_str(out, "text", coat->text, LIMIT_ANSWER_TEXT_BYTES);
     json_out_int(out, "text_bytes", (int64_t)coat->text.len);
     json_out_bool(out, "superseded", coat->is_superseded);
@@ -255,6 +264,9 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
                       : turn && memory_reads_like_instruction(turn->text));
     json_out_str(out, "source_ref", hit->source_ref);
     json_out_cut_str(out, "speaker", search_speaker(hit), NAME_BYTES);
+    json_out_str(out, "type",
+                 hit->memory ? hit->memory->type : (struct str){0});
+    write_end(out, &hit->end);
     if (turn) {
         json_out_object(out, "passage");
         json_out_int(out, "from", (int64_t)hit->passage_from);

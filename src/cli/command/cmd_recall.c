@@ -242,13 +242,21 @@ static void show_also(struct cli *cli, const json_t *item)
 
     json_array_foreach (json_object_get(item, "also"), i, coat) {
         const char *type = cli_field(coat, "type");
+        const char *how = cli_field(coat, "status");
+        const char *end = cli_field(coat, "resolution");
         const char *text = cli_field(coat, "text");
         const char *name = type[0] ? type : cli_field(coat, "kind");
-        char *line =
-            strcmp(text, said) == 0
-                ? arena_printf(&cli->arena, INDENT "kept as %s", name)
-                : arena_printf(&cli->arena, INDENT "[%s] %s", name, text);
+        char *line = strcmp(text, said) == 0
+                         ? arena_printf(&cli->arena, INDENT "kept as %s%s%s",
+                                        name, how[0] ? ", " : "", how)
+                         : arena_printf(&cli->arena, INDENT "[%s%s%s] %s", name,
+                                        how[0] ? ":" : "", how, text);
 
+        if (line && i < MAX_ALSO) {
+            output_line(&cli->out, OUTPUT_DIM, str_of(line), columns);
+            (void)fputc('\n', cli->out.file);
+        }
+        line = end[0] ? arena_printf(&cli->arena, INDENT "  => %s", end) : NULL;
         if (line && i < MAX_ALSO) {
             output_line(&cli->out, OUTPUT_DIM, str_of(line), columns);
             (void)fputc('\n', cli->out.file);

@@ -22,11 +22,25 @@ static bool is_of_chats(const struct search_query *query)
     return query->kinds != 0 && (query->kinds & RECALL_CHAT) == query->kinds;
 }
 
-static struct search_coat coat_of(const struct search_hit *hit)
+static struct search_end end_of(const struct search_work *work,
+                                const struct search_hit *hit)
+{
+    const struct memory *memory = hit->memory;
+
+    if (!memory || !str_eq(memory->type, STR("effort")) ||
+        memory->updated_at_ms > search_sight_ms(work->query)) {
+        return (struct search_end){0};
+    }
+    return (struct search_end){memory->status, memory->resolution};
+}
+
+static struct search_coat coat_of(const struct search_work *work,
+                                  const struct search_hit *hit)
 {
     struct search_coat coat = {.kind = hit->item.kind,
                                .id = hit->item.id,
                                .text = hit->text,
+                               .end = end_of(work, hit),
                                .is_superseded = hit->is_superseded};
 
     if (hit->memory) {
@@ -59,7 +73,7 @@ static enum clew_status add_coats(struct search_work *work, size_t count,
             }
         }
         if (shown->n_also < SEARCH_MAX_COATS) {
-            shown->also[shown->n_also++] = coat_of(hit);
+            shown->also[shown->n_also++] = coat_of(work, hit);
         }
     }
     return CLEW_OK;
@@ -147,6 +161,7 @@ static enum clew_status take_answers(struct search_work *work,
         if (matter->read < 0 && is_shown) { /* not chosen yet */
             status = search_set_passage(work, matter, err);
         }
+        matter->hit.end = end_of(work, &matter->hit);
         out->hits[out->count++] = matter->hit;
     }
     return status;

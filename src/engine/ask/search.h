@@ -32,11 +32,19 @@ struct memory_ref;
 
 /* Another coat of the same answer: the memory drawn from a turn, the effort
  * it belongs to, the episode around it. */
+/* How an effort stands, and how it ended; s == NULL where there is nothing to
+ * tell, or was not yet when it is asked about. */
+struct search_end {
+    struct str status;
+    struct str resolution;
+};
+
 struct search_coat {
     uint32_t kind; /* enum recall_kinds */
     struct uuid id;
     struct str text;
     struct str type; /* of a memory; s == NULL of others */
+    struct search_end end;
     bool is_superseded;
 };
 #define SEARCH_MAX_COATS 8
@@ -55,6 +63,7 @@ struct search_hit {
     size_t passage_from;
     size_t passage_to;
     bool has_input; /* … but for what a tool was given, which is behind it */
+    struct search_end end; /* of a memory */
     struct search_coat *also;
     size_t n_also;
     float read; /* the reader's word that it answers; below 0: not read */
