@@ -13,6 +13,30 @@ import { StreamableHTTPClientTransport } from
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk, isRead } from "./lib/check.mjs";
 
+/* A session about a flaky test, with what the tools printed. */
+const flaky = [
+  "user: test_upload_resumes_after_disconnect is flaky. fails maybe 1 in 10 on CI, never here",
+  "assistant: Let me see how it fails on CI.",
+  "tool: upload\ttest\t2026-11-09T08:12:44Z thread 'upload::resume::test_upload_resumes_after_disconnect' panicked at src/upload/resume.rs:143:10:\nupload\ttest\t2026-11-09T08:12:44Z called `Result::unwrap()` on an `Err` value: Os { code: 98, kind: AddrInUse, message: \"Address already in use\" }\nupload\ttest\t2026-11-09T08:12:44Z note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\nupload\ttest\t2026-11-09T08:12:44Z    0: rust_begin_unwind\nupload\ttest\t2026-11-09T08:12:44Z    1: core::panicking::panic_fmt\nupload\ttest\t2026-11-09T08:12:44Z    2: ferry::upload::resume::tests::fake_server::{{closure}}\nupload\ttest\t2026-11-09T08:12:44Z error: test failed, to rerun pass `--lib`",
+  "assistant: It is AddrInUse: the fake server binds port 8099, and another test of the same run uses that port too. I'd add a retry around bind.",
+  "user: nope, retrying hides it",
+  "assistant: Fair. Then a mutex around the tests that use 8099, via serial_test.",
+  "tool: The file has been updated.",
+  "tool:      37      Summary [   2.114s] 6 tests run: 6 passed, 181 skipped\n      3      Summary [   2.207s] 6 tests run: 5 passed, 1 failed, 181 skipped",
+  "user: same thing. nextest runs each test in its own process, serial does nothing there",
+  "assistant: Right, you are right: nextest has a process per test, so a mutex inside one does not help. Then the server should bind port 0 and hand the port the kernel chose to the client.",
+  "tool: The file has been updated.",
+  "tool: 200",
+  "assistant: 200 of 200 runs pass now. The fake server binds port 0 and passes the port it got to the client, so two tests can no longer collide on 8099.",
+  "user: that did it, thanks. revert the serial_test thing and commit",
+  "tool: c77d02e",
+  "assistant: Removed serial_test again and committed c77d02e on flaky-resume.",
+  "user: Dmitri will review it, he knows the resume code best",
+  "assistant: Requested a review from Dmitri on PR #217.",
+  "user: also the progress bar should go to stderr, scripts pipe stdout",
+  "assistant: Progress now goes to stderr, so that stdout has only the receipts.",
+];
+
 onEachBackend("coding agents", (open) => {
   let server;
   let api;
@@ -117,5 +141,28 @@ onEachBackend("coding agents", (open) => {
     assert.match(text, /\(resolved\) the upload test is flaky.* => .*port 0/);
     const ids = text.match(/\[memory [^\]]+\]/g);
     assert.equal(new Set(ids).size, ids.length, text);
+  });
+
+  test("an identifier that nobody used is not found by a part of it", async () => {
+    const name = "identifiers";
+    await talk(name, 9, ["user: the build says error E0433 in upload.rs",
+      "assistant: The error is gone: the crate was missing in the manifest.",
+      "user: and the linker error?", "assistant: That error was a stale object file."]);
+    const ask = async (query) => isOk(await api.post("/api/v1/recall", { user_id: name, query })).answered;
+    assert.equal(await ask("upload.rs"), "yes");
+    assert.notEqual(await ask("PaymentDeclinedError"), "yes");
+    assert.notEqual(await ask("kubelet eviction error"), "yes");
+  });
+
+  test("what a tool printed is not outdated by what is said of another matter", async () => {
+    const name = "printed";
+    await talk(name, 5, flaky);
+    await talk(name, 18, ["user: ferry sync deletes files on the remote that were only renamed locally. data loss!",
+      "assistant: detect_renames compares mtime and size only. I'd compare the blake3 hash, and order deletes last.",
+      "user: do both",
+      "assistant: All 38 sync tests pass. Renames are found by blake3 hash, and deletes run last, after all uploads have been confirmed.",
+      "user: works on my machine with the photo folder too. put it in 0.9.1, and deletes need --delete from now on, never by default"]);
+    const { items } = isOk(await api.post("/api/v1/recall", { user_id: name, query: "Address already in use" }));
+    assert.match(items[0].text, /AddrInUse/);
   });
 });

@@ -223,10 +223,25 @@ static bool asks_by_words(struct arena *arena, struct str query)
                            (n_words <= KEYWORD_LOOSE && n_joined == 0));
 }
 
-static double by_words(const struct matter *matter)
+/* How much of the words looked for anything has. A match is of those alone:
+ * what has the one common word of three has all of it. */
+static double known_share(const struct search_work *work)
 {
-    return KEYWORD_BASE +
-           KEYWORD_SLOPE * (double)matter->hit.item.parts.lexical;
+    const struct recall_result *ranking = &work->rows.ranking;
+    size_t n_known = 0;
+
+    for (size_t i = 0; i < ranking->n_terms; i++) {
+        n_known += ranking->is_known[i];
+    }
+    return ranking->n_terms > 0 ? (double)n_known / (double)ranking->n_terms
+                                : 0;
+}
+
+static double by_words(const struct search_work *work,
+                       const struct matter *matter)
+{
+    return KEYWORD_BASE + KEYWORD_SLOPE * known_share(work) *
+                              (double)matter->hit.item.parts.lexical;
 }
 
 /* Where words are looked for and something has most of them, what has none of
@@ -236,7 +251,7 @@ static void put_strangers_behind(struct search_work *work)
     double best = 0;
 
     for (size_t i = 0; i < work->count; i++) {
-        best = fmax(best, by_words(&work->matters[i]));
+        best = fmax(best, by_words(work, &work->matters[i]));
     }
     for (size_t i = 0; i < work->count && best > 0; i++) {
         struct matter *matter = &work->matters[i];
@@ -435,14 +450,16 @@ static bool rivals(const struct matter *later, const struct matter *earlier)
 /* What the question has neither a word nor a sense in common with must hold
  * instead for sure: the reader takes some strangers for an answer. So must
  * whatever words find by themselves, or a script that it hardly knows: it
- * learned from questions. */
+ * learned from questions; and what is said after a tool printed something, or
+ * the other way round: it learned from talk. */
 static double least_for(const struct updates *updates,
                         const struct matter *later,
                         const struct matter *earlier)
 {
     const struct recall_parts *parts = &later->hit.item.parts;
 
-    if (updates->is_strict ||
+    if (updates->is_strict || later->hit.turn->role == TURN_TOOL ||
+        earlier->hit.turn->role == TURN_TOOL ||
         (parts->lexical <= 0 && parts->vector < UPDATE_STRANGER)) {
         return UPDATE_SURE;
     }
@@ -632,7 +649,8 @@ enum clew_status search_order(struct search_work *work, struct clew_error *err)
                             own, time)
                     : search_promise(matter);
         if (is_by_words) {
-            matter->evidence = fmax(matter->evidence, by_words(matter));
+            matter->evidence =
+                fmax(matter->evidence, by_words(work, matter));
         }
         if (matter->hit.is_asking) {
             matter->evidence = fmin(matter->evidence, ASKING_MOST);
