@@ -4,7 +4,9 @@
  * remarks, tools' output, talks that are imported after later ones.
  */
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from
@@ -12,6 +14,11 @@ import { StreamableHTTPClientTransport } from
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { isOk, isRead } from "./lib/check.mjs";
+import { tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
+
+const folder = tempFolder();
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 /* A session about a flaky test, with what the tools printed. */
 const flaky = [
@@ -164,5 +171,24 @@ onEachBackend("coding agents", (open) => {
       "user: works on my machine with the photo folder too. put it in 0.9.1, and deletes need --delete from now on, never by default"]);
     const { items } = isOk(await api.post("/api/v1/recall", { user_id: name, query: "Address already in use" }));
     assert.match(items[0].text, /AddrInUse/);
+  });
+
+  test("a sub-agent's session is summed up by what it said", async () => {
+    const line = (uuid, parentUuid, i, type, content, isSidechain) => JSON.stringify({ uuid, parentUuid, type, isSidechain,
+      sessionId: "s9", timestamp: new Date(Date.UTC(2026, 9, 12, 9, i)).toISOString(), message: { role: type, content } });
+    const name = path.join(folder, "session.jsonl");
+    fs.writeFileSync(name, [
+      line("m1", null, 0, "user", "who still reads the orders_v1 topic?", false),
+      line("x1", null, 1, "user", "You are a search agent. Find every consumer of the topic orders_v1. Never edit files.", true),
+      line("x2", "x1", 2, "assistant", "One consumer reads it: services/refunds/consumer.py.", true),
+      line("m2", "m1", 3, "assistant", "Only the refunds service reads orders_v1.", false)].join("\n"));
+    await server.clew("import", name, "--user", "sub");
+    await isRead(api);
+    const chats = isOk(await api.get("/api/v1/chats?user_id=sub")).items;
+    const agent = chats.find((chat) => /^subtask/.test(chat.branch));
+    const summary = await until("its session is summed up", async () => isOk(
+      await api.get(`/api/v1/sessions?chat_id=${agent.id}`)).items[0].summary);
+    assert.match(summary, /refunds/);
+    assert.doesNotMatch(summary, /search agent|Never edit/);
   });
 });

@@ -200,10 +200,12 @@ static enum clew_status sum_up(struct work *work, const struct scope *scope,
         const struct turn *turn = &work->turns[i];
 
         status = reading_analyse(work->arena, turn, &analyses[i], err);
-        /* system prompts and tools' output are not what was said */
+        /* system prompts, tools' output and what a model told a sub-agent are
+         * not what was said */
         turns[n].analysis = &analyses[i];
         turns[n].is_user = turn->role == TURN_USER;
-        n += turn->role == TURN_USER || turn->role == TURN_ASSISTANT;
+        n += (turn->role == TURN_USER && !chat_is_subtask(&work->chat)) ||
+             turn->role == TURN_ASSISTANT;
     }
     if (status == CLEW_OK &&
         summarise(work->arena, turns, n, &work->summary) != CLEW_OK) {

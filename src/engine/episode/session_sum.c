@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "engine/chat/chat.h"
 #include "engine/chat/session.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
@@ -127,19 +128,29 @@ static bool kept_of(struct arena *arena, const struct db_rows *rows, void *item)
 /* --- reading ---------------------------------------------------------------
  */
 
-/* The session's last turns of people, in order. */
+/* The session's last turns of people, in order; of a sub-agent's what it said,
+ * not what a model told it. */
 static enum clew_status read_turns(struct store_tx *tx, struct work *work,
                                    struct clew_error *err)
 {
     const struct session *session = &work->session;
+    struct chat chat;
     int64_t last_seq = 0;
     size_t count = 0;
+    bool has_users;
     enum clew_status status =
         rows_number(tx, &SELECT_LAST_SEQ,
                     DB_ARGS(db_uuid(&session->chat_id), db_uuid(&session->id)),
                     &last_seq, err);
 
-    if (status == CLEW_OK && last_seq > 0) {
+    if (status == CLEW_OK) {
+        status = chat_find(tx, work->arena, &session->chat_id, &chat, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    has_users = !chat_is_subtask(&chat);
+    if (last_seq > 0) {
         status =
             turn_list_line(tx, work->arena, &session->chat_id,
                            last_seq > MAX_SUMMED ? last_seq - MAX_SUMMED : 0,
@@ -150,7 +161,8 @@ static enum clew_status read_turns(struct store_tx *tx, struct work *work,
         const struct turn *turn = &work->turns[i];
 
         if (uuid_eq(&turn->session_id, &session->id) &&
-            (turn->role == TURN_USER || turn->role == TURN_ASSISTANT)) {
+            ((turn->role == TURN_USER && has_users) ||
+             turn->role == TURN_ASSISTANT)) {
             work->turns[work->n_turns++] = *turn;
         }
     }
