@@ -131,6 +131,46 @@ static void one_turn_that_ends_three_makes_no_skill(void **state)
     assert_int_equal(talk_count(&talk, "skill"), 0);
 }
 
+/* What bugs end with is the same for all of them. */
+static void ends_alike_do_not_make_problems_alike(void **state)
+{
+    struct batch_work batch = {.engine = &talk.world.engine,
+                               .arena = &talk.world.arena};
+    static const char *const told[][2] = {
+        {"the invoices table gets slow beyond page 40",
+         "all 22 invoice tests pass, the query takes 38 ms now"},
+        {"tokio 1.40 is out, try whether the timer bug is fixed",
+         "with tokio 1.40 the deadline fires and 191 tests pass"},
+        {"csv export has broken umlauts in excel",
+         "7 of 7 tests pass, the file starts with a byte order mark now"},
+        {"left oven threw the breaker again",
+         "mended, the technician replaced the relay on Monday"},
+        {"the seal of the steam generator leaks",
+         "mended, the technician replaced the seal on Monday"},
+        {"The label printer prints nothing but blank stickers",
+         "calibrating the sensor fixed it"},
+        {"our sticker printer feeds blank ones since we changed the roll",
+         "the sensor calibration fixed it"}};
+    struct effort_alike of[7];
+
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(effort_alike_make(&batch, str_of(told[i][0]),
+                                           str_of(told[i][1]), &of[i], NULL),
+                         CLEW_OK);
+    }
+    for (size_t i = 0; i < 7; i++) {
+        for (size_t k = 0; k < i; k++) {
+            bool is_same = false;
+
+            assert_int_equal(
+                effort_alike_is(&batch, &of[i], &of[k], 1, &is_same, NULL),
+                CLEW_OK);
+            assert_int_equal(is_same, i == 6 && k == 5);
+        }
+    }
+}
+
 /* Vectors of German texts are near each other, whatever they are about, and
  * "gestern abend" says when, not what. */
 static void other_languages_need_a_word_in_common(void **state)
@@ -380,6 +420,7 @@ int main(void)
         TEST(three_efforts_resolved_alike_make_a_skill_with_steps),
         TEST(one_turn_that_ends_three_makes_no_skill),
         TEST(other_languages_need_a_word_in_common),
+        TEST(ends_alike_do_not_make_problems_alike),
         TEST(a_like_effort_is_offered_it_and_its_end_is_counted),
         TEST(what_did_not_help_counts_against_it),
         TEST(another_problem_is_offered_nothing),
