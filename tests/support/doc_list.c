@@ -35,5 +35,5 @@ static enum clew_status load(void *arg, int64_t tenant, int64_t after,
 
 struct index_source doc_list_source(struct doc_list *list)
 {
-    return (struct index_source){list, latest, load};
+    return (struct index_source){.arg = list, .latest = latest, .load = load};
 }
