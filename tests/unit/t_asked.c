@@ -103,8 +103,7 @@ static void who_says_his_name(void **state)
         "You can call me Al.",
         "Guten Tag, ich heiße Okan",
         "Nennen Sie mich Frau Wirth",
-        "Bonjour, je m\xE2\x80\x99"
-        "appelle Léo",
+        "Bonjour, je m’appelle Léo",
         "hola, me llamo Rosa",
         "o meu nome é Duarte",
         "Mi chiamo Elsa.",
