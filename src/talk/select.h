@@ -56,6 +56,7 @@ struct select_note {
     struct str tags[SELECT_MAX_TAGS];
     size_t n_tags;
     bool has_time; /* from_ms and to_ms are set */
+    bool begins;   /* … and it goes on from then: "from May" */
     int64_t from_ms;
     int64_t to_ms;
 };

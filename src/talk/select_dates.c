@@ -96,5 +96,6 @@ void select_set_time(struct select_note *note, const struct analysis *a)
         note->has_time = true;
         note->from_ms = best->from_ms;
         note->to_ms = best->to_ms;
+        note->begins = best->begins;
     }
 }

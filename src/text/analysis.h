@@ -89,6 +89,7 @@ struct date {
     enum date_grain said_grain;
     bool is_relative;      /* depended on the turn's time */
     bool is_unsure;        /* may as well be another day: not to be shown */
+    bool begins;           /* "from May": what begins then goes on */
     enum date_again again; /* may be that of another week or year */
 };
 

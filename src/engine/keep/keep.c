@@ -49,7 +49,8 @@ static struct str fields_of(struct observation *o, const struct keep_note *kept)
 
     if (is_ok && note->has_time) {
         is_ok = json_set_time(fields, "when", &note->from_ms) &&
-                json_set_time(fields, "until", &note->to_ms);
+                json_set_time(fields, "until", &note->to_ms) &&
+                (!note->begins || json_set_bool(fields, "begins", true));
     }
     if (is_ok && note->is_hedged) {
         is_ok = json_set_bool(fields, "hedged", true);

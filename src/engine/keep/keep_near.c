@@ -4,6 +4,7 @@
  */
 #include "engine/keep/keep_near.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
@@ -21,11 +22,18 @@
 #define MAX_FOUND 48
 #define MAX_COMPARED 6
 /* So sure the reader must be that a note replaces another, which shares so many
- * of its telling words: of such pairs that were found in talks it has not seen,
- * 96 % are right (docs/quality/reading.md). The others are for people to look
- * at, and recall reads both with the question. */
-#define UPDATES 0.99f
+ * of its telling words. It takes what came of a plan for a change of it; so it
+ * is also asked whether the later holds instead, if one wants to know what the
+ * earlier says. Surer where the later reads like the end of the earlier, and
+ * where that was of a day that is over. The others are for people to look at,
+ * if it may hold instead at all, and recall reads both with the question
+ * (docs/quality/reading.md). */
+#define UPDATES 0.995f
 #define SHARED 2
+#define INSTEAD 0.50f
+#define INSTEAD_ENDED 0.90f
+#define INSTEAD_OVER 0.95f
+#define ENDED 0.80f
 /* ... that it says the same, that somebody should look at the two; surer where
  * they share a single word, which is often no more than a name or a month. */
 #define SAME 0.93f
@@ -200,40 +208,102 @@ static enum clew_status find_by_words(struct observation *o,
     return status;
 }
 
-/* A stored note as it was said, and who said it. */
-static struct reader_said said_then(struct observation *o,
-                                    const struct memory *memory)
+/* When what a note says is so. */
+struct told {
+    struct reader_said said;
+    int64_t at_ms; /* when it was said */
+    bool has_time;
+    bool begins;      /* … and goes on from then */
+    int64_t until_ms; /* with a time: until then */
+};
+
+/* A pair for the reader. */
+struct held {
+    struct memory other;
+    struct told earlier;
+    struct told later;
+    bool is_later; /* the other was said after the new one */
+    size_t n_shared;
+    float instead; /* so surely the later holds instead; not read: below 0 */
+    float ended;   /* … and ends what the earlier tells of */
+};
+
+static struct told told_now(const struct observation *o,
+                            const struct keep_note *note)
+{
+    return (struct told){.said = {sense_name(&o->turn), note->words},
+                         .at_ms = o->work->turn->created_at_ms,
+                         .has_time = note->note->has_time,
+                         .begins = note->note->begins,
+                         .until_ms = note->note->to_ms};
+}
+
+/* A stored note as it was said, by whom and of when. */
+static struct told told_then(struct observation *o, const struct memory *memory)
 {
     json_t *fields = NULL;
-    struct reader_said said = {STR("user"), memory->summary};
+    struct told told = {.said = {STR("user"), memory->summary},
+                        .at_ms = memory->created_at_ms};
 
     if (memory->fields.s &&
         json_parse(memory->fields, &fields, NULL) == CLEW_OK) {
         struct str words = text_of(fields, "statement");
         struct str who = text_of(fields, "source");
 
-        said.text = words.len ? arena_str(o->arena, words) : said.text;
-        said.speaker = who.len ? arena_str(o->arena, who) : said.speaker;
+        if (words.len) {
+            told.said.text = arena_str(o->arena, words);
+        }
+        if (who.len) {
+            told.said.speaker = arena_str(o->arena, who);
+        }
+        told.has_time = clock_parse(text_of(fields, "until"), &told.until_ms);
+        told.begins = json_is_true(json_object_get(fields, "begins"));
     }
     json_decref(fields);
-    return said;
+    return told;
 }
 
-/* A pair for the reader: the one said earlier first. */
-struct held {
-    struct memory other;
-    bool is_later; /* the other was said after the new one */
-    size_t n_shared;
-};
+/* Was it of a day that was over when the other was said? What is so "since
+ * May" has the time until it was said, and goes on. */
+static bool is_over(const struct told *earlier, const struct told *later)
+{
+    return earlier->has_time && !earlier->begins &&
+           earlier->until_ms <= later->at_ms &&
+           earlier->until_ms != earlier->at_ms;
+}
 
-static bool is_update(const struct held *held, const float *p)
+/* "She comes on Tuesdays", "she can't come this Tuesday": what is said of a
+ * day to come leaves what always holds as it is. */
+static bool is_exception(const struct told *earlier, const struct told *later)
+{
+    return (!earlier->has_time || earlier->begins) && later->has_time &&
+           !later->begins && later->until_ms > later->at_ms;
+}
+
+static bool may_update(const struct held *held, const float *p)
 {
     return held->n_shared >= SHARED && p[READER_NOTE_UPDATES] >= UPDATES;
 }
 
+static bool is_update(const struct held *held)
+{
+    const struct told *earlier = &held->earlier;
+    const struct told *later = &held->later;
+
+    float least = is_over(earlier, later) ? INSTEAD_OVER
+                  : held->ended >= ENDED  ? INSTEAD_ENDED
+                                          : INSTEAD;
+
+    return held->instead >= least && !is_exception(earlier, later);
+}
+
+/* For people to look at: of what is over only what all but replaces it. */
 static bool is_suspect(const struct held *held, const float *p)
 {
-    return !held->is_later &&
+    bool is_rival = held->instead < 0 ? !is_over(&held->earlier, &held->later)
+                                      : held->instead >= INSTEAD;
+
+    return is_rival && !held->is_later &&
            p[READER_NOTE_UPDATES] + p[READER_NOTE_CONTRADICTS] >=
                (held->n_shared >= SHARED ? SUSPECT : SUSPECT_ONE);
 }
@@ -244,17 +314,15 @@ static enum clew_status load_pairs(struct observation *o,
                                    size_t *out_count, struct clew_error *err)
 {
     struct found found[MAX_FOUND];
-    struct reader_said said = {sense_name(&o->turn), note->words};
-    struct str now = sense_said(o->arena, &said);
+    struct told now = told_now(o, note);
     size_t n_found = 0;
     size_t n = 0;
     enum clew_status status = find_by_words(o, note, found, &n_found, err);
 
     for (size_t i = 0; status == CLEW_OK && i < n_found; i++) {
         struct lineage_mark mark = {.id = found[i].id};
-        struct held held = {.n_shared = found[i].n_shared};
-        struct reader_said other;
-        struct str then;
+        struct held held = {.n_shared = found[i].n_shared, .instead = -1};
+        struct told then;
 
         status = memory_find(o->tx, o->arena, &found[i].id, &held.other, err);
         if (status == CLEW_OK) {
@@ -264,18 +332,81 @@ static enum clew_status load_pairs(struct observation *o,
         if (status != CLEW_OK || mark.is_superseded) {
             continue;
         }
-        other = said_then(o, &held.other);
-        then = sense_said(o->arena, &other);
-        if (!other.text.s || !other.speaker.s || !then.s || !now.s) {
+        then = told_then(o, &held.other);
+        held.is_later = then.at_ms > now.at_ms;
+        held.earlier = held.is_later ? now : then;
+        held.later = held.is_later ? then : now;
+        pairs[n].a = sense_said(o->arena, &held.earlier.said);
+        pairs[n].b = sense_said(o->arena, &held.later.said);
+        if (!then.said.text.s || !then.said.speaker.s || !pairs[n].a.s ||
+            !pairs[n].b.s) {
             return clew_no_memory(err);
         }
-        held.is_later = held.other.created_at_ms > o->work->turn->created_at_ms;
-        pairs[n] = held.is_later ? (struct reader_pair){now, then}
-                                 : (struct reader_pair){then, now};
         out[n++] = held;
     }
     *out_count = n;
     return status;
+}
+
+/* Of those that may be updates: if one asks for what the earlier says, is the
+ * later the answer instead? Or is it how that ended? */
+static enum clew_status read_instead(struct observation *o, struct held *held,
+                                     const struct reader_pair *pairs,
+                                     const struct reader_verdict *verdicts,
+                                     size_t n, struct clew_error *err)
+{
+    struct reader_pair asked[MAX_COMPARED];
+    struct reader_pair told[MAX_COMPARED];
+    struct reader_verdict instead[MAX_COMPARED];
+    struct reader_verdict ends[MAX_COMPARED];
+    size_t at[MAX_COMPARED];
+    size_t k = 0;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        if (may_update(&held[i], verdicts[i].p)) {
+            at[k] = i;
+            told[k] = pairs[i];
+            asked[k].a = pairs[i].a;
+            asked[k].b = sense_two_answers(o->arena, &held[i].earlier.said,
+                                           &held[i].later.said);
+            if (!asked[k++].b.s) {
+                return clew_no_memory(err);
+            }
+        }
+    }
+    if (k > 0) {
+        status =
+            sense_compare(o->work->batch, READER_NEWER, asked, k, instead, err);
+    }
+    if (k > 0 && status == CLEW_OK) {
+        status =
+            sense_compare(o->work->batch, READER_ENDING, told, k, ends, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < k; i++) {
+        held[at[i]].instead = instead[i].p[0];
+        held[at[i]].ended = ends[i].p[READER_ENDING_RESOLVED];
+    }
+    return status;
+}
+
+/* The one that it replaces: of two that it may replace that which shares more
+ * with it, if none holds instead of another more surely; else it is not said
+ * which is meant. They come as they share most. */
+static const struct held *find_refined(const struct held *held, size_t n)
+{
+    const struct held *first = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (held[i].is_later || !is_update(&held[i])) {
+            continue;
+        }
+        if (first && held[i].instead > first->instead) {
+            return NULL;
+        }
+        first = first ? first : &held[i];
+    }
+    return first;
 }
 
 static enum clew_status near_by_reader(struct observation *o,
@@ -286,7 +417,7 @@ static enum clew_status near_by_reader(struct observation *o,
     struct reader_pair pairs[MAX_COMPARED];
     struct reader_verdict verdicts[MAX_COMPARED];
     struct held held[MAX_COMPARED];
-    float best = 0;
+    const struct held *refined = NULL;
     size_t n = 0;
     enum clew_status status = load_pairs(o, note, held, pairs, &n, err);
 
@@ -294,15 +425,20 @@ static enum clew_status near_by_reader(struct observation *o,
         status =
             sense_compare(o->work->batch, READER_NOTE, pairs, n, verdicts, err);
     }
+    if (status == CLEW_OK) {
+        status = read_instead(o, held, pairs, verdicts, n, err);
+    }
+    if (status == CLEW_OK) {
+        refined = find_refined(held, n);
+    }
     for (size_t i = 0; status == CLEW_OK && i < n; i++) {
         const float *p = verdicts[i].p;
 
         if (p[READER_NOTE_SAME] >= SAME) {
             out->same = held[i].other.id;
-        } else if (is_update(&held[i], p) && held[i].is_later) {
+        } else if (is_update(&held[i]) && held[i].is_later) {
             out->successor = held[i].other.id;
-        } else if (is_update(&held[i], p) && p[READER_NOTE_UPDATES] > best) {
-            best = p[READER_NOTE_UPDATES];
+        } else if (&held[i] == refined) {
             out->refined = held[i].other.id;
         } else if (is_suspect(&held[i], p)) {
             add_suspect(out, &held[i].other);

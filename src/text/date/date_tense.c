@@ -503,6 +503,9 @@ static void conclude(struct tense_scan *scan, const struct tokens *tokens,
         see(scan, TENSE_FUTURE, true);
     }
     scan->seen.is_from = place->has_from;
+    scan->seen.begins =
+        place->has_from || is_onward(tokens, place) ||
+        (place->has_of && at > 1 && is_word_at(tokens, at - 2, "as"));
     scan->seen.is_named = scan->be_at == at && at > from;
     scan->seen.is_owned = scan->is_english && is_owned(tokens, from, at);
     scan->seen.is_regular =

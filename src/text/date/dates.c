@@ -64,6 +64,7 @@ static bool set_times(const struct analysis_options *options, struct when when,
     }
     out->is_relative = when.is_relative;
     out->is_unsure = when.is_unsure;
+    out->begins = when.begins;
     out->again = when.is_weekly   ? DATE_WEEKLY
                  : when.is_yearly ? DATE_YEARLY
                                   : DATE_ONCE;
@@ -200,7 +201,11 @@ static bool date_at(struct date_parser *parser, const struct tokens *tokens,
     place.to = to < parser->n ? parser->items[to].token : tokens->count;
     parser->ref.seen =
         date_tense_at(tokens, language_of(parser, *at, to), &place);
-    return date_parse(parser, at, out);
+    if (!date_parse(parser, at, out)) {
+        return false;
+    }
+    out->begins = parser->ref.seen.begins;
+    return true;
 }
 
 /* The next date at or behind `*at`, none if the items end. */
@@ -252,7 +257,7 @@ static bool add_worded(struct date_list *list, struct str text,
 {
     struct date_parser parser = {0};
     struct date_walk walk = {0};
-    struct when when;
+    struct when when = {0};
     size_t at = 0;
     size_t from;
     struct date_item *items =
@@ -294,7 +299,7 @@ static bool add_spaceless(struct date_list *list, struct str text,
                           const struct analysis_options *options)
 {
     struct date_ref ref;
-    struct when when;
+    struct when when = {0};
     size_t at = 0;
     size_t from;
     size_t token = 0;

@@ -129,6 +129,7 @@ struct when {
     bool is_unsure; /* may as well be another day */
     bool is_weekly; /* a weekday: the next is a week away, not a year */
     bool is_yearly; /* of a year that was not said */
+    bool begins;    /* from this one on */
     bool is_open;   /* since or until this one: */
     int64_t said_from;
     int64_t said_to;
@@ -143,6 +144,7 @@ struct date_tense_seen {
     bool is_arranged;      /* booked, agreed: the day itself may be to come */
     bool is_for;           /* "for" stands before the date */
     bool is_from;          /* "from", "ab": what begins then may be to come */
+    bool begins;           /* … or "as of": and it goes on */
     bool is_yearly;        /* of a birthday and the like: no year is meant */
     bool is_move;          /* "moved from Monday to Friday" is no range */
     bool is_mixed;         /* "Fixed: tap, sink, Tuesday": what was Tuesday? */
