@@ -642,7 +642,7 @@ static void run_size(uint64_t n_turns)
                                     .dim = bench.dim,
                                     .centre = centre,
                                     .ram_bytes = (size_t)8 << 30,
-                                    .source = {NULL, latest, load_none}};
+                                    .source = {NULL, latest, load_none, NULL}};
     struct index_view *view = NULL;
     struct clew_error err;
 

@@ -269,7 +269,7 @@ static void run_store(const json_t *store, struct figures *all, size_t cap)
                                     .dim = embed_static()->dim,
                                     .centre = centre,
                                     .analyser = DOC_ANALYSER_VERSION,
-                                    .source = {&docs, latest, load}};
+                                    .source = {&docs, latest, load, NULL}};
     struct str user = field(store, "user_id");
     struct index_set *set;
     struct clew_error err;

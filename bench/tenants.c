@@ -256,7 +256,7 @@ int main(int argc, char **argv)
                                     .model = "bench",
                                     .dim = DIM,
                                     .analyser = DOC_ANALYSER_VERSION,
-                                    .source = {NULL, latest, load}};
+                                    .source = {NULL, latest, load, NULL}};
     struct index_set *set = NULL;
     int failed = 1;
 

@@ -749,7 +749,7 @@ static void readers_writers_and_tidying_do_not_disturb_each_other(void **state)
         .dir = dir,
         .model = "m",
         .dim = FAKE_DIM,
-        .source = {NULL, shared_latest, shared_load}};
+        .source = {.latest = shared_latest, .load = shared_load}};
     pthread_t threads[3];
 
     (void)state;
