@@ -389,9 +389,8 @@ static void end_sentence(struct buf *out)
         return;
     }
     if (char_is_word(class) || class == CHAR_HANGUL) {
-        buf_append_char(out, '.');
-    }
-    if (!ends_wide(text)) {
+        buf_append_cstr(out, ". ");
+    } else if (!ends_wide(text)) {
         buf_append_char(out, ' ');
     }
 }
