@@ -109,19 +109,14 @@ static void put_choices(FILE *file, const char *operands)
     }
 }
 
-/* After an option with known values, these and nothing else. */
-static void put_value_cases(FILE *file, const struct command *command,
-                            bool is_two)
+/* After an option with known values, these and nothing else. `of` is the
+ * pattern of its command, to a quote that is open. */
+static void put_value_cases(FILE *file, const char *of,
+                            const struct arg_option *options)
 {
-    const struct arg_option *lists[] = {command->options, args_common};
-
-    for (size_t i = 0; i < 2; i++) {
-        for (const struct arg_option *o = lists[i]; o && o->name; o++) {
-            if (!has_values(o->value)) {
-                continue;
-            }
-            (void)fprintf(file, "            '%s%s --%s') words=\"",
-                          command->name, is_two ? "" : " '*'", o->name);
+    for (const struct arg_option *o = options; o && o->name; o++) {
+        if (has_values(o->value)) {
+            (void)fprintf(file, "            %s --%s') words=\"", of, o->name);
             (void)put_values(file, o->value);
             (void)fputs("\"; only=1 ;;\n", file);
         }
@@ -179,16 +174,24 @@ static void put_cases(FILE *file, const struct cli_row *rows, bool is_two)
     }
 }
 
+/* What every command has comes last, and once. */
 static void put_all_values(FILE *file, const struct cli_row *rows)
 {
+    char of[64];
+
     for (int is_two = 1; is_two >= 0; is_two--) {
         for (const struct cli_row *row = cli_next(rows); row;
              row = cli_next(row + 1)) {
-            if ((strchr(row->command->name, ' ') != NULL) == is_two) {
-                put_value_cases(file, row->command, is_two);
+            const char *name = row->command->name;
+
+            if ((strchr(name, ' ') != NULL) == is_two) {
+                (void)snprintf(of, sizeof(of), "'%s%s", name,
+                               is_two ? "" : " '*'");
+                put_value_cases(file, of, row->command->options);
             }
         }
     }
+    put_value_cases(file, "*'", args_common);
 }
 
 /* Only what zsh reads as well: see put_zsh(). */
