@@ -78,6 +78,7 @@ const acrossTenants = [
   [/FROM tasks WHERE finished_at IS (NOT )?NULL/, "what is due, and what is old, of all"],
   [/FROM tasks GROUP BY status|FROM unread WHERE/, "counts for metrics and health"],
   [/^SELECT tenant(, name)? FROM tenants (WHERE change_seq > 0 )?ORDER BY tenant/, "each in its turn"],
+  [/^SELECT name, created_at FROM tenants ORDER BY tenant/, "the list of them, for whoever has the store"],
   [/^SELECT t\.tenant FROM tenants t WHERE/, "where work waits that no task will come for"],
   [/FROM tenants n LEFT JOIN vector_models v/, "whose vectors are behind, and by how much"],
   [/FROM vector_graphs g JOIN tenants n/, "how far the graphs are, for health"],
