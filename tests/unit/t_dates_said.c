@@ -224,6 +224,30 @@ static void a_month_alone_goes_by_its_words(void **state)
     CHECK(rows);
 }
 
+/* The days of a text with three dates, the second and the third of which lean
+ * on the first. */
+static void lean_on_the_first(const char *today, const char *text,
+                              const char *second, const char *third)
+{
+    struct arena arena;
+    struct analysis_options options = {.timezone = STR("")};
+    struct tokens tokens;
+    struct date *dates;
+    size_t n;
+    char day[CLOCK_TEXT_SIZE];
+
+    arena_init(&arena, (size_t)1 << 20);
+    assert_true(clock_parse(str_of(today), &options.time_ms));
+    assert_int_equal(tokens_of(&arena, str_of(text), &tokens), CLEW_OK);
+    assert_true(dates_of(&arena, str_of(text), &tokens, &options, &dates, &n));
+    assert_int_equal(n, 3);
+    day_text(dates[1].said_from_ms, day);
+    assert_string_equal(day, second);
+    day_text(dates[2].said_from_ms, day);
+    assert_string_equal(day, third);
+    arena_release(&arena);
+}
+
 static void a_number_alone_keeps_the_month_said_before(void **state)
 {
     static const struct said rows[] = {
@@ -231,58 +255,23 @@ static void a_number_alone_keeps_the_month_said_before(void **state)
         {"2026-05-14", "We paid it on the 2nd", "2026-05-02", NULL},
         {"2026-05-14", "by the 22nd please", "2026-05-14", "2026-05-22"},
     };
-    struct arena arena;
-    struct analysis_options options = {.timezone = STR("")};
-    struct str text = STR("The fair is 16-18 September. Her talk is on the "
-                          "17th, ours on the 18th.");
-    struct tokens tokens;
-    struct date *dates;
-    size_t n;
-    char day[CLOCK_TEXT_SIZE];
 
     (void)state;
     CHECK(rows);
-    arena_init(&arena, (size_t)1 << 20);
-    assert_true(clock_parse(STR("2026-05-14T10:00:00Z"), &options.time_ms));
-    assert_int_equal(tokens_of(&arena, text, &tokens), CLEW_OK);
-    assert_true(dates_of(&arena, text, &tokens, &options, &dates, &n));
-    assert_int_equal(n, 3);
-    day_text(dates[1].from_ms, day);
-    assert_string_equal(day, "2026-09-17");
-    day_text(dates[2].from_ms, day);
-    assert_string_equal(day, "2026-09-18");
-    arena_release(&arena);
+    lean_on_the_first("2026-05-14",
+                      "The fair is 16-18 September. Her talk is on the 17th, "
+                      "ours on the 18th.",
+                      "2026-09-17", "2026-09-18");
 }
 
 /* "on the 24th" behind Christmas is of its month. */
 static void a_number_alone_keeps_the_month_of_a_feast(void **state)
 {
-    static const struct said rows[] = {
-        {"2026-11-01",
-         "Christmas is at my aunt's. We drive on the 23rd. Leo stays home till "
-         "the 24th",
-         "2026-12-25", NULL},
-    };
-    struct arena arena;
-    struct analysis_options options = {.timezone = STR("")};
-    struct tokens tokens;
-    struct date *dates;
-    size_t n;
-    char day[CLOCK_TEXT_SIZE];
-
     (void)state;
-    CHECK(rows);
-    arena_init(&arena, (size_t)1 << 20);
-    assert_true(clock_parse(str_of(rows[0].today), &options.time_ms));
-    assert_int_equal(tokens_of(&arena, str_of(rows[0].text), &tokens), CLEW_OK);
-    assert_true(
-        dates_of(&arena, str_of(rows[0].text), &tokens, &options, &dates, &n));
-    assert_int_equal(n, 3);
-    day_text(dates[1].from_ms, day);
-    assert_string_equal(day, "2026-12-23");
-    day_text(dates[2].said_from_ms, day);
-    assert_string_equal(day, "2026-12-24");
-    arena_release(&arena);
+    lean_on_the_first("2026-11-01",
+                      "Christmas is at my aunt's. We drive on the 23rd. Leo "
+                      "stays home till the 24th",
+                      "2026-12-23", "2026-12-24");
 }
 
 static void what_recurs_has_no_day(void **state)
