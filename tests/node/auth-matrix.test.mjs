@@ -62,7 +62,6 @@ for (const backend of ["sqlite", "postgres"]) {
       await server.stop();
       await upstream.stop();
       await postgres?.stop();
-      disk.remove();
       fs.rmSync(data, { recursive: true, force: true });
     });
 

@@ -10,7 +10,6 @@
  * fewer and fewer.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import { test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
@@ -29,10 +28,6 @@ onEachBackend("a disk that is full from a step on", (open, backend) => {
   test("loses nothing that was acknowledged", { timeout: 1_800_000 }, async (t) => {
     const data = tempFolder();
     const disk = fullDisk(data);
-    t.after(() => {
-      disk.remove();
-      fs.rmSync(data, { recursive: true, force: true });
-    });
     let server = await open({ data, env: disk.env });
     const { store } = server;
     t.after(() => server.stop());

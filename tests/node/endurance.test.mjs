@@ -114,7 +114,6 @@ onEachBackend("endurance", (open, backend) => {
   test(`${minutes} minutes of mixed load leave no trace`,
     { timeout: 600_000 + minutes * 90000 }, async (t) => {
       const data = tempFolder();
-      t.after(() => fs.rmSync(data, { recursive: true, force: true }));
       const server = await open({ data });
       const api = server.api();
       const times = new Times();

@@ -61,7 +61,6 @@ describe("a zeroed index file", () => {
   test("is noticed when it is opened, however large, and while it is in use",
     { timeout: 600_000 }, async (t) => {
       const data = tempFolder();
-      t.after(() => fs.rmSync(data, { recursive: true, force: true }));
       let server = await startServer({ data, args });
       t.after(() => server.stop());
       await fill(server.api());

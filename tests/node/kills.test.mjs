@@ -49,10 +49,6 @@ onEachBackend("two processes, killed", (open) => {
       const random = randomFrom(seed);
       const data = tempFolder();
       const folder = tempFolder();
-      t.after(() => {
-        fs.rmSync(data, { recursive: true, force: true });
-        fs.rmSync(folder, { recursive: true, force: true });
-      });
       const first = await open({ data, env });
       const start = () => open({ data, store: first.store, env });
       const servers = [first, await start()];

@@ -3,7 +3,6 @@
  * mcp-wall.test.mjs - a session for one user sees nothing of another's.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import { test } from "node:test";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -52,7 +51,6 @@ onEachBackend("mcp for one user", (open) => {
     test(`over ${name}`, async (t) => {
       const server = await open();
       const folder = tempFolder();
-      t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
       const key = await server.key("default");
       const api = server.api(key);
       const bob = await seed(api);

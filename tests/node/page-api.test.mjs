@@ -4,7 +4,6 @@
  * memories by hand, marks beside turns, keys and settings; on both stores.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
@@ -225,9 +224,8 @@ onEachBackend("the page's API", (open) => {
     assert.ok(hand.some((x) => x.retracted_at));
   });
 
-  test("a rebuild makes the same of what was done by hand", async (t) => {
+  test("a rebuild makes the same of what was done by hand", async () => {
     const data = tempFolder();
-    t.after(() => fs.rmSync(data, { recursive: true, force: true }));
     const other = await open({ data });
     const hand = other.api();
     isOk(await hand.post("/api/v1/turns", said("I am allergic to hazelnuts.")), 201);

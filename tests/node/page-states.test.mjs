@@ -6,7 +6,6 @@
  * how much of it there is to load.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import http from "node:http";
 import { after, before, describe, test } from "node:test";
 
@@ -159,7 +158,6 @@ describe("keys", () => {
 describe("the server", () => {
   test("is gone and comes back: what was loaded stays, and it goes on", async (t) => {
     const data = tempFolder();
-    t.after(() => fs.rmSync(data, { recursive: true, force: true }));
     const first = await startServer({ data, args: ["--demo"] });
     const listen = new URL(first.url).host;
     const page = await openPage(browser, first.url);

@@ -393,9 +393,8 @@ onEachBackend("the page", (open, backend) => {
     await page.done();
   });
 
-  test("a file is dropped, with progress; everything is exported; a foreign file is told so", async (t) => {
+  test("a file is dropped, with progress; everything is exported; a foreign file is told so", async () => {
     const folder = tempFolder();
-    t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
     const page = await openPage(browser, server.url);
     await page.view("/system");
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export everything" }).click()]);

@@ -7,7 +7,6 @@
  * names another server). CRASH_KILLS says how often it is killed.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -112,7 +111,6 @@ test("killed while it moves vectors, it goes on", async (t) => {
   const store = databaseWithVectors(t);
   if (!store) return;
   const data = tempFolder();
-  t.after(() => fs.rmSync(data, { recursive: true, force: true }));
   let server = await startServer({ data, store, env: on });
   const key = await server.key("one");
   await say(server.api(key), 0, many);

@@ -68,7 +68,6 @@ test("a case that is gone, or was never run, is noticed", () => {
 
 test("a key is shown once, and its hash alone is stored", async (t) => {
   const data = tempFolder();
-  t.after(() => fs.rmSync(data, { recursive: true }));
   const make = async () => JSON.parse((await clew(data, undefined, "keys", "create",
     "--tenant", "t", "--json")).stdout).key;
   const keys = [await make(), await make()];

@@ -57,10 +57,9 @@ describe("the quickstart", () => {
     fs.cpSync(path.join(source, "docs/examples"), path.join(folder, "docs/examples"), { recursive: true });
   });
   after(async () => {
-    fs.rmSync(folder, { recursive: true, force: true });
-    fs.rmSync(home, { recursive: true, force: true });
     await server.stop();
     await upstream.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
   });
 
   test("has a path for everyone", () => {

@@ -32,9 +32,8 @@ const talk = [
 
 /* A store with some chats, and nobody else at work on it: a server's tasks would
  * go on changing it. run(words, env) is a command on it. */
-async function withTalk(open, t) {
+async function withTalk(open) {
   const data = tempFolder();
-  t.after(() => fs.rmSync(data, { recursive: true, force: true }));
   const server = await open({ data });
   for (let i = 0; i < 10; i++) { /* in halves: few enough to be read at once */
     const from = (i % 2) * 5;
@@ -63,8 +62,8 @@ async function withTalk(open, t) {
 }
 
 onEachBackend("rebuild", (open) => {
-  test("two at once both end well", { timeout: 600_000 }, async (t) => {
-    const store = await withTalk(open, t);
+  test("two at once both end well", { timeout: 600_000 }, async () => {
+    const store = await withTalk(open);
     const both = await Promise.all([1, 2].map(() =>
       store.run(["rebuild", ...other])));
     assert.ok(Math.max(...both.map((report) => report.differences)) > 0);
@@ -73,10 +72,9 @@ onEachBackend("rebuild", (open) => {
     assert.deepEqual(store.scratch(), []);
   });
 
-  test("a full disk leaves all as it was", { timeout: 600_000 }, async (t) => {
-    const store = await withTalk(open, t);
+  test("a full disk leaves all as it was", { timeout: 600_000 }, async () => {
+    const store = await withTalk(open);
     const disk = fullDisk(store.data);
-    t.after(() => disk.remove());
     const before = await store.dump();
     disk.set(true);
     await assert.rejects(store.run(["rebuild", ...other], disk.env), (error) => {
@@ -91,8 +89,8 @@ onEachBackend("rebuild", (open) => {
   });
 
   test("one that was killed leaves all as it was", { timeout: 600_000 },
-    async (t) => {
-      const store = await withTalk(open, t);
+    async () => {
+      const store = await withTalk(open);
       const before = await store.dump();
       const child = store.start(["rebuild", ...other]);
       const ended = once(child, "exit");

@@ -124,7 +124,6 @@ onEachBackend("another model", (open) => {
     { timeout: 600_000 + kills * 60_000 }, async (context) => {
       const random = randomFrom(seed);
       const data = tempFolder(); /* outlives each server */
-      context.after(() => fs.rmSync(data, { recursive: true, force: true }));
       const first = await open({ data, env: useEndpoint() });
       let server = first;
       let said = 0;

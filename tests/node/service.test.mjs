@@ -42,9 +42,8 @@ async function freePort() {
 }
 
 describe("as a service", () => {
-  test("the units are well formed and lock the program in", (t) => {
+  test("the units are well formed and lock the program in", () => {
     const folder = tempFolder();
-    t.after(() => fs.rmSync(folder, { recursive: true }));
     install(folder);
     const units = ["clew.service", "clew.socket"]
       .map((name) => path.join(folder, name));
@@ -73,14 +72,13 @@ describe("as a service", () => {
       new RegExp(`^u ${user} `, "m"));
   });
 
-  test("it starts with the first connection", async (t) => {
+  test("it starts with the first connection", async () => {
     const data = tempFolder();
     const port = await freePort();
     const manager = spawn("systemd-socket-activate",
       ["-l", `127.0.0.1:${port}`, bin, "serve", "--data", data],
       { env: cleanEnv(data), stdio: ["ignore", "ignore", "pipe"] });
     const ended = new Promise((resolve) => manager.on("exit", resolve));
-    t.after(() => fs.rmSync(data, { recursive: true }));
     let log = "";
     await new Promise((resolve, reject) => {
       manager.on("error", reject);

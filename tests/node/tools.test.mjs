@@ -27,9 +27,8 @@ function script(folder, name, text) {
 }
 
 /* A build folder with one test, a command. */
-function folderWith(t, command) {
+function folderWith(command) {
   const folder = tempFolder();
-  t.after(() => fs.rmSync(folder, { recursive: true }));
   const file = script(folder, "case", command(folder));
   fs.writeFileSync(path.join(folder, "CTestTestfile.cmake"),
     `add_test(some/case "${file}")\nset_tests_properties(some/case PROPERTIES LABELS unit)\n`);
@@ -37,17 +36,17 @@ function folderWith(t, command) {
 }
 
 describe("run-tests", () => {
-  test("counts what passed and what failed", (t) => {
-    const good = folderWith(t, () => "true");
-    const bad = folderWith(t, () => "false");
+  test("counts what passed and what failed", () => {
+    const good = folderWith(() => "true");
+    const bad = folderWith(() => "false");
     const { status, text } = run("run-tests", [`${good}:unit`, `${bad}:unit`]);
     assert.equal(status, 1, text);
     assert.match(text, /^1 passed, 1 failed$/m);
     assert.equal(run("run-tests", [`${good}:unit`]).status, 0);
   });
 
-  test("gives tests a database folder to copy", (t) => {
-    const folder = folderWith(t, (f) =>
+  test("gives tests a database folder to copy", () => {
+    const folder = folderWith((f) =>
       `echo "$CLEW_TEST_PG_TEMPLATE" > ${f}/seen; [ -f "$CLEW_TEST_PG_TEMPLATE/PG_VERSION" ]`);
     const { status, text } = run("run-tests", [`${folder}:unit`]);
     assert.equal(status, 0, text);
@@ -55,8 +54,8 @@ describe("run-tests", () => {
     assert.equal(fs.existsSync(seen), false, "it is gone afterwards");
   });
 
-  test("fails where a part has no test, whatever the others say", (t) => {
-    const folder = folderWith(t, () => "true");
+  test("fails where a part has no test, whatever the others say", () => {
+    const folder = folderWith(() => "true");
     const { status, text } = run("run-tests", [`${folder}:unit`, `${folder}:fuzz`]);
     assert.equal(status, 1, text);
     assert.match(text, /:fuzz: no test was run/);
@@ -67,31 +66,31 @@ describe("run-tests", () => {
 describe("run-flaky", () => {
   const env = { FLAKY_RUNS: "3", JOBS: "1" };
 
-  test("names a test that fails only now and then", (t) => {
-    const folder = folderWith(t, (f) =>
+  test("names a test that fails only now and then", () => {
+    const folder = folderWith((f) =>
       `echo >> ${f}/count; [ "$(wc -l < ${f}/count)" -ne 2 ]`);
     const { status, text } = run("run-flaky", [`${folder}:unit`], env);
     assert.equal(status, 1, text);
     assert.match(text, /quiet: some\/case/);
   });
 
-  test("is content with one that always passes, and runs it so often", (t) => {
-    const folder = folderWith(t, (f) => `echo >> ${f}/count`);
+  test("is content with one that always passes, and runs it so often", () => {
+    const folder = folderWith((f) => `echo >> ${f}/count`);
     const { status, text } = run("run-flaky", [`${folder}:unit`], env);
     assert.equal(status, 0, text);
     assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 6, "quiet and loaded");
   });
 
-  test("runs under load alone when it is told to", (t) => {
-    const folder = folderWith(t, (f) => `echo >> ${f}/count`);
+  test("runs under load alone when it is told to", () => {
+    const folder = folderWith((f) => `echo >> ${f}/count`);
     const { status, text } = run("run-flaky", [`${folder}:unit`], { ...env, FLAKY_KINDS: "loaded" });
     assert.equal(status, 0, text);
     assert.match(text, /^loaded /m);
     assert.equal(fs.readFileSync(`${folder}/count`, "utf8").length, 3);
   });
 
-  test("goes on where a call that ran out of time ended", (t) => {
-    const folder = folderWith(t, (f) => `echo >> ${f}/count`);
+  test("goes on where a call that ran out of time ended", () => {
+    const folder = folderWith((f) => `echo >> ${f}/count`);
     const flaky = (more) => run("run-flaky", [`${folder}:unit`],
       { ...env, FLAKY_KINDS: "quiet", ...more });
     const short = flaky({ FLAKY_MINUTES: "0" });
@@ -104,16 +103,15 @@ describe("run-flaky", () => {
     }
   });
 
-  test("fails where there is nothing to run", (t) => {
-    const folder = folderWith(t, () => "true");
+  test("fails where there is nothing to run", () => {
+    const folder = folderWith(() => "true");
     assert.equal(run("run-flaky", [`${folder}:api`], env).status, 1);
   });
 });
 
 describe("run-fuzzers", () => {
-  function folderOf(t, scripts) {
+  function folderOf(scripts) {
     const folder = tempFolder();
-    t.after(() => fs.rmSync(folder, { recursive: true }));
     fs.mkdirSync(path.join(folder, "tests"));
     for (const [name, text] of Object.entries(scripts)) {
       script(path.join(folder, "tests"), name, text);
@@ -125,26 +123,26 @@ describe("run-fuzzers", () => {
     run("run-fuzzers", [folder],
       { FUZZ_FOUND: path.join(folder, "found"), ...env });
 
-  test("fails where there is no fuzzer", (t) => {
-    const { status, text } = fuzz(folderOf(t, {}));
+  test("fails where there is no fuzzer", () => {
+    const { status, text } = fuzz(folderOf({}));
     assert.equal(status, 1, text);
     assert.match(text, /no fuzz target/);
   });
 
-  test("runs those that are built, and fails when one does", (t) => {
+  test("runs those that are built, and fails when one does", () => {
     const note = `echo "$0 $*" >> "$(dirname "$0")/ran"\n${TRIED}`;
-    const good = folderOf(t, { fuzz_a: note, fuzz_b: note });
+    const good = folderOf({ fuzz_a: note, fuzz_b: note });
     const { status, text } = fuzz(good);
     assert.equal(status, 0, text);
     assert.match(text, /^2 fuzz targets ran, 1 s each$/m);
     const lines = fs.readFileSync(path.join(good, "tests/ran"), "utf8").trim().split("\n");
     assert.equal(lines.length, 2);
     for (const line of lines) assert.match(line, /-max_total_time=1 /);
-    assert.equal(fuzz(folderOf(t, { fuzz_a: note, fuzz_b: "exit 77" })).status, 1);
+    assert.equal(fuzz(folderOf({ fuzz_a: note, fuzz_b: "exit 77" })).status, 1);
   });
 
-  test("fails when one tried nothing but what it was given", (t) => {
-    const folder = folderOf(t, { fuzz_a: TRIED.replace("77", "2"), fuzz_b: "true" });
+  test("fails when one tried nothing but what it was given", () => {
+    const folder = folderOf({ fuzz_a: TRIED.replace("77", "2"), fuzz_b: "true" });
     fs.mkdirSync(path.join(folder, "kept/a"), { recursive: true });
     for (const name of ["1", "2"]) fs.writeFileSync(path.join(folder, "kept/a", name), name);
     const env = { FUZZ_SECONDS: "1", FUZZ_CORPUS: path.join(folder, "kept") };
@@ -156,8 +154,8 @@ describe("run-fuzzers", () => {
     assert.equal(fuzz(folder, { ...env, FUZZ_TARGETS: "_a$" }).status, 0);
   });
 
-  test("starts afresh and leaves nothing when it is told to", (t) => {
-    const folder = folderOf(t, { fuzz_a: `echo "$1" > "$(dirname "$0")/new"
+  test("starts afresh and leaves nothing when it is told to", () => {
+    const folder = folderOf({ fuzz_a: `echo "$1" > "$(dirname "$0")/new"
       echo > "$1/reached"\n${TRIED}` });
     const { status, text } = fuzz(folder, { FUZZ_SECONDS: "1", FUZZ_FRESH: "yes" });
     assert.equal(status, 0, text);
@@ -167,8 +165,8 @@ describe("run-fuzzers", () => {
     assert.equal(fs.existsSync(path.join(folder, "corpus")), false);
   });
 
-  test("shares a time that is given for all, and tells what each reached", (t) => {
-    const folder = folderOf(t, Object.fromEntries(["a", "b", "c"].map((name) => [
+  test("shares a time that is given for all, and tells what each reached", () => {
+    const folder = folderOf(Object.fromEntries(["a", "b", "c"].map((name) => [
       `fuzz_${name}`, `echo "$*" >> "$(dirname "$0")/ran"
         echo "#9 NEW cov: 12 ft: 3"; echo "#10 DONE cov: 34 ft: 5"
         echo "stat::number_of_executed_units: 77"`])));
@@ -181,8 +179,8 @@ describe("run-fuzzers", () => {
     assert.match(fuzz(folder, { FUZZ_TOTAL: "1" }).text, /3 fuzz targets ran, 1 s each/);
   });
 
-  test("keeps a corpus only when it is told to", (t) => {
-    const folder = folderOf(t, { fuzz_a: `echo "$*" >> "$(dirname "$0")/ran"\n${TRIED}` });
+  test("keeps a corpus only when it is told to", () => {
+    const folder = folderOf({ fuzz_a: `echo "$*" >> "$(dirname "$0")/ran"\n${TRIED}` });
     const corpus = path.join(folder, "kept");
     const ran = () => fs.readFileSync(path.join(folder, "tests/ran"), "utf8");
     fuzz(folder, { FUZZ_SECONDS: "1", FUZZ_CORPUS: corpus });

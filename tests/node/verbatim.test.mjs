@@ -4,7 +4,6 @@
  * out. JSON.parse() would not show it, so answers are read as text.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
@@ -53,7 +52,6 @@ onEachBackend("digits", (open) => {
   test("survive an export, an import and a rebuild", async (t) => {
     const folder = tempFolder();
     const file = path.join(folder, "all.jsonl");
-    t.after(() => fs.rmSync(folder, { recursive: true }));
     await server.clew("export", file);
     const other = await startServer();
     t.after(() => other.stop());

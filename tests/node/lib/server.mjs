@@ -3,7 +3,8 @@
  * server.mjs - the program under test, on a folder and a port of its own.
  *
  * Every helper cleans up after itself: stop() ends the server orderly and says
- * how it ended; what is still running when the tests end is killed, by its id.
+ * how it ended; what is still running when the tests end is killed, by its id, and
+ * keeps nobody waiting. Folders go last, when nothing writes into them any more.
  */
 import { spawn, execFile } from "node:child_process";
 import { once } from "node:events";
@@ -18,8 +19,12 @@ export const bin =
   process.env.CLEW_BIN ?? path.join(here, "../../../build/clew");
 
 const running = new Set();
+const folders = new Set();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders) {
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
 });
 
 /*
@@ -35,8 +40,11 @@ export function cleanEnv(folder, extra = {}) {
   return { ...env, ...extra };
 }
 
+/* A folder of the test's own until its program ends. */
 export function tempFolder() {
-  return fs.mkdtempSync(path.join(os.tmpdir(), "clew-test-"));
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "clew-test-"));
+  folders.add(folder);
+  return folder;
 }
 
 /* Throws where the library for that was not built. A file of tests calls it before
@@ -85,7 +93,6 @@ export function fullDisk(under) {
       if (isDead) fs.writeFileSync(`${flag}.dead`, "");
       else fs.rmSync(`${flag}.dead`, { force: true });
     },
-    remove: () => fs.rmSync(folder, { recursive: true, force: true }),
   };
 }
 
@@ -124,17 +131,22 @@ export async function startServer(options = {}) {
       reject(new Error(`clew serve ended early:\n${log}`));
     });
   });
+  child.unref();
+  child.stderr.unref();
   const server = {
     url,
     data,
     child,
     store: options.store,
-    ended,
+    get ended() {
+      child.ref();
+      return ended;
+    },
     log: () => log,
     /* SIGTERM, wait, remove the folder unless it was given. */
     async stop(signal = "SIGTERM") {
       child.kill(signal);
-      const how = await ended;
+      const how = await server.ended;
       if (!options.data) fs.rmSync(data, { recursive: true, force: true });
       return how;
     },
