@@ -161,8 +161,9 @@ static const struct reader_kernels with_avx2 = {
 #undef TARGET
 #undef LANES
 
-#define VNNI_ROWS 4
-#define VNNI_OUTS 4
+/* A tile: rows by two registers of outputs, summed in 24 of the 32. */
+#define VNNI_ROWS 12
+#define VNNI_OUTS 32
 
 /*
  * The instruction multiplies unsigned by signed bytes: rows get 128 added
@@ -193,56 +194,145 @@ VNNI static void lifted_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
     }
 }
 
-/* The bytes from `k` on, zeros past the end. */
-VNNI static inline __m512i load_bytes(const int8_t *p, size_t k, size_t n)
+/* Sixteen rows of sixteen numbers become sixteen columns. */
+VNNI static inline void turn_over(__m512i m[16])
 {
-    size_t left = n - k;
-    __mmask64 mask = left >= 64 ? ~0ULL : (1ULL << left) - 1;
+    __m512i t[16];
 
-    return _mm512_maskz_loadu_epi8(mask, p + k);
-}
-
-/* 128 times the sum of each of the panel's rows of weights. */
-VNNI static void sum_weights(const int8_t *weights, size_t n_in,
-                             int32_t out[VNNI_OUTS])
-{
-    __m512i lifted = _mm512_set1_epi8(-128); /* 128 without a sign */
-
-    for (size_t j = 0; j < VNNI_OUTS; j++) {
-        __m512i sum = _mm512_setzero_si512();
-
-        for (size_t k = 0; k < n_in; k += 64) {
-            sum = _mm512_dpbusd_epi32(sum, lifted,
-                                      load_bytes(weights + j * n_in, k, n_in));
-        }
-        out[j] = _mm512_reduce_add_epi32(sum);
+    for (size_t i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_epi32(m[i], m[i + 1]);
+        t[i + 1] = _mm512_unpackhi_epi32(m[i], m[i + 1]);
+    }
+    for (size_t i = 0; i < 16; i += 4) {
+        m[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+        m[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+        m[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+        m[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        t[i] = _mm512_shuffle_i32x4(m[i], m[i + 4], 0x88);
+        t[i + 4] = _mm512_shuffle_i32x4(m[i], m[i + 4], 0xDD);
+        t[i + 8] = _mm512_shuffle_i32x4(m[i + 8], m[i + 12], 0x88);
+        t[i + 12] = _mm512_shuffle_i32x4(m[i + 8], m[i + 12], 0xDD);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        m[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+        m[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xDD);
     }
 }
 
-VNNI static void vnni_tile(const int8_t *weights, size_t n_in,
-                           const int8_t *const rows[VNNI_ROWS],
-                           int32_t out[VNNI_ROWS][VNNI_OUTS])
+/*
+ * The weights of VNNI_OUTS outputs from `o` on, four of each side by side as
+ * the instruction takes them, so that no sum has to be gathered out of a
+ * register: panel[n_in / 4][VNNI_OUTS][4]. It is made for all rows at once.
+ */
+VNNI static void pack_panel(const struct reader_dense *dense, size_t o,
+                            int8_t *panel)
 {
-    __m512i sum[VNNI_ROWS][VNNI_OUTS];
+    size_t n_in = dense->n_in;
 
-    memset(sum, 0, sizeof(sum));
-    for (size_t k = 0; k < n_in; k += 64) {
-        __m512i w[VNNI_OUTS];
+    for (size_t half = 0; half < VNNI_OUTS; half += 16) {
+        for (size_t k = 0; k < n_in; k += 64) {
+            size_t left = n_in - k < 64 ? n_in - k : 64;
+            __mmask64 mask = ~0ULL >> (64 - left);
+            __m512i m[16];
 
-        for (size_t j = 0; j < VNNI_OUTS; j++) {
-            w[j] = load_bytes(weights + j * n_in, k, n_in);
-        }
-        for (size_t i = 0; i < VNNI_ROWS; i++) {
-            __m512i a = load_bytes(rows[i], k, n_in);
+            for (size_t i = 0; i < 16; i++) {
+                size_t out = o + half + i;
 
-            for (size_t j = 0; j < VNNI_OUTS; j++) {
-                sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], a, w[j]);
+                m[i] = out < dense->n_out
+                           ? _mm512_maskz_loadu_epi8(
+                                 mask, dense->weights + out * n_in + k)
+                           : _mm512_setzero_si512();
+            }
+            turn_over(m);
+            for (size_t i = 0; i < left / 4; i++) {
+                _mm512_storeu_si512(
+                    panel + (k / 4 + i) * VNNI_OUTS * 4 + half * 4, m[i]);
             }
         }
     }
+}
+
+/* 128 times the sum of each output's weights. */
+VNNI static void sum_panel(const int8_t *panel, size_t n_in, __m512i off[2])
+{
+    __m512i lifted = _mm512_set1_epi8(-128); /* 128 without a sign */
+
+    off[0] = off[1] = _mm512_setzero_si512();
+    for (size_t k = 0; k < n_in / 4; k++) {
+        const int8_t *w = panel + k * VNNI_OUTS * 4;
+
+        off[0] = _mm512_dpbusd_epi32(off[0], lifted, _mm512_loadu_si512(w));
+        off[1] =
+            _mm512_dpbusd_epi32(off[1], lifted, _mm512_loadu_si512(w + 64));
+    }
+}
+
+VNNI static inline void vnni_tile(const int8_t *panel, size_t n_in,
+                                  const int8_t *const rows[VNNI_ROWS],
+                                  __m512i sum[VNNI_ROWS][2])
+{
+#pragma GCC unroll 12
     for (size_t i = 0; i < VNNI_ROWS; i++) {
-        for (size_t j = 0; j < VNNI_OUTS; j++) {
-            out[i][j] = _mm512_reduce_add_epi32(sum[i][j]);
+        sum[i][0] = sum[i][1] = _mm512_setzero_si512();
+    }
+    for (size_t k = 0; k < n_in; k += 4) {
+        const int8_t *w = panel + k * VNNI_OUTS;
+        __m512i low = _mm512_loadu_si512(w);
+        __m512i high = _mm512_loadu_si512(w + 64);
+
+#pragma GCC unroll 12
+        for (size_t i = 0; i < VNNI_ROWS; i++) {
+            int32_t four;
+            __m512i a;
+
+            memcpy(&four, rows[i] + k, sizeof(four));
+            a = _mm512_set1_epi32(four);
+            sum[i][0] = _mm512_dpbusd_epi32(sum[i][0], a, low);
+            sum[i][1] = _mm512_dpbusd_epi32(sum[i][1], a, high);
+        }
+    }
+}
+
+/* As scaled(), of sixteen outputs from `o` on. */
+VNNI static inline void put_scaled(const struct reader_dense *dense, size_t o,
+                                   float scale, __m512i sum, float *out)
+{
+    size_t left = o < dense->n_out ? dense->n_out - o : 0;
+    __mmask16 mask = left < 16 ? (__mmask16)((1u << left) - 1) : 0xFFFF;
+    __m512 by = _mm512_mul_ps(_mm512_set1_ps(scale),
+                              _mm512_maskz_loadu_ps(mask, dense->scales + o));
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), by);
+
+    x = _mm512_add_ps(x, _mm512_maskz_loadu_ps(mask, dense->bias + o));
+    _mm512_mask_storeu_ps(out + o, mask, x);
+}
+
+VNNI static void vnni_panel(const struct reader_dense *dense, size_t o,
+                            const int8_t *q, const float *scales, size_t n_rows,
+                            float *out)
+{
+    _Alignas(64) int8_t panel[READER_MAX_IN * VNNI_OUTS];
+    size_t n_in = dense->n_in;
+    __m512i off[2];
+
+    pack_panel(dense, o, panel);
+    sum_panel(panel, n_in, off);
+    for (size_t r = 0; r < n_rows; r += VNNI_ROWS) {
+        const int8_t *rows[VNNI_ROWS];
+        __m512i sum[VNNI_ROWS][2];
+
+        for (size_t i = 0; i < VNNI_ROWS; i++) {
+            rows[i] = q + (r + i < n_rows ? r + i : n_rows - 1) * n_in;
+        }
+        vnni_tile(panel, n_in, rows, sum);
+        for (size_t i = 0; i < VNNI_ROWS && r + i < n_rows; i++) {
+            for (size_t half = 0; half < 2; half++) {
+                put_scaled(dense, o + half * 16, scales[r + i],
+                           _mm512_sub_epi32(sum[i][half], off[half]),
+                           out + (r + i) * dense->n_out);
+            }
         }
     }
 }
@@ -250,30 +340,8 @@ VNNI static void vnni_tile(const int8_t *weights, size_t n_in,
 VNNI static void vnni_product(const struct reader_dense *dense, const int8_t *q,
                               const float *scales, size_t n_rows, float *out)
 {
-    size_t n_in = dense->n_in;
-
     for (size_t o = 0; o < dense->n_out; o += VNNI_OUTS) {
-        const int8_t *weights = dense->weights + o * n_in;
-        int32_t off[VNNI_OUTS];
-
-        sum_weights(weights, n_in, off);
-        for (size_t r = 0; r < n_rows; r += VNNI_ROWS) {
-            const int8_t *rows[VNNI_ROWS];
-            int32_t sums[VNNI_ROWS][VNNI_OUTS];
-
-            for (size_t i = 0; i < VNNI_ROWS; i++) {
-                size_t row = r + i < n_rows ? r + i : n_rows - 1;
-
-                rows[i] = q + row * n_in;
-            }
-            vnni_tile(weights, n_in, rows, sums);
-            for (size_t i = 0; i < VNNI_ROWS && r + i < n_rows; i++) {
-                for (size_t j = 0; j < VNNI_OUTS; j++) {
-                    out[(r + i) * dense->n_out + o + j] = scaled(
-                        dense, o + j, scales[r + i], sums[i][j] - off[j]);
-                }
-            }
-        }
+        vnni_panel(dense, o, q, scales, n_rows, out);
     }
 }
 
