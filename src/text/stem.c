@@ -5,12 +5,15 @@
 #include "text/stem.h"
 
 #include "base/alloc.h"
-#include "base/limits.h"
 #include "text/fold.h"
 
 #include <libstemmer.h>
 #include <pthread.h>
 #include <string.h>
+
+/* Nothing longer is a word of a language: what has no end to strip is not worth
+ * the passes over it (a turn of 16 MB without a blank took ten seconds). */
+#define LONGEST_WORD 96
 
 struct stemmers {
     struct sb_stemmer *by_language[TEXT_LANGUAGES];
@@ -96,7 +99,7 @@ bool stem_word(struct arena *arena, struct str word,
     if (language == TEXT_UNKNOWN) {
         language = TEXT_ENGLISH;
     }
-    if (word.len > LIMIT_TOKEN_BYTES) {
+    if (word.len > LONGEST_WORD) {
         *out = word;
         return true;
     }

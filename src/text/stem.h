@@ -17,7 +17,8 @@
 
 /*
  * The stem of `word` in `language`, without diacritics, in the arena or the
- * word itself. TEXT_UNKNOWN stems as English. False when out of memory.
+ * word itself. TEXT_UNKNOWN stems as English; what is longer than any word is
+ * left as it is. False when out of memory.
  */
 bool stem_word(struct arena *arena, struct str word,
                enum text_language language, struct str *out);
