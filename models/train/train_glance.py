@@ -61,7 +61,7 @@ def features(A, pairs):
     """[pairs][4 dim] as the program has them, and the whole reader's word."""
     import torch
     import train_reader as train
-    pack, heads = train.open_file(A.reader, A.vocab)
+    pack, heads = train.open_file(A.reader, A.vocab, "answer")
     model = train.Encoder(pack, 4).to(train.dev).eval().set_rounds(True)
     with torch.no_grad():
         w, b = heads["answer"]

@@ -118,6 +118,13 @@ def open_file(path, vocab, kind=None):
     return {k: torch.tensor(v.copy()) for k, v in out.items()}, heads
 
 
+def top_kinds(path):
+    """Kinds of pairs that a reader's file reads with its second top."""
+    with open(path, "rb") as f:
+        head = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
+    return tuple(head["__metadata__"].get("top_kinds", "").split())
+
+
 class Round(torch.autograd.Function):
     """Round to int8 by the largest of each row; gradients pass."""
 
@@ -218,7 +225,14 @@ class Encoder(nn.Module):
                 name.startswith("layers.") and
                 int(name.split(".")[1]) >= self.read_layer)
 
-    def run(self, ids, types, mask, layers=None):
+    top = ()  # the layers after read_layer once more, for some kinds of pairs
+    top_kinds = ()
+
+    def put_top(self, other, kinds):
+        self.top = other.layers[self.read_layer:]
+        self.top_kinds = kinds
+
+    def run(self, ids, types, mask, layers=None, kind=None):
         words = Round.apply(self.words) if self.rounds else self.words
         x = F.embedding(ids, words) + self.positions[:ids.shape[1]] + \
             self.types[types]
@@ -227,7 +241,10 @@ class Encoder(nn.Module):
                            dtype=torch.bfloat16)
         bias.masked_fill_(~mask[:, None, None, :], -30000.0)
         shallow = None
-        for i, layer in enumerate(self.layers[:layers]):
+        all_layers = self.layers
+        if kind in self.top_kinds:
+            all_layers = [*self.layers[:self.read_layer], *self.top]
+        for i, layer in enumerate(all_layers[:layers]):
             x = layer(x, bias)
             if i + 1 == self.read_layer:
                 shallow = x
@@ -384,11 +401,11 @@ class Trainer:
     act_weight = None
     by_labels = ()  # tasks whose labelled texts are left to the labels
 
-    def pairs(self, model, pairs):
+    def pairs(self, model, pairs, kind):
         items = [self.tokens.pair(a, b) for a, b in pairs]
         ids, types, mask = stack(items)
         with torch.autocast("cuda", torch.bfloat16):
-            x, _ = model.run(ids, types, mask)
+            x, _ = model.run(ids, types, mask, kind=kind)
         return mean(x, mask)
 
     def answer(self, n, key="answer"):
@@ -405,7 +422,7 @@ class Trainer:
             groups.append((len(pairs), len(pos), len(neg)))
             q = self.keywords(self.undate(r["q"]))
             pairs += [(q, self.undate(p)) for p in pos + neg]
-        v = self.pairs(self.model, pairs)
+        v = self.pairs(self.model, pairs, "answer")
         logit = self.model.heads["answer"](v).float()[:, 0]
         loss, target = 0, torch.zeros(len(pairs), device=dev)
         for at, n_pos, n_neg in groups:
@@ -440,7 +457,7 @@ class Trainer:
 
     def group(self, task, n):
         rows = self.draw(task, n)
-        v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows])
+        v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows], task)
         y = torch.tensor([r["y"] for r in rows], device=dev)
         logit = self.model.heads[task](v).float()
         known = y >= 0
@@ -464,7 +481,7 @@ class Trainer:
 
     def matter(self, n, task="matter"):
         rows = self.draw(task, n)
-        v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows])
+        v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows], task)
         y = torch.tensor([float(r["y"]) for r in rows], device=dev)
         return F.binary_cross_entropy_with_logits(
             self.model.heads[task](v).float()[:, 0], y)
@@ -485,8 +502,9 @@ class Trainer:
                 rows += self.draw(task, n // 3)
             pairs = [(r["a"], r["b"]) for r in rows]
         with torch.no_grad():
-            t = [m.heads[head](self.pairs(m, pairs)).float() for m in teachers]
-        s = self.model.heads[head](self.pairs(self.model, pairs)).float()
+            t = [m.heads[head](self.pairs(m, pairs, head)).float()
+                 for m in teachers]
+        s = self.model.heads[head](self.pairs(self.model, pairs, head)).float()
         if head in ("answer", "matter"):
             target = torch.stack([torch.sigmoid(x) for x in t]).mean(0)
             logit = torch.stack(t).mean(0)
@@ -495,15 +513,15 @@ class Trainer:
         target = torch.stack([F.softmax(x, -1) for x in t]).mean(0)
         return soft_ce(s, target)
 
-    def distil_read(self, teachers, n):
+    def distil_read(self, teachers, n, deep=True):
         rows = self.draw("soft.read", n // 2) + self.draw("read", n // 2)
         with torch.autocast("cuda", torch.bfloat16):
             with torch.no_grad():
-                t = [self.read_outputs(m, rows, True)[0] for m in teachers]
+                t = [self.read_outputs(m, rows, deep)[0] for m in teachers]
             s, _ = self.read_outputs(self.model, rows, False)
         loss = 0
         for k in (*READ, TURN):
-            teach = [x["deep." + k].float() for x in t]
+            teach = [x[("deep." if deep else "") + k].float() for x in t]
             if k in ("flag", TURN):
                 target = torch.stack([torch.sigmoid(x) for x in teach]).mean(0)
                 loss += F.binary_cross_entropy_with_logits(s[k].float(), target)
@@ -535,7 +553,8 @@ def optimiser(model, lr):
 
 
 def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
-          teachers=None, own=None, public_steps=0, say="", only=()):
+          teachers=None, own=None, hold=False, public_steps=0, say="",
+          only=()):
     model.train()
     trainer = Trainer(model, tokens, tasks, seed)
     if own:
@@ -558,12 +577,13 @@ def train(model, tokens, tasks, seed, seconds=None, steps=None, lr=5e-5,
             task, loss = "public", trainer.answer(24, "public")
         else:
             task, n, _ = trainer.rng.choice(plan)
-            guides = (own.get(task) or own[""]
-                      if own and task != "read" else teachers)
+            holds = own and (task != "read" or hold)
+            guides = own.get(task) or own[""] if holds else teachers
             # nobody has said yet which of two answers is the newer
             share = BY_LABELS[task] if own or task == "newer" else .35
             if guides and trainer.rng.random() >= share:
-                loss = (trainer.distil_read(guides, n) if task == "read" else
+                loss = (trainer.distil_read(guides, n, not hold)
+                        if task == "read" else
                         trainer.distil_pairs(guides, task, n * 8
                                              if task == "answer" else n * 2))
                 task = "soft." + task
@@ -612,7 +632,8 @@ def score_pairs(model, tokens, task, pairs):
     trainer = Trainer(model, tokens, {}, 0)
     out = []
     for k in range(0, len(pairs), 512):
-        z = model.heads[task](trainer.pairs(model, pairs[k:k + 512])).float()
+        z = model.heads[task](trainer.pairs(model, pairs[k:k + 512],
+                                            task)).float()
         out.append(torch.sigmoid(z[:, 0]) if HEADS[task] == 1
                    else F.softmax(z, -1))
     return torch.cat(out).cpu().numpy()
@@ -818,10 +839,18 @@ def put_layer(t, to, state, i):
             t[f"{to}.{i}.{part}.{x}"] = state[f"layers.{i}.{part}.{x}"]
 
 
+def put_tops(t, model, state):
+    """The second top, under the numbers of the layers that it stands beside."""
+    own = {f"layers.{model.read_layer + int(k.split('.')[1])}." +
+           k.split(".", 2)[2]: v for k, v in state.items()
+           if k.startswith("top.")}
+    for i in range(model.read_layer, len(model.layers)):
+        put_layer(t, "top", own or state, i)
+
+
 def export_top(model, kinds, path):
     state, t = state_of(model), {}
-    for i in range(model.read_layer, len(model.layers)):
-        put_layer(t, "top", state, i)
+    put_tops(t, model, state)
     for k in kinds:
         t["head." + k] = state[f"heads.{k}.weight"]
         t["head." + k + ".bias"] = state[f"heads.{k}.bias"]
@@ -846,7 +875,10 @@ def export(model, vocab, path, read_layer):
         name = ("deep." if deep else "heads.") + k
         t["head." + k] = state[name + ".weight"]
         t["head." + k + ".bias"] = state[name + ".bias"]
-    reader_file.write(path, t, [names[i] for i in kept], 12, read_layer)
+    if model.top_kinds:
+        put_tops(t, model, state)
+    reader_file.write(path, t, [names[i] for i in kept], 12, read_layer,
+                      top_kinds=" ".join(model.top_kinds) or None)
 
 
 def load(data):
@@ -940,7 +972,7 @@ def score_rows(model, task, q, p, qi, pi, n=4096):
         some = order[k:k + n]
         ids, types, mask = pairs_of(q, p, qi[some], pi[some])
         with torch.autocast("cuda", torch.bfloat16):
-            x, _ = model.run(ids, types, mask)
+            x, _ = model.run(ids, types, mask, kind=task)
         out[some] = torch.sigmoid(
             model.heads[task](mean(x, mask)).float()[:, 0])
     return out.cpu().numpy()
@@ -987,7 +1019,7 @@ def like(model, tokens, tasks, seed):
 
 def tune(path, vocab, tokens, tasks, teachers, A):
     """Train a file on; see the beginning."""
-    def made(kind=None):
+    def made(kind=None, path=path):
         pack, heads = open_file(path, vocab, kind)
         model = Encoder(pack, A.read_layer).to(dev)
         with torch.no_grad():
@@ -996,6 +1028,13 @@ def tune(path, vocab, tokens, tasks, teachers, A):
                 model.heads[k].bias.copy_(b)
         return model.set_rounds(True)
 
+    def whole(path):
+        """With both tops, where the file has two."""
+        model, kinds = made(None, path), top_kinds(path)
+        if kinds:
+            model.put_top(made(kinds[0], path), kinds)
+        return model
+
     tasks["read"] += [r for r in tasks["read"]
                       if re.match(r"s\d+-", r["id"])] * 2
     for task in FOUND:
@@ -1003,14 +1042,18 @@ def tune(path, vocab, tokens, tasks, teachers, A):
         friends = [r for r in found if re.match(r"f\d-", r["person"])]
         tasks[task] += found * 3 + friends * 12  # of which there are few
     only = A.top.split(",") if A.top else ()
-    model = made("newer" if "newer" in only else None)
     if only:
+        model = made("newer" if "newer" in only else None)
         model.freeze(only)
-    own = {kind: [made(kind).eval()] for kind in only or ("", )}
-    if "answer" in only:
-        like(own["answer"][0], tokens, tasks, A.seed)
+        own = {kind: [made(kind, A.own or path).eval()] for kind in only}
+    else:
+        model = whole(path)
+        own = {"": [whole(A.own or path).eval()]}
+    if "answer" in (only or model.top_kinds):
+        like((own.get("answer") or own[""])[0], tokens, tasks, A.seed)
     return train(model, tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
-                 lr=A.lr, teachers=teachers, own=own, say="tuned", only=only)
+                 lr=A.lr, teachers=teachers, own=own, hold=A.hold > 0,
+                 say="tuned", only=only)
 
 
 def main():
@@ -1023,6 +1066,9 @@ def main():
     ap.add_argument("--read-layer", type=int, default=3)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--tune")
+    ap.add_argument("--own", help="whose answers are followed: this file's")
+    ap.add_argument("--hold", type=float, default=0,
+                    help="how much of reading follows it, too")
     ap.add_argument("--top", help="kinds of pairs: answer,note,ending,matter")
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
     ap.add_argument("--notes", type=float, default=BY_LABELS["note"])
@@ -1035,6 +1081,8 @@ def main():
     tokens = Tokens(vocab)
     tasks = load(A.data)
     held = hold_out(tasks)
+    if A.hold:
+        BY_LABELS["read"] = 1 - A.hold
     BY_LABELS["answer"] = A.answers
     BY_LABELS["note"] = A.notes
     BY_LABELS["matter"] = A.matters
@@ -1050,8 +1098,10 @@ def main():
           held.items()}, f"{time.time() - start:.0f}s", flush=True)
     worlds = [World(w) for w in
               json.load(open(os.path.join(A.data, "worlds-dev.json")))["worlds"]]
-    splits = json.load(open(os.path.join(A.data, "dev-splits.json")))
-    gauge = lambda m, name: measure(m, tokens, worlds, splits, held, name)
+    splits = os.path.join(A.data, "dev-splits.json")
+    splits = json.load(open(splits)) if os.path.exists(splits) else None
+    gauge = lambda m, name: splits and measure(m, tokens, worlds, splits, held,
+                                               name)
     teachers = []
     for k in range(A.teachers):
         torch.manual_seed(A.seed + 10 + k)
