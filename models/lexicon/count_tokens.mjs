@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens that the encodings cl100k and o200k make of each word, for
-// make_lexicon.py, and the pairs of letters that both have as one token, for
-// src/text/token_count.c.
+// make_lexicon.py; for src/text/token_count.c the pairs of letters that both have
+// as one token, and for src/text/token_wide.inc the most tokens that one of them
+// makes of each character past ASCII.
 //
 // usage: count_tokens.mjs WORDS.txt > counts.tsv
 //        count_tokens.mjs --pairs
+//        count_tokens.mjs --wide > src/text/token_wide.inc
 // Needs the npm package gpt-tokenizer 4.0.0 (MIT).
 import { readFileSync } from 'node:fs';
 import { encode as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
@@ -27,8 +29,46 @@ function pairs() {
   }
 }
 
+// Blocks of characters of two and three bytes that people write in.
+const BLOCKS = [[0x00a0, 0x052f], [0x0590, 0x06ff], [0x0900, 0x0e7f],
+  [0x1e00, 0x206f], [0x3000, 0x30ff], [0x4e00, 0x9fff], [0xac00, 0xd7af],
+  [0xff00, 0xffef]];
+
+function wide() {
+  const words = [];
+  console.log(`/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * token_wide.inc - the most tokens that cl100k or o200k make of one character
+ * past ASCII, two bits each; made by models/lexicon/count_tokens.mjs --wide.
+ */
+static const struct wide_block {
+    uint32_t from;
+    uint32_t to;
+    uint32_t at; /* of its first word in wide_tokens */
+} wide_blocks[] = {`);
+  for (const [from, to] of BLOCKS) {
+    console.log(`    {0x${from.toString(16)}, 0x${to.toString(16)}, ${words.length}},`);
+    for (let first = from; first <= to; first += 16) {
+      let bits = 0n;
+      for (let i = 0; i < 16; i++) {
+        const c = String.fromCodePoint(first + i);
+        const most = Math.max(cl100k(c).length, o200k(c).length);
+        bits |= BigInt(most) << BigInt(2 * i);
+      }
+      words.push(`0x${bits.toString(16).padStart(8, '0')},`);
+    }
+  }
+  console.log('};\n\nstatic const uint32_t wide_tokens[] = {');
+  for (let i = 0; i < words.length; i += 6) {
+    console.log(`    ${words.slice(i, i + 6).join(' ')}`);
+  }
+  console.log('};');
+}
+
 if (process.argv[2] === '--pairs') {
   pairs();
+} else if (process.argv[2] === '--wide') {
+  wide();
 } else {
   for (const word of readFileSync(process.argv[2], 'utf8').split('\n')) {
     if (!word) continue;
