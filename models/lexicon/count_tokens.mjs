@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens that the encodings cl100k and o200k make of each word, for
 // make_lexicon.py; for src/text/token_count.c the pairs of letters that both have
-// as one token, and for src/text/token_wide.inc the most tokens that one of them
-// makes of each character past ASCII.
+// as one token, for src/text/token_threes.inc the same of three letters, and for
+// src/text/token_wide.inc the most tokens that one of them makes of each character
+// past ASCII.
 //
 // usage: count_tokens.mjs WORDS.txt > counts.tsv
 //        count_tokens.mjs --pairs
+//        count_tokens.mjs --threes > src/text/token_threes.inc
 //        count_tokens.mjs --wide > src/text/token_wide.inc
 // Needs the npm package gpt-tokenizer 4.0.0 (MIT).
 import { readFileSync } from 'node:fs';
@@ -26,6 +28,42 @@ function pairs() {
       });
       console.log(`0x${bits.toString(16).padStart(7, '0')}, /* ${a} */`);
     }
+  }
+}
+
+// Bits of three characters, of which the first may be a space: what is one token
+// in one of the encodings, and what is in both.
+function threes() {
+  const letters = ' abcdefghijklmnopqrstuvwxyz';
+  const any = [];
+  const all = [];
+  for (const a of letters) {
+    for (const b of letters) {
+      let some = 0;
+      let both = 0;
+      [...letters].forEach((c, i) => {
+        if (b === ' ' || c === ' ') return;
+        const counts = [cl100k(a + b + c).length, o200k(a + b + c).length];
+        if (counts.includes(1)) some += 2 ** i;
+        if (Math.max(...counts) === 1) both += 2 ** i;
+      });
+      any.push(some);
+      all.push(both);
+    }
+  }
+  console.log(`/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * token_threes.inc - three letters, or a space and two, that are one token; made
+ * by models/lexicon/count_tokens.mjs --threes. Bit c of row 27 a + b, where a
+ * space is 0 and "a" is 1.
+ */`);
+  for (const [name, rows] of [['threes_any', any], ['threes_both', all]]) {
+    console.log(`static const uint32_t ${name}[27 * 27] = {`);
+    for (let i = 0; i < rows.length; i += 6) {
+      console.log(`    ${rows.slice(i, i + 6)
+        .map((bits) => `0x${bits.toString(16).padStart(7, '0')},`).join(' ')}`);
+    }
+    console.log('};');
   }
 }
 
@@ -67,6 +105,8 @@ static const struct wide_block {
 
 if (process.argv[2] === '--pairs') {
   pairs();
+} else if (process.argv[2] === '--threes') {
+  threes();
 } else if (process.argv[2] === '--wide') {
   wide();
 } else {

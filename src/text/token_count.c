@@ -7,19 +7,22 @@
  * The cut is redone here; each piece is then counted from the lexicon, which
  * knows how many tokens common words have, or bounded by what byte-pair
  * merging guarantees: two neighbours that are a token together never stay
- * apart. So of two single letters whose pair is a token (the tables below,
- * made by models/lexicon/count_tokens.mjs), at least one is part of a longer
- * token. A character past ASCII counts in the bound what it counts alone: in
- * no sequence that was tried (66,000 drawn by chance, of one script and of all)
- * did one of them cost more. What is not in the table counts its bytes.
+ * apart. So of two single letters whose pair is a token (the tables, made by
+ * models/lexicon/count_tokens.mjs), at least one is part of a longer token, and
+ * a letter and a pair that are one token together do not stay apart either. A
+ * character past ASCII counts in the bound what it counts alone: in no sequence
+ * that was tried (66,000 drawn by chance, of one script and of all) did one of
+ * them cost more. What is not in the table counts its bytes.
  */
 #include "text/analysis.h"
 
 #include "text/chars.h"
 #include "text/lexicon.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "text/token_threes.inc"
 #include "text/token_wide.inc"
 
 /* Runs up to these lengths are one token in both encodings. */
@@ -95,30 +98,89 @@ static bool merges(unsigned char a, unsigned char b)
     return !is_upper(b) && pairs_lower[a - 'a'] >> (b - 'a') & 1;
 }
 
+/* A character's place in the tables of three; 27: it has none. */
+static size_t place_of(char c)
+{
+    return c == ' ' ? 0 : c >= 'a' && c <= 'z' ? (size_t)(c - 'a') + 1 : 27;
+}
+
+/* Are the three characters at `s` one token in `table`? `otherwise` where it
+ * does not know them. */
+static bool is_three(const uint32_t *table, const char *s, bool otherwise)
+{
+    size_t a = place_of(s[0]);
+    size_t b = place_of(s[1]);
+    size_t c = place_of(s[2]);
+
+    if (a == 27 || b == 27 || c == 27) {
+        return otherwise;
+    }
+    return table[27 * a + b] >> c & 1;
+}
+
+/* The most tokens up to a place, by the length of the last: 1, 2, 3 or more;
+ * INT_MIN where there are none such. */
+struct most {
+    int by[4];
+    int any; /* the most of them, here or before */
+};
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The most that end with a token of one character at s[i]. */
+static int end_in_one(const struct most *last, const char *s, size_t i)
+{
+    int most = larger(last->by[2], last->by[3]);
+
+    if (i == 0 || !merges((unsigned char)s[i - 1], (unsigned char)s[i])) {
+        most = larger(most, last->by[0]);
+    }
+    if (i < 2 || !is_three(threes_both, s + i - 2, false)) {
+        most = larger(most, last->by[1]);
+    }
+    return most + 1;
+}
+
+/* … of two, s[i - 1] and s[i]. */
+static int end_in_two(const struct most *last, const char *s, size_t i)
+{
+    int most = larger(last->by[1], larger(last->by[2], last->by[3]));
+
+    if (i < 2 || !is_three(threes_both, s + i - 2, false)) {
+        most = larger(most, last->by[0]);
+    }
+    return most + 1;
+}
+
 /* The most tokens that merging can leave of a run of letters. */
 static size_t worst_case(struct str run)
 {
-    /* the most with the last token single, and with it longer */
-    size_t single = 0;
-    size_t longer = 0;
-    size_t before_last = 0; /* the better of both, one character ago */
+    static const struct most none = {
+        {INT_MIN / 2, INT_MIN / 2, INT_MIN / 2, INT_MIN / 2}, INT_MIN / 2};
+    static const struct most start = {
+        {INT_MIN / 2, INT_MIN / 2, INT_MIN / 2, 0}, 0};
+    /* up to the last four places, the nearest first */
+    struct most last[4] = {start, none, none, none};
 
     for (size_t i = 0; i < run.len; i++) {
-        size_t best = single > longer ? single : longer;
-        size_t next_single = longer + 1;
-        size_t next_longer = i > 0 ? before_last + 1 : 0;
+        struct most here = {
+            {end_in_one(&last[0], run.s, i), end_in_two(&last[1], run.s, i),
+             i >= 2 && is_three(threes_any, run.s + i - 2, true)
+                 ? last[2].any + 1
+                 : INT_MIN / 2,
+             last[3].any + 1},
+            0};
 
-        if (i == 0 || (single > 0 && !merges((unsigned char)run.s[i - 1],
-                                             (unsigned char)run.s[i]))) {
-            next_single = best + 1;
-        } else if (longer == 0) {
-            next_single = 0; /* not possible */
-        }
-        before_last = best;
-        single = next_single;
-        longer = next_longer;
+        here.any = larger(larger(here.by[0], here.by[1]),
+                          larger(here.by[2], here.by[3]));
+        here.any = larger(here.any, last[0].any);
+        memmove(&last[1], &last[0], 3 * sizeof(*last));
+        last[0] = here;
     }
-    return single > longer ? single : longer;
+    return (size_t)last[0].any;
 }
 
 enum form { FORM_BARE, FORM_SPACED, FORM_CAPITAL, FORM_SPACED_CAPITAL };
@@ -340,10 +402,12 @@ static size_t count_space(struct str text, size_t at, struct count *sum)
             bool joins = is_letter(next) ||
                          (is_punct(next) && next > ' ' && next < 0x7f);
 
-            tokens = space_run(' ', len - 1) + (joins ? 0 : 1) +
-                     (next >= 0x80 ? 1 : 0);
-            if (next >= 0x80) {
-                sum->estimate -= 2; /* a letter mostly takes the space */
+            /* what has three bytes may be torn by a space: " 周" */
+            bool is_torn = next >= 0xe0;
+
+            tokens = space_run(' ', len - 1) + (joins ? 0 : 1) + is_torn;
+            if (next >= 0x80) { /* a letter mostly takes the space */
+                sum->estimate -= is_torn ? 2 : 1;
             }
         }
         if (stop == end && has_next && text.s[i] != ' ' && text.s[i] != '\n' &&

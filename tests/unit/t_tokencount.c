@@ -30,6 +30,38 @@ static void the_bound_is_never_below_the_real_count(void **state)
     }
 }
 
+/* A bound far above what a text costs leaves contexts half empty. */
+static void the_bound_is_not_far_above_in_other_languages(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t real; /* by the encoding that makes more of it */
+        double most;
+    } said[] = {
+        {"Gestern kam der Klempner endlich vorbei und hat die Pumpe im Keller "
+         "getauscht, die Rechnung liegt auf dem Kühlschrank.",
+         37, 1.6},
+        {"昨日やっと配管工の人が来て、地下室のポンプを交換してくれました。"
+         "請求書は冷蔵庫の上にあります。",
+         52, 1.25},
+        {"昨天水管工终于来了，把地下室的水泵换了，发票放在冰箱上。", 34, 1.25},
+        {"Вчера наконец пришёл сантехник и поменял насос в подвале, счёт лежит "
+         "на холодильнике.",
+         46, 2.1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        size_t bound = text_token_bound(str_of(said[i].text));
+
+        if (bound < said[i].real ||
+            (double)bound > said[i].most * (double)said[i].real) {
+            fail_msg("\"%s\": bound %zu, real %zu", said[i].text, bound,
+                     said[i].real);
+        }
+    }
+}
+
 static void the_estimate_is_near_over_all_prose_and_code(void **state)
 {
     double estimate = 0;
@@ -80,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bound_is_never_below_the_real_count),
+        cmocka_unit_test(the_bound_is_not_far_above_in_other_languages),
         cmocka_unit_test(the_estimate_is_near_over_all_prose_and_code),
         cmocka_unit_test(a_nul_byte_is_not_the_end),
         cmocka_unit_test(nothing_has_no_tokens),
