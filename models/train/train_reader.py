@@ -187,6 +187,7 @@ class Encoder(nn.Module):
         self.drop = nn.Dropout(.1)
         self.layers = nn.ModuleList(Layer(dim, inner, 12) for _ in range(n))
         self.read_layer = min(read_layer, n)
+        self.top_kinds = ()
         self.heads = nn.ModuleDict({k: nn.Linear(dim, c)
                                     for k, c in HEADS.items()})
         # reading after the last layer too: only to see what the depth is worth
@@ -225,10 +226,8 @@ class Encoder(nn.Module):
                 name.startswith("layers.") and
                 int(name.split(".")[1]) >= self.read_layer)
 
-    top = ()  # the layers after read_layer once more, for some kinds of pairs
-    top_kinds = ()
-
     def put_top(self, other, kinds):
+        """The layers after read_layer once more, for some kinds of pairs."""
         self.top = other.layers[self.read_layer:]
         self.top_kinds = kinds
 
