@@ -313,6 +313,7 @@ VNNI static void vnni_panel(const struct reader_dense *dense, size_t o,
                             const int8_t *q, const float *scales, size_t n_rows,
                             float *out)
 {
+    /* 128 KB: every thread that reads has a stack of a megabyte at least */
     _Alignas(64) int8_t panel[READER_MAX_IN * VNNI_OUTS];
     size_t n_in = dense->n_in;
     __m512i off[2];

@@ -118,8 +118,10 @@ static bool is_three(const uint32_t *table, const char *s, bool otherwise)
     return table[27 * a + b] >> c & 1;
 }
 
-/* The most tokens up to a place, by the length of the last: 1, 2, 3 or more;
- * INT_MIN where there are none such. */
+/* Less than any count, and still so after all that is added to it. */
+#define NO_WAY (INT_MIN / 2)
+
+/* The most tokens up to a place, by the length of the last: 1, 2, 3 or more. */
 struct most {
     int by[4];
     int any; /* the most of them, here or before */
@@ -158,10 +160,8 @@ static int end_in_two(const struct most *last, const char *s, size_t i)
 /* The most tokens that merging can leave of a run of letters. */
 static size_t worst_case(struct str run)
 {
-    static const struct most none = {
-        {INT_MIN / 2, INT_MIN / 2, INT_MIN / 2, INT_MIN / 2}, INT_MIN / 2};
-    static const struct most start = {
-        {INT_MIN / 2, INT_MIN / 2, INT_MIN / 2, 0}, 0};
+    static const struct most none = {{NO_WAY, NO_WAY, NO_WAY, NO_WAY}, NO_WAY};
+    static const struct most start = {{NO_WAY, NO_WAY, NO_WAY, 0}, 0};
     /* up to the last four places, the nearest first */
     struct most last[4] = {start, none, none, none};
 
@@ -170,7 +170,7 @@ static size_t worst_case(struct str run)
             {end_in_one(&last[0], run.s, i), end_in_two(&last[1], run.s, i),
              i >= 2 && is_three(threes_any, run.s + i - 2, true)
                  ? last[2].any + 1
-                 : INT_MIN / 2,
+                 : NO_WAY,
              last[3].any + 1},
             0};
 

@@ -434,9 +434,28 @@ static void a_small_arena_gives_no_memory(void **state)
     arena_release(&small);
 }
 
+/* A turn of megabytes without a blank is all such "words". */
+static void what_is_longer_than_any_word_is_not_stemmed(void **state)
+{
+    static const char end[] = "walkings";
+    char text[128];
+    struct str stem;
+
+    (void)state;
+    memset(text, 'o', sizeof(text));
+    memcpy(text + sizeof(text) - strlen(end), end, strlen(end));
+    assert_true(stem_word(&arena, (struct str){text, sizeof(text)},
+                          TEXT_ENGLISH, &stem));
+    assert_int_equal(stem.len, sizeof(text));
+    assert_true(stem_word(&arena, (struct str){text + 64, 64}, TEXT_ENGLISH,
+                          &stem));
+    assert_int_equal(stem.len, 64 - strlen("ings"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_longer_than_any_word_is_not_stemmed),
         cmocka_unit_test(tokens_come_whole_and_in_parts),
         cmocka_unit_test(terms_are_stems_without_stop_words),
         cmocka_unit_test(questions_meet_their_answers_in_many_languages),
