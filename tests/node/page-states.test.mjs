@@ -242,15 +242,19 @@ describe("the server", () => {
     await a.getByLabel("What is so").fill("Seen in both tabs");
     await a.locator("dialog").getByRole("button", { name: "Add" }).click();
     await b.locator(".ml-row", { hasText: "Seen in both tabs" }).waitFor();
-    /* one forgets what the other looks at: it is told, not broken */
+    /* one forgets what the other is about to pin: it is told, not broken */
     await b.locator(".ml-row", { hasText: "Seen in both tabs" }).click();
     await b.locator(".det .say", { hasText: "Seen in both tabs" }).waitFor();
     const { items } = isOk(await server.api().get("/api/v1/memories?q=Seen"));
-    isOk(await server.api().post("/api/v1/forget", { memory_ids: [items[0].id] }));
     a.allowed = [/404 \(Not Found\)/];
     b.allowed = [/404 \(Not Found\)/];
+    await b.route(`**/api/v1/memories/${items[0].id}`, async (route) => {
+      if (route.request().method() === "PATCH") isOk(await server.api().post("/api/v1/forget", { memory_ids: [items[0].id] }));
+      await route.continue();
+    });
     await b.getByRole("button", { name: "Pin", exact: true }).click();
     await b.locator("#notice", { hasText: "not there" }).waitFor();
+    await b.locator(".ml-row", { hasText: "Seen in both tabs" }).waitFor({ state: "detached" });
     await a.done();
     await b.done();
   });

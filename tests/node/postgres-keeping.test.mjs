@@ -232,40 +232,43 @@ describe("a standby that says what it still reads", () => {
     await postgres.stop();
   });
 
-  /* The same rows are seen on the standby for so long. */
-  async function read(seconds) {
-    const reader = spawn("psql", [postgres.replicaOf(server.store), "-AtqX", "-c",
-      "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c", "SELECT COUNT(*) FROM turns",
-      "-c", `SELECT pg_sleep(${seconds})`], { stdio: "ignore" });
-    await until("the primary knows what is read", () => postgres.sql("SELECT COUNT(*)"
-      + " FROM pg_stat_activity WHERE backend_type = 'walsender' AND backend_xmin IS NOT NULL") === "1");
+  /* The same rows are seen on the standby until its input ends. */
+  async function read() {
+    const reader = spawn("psql", [postgres.replicaOf(server.store), "-AtqX"],
+      { stdio: ["pipe", "ignore", "ignore"] });
+    reader.stdin.write("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT COUNT(*) FROM turns;\n");
     await until("it is read", () => postgres.replicaSql("SELECT COUNT(*) FROM pg_stat_activity"
-      + " WHERE query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()") === "1");
+      + " WHERE state = 'idle in transaction' AND backend_xmin IS NOT NULL") === "1");
     return reader;
   }
 
-  async function forget(word, seconds) {
+  /* `meanwhile` is done with the reader while it is being forgotten. */
+  async function forget(word, meanwhile) {
     const { turn } = isOk(await server.api().post("/api/v1/turns",
       { user_id: "ada", role: "user", content: `My word is ${word}, and so on.` }), 201);
     postgres.sql("CHECKPOINT");
-    const reader = await read(seconds);
-    const receipt = isOk(await server.api().post("/api/v1/forget", { turn_ids: [turn.id] }));
+    const reader = await read();
+    const told = server.api().post("/api/v1/forget", { turn_ids: [turn.id] });
+    await until("it is waited for", () => postgres.sql("SELECT COUNT(*) FROM pg_stat_activity"
+      + " WHERE state = 'active' AND query LIKE 'DO $$ DECLARE me xid%'") === "1");
+    meanwhile(reader);
+    const receipt = isOk(await told);
     postgres.sql("CHECKPOINT");
     const files = fs.readdirSync(path.join(postgres.data, "base"), { recursive: true })
       .map((name) => path.join(postgres.data, "base", name))
       .filter((name) => fs.statSync(name).isFile() && fs.readFileSync(name).includes(word));
-    reader.kill();
+    reader.stdin.end();
     return { receipt, files };
   }
 
   test("is waited for, and what is forgotten is in no file", async () => {
-    const { receipt, files } = await forget("marmaladequoin", 3);
+    const { receipt, files } = await forget("marmaladequoin", (reader) => reader.stdin.end());
     assert.equal(receipt.scrubbed, true);
     assert.deepEqual(files, []);
   });
 
   test("is not waited for without end, and the receipt says what is left", async () => {
-    const { receipt } = await forget("gallimaufryspindle", 60);
+    const { receipt } = await forget("gallimaufryspindle", () => {});
     assert.equal(receipt.scrubbed, false);
     assert.match(receipt.remains, /VACUUM FULL/);
   });
