@@ -43,8 +43,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from reader_examples import (DATE, World, both, day, goes_on, said, stretch,
-                             two_answers)
+from reader_examples import (DATE, World, both, day, goes_on, said, split,
+                             stretch, two_answers)
 from pack import load_pack
 import reader_file
 
@@ -639,7 +639,7 @@ def score_pairs(model, tokens, task, pairs):
 
 
 @torch.no_grad()
-def measure(model, tokens, worlds, splits, held, name):
+def measure(model, tokens, worlds, held, name):
     trainer = Trainer(model, tokens, {}, 0)
     M = collections.defaultdict(list)
     for group in ("en", "other"):
@@ -647,7 +647,7 @@ def measure(model, tokens, worlds, splits, held, name):
         R = collections.defaultdict(list)
         for w in ws:
             rows = [{"speaker": "assistant" if t["role"] == "assistant" else
-                     t.get("name") or "user", "sentences": splits[w.id][i],
+                     t.get("name") or "user", "sentences": split(t["text"])[:24],
                      "before": " ".join(said(b) for b in w.before[i])}
                     for i, t in enumerate(w.turns)]
             noted = {t for m in w.gold["memories"] for t in m["turns"]}
@@ -1097,10 +1097,7 @@ def main():
           held.items()}, f"{time.time() - start:.0f}s", flush=True)
     worlds = [World(w) for w in
               json.load(open(os.path.join(A.data, "worlds-dev.json")))["worlds"]]
-    splits = os.path.join(A.data, "dev-splits.json")
-    splits = json.load(open(splits)) if os.path.exists(splits) else None
-    gauge = lambda m, name: splits and measure(m, tokens, worlds, splits, held,
-                                               name)
+    gauge = lambda m, name: measure(m, tokens, worlds, held, name)
     teachers = []
     for k in range(A.teachers):
         torch.manual_seed(A.seed + 10 + k)
