@@ -12,7 +12,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "engine/ask/context.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/feed/feed.h"
 #include "engine/feed/model_use.h"

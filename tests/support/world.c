@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/json.h"
+#include "engine/read/verdicts.h"
 #include "model/embed.h"
 #include "model/reader.h"
 #include "store/db.h"
@@ -41,6 +42,9 @@ void world_use_reader(struct world *world)
         fail_msg("%s", err.message);
     }
     world->engine.reader = reader;
+    if (!world->engine.verdicts) {
+        world->engine.verdicts = verdicts_new();
+    }
 }
 
 void world_open(struct world *world)
@@ -76,6 +80,7 @@ void world_open(struct world *world)
 
 void world_close(struct world *world)
 {
+    verdicts_free(world->engine.verdicts);
     arena_release(&world->arena);
     store_close(world->engine.store);
     config_free(world->config);

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/crew.h"
 #include "engine/ask/search.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "model/reader.h"
 
 #include <stdio.h>
@@ -246,6 +246,7 @@ static void the_same_question_has_the_same_answers(void **state)
     struct search_query query = asking("what did Ada do with the pump?");
     struct search_result first = run(&query);
     struct crew *crew = talk.world.engine.crew;
+    struct verdicts *before = talk.world.engine.verdicts;
     struct verdicts *verdicts = verdicts_new();
 
     (void)state;
@@ -266,7 +267,7 @@ static void the_same_question_has_the_same_answers(void **state)
     }
     assert_true(!talk.world.engine.reader || verdicts_known(verdicts) > 0);
     talk.world.engine.crew = crew;
-    talk.world.engine.verdicts = NULL;
+    talk.world.engine.verdicts = before;
     verdicts_free(verdicts);
 }
 

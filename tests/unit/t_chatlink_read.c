@@ -5,6 +5,7 @@
 
 #include "engine/capture/read_task.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/read/verdicts.h"
 #include "task/worker.h"
 
 #define MINUTE CLOCK_MINUTE_MS
@@ -87,6 +88,23 @@ static void a_chat_waits_until_the_reader_has_seen_it(void **state)
     assert_true(n_chats_waiting() > 0);
     work_off();
     assert_int_equal(n_chats_waiting(), 0);
+}
+
+static void what_was_read_of_two_chats_is_remembered(void **state)
+{
+    struct verdicts *verdicts;
+    uint64_t n_known;
+
+    (void)state;
+    world_use_reader(&talk.world);
+    verdicts = talk.world.engine.verdicts;
+    assert_non_null(verdicts);
+    sms(0, "The outboard motor of our little boat stalls at low revs");
+    talk_by(&talk, "web", 4 * DAY, TURN_USER,
+            "the boat again: the motor still stalls as soon as revs are low");
+    n_known = verdicts_known(verdicts);
+    work_off(); /* which looks twice, before the writer is taken and after */
+    assert_true(verdicts_known(verdicts) > n_known);
 }
 
 static void one_matter_in_other_words_is_seen_by_the_reader(void **state)
@@ -236,6 +254,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_talk, close_talk)
     static const struct CMUnitTest tests[] = {
         CASE(a_chat_waits_until_the_reader_has_seen_it),
+        CASE(what_was_read_of_two_chats_is_remembered),
         CASE(one_matter_in_other_words_is_seen_by_the_reader),
         CASE(a_matter_is_taken_up_where_it_stands),
         CASE(a_chat_kept_apart_is_linked_by_the_reader),

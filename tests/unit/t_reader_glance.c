@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include "base/arena.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "model/reader_internal.h"
 #include "support/reader_model.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "support/reader_model.h"
 
 #include <pthread.h>

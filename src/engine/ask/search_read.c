@@ -14,7 +14,7 @@
 #include "base/crew.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"

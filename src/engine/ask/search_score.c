@@ -14,7 +14,7 @@
 
 #include "base/config.h"
 #include "base/crew.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"

@@ -14,7 +14,7 @@
 #include "engine/ask/search_internal.h"
 
 #include "base/crew.h"
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/memory/lineage.h"

@@ -5,7 +5,9 @@
  * A pair takes the reader some ten milliseconds, so few are read: the
  * stretches of earlier chats that share the most telling words with the new
  * chat's beginning. Everything is looked up and read twice, before the writer
- * is taken and inside; the second time the reader's answers are known.
+ * is taken and inside; the second time the reader's answers are known, as they
+ * are when the chat goes on and nothing new is seen of its beginning
+ * (verdicts.h).
  */
 #include "engine/chatlink/chatlink_read.h"
 
@@ -21,6 +23,7 @@
 #include "engine/core/task.h"
 #include "engine/core/work.h"
 #include "engine/read/sense.h"
+#include "engine/read/verdicts.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,8 +87,8 @@ struct work {
     struct arena *arena;
     int64_t now_ms;
     struct uuid chat_id;
+    int64_t tenant;
     struct batch_work batch;
-    struct sense_memo memo;
     bool is_of_joined; /* only what words have joined is read */
     /* what was looked up */
     struct chat chat;
@@ -318,17 +321,35 @@ static struct stretch *next_best(struct work *work, const bool *is_taken,
     return best;
 }
 
-static enum clew_status read_pairs(struct work *work, struct clew_error *err)
+/* The reader's word on one stretch of an earlier chat; where another of the
+ * same chat made it certain, this one cannot change anything. */
+static enum clew_status read_stretch(struct work *work,
+                                     const struct stretch *stretch,
+                                     struct clew_error *err)
 {
-    struct reader_pair pairs[READ_IN_ALL];
-    struct reader_verdict verdicts[READ_IN_ALL];
-    size_t chats[READ_IN_ALL];
+    struct candidate *candidate = &work->candidates[stretch->chat];
+    struct reader_pair pair = {work->beginning, stretch->text};
+    struct reader_verdict verdict;
+
+    if (candidate->matter >= SURE_AT) {
+        return CLEW_OK;
+    }
+    if (verdicts_compare(work->engine->verdicts, work->engine->reader,
+                         work->tenant, READER_MATTER, &pair,
+                         &verdict) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    candidate->matter = fmax(candidate->matter, (double)verdict.p[0]);
+    return CLEW_OK;
+}
+
+static enum clew_status read_best(struct work *work, struct clew_error *err)
+{
     bool is_taken[MAX_STRETCHES] = {false};
     size_t per_chat[MAX_CHATS] = {0};
-    size_t n = 0;
     enum clew_status status = CLEW_OK;
 
-    while (n < READ_IN_ALL) {
+    for (size_t n = 0; n < READ_IN_ALL && status == CLEW_OK; n++) {
         struct stretch *best = next_best(work, is_taken, per_chat);
 
         if (!best || (work->is_of_joined && best->shared < JOINED_WEIGHT)) {
@@ -336,20 +357,7 @@ static enum clew_status read_pairs(struct work *work, struct clew_error *err)
         }
         is_taken[best - work->stretches] = true;
         per_chat[best->chat]++;
-        chats[n] = best->chat;
-        pairs[n++] = (struct reader_pair){work->beginning, best->text};
-    }
-    if (n > 0) {
-        status =
-            sense_compare(&work->batch, READER_MATTER, pairs, n, verdicts, err);
-    }
-    for (size_t i = 0; i < n && status == CLEW_OK; i++) {
-        struct candidate *candidate = &work->candidates[chats[i]];
-        double matter = (double)verdicts[i].p[0];
-
-        if (matter > candidate->matter) {
-            candidate->matter = matter;
-        }
+        status = read_stretch(work, best, err);
     }
     return status;
 }
@@ -361,10 +369,8 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
     struct arena own;
     enum clew_status status;
 
-    work->batch = (struct batch_work){.engine = work->engine,
-                                      .tx = tx,
-                                      .arena = work->arena,
-                                      .memo = &work->memo};
+    work->batch = (struct batch_work){
+        .engine = work->engine, .tx = tx, .arena = work->arena};
     work->last = NULL;
     work->beginning = (struct str){NULL, 0};
     work->n_said = work->n_words = 0;
@@ -383,7 +389,7 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
         status = read_earlier(work, &own, i, err);
     }
     arena_release(&own);
-    return status == CLEW_OK && work->last ? read_pairs(work, err) : status;
+    return status == CLEW_OK && work->last ? read_best(work, err) : status;
 }
 
 /* --- what follows --- */
@@ -589,6 +595,7 @@ enum clew_status chatlink_read_told(struct engine *engine,
         work->engine = engine;
         work->arena = arena;
         work->now_ms = clock_now_ms(engine->clock);
+        work->tenant = scope->tenant;
         work->chat_id = told->chat_id;
         work->is_of_joined = true;
         status = store_read(engine->store, scope, do_look, work, err);
@@ -612,6 +619,7 @@ enum clew_status chatlink_read_task(struct engine *engine,
     }
     work->engine = engine;
     work->task = task;
+    work->tenant = task->scope.tenant;
     work->arena = arena;
     work->now_ms = clock_now_ms(engine->clock);
     status = task_get_id(task, "chat_id", &work->chat_id, err);

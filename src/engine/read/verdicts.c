@@ -2,7 +2,7 @@
 /*
  * verdicts.c - a table in sets of a few, by hash. See verdicts.h.
  */
-#include "engine/ask/verdicts.h"
+#include "engine/read/verdicts.h"
 
 #include "base/alloc.h"
 #include "base/arena.h"
