@@ -490,6 +490,63 @@ static void what_friends_tell_each_other(void **state)
     CHECK(rows);
 }
 
+/* 2026-04-15 is a Wednesday. */
+static void one_of_a_months_weekdays(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-04-15", "The regatta is on the third Saturday in June.",
+         "2026-06-20", NULL},
+        {"2026-04-15", "We signed on the second Monday of March.",
+         "2026-03-09", NULL},
+        {"2026-04-15", "the last Tuesday of next month suits everyone",
+         "2026-05-26", NULL},
+        {"2026-04-15", "Opening night: first Friday in October 2027",
+         "2027-10-01", NULL},
+        {"2026-12-02", "The audit starts on the first Monday of next month.",
+         "2027-01-04", NULL},
+        {"2026-04-15", "Der Flohmarkt ist am ersten Sonntag im Juli.",
+         "2026-07-05", NULL},
+        {"2026-04-15", "La feria es el tercer jueves de mayo.", "2026-05-21",
+         NULL},
+        {"2026-04-15", "La brocante a lieu le quatrième dimanche de juin.",
+         "2026-06-28", NULL},
+        {"2026-04-15", "Il mercatino è il secondo sabato di giugno.",
+         "2026-06-13", NULL},
+        /* of no month, or of each */
+        {"2026-04-15", "The knitting circle meets on the second Tuesday.", NULL,
+         NULL},
+        {"2026-04-15", "rehearsal is on the last Thursday of the month", NULL,
+         NULL},
+        {"2026-04-15", "My first Monday at the bakery went well.", NULL, NULL},
+        {"2026-04-15", "I rang her last Monday.", "2026-04-13", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
+static void days_counted_from_a_day(void **state)
+{
+    static const struct said rows[] = {
+        {"2026-04-15", "Heute in drei Wochen ist die Prüfung.", "2026-05-06",
+         NULL},
+        {"2026-04-15", "Heute in zehn Tagen kommt der Gutachter.", "2026-04-25",
+         NULL},
+        {"2026-04-15", "Am Freitag in einer Woche gebe ich ab.", "2026-04-24",
+         NULL},
+        {"2026-04-15", "Freitag in vierzehn Tagen passt uns.", "2026-05-01",
+         NULL},
+        {"2026-04-15", "today in two weeks we hand over the keys", "2026-04-29",
+         NULL},
+        /* a month without such a day is passed over */
+        {"2026-04-15", "The lease ends on the 31st.", "2026-05-31", NULL},
+        {"2026-04-15", "He paid us on the 31st.", "2026-03-31", NULL},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,6 +566,8 @@ int main(void)
         cmocka_unit_test(french_days),
         cmocka_unit_test(limits_and_beginnings),
         cmocka_unit_test(what_friends_tell_each_other),
+        cmocka_unit_test(one_of_a_months_weekdays),
+        cmocka_unit_test(days_counted_from_a_day),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

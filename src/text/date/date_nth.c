@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * date_nth.c - days by their number alone: "the 13th", "Friday the 13th", "the
- * 12th of next month". See dates_internal.h.
+ * 12th of next month", "the second Tuesday in March". See dates_internal.h.
  */
 #include "text/date/dates_internal.h"
 
@@ -38,7 +38,10 @@ static bool nth_day(const struct date_ref *ref, int64_t number, int64_t *out)
         month = ref->month;
     }
     if (!day_of(year, month, number, out)) {
-        return false;
+        /* "the 31st" in a month of thirty days */
+        int64_t index = year * 12 + month - 1 + (side == TENSE_PAST ? -1 : 1);
+
+        return day_of(index / 12, index % 12 + 1, number, out);
     }
     if (side == TENSE_PAST && *out > ref->today) {
         *out = day_move(*out, DU_MONTH, -1);
@@ -201,6 +204,120 @@ bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out)
     *out = when_days(day, day + 1, DATE_DAY);
     out->is_relative = true;
     out->is_unsure = !is_near;
+    *at = next;
+    return true;
+}
+
+/* ---- one of a month's weekdays ---- */
+
+/* Of a month's Tuesdays the fifth is the last there can be. */
+#define MAX_RANK 5
+#define LAST_RANK 0
+
+/* "the second Tuesday", "the last Friday" */
+static bool take_rank(const struct date_parser *p, size_t *at,
+                      int64_t *out_rank, int64_t *out_weekday)
+{
+    size_t next = *at;
+    const struct date_item *rank;
+    const struct date_item *weekday;
+    bool is_last;
+
+    date_skip(p, &next, DC_THE);
+    rank = date_item_at(p, next);
+    weekday = date_item_at(p, next + 1);
+    is_last = rank->class == DC_LAST && rank->value == 0;
+    if (weekday->class != DC_WEEKDAY || weekday->breaks ||
+        date_class_before(p, *at) == DC_WEEKDAY || /* "Sat the 1st, Monday" */
+        !(is_last || (rank->class == DC_ORDINAL && rank->value <= MAX_RANK))) {
+        return false;
+    }
+    *out_rank = is_last ? LAST_RANK : rank->value;
+    *out_weekday = weekday->value;
+    *at = next + 2;
+    return true;
+}
+
+/* The day in that month; false if it has no fifth. */
+static bool rank_in(int64_t year, int64_t month, int64_t rank, int64_t weekday,
+                    int64_t *out)
+{
+    int64_t first;
+    int64_t next;
+    int64_t day;
+
+    if (!day_of(year, month, 1, &first)) {
+        return false;
+    }
+    next = day_move(first, DU_MONTH, 1);
+    day = first + (weekday - day_weekday(first) + 7) % 7;
+    day += 7 * (rank == LAST_RANK ? (next - 1 - day) / 7 : rank - 1);
+    *out = day;
+    return day < next;
+}
+
+/* The same in "March", "March 2027", "next month". */
+static bool rank_of(const struct date_parser *p, size_t *at, int64_t rank,
+                    int64_t weekday, struct when *out)
+{
+    const struct date_ref *ref = &p->ref;
+    int64_t month = date_item_at(p, *at + 1)->value;
+    int64_t year = ref->year;
+    int64_t shift = 0;
+    int64_t day;
+    bool is_unsure = false;
+    bool has_year = false;
+
+    if (take_month_of(p, at, &shift)) {
+        month = ref->month + shift;
+        year += month < 1 ? -1 : month > 12 ? 1 : 0;
+        month = (month + 11) % 12 + 1;
+    } else if ((date_is(p, *at, DC_OF) || date_is(p, *at, DC_IN)) &&
+               date_is(p, *at + 1, DC_MONTH)) {
+        *at += 2;
+        has_year = date_take_year(p, at, &year);
+        if (!has_year && rank_in(year, month, rank, weekday, &day)) {
+            year = date_year_for(ref, when_days(day, day + 1, DATE_DAY),
+                                 &is_unsure);
+        }
+    } else {
+        return false;
+    }
+    if (!rank_in(year, month, rank, weekday, &day)) {
+        return false;
+    }
+    *out = when_days(day, day + 1, DATE_DAY);
+    out->is_relative = !has_year;
+    out->is_unsure = is_unsure;
+    return true;
+}
+
+bool date_rule_rank(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at;
+    int64_t rank;
+    int64_t weekday;
+
+    if (!take_rank(p, &next, &rank, &weekday) ||
+        !rank_of(p, &next, rank, weekday, out)) {
+        return false;
+    }
+    *at = next;
+    return true;
+}
+
+bool date_is_rank_alone(const struct date_parser *p, size_t *at)
+{
+    size_t next = *at;
+    struct when when;
+    int64_t rank;
+    int64_t weekday;
+
+    if (date_rule_rank(p, &next, &when) ||
+        !take_rank(p, &next, &rank, &weekday) ||
+        (rank == LAST_RANK && !date_is(p, next, DC_OF))) {
+        return false;
+    }
     *at = next;
     return true;
 }

@@ -9,6 +9,8 @@
 #include "text/date/dates_internal.h"
 
 #define DAY CLOCK_DAY_MS
+/* The most days or weeks of "today in three weeks". */
+#define MAX_ON 100
 
 /* ---- times of day ---- */
 
@@ -333,6 +335,40 @@ static bool parse_beside(const struct date_parser *p, size_t *at,
     return true;
 }
 
+/* "heute in einer Woche", "Dienstag in 14 Tagen", "Tuesday in two weeks": that
+ * day, where "in two weeks" alone is any of its week. */
+static bool parse_on(const struct date_parser *p, size_t *at, struct when *out)
+{
+    size_t next = *at + 2;
+    const struct date_item *from = date_item_at(p, *at);
+    const struct date_item *unit;
+    int64_t day = p->ref.today + from->value;
+    int64_t n;
+
+    if ((from->class != DC_TODAY && from->class != DC_WEEKDAY) ||
+        !date_is(p, *at + 1, DC_IN) || date_item_at(p, *at + 1)->is_risky ||
+        !date_take_count(p, &next, &n)) {
+        return false;
+    }
+    unit = date_item_at(p, next);
+    if (unit->class != DC_UNIT || n > MAX_ON ||
+        (unit->value != DU_WEEK && unit->value != DU_DAY)) {
+        return false;
+    }
+    n *= unit->value == DU_WEEK ? 7 : 1;
+    if (from->class == DC_WEEKDAY) {
+        if (n < 7 || n % 7 > 1) {
+            return false;
+        }
+        n -= n % 7; /* eight days are a week: both ends count */
+        day = date_weekday_from(&p->ref, from->value, DC_COMING);
+    }
+    *out = when_days(day + n, day + n + 1, DATE_DAY);
+    out->is_relative = true;
+    *at = next + 1;
+    return true;
+}
+
 static bool parse_point(const struct date_parser *p, size_t *at,
                         struct when *out)
 {
@@ -344,7 +380,7 @@ static bool parse_point(const struct date_parser *p, size_t *at,
         next++;
     }
     if (parse_third(p, &next, out) || parse_beside(p, &next, out) ||
-        parse_time(p, &next, out)) {
+        parse_on(p, &next, out) || parse_time(p, &next, out)) {
         *at = next;
         return true;
     }

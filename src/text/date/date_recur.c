@@ -183,6 +183,9 @@ bool date_recurs(const struct date_parser *p, size_t *at)
 {
     size_t next = *at;
 
+    if (date_is_rank_alone(p, at)) {
+        return true; /* of no month, or of each */
+    }
     if (date_is(p, next, DC_WEEKDAY) &&
         !date_is_preposition(date_class_before(p, next)) &&
         take_timetable(p, at)) {

@@ -503,10 +503,10 @@ bool date_base(const struct date_parser *p, size_t *at, struct when *out)
 {
     static rule_fn *const rules[] = {
         rule_day_of_week, rule_today,      rule_last_but_one, rule_day_beside,
-        date_rule_count,  date_rule_which, date_rule_days,    date_rule_month,
-        date_rule_nth,    rule_weekday,    rule_weekend,      rule_season,
-        rule_unit_which,  rule_holiday,    rule_quarter,      rule_decade,
-        rule_numeric,     rule_year,
+        date_rule_count,  date_rule_rank,  date_rule_which,   date_rule_days,
+        date_rule_month,  date_rule_nth,   rule_weekday,      rule_weekend,
+        rule_season,      rule_unit_which, rule_holiday,      rule_quarter,
+        rule_decade,      rule_numeric,    rule_year,
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -31,6 +31,10 @@
  *     12/04" a day and its month where the language writes them so.
  *   - "dans", "dentro de", "fra" and "daqui a" are to come whatever the verb.
  *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
+ *   - "heute in zwei Wochen" is that very day, "Dienstag in acht Tagen" a week
+ *     after the coming Tuesday.
+ *   - "the second Tuesday in March" is one day; without a month, or "of the
+ *     month", it is none.
  *   - An hour alone ("open till 18:00") is unsure: it says no day.
  *   - What was made "from Monday" is past, "from Monday on" is to come; of
  *     "asked for leave from May" the near May; a habit begins on a sure day.

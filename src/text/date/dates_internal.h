@@ -347,6 +347,11 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out);
 bool date_rule_days(const struct date_parser *p, size_t *at, struct when *out);
 /* on the 5th, Friday the 5th */
 bool date_rule_nth(const struct date_parser *p, size_t *at, struct when *out);
+/* the second Tuesday in March, the last Friday of next month */
+bool date_rule_rank(const struct date_parser *p, size_t *at, struct when *out);
+/* Move past such words without a month: "my first Monday", "the last Friday of
+ * the month". */
+bool date_is_rank_alone(const struct date_parser *p, size_t *at);
 /* "Sat 14", "the 14th", "14"; the weekday is -1 if none was said */
 bool date_take_day(const struct date_parser *p, size_t *at, int64_t *out_day,
                    int64_t *out_weekday);
