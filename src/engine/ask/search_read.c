@@ -14,10 +14,10 @@
 #include "base/crew.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/memory/memory.h"
 #include "engine/read/sense.h"
+#include "engine/read/verdicts.h"
 #include "model/reader.h"
 
 #include <math.h>

@@ -14,11 +14,11 @@
 #include "engine/ask/search_internal.h"
 
 #include "base/crew.h"
-#include "engine/read/verdicts.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/memory/lineage.h"
 #include "engine/memory/memory.h"
+#include "engine/read/verdicts.h"
 #include "store/db.h"
 #include "talk/effort_words.h"
 

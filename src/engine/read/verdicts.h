@@ -3,9 +3,10 @@
  * verdicts.h - what the reader said of two texts before.
  *
  * A verdict follows from its texts alone and never grows old. The next page of
- * an answer, the same question put again, in words or for a context, and two
- * turns of which the one updates the other meet the same pairs; each takes some
- * 15 to 30 ms of a processor to read. Texts are not kept, only their hash; what
+ * an answer, the same question put again, in words or for a context, two turns
+ * of which the one updates the other, and a chat's beginning beside earlier
+ * chats as it goes on meet the same pairs; each takes some 15 to 30 ms of a
+ * processor to read. Texts are not kept, only their hash; what
  * was not asked for long makes room. One tenant's pairs are nobody else's: how
  * soon an answer comes must not tell what others asked.
  * Thread-safety: internally locked.

@@ -263,15 +263,16 @@ static bool rank_of(const struct date_parser *p, size_t *at, int64_t rank,
     const struct date_ref *ref = &p->ref;
     int64_t month = date_item_at(p, *at + 1)->value;
     int64_t year = ref->year;
-    int64_t shift = 0;
+    int64_t shift;
     int64_t day;
     bool is_unsure = false;
     bool has_year = false;
 
     if (take_month_of(p, at, &shift)) {
-        month = ref->month + shift;
-        year += month < 1 ? -1 : month > 12 ? 1 : 0;
-        month = (month + 11) % 12 + 1;
+        int64_t index = ref->year * 12 + ref->month - 1 + shift;
+
+        year = index / 12;
+        month = index % 12 + 1;
     } else if ((date_is(p, *at, DC_OF) || date_is(p, *at, DC_IN)) &&
                date_is(p, *at + 1, DC_MONTH)) {
         *at += 2;
