@@ -538,6 +538,9 @@ static void days_counted_from_a_day(void **state)
          NULL},
         {"2026-04-15", "today in two weeks we hand over the keys", "2026-04-29",
          NULL},
+        /* "am" is English, too, and Mai a name */
+        {"2026-04-15", "Anprobe am 9. Mai", "2026-05-09", NULL},
+        {"2026-04-15", "Mai called about the fitting", NULL, NULL},
         /* a month without such a day is passed over */
         {"2026-04-15", "The lease ends on the 31st.", "2026-05-31", NULL},
         {"2026-04-15", "He paid us on the 31st.", "2026-03-31", NULL},

@@ -289,6 +289,23 @@ static size_t read_items(struct str text, const struct tokens *tokens,
     return n_triggers;
 }
 
+/* "1. Mai", where it is no day yet: English writes no dot there. */
+static bool has_german_day(const struct tokens *tokens)
+{
+    for (size_t i = 0; i + 2 < tokens->count; i++) {
+        const struct token *token = &tokens->items[i];
+
+        if (token[0].kind == TOKEN_NUMBER && token[1].kind == TOKEN_PUNCT &&
+            str_eq(token[1].folded, STR(".")) && token[0].to == token[1].from &&
+            token[2].kind == TOKEN_WORD && token[2].flags & TOKEN_CAPITAL &&
+            date_is_month(token[2].folded) &&
+            date_item_as(tokens, i + 2, token[2].folded).class != DC_MONTH) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * A text too short to tell its language by function words may tell it by its
  * days: "semana que vem" is no Spanish, "Il martedì vado in piscina" no
@@ -296,6 +313,9 @@ static size_t read_items(struct str text, const struct tokens *tokens,
  */
 static enum text_language neighbour_of(const struct tokens *tokens)
 {
+    if (tokens->count <= SHORT_ITEMS && has_german_day(tokens)) {
+        return TEXT_GERMAN; /* though "am" is English, too */
+    }
     /* one word alone may be another's: "hier" */
     return tokens->language != TEXT_ENGLISH && tokens->count <= SHORT_ITEMS
                ? date_language(tokens, 2)
