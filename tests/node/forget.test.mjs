@@ -3,20 +3,11 @@
  * forget.test.mjs - what is forgotten is gone: rows, results, and raw bytes.
  */
 import assert from "node:assert/strict";
-import fs from "node:fs";
-import path from "node:path";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
+import { filesWith } from "./lib/files.mjs";
 import { client } from "./lib/server.mjs";
-
-/* Every file below a folder that holds `text`. */
-function filesWith(folder, text) {
-  return fs.readdirSync(folder, { recursive: true })
-    .map((name) => path.join(folder, name))
-    .filter((file) => fs.statSync(file).isFile())
-    .filter((file) => fs.readFileSync(file).includes(text));
-}
 
 onEachBackend("forget", (open, backend) => {
   let server;

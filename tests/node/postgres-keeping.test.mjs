@@ -11,6 +11,7 @@ import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
+import { filesWith } from "./lib/files.mjs";
 import { startPostgres } from "./lib/postgres.mjs";
 import { bin, clew, startServer, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
@@ -31,13 +32,6 @@ describe("postgres", () => {
   }
   const say = (server, content) => server.api().post("/api/v1/turns",
     { user_id: "ada", role: "user", content });
-
-  function filesWith(folder, word) {
-    return fs.readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.join(entry.path, entry.name))
-      .filter((name) => fs.readFileSync(name).includes(word));
-  }
 
   /* Whose file it is, for whoever reads the failure. */
   const tableOf = (server, file) => postgres.sql(
@@ -254,9 +248,7 @@ describe("a standby that says what it still reads", () => {
     meanwhile(reader);
     const receipt = isOk(await told);
     postgres.sql("CHECKPOINT");
-    const files = fs.readdirSync(path.join(postgres.data, "base"), { recursive: true })
-      .map((name) => path.join(postgres.data, "base", name))
-      .filter((name) => fs.statSync(name).isFile() && fs.readFileSync(name).includes(word));
+    const files = filesWith(path.join(postgres.data, "base"), word);
     reader.stdin.end();
     return { receipt, files };
   }
