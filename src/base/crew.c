@@ -6,37 +6,29 @@
 #include "base/crew.h"
 
 #include "base/alloc.h"
+#include "base/background.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-/* One crew_run(), on its caller's stack. */
-struct job {
-    crew_fn fn;
-    void *arg;
-    size_t n_steps;
-    size_t next;     /* step to take */
-    size_t n_active; /* steps that others are at */
-    struct job *after;
-};
-
 struct crew {
-    pthread_mutex_t lock; /* guards all below and the jobs in the list */
-    pthread_cond_t work;  /* a job has steps, or the end */
-    pthread_cond_t done;  /* a helper finished a step */
-    struct job *jobs;     /* that have steps to take */
+    pthread_mutex_t lock;  /* guards all below and the jobs in the list */
+    pthread_cond_t work;   /* a job has steps, or the end */
+    pthread_cond_t done;   /* a helper finished a step */
+    struct crew_job *jobs; /* that have steps to take */
     pthread_t threads[CREW_MAX_HELPERS];
+    const char *background; /* what helpers are called; NULL: they hurry */
     size_t n_wanted;
     size_t n_threads;
     bool has_started;
     bool is_closing;
 };
 
-static void leave_list(struct crew *crew, const struct job *job)
+static void leave_list(struct crew *crew, const struct crew_job *job)
 {
-    struct job **at = &crew->jobs;
+    struct crew_job **at = &crew->jobs;
 
     while (*at && *at != job) {
         at = &(*at)->after;
@@ -47,7 +39,7 @@ static void leave_list(struct crew *crew, const struct job *job)
 }
 
 /* The next step of a job; its last one takes it from the list. */
-static size_t take_step(struct crew *crew, struct job *job)
+static size_t take_step(struct crew *crew, struct crew_job *job)
 {
     size_t step = job->next++;
 
@@ -62,9 +54,12 @@ static void *help(void *arg)
 {
     struct crew *crew = arg;
 
+    if (crew->background) {
+        background_begin(crew->background);
+    }
     (void)pthread_mutex_lock(&crew->lock);
     while (!crew->is_closing) {
-        struct job *job = crew->jobs;
+        struct crew_job *job = crew->jobs;
 
         if (!job) {
             (void)pthread_cond_wait(&crew->work, &crew->lock);
@@ -94,13 +89,14 @@ static void start(struct crew *crew)
     }
 }
 
-struct crew *crew_open(size_t n_helpers)
+struct crew *crew_open(size_t n_helpers, const char *background)
 {
     struct crew *crew = alloc_zero(1, sizeof(*crew));
 
     if (!crew) {
         return NULL;
     }
+    crew->background = background;
     crew->n_wanted =
         n_helpers < CREW_MAX_HELPERS ? n_helpers : CREW_MAX_HELPERS;
     (void)pthread_mutex_init(&crew->lock, NULL);
@@ -135,32 +131,51 @@ size_t crew_fitting(void)
     return helpers < CREW_MAX_HELPERS ? helpers : CREW_MAX_HELPERS;
 }
 
-void crew_run(struct crew *crew, crew_fn fn, void *arg, size_t n_steps)
+void crew_begin(struct crew *crew, struct crew_job *job, crew_fn fn, void *arg,
+                size_t n_steps)
 {
-    struct job job = {.fn = fn, .arg = arg, .n_steps = n_steps};
-
-    if (!crew || n_steps < 2) {
-        for (size_t i = 0; i < n_steps; i++) {
-            fn(arg, i);
-        }
+    *job = (struct crew_job){.fn = fn, .arg = arg, .n_steps = n_steps};
+    if (!crew || n_steps == 0) {
         return;
     }
     (void)pthread_mutex_lock(&crew->lock);
     if (!crew->has_started) {
         start(crew);
     }
-    job.after = crew->jobs;
-    crew->jobs = &job;
+    job->after = crew->jobs;
+    crew->jobs = job;
     (void)pthread_cond_broadcast(&crew->work);
-    while (job.next < n_steps) {
-        size_t step = take_step(crew, &job);
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_end(struct crew *crew, struct crew_job *job)
+{
+    if (!crew) {
+        for (; job->next < job->n_steps; job->next++) {
+            job->fn(job->arg, job->next);
+        }
+        return;
+    }
+    (void)pthread_mutex_lock(&crew->lock);
+    while (job->next < job->n_steps) {
+        size_t step = take_step(crew, job);
 
         (void)pthread_mutex_unlock(&crew->lock);
-        fn(arg, step);
+        job->fn(job->arg, step);
         (void)pthread_mutex_lock(&crew->lock);
     }
-    while (job.n_active > 0) {
+    while (job->n_active > 0) {
         (void)pthread_cond_wait(&crew->done, &crew->lock);
     }
     (void)pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_run(struct crew *crew, crew_fn fn, void *arg, size_t n_steps)
+{
+    struct crew_job job;
+
+    /* one step is the caller's, whoever else is free */
+    crew = n_steps < 2 ? NULL : crew;
+    crew_begin(crew, &job, fn, arg, n_steps);
+    crew_end(crew, &job);
 }

@@ -22,8 +22,9 @@ struct crew;
 typedef void (*crew_fn)(void *arg, size_t step);
 
 /* `n_helpers` beside the caller, CREW_MAX_HELPERS at most; NULL without
- * memory. Starts no thread yet. */
-struct crew *crew_open(size_t n_helpers);
+ * memory. Starts no thread yet. With `background` they do what nobody waits
+ * for, and are shown as that (background.h). */
+struct crew *crew_open(size_t n_helpers, const char *background);
 /* Ends the helpers; NULL is nothing. */
 void crew_close(struct crew *crew);
 /* Helpers that fit this machine: one for each processor but the caller's. */
@@ -32,5 +33,22 @@ size_t crew_fitting(void);
 /* Do steps 0 to n_steps - 1 and return when all are done. A NULL crew is the
  * caller alone. */
 void crew_run(struct crew *crew, crew_fn fn, void *arg, size_t n_steps);
+
+/*
+ * The same in two parts: between them helpers work and the caller does
+ * something else. The second does what is left, and must come before the job
+ * or what its steps use goes.
+ */
+struct crew_job {
+    crew_fn fn;
+    void *arg;
+    size_t n_steps;
+    size_t next;     /* step to take */
+    size_t n_active; /* steps that helpers are at */
+    struct crew_job *after;
+};
+void crew_begin(struct crew *crew, struct crew_job *job, crew_fn fn, void *arg,
+                size_t n_steps);
+void crew_end(struct crew *crew, struct crew_job *job);
 
 #endif

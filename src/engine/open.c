@@ -178,9 +178,10 @@ static enum clew_status open_rooms(struct engine *engine,
     enum clew_status status = CLEW_OK;
 
     engine->contexts = context_cache_new();   /* works without, slower */
-    engine->crew = crew_open(crew_fitting()); /* so does this */
-    engine->verdicts = verdicts_new();        /* and this */
-    engine->secrets = secret_memo_new();      /* and this */
+    engine->crew = crew_open(crew_fitting(), NULL); /* so does this */
+    engine->later = crew_open(crew_fitting(), "clew-reader"); /* and these */
+    engine->verdicts = verdicts_new();
+    engine->secrets = secret_memo_new();
     for (size_t i = 0;
          i < sizeof(steps) / sizeof(steps[0]) && status == CLEW_OK; i++) {
         status = steps[i](engine, err);
@@ -253,6 +254,7 @@ void engine_close(struct engine *engine)
         return;
     }
     llm_close(engine->llm);
+    crew_close(engine->later);
     crew_close(engine->crew);
     verdicts_free(engine->verdicts);
     secret_memo_free(engine->secrets);

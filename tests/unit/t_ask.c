@@ -46,7 +46,7 @@ static int open_read(void **state)
         return 0;
     }
     assert_non_null(talk.world.engine.reader);
-    talk.world.engine.crew = crew_open(2);
+    talk.world.engine.crew = crew_open(2, NULL);
     return 0;
 }
 

@@ -19,7 +19,7 @@ static int open_read(void **state)
 {
     (void)open_all(state);
     world_use_reader(&talk.world);
-    talk.world.engine.crew = crew_open(2);
+    talk.world.engine.crew = crew_open(2, NULL);
     return 0;
 }
 

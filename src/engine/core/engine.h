@@ -49,6 +49,7 @@ struct engine {
     char *reader_trouble;           /* why there is none; NULL: as wished */
     atomic_bool is_stopping;        /* long work breaks off between two steps */
     struct crew *crew;              /* reads side by side; NULL: alone */
+    struct crew *later;             /* the same for what nobody waits for */
     struct verdicts *verdicts;      /* what was read before; NULL: nothing */
     struct llm *llm;                /* NULL: none is configured */
     struct context_cache *contexts; /* NULL: built every time */
