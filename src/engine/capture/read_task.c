@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/capture/read_turn.h"
+#include "engine/chat/turn.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
@@ -101,6 +102,23 @@ static enum clew_status list_next(struct stepping *s, struct store_tx *tx,
     return status;
 }
 
+/* What it asked for need not wait until it is read. */
+static enum clew_status let_go(const struct stepping *s, struct store_tx *tx,
+                               const struct uuid *id, int64_t now_ms,
+                               struct clew_error *err)
+{
+    struct turn *turn = NULL;
+    size_t count = 0;
+    bool has_asked;
+    enum clew_status status =
+        turn_find_many(tx, s->arena, id, 1, &turn, &count, err);
+
+    return status == CLEW_OK && count > 0
+               ? chatlink_read_wake(tx, s->arena, &turn->chat_id, turn->seq,
+                                    now_ms, &has_asked, err)
+               : status;
+}
+
 /* No more of this one: its failed task says so. */
 static enum clew_status give_up(struct stepping *s, struct store_tx *tx,
                                 int64_t now_ms, struct clew_error *err)
@@ -119,6 +137,9 @@ static enum clew_status give_up(struct stepping *s, struct store_tx *tx,
     if (status == CLEW_OK) {
         status = task_add_failed(tx, s->arena, &task, s->task->attempts,
                                  s->task->last_error, err);
+    }
+    if (status == CLEW_OK) {
+        status = let_go(s, tx, id, now_ms, err);
     }
     s->n_given_up += status == CLEW_OK;
     return status;
@@ -226,27 +247,59 @@ static enum clew_status fail(struct stepping *s, enum clew_status status,
     return CLEW_INTERNAL;
 }
 
-/* Read a page of turns. */
+/* Read the turns that were looked at ahead; `*out_read` of them. */
+static enum clew_status read_seen(struct stepping *s, struct arena *own,
+                                  const struct read_turn_ahead *ahead,
+                                  size_t *out_read, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    struct uuid ids[READ_TURN_AHEAD];
+    size_t n_passed = 0;
+
+    for (size_t i = 0; i < ahead->count; i++) {
+        ids[i] = ahead->turns[i].turn_id;
+    }
+    for (size_t i = 0; i < ahead->count && status == CLEW_OK &&
+                       !atomic_load(&s->engine->is_stopping);
+         i += n_passed) {
+        size_t n_early = 0;
+
+        status =
+            read_turn_some(s->engine, &s->task->scope, own, ids + i,
+                           ahead->count - i, ahead, &n_passed, &n_early, err);
+        *out_read += status == CLEW_OK ? n_passed - n_early : 0;
+        arena_clear(own);
+    }
+    return status;
+}
+
+/* Read a page of turns; while some are read helpers look at the next. */
 static enum clew_status read_page(struct stepping *s, struct arena *own,
                                   struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
     struct uuid ids[PAGE];
+    struct read_turn_ahead aheads[2];
     size_t n_read = 0;
-    size_t n_passed = 0;
+    size_t from = 0;
 
     for (size_t i = 0; i < s->count; i++) {
         ids[i] = s->turns[i].turn_id;
     }
-    for (size_t i = 0; i < s->count && status == CLEW_OK &&
-                       !atomic_load(&s->engine->is_stopping);
-         i += n_passed) {
-        size_t n_early = 0;
+    read_turn_look_begin(s->engine, &s->task->scope, ids, s->count, &aheads[0]);
+    for (size_t n = 0; aheads[n % 2].count > 0; n++) {
+        struct read_turn_ahead *now = &aheads[n % 2];
+        struct read_turn_ahead *next = &aheads[(n + 1) % 2];
+        bool is_over = status != CLEW_OK;
 
-        status = read_turn_some(s->engine, &s->task->scope, own, ids + i,
-                                s->count - i, &n_passed, &n_early, err);
-        n_read += status == CLEW_OK ? n_passed - n_early : 0;
-        arena_clear(own);
+        read_turn_look_end(now);
+        from += now->count;
+        read_turn_look_begin(s->engine, &s->task->scope, ids + from,
+                             is_over ? 0 : s->count - from, next);
+        if (!is_over) {
+            status = read_seen(s, own, now, &n_read, err);
+        }
+        read_turn_forget(now);
     }
     s->n_passed += n_read;
     if (atomic_load(&s->engine->is_stopping)) {

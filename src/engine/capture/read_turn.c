@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/crew.h"
 #include "engine/capture/observers.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
@@ -19,6 +20,7 @@
 #include "engine/core/work.h"
 #include "engine/read/reading.h"
 #include "engine/read/sense.h"
+#include "engine/understand/observation.h"
 #include "model/embed.h"
 #include "model/reader.h"
 #include "store/db.h"
@@ -50,6 +52,10 @@ DB_SQL(SELECT_PLACE,
  * when others wait for the writer. */
 #define TOGETHER 4
 #define TOGETHER_NS 2000000
+/* What a turn asked for is done by who read it, or by others after that. */
+#define LINK_WAIT_MS (10 * CLOCK_SECOND_MS)
+/* What a look ahead at one turn works in; of a longer one there is none. */
+#define AHEAD_BYTES ((size_t)32 << 20)
 /* What a turn does to chains when it is read is numbered from here. */
 #define READ_TOLD 1000
 
@@ -94,8 +100,11 @@ struct doing {
     int64_t change;   /* the turn's … */
     int64_t stored_at_ms;
     int64_t now_ms;
-    bool is_gone;  /* forgotten, or read meanwhile */
-    bool is_early; /* another of the same user comes first */
+    int64_t seq;
+    int64_t wait_ms; /* what it asked for is due so long after */
+    bool has_asked;  /* to hold its chat against earlier ones */
+    bool is_gone;    /* forgotten, or read meanwhile */
+    bool is_early;   /* another of the same user comes first */
 };
 
 /* Whether it is gone, or early. */
@@ -147,6 +156,7 @@ static enum clew_status show(struct doing *d, struct store_tx *tx, look_fn look,
     if (status == CLEW_OK) {
         work.turn = turn;
         d->change = turn->change_seq;
+        d->seq = turn->seq;
         d->stored_at_ms = turn->stored_at_ms;
         status = reading_of(d->engine, d->arena, turn, &reading, err);
     }
@@ -205,6 +215,10 @@ static enum clew_status do_read(struct store_tx *tx, void *arg,
     if (status == CLEW_OK) {
         status = db_exec(tx, &DELETE, DB_ARGS(db_uuid(d->turn_id)), err);
     }
+    if (status == CLEW_OK && d->engine->reader && !d->engine->replay) {
+        status = chatlink_read_wake(tx, d->arena, &d->chat.id, d->seq,
+                                    d->now_ms + d->wait_ms, &d->has_asked, err);
+    }
     return status == CLEW_OK ? read_log_add(tx, d->change, d->stored_at_ms, by,
                                             d->now_ms, err)
                              : status;
@@ -219,12 +233,14 @@ static bool must_foresee(const struct engine *engine)
     return engine->reader || engine->embedder != embed_static();
 }
 
-/* `out->is_early`: it still waits, for another of its user comes first. */
+/* `out->is_early`: it still waits, for another of its user comes first.
+ * `known` (may be NULL) is what the reader said of it before. */
 static enum clew_status read_one(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
                                  const struct uuid *turn_id,
-                                 struct updates *updates, struct doing *out,
-                                 struct clew_error *err)
+                                 const struct sense_memo *known,
+                                 int64_t wait_ms, struct updates *updates,
+                                 struct doing *out, struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
@@ -232,7 +248,11 @@ static enum clew_status read_one(struct engine *engine,
                           .arena = arena,
                           .turn_id = turn_id,
                           .updates = updates,
+                          .wait_ms = wait_ms,
                           .now_ms = clock_now_ms(engine->clock)};
+    if (known) {
+        out->memo = *known;
+    }
     if (must_foresee(engine)) {
         status = store_read(engine->store, scope, do_foresee, out, err);
     }
@@ -248,12 +268,84 @@ enum clew_status read_turn(struct engine *engine, const struct scope *scope,
     struct updates nobody = {0};
     struct doing doing;
     enum clew_status status =
-        read_one(engine, scope, arena, turn_id, &nobody, &doing, err);
+        read_one(engine, scope, arena, turn_id, NULL, 0, &nobody, &doing, err);
 
     if (out_early) {
         *out_early = doing.is_early;
     }
     return status;
+}
+
+/* --- ahead -----------------------------------------------------------------
+ */
+
+static enum clew_status do_look(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct doing *d = arg;
+    enum clew_status status = look_up(tx, d, &SELECT_ONE, err);
+
+    return status == CLEW_OK && !d->is_gone ? show(d, tx, understand_turn, err)
+                                            : status;
+}
+
+/* If it fails, or all is about to end, the turn is read as if nobody had
+ * looked. */
+static void look_ahead(void *arg, size_t step)
+{
+    struct read_turn_ahead *ahead = arg;
+    struct read_turn_seen *seen = &ahead->turns[step];
+    struct updates nobody = {0};
+    struct doing d = {.engine = ahead->engine,
+                      .arena = &seen->arena,
+                      .turn_id = &seen->turn_id,
+                      .updates = &nobody};
+
+    if (!atomic_load(&ahead->engine->is_stopping) &&
+        store_read(ahead->engine->store, ahead->scope, do_look, &d, NULL) ==
+            CLEW_OK) {
+        seen->memo = d.memo;
+    }
+}
+
+void read_turn_look_begin(struct engine *engine, const struct scope *scope,
+                          const struct uuid *turn_ids, size_t count,
+                          struct read_turn_ahead *ahead)
+{
+    *ahead = (struct read_turn_ahead){
+        .engine = engine,
+        .scope = scope,
+        .count = count < READ_TURN_AHEAD ? count : READ_TURN_AHEAD};
+    for (size_t i = 0; i < ahead->count; i++) {
+        ahead->turns[i].turn_id = turn_ids[i];
+        arena_init(&ahead->turns[i].arena, AHEAD_BYTES);
+    }
+    crew_begin(engine->later, &ahead->job, look_ahead, ahead,
+               engine->reader ? ahead->count : 0);
+}
+
+void read_turn_look_end(struct read_turn_ahead *ahead)
+{
+    crew_end(ahead->engine->later, &ahead->job);
+}
+
+void read_turn_forget(struct read_turn_ahead *ahead)
+{
+    for (size_t i = 0; i < ahead->count; i++) {
+        arena_release(&ahead->turns[i].arena);
+    }
+    ahead->count = 0;
+}
+
+static const struct sense_memo *seen_of(const struct read_turn_ahead *ahead,
+                                        const struct uuid *turn_id)
+{
+    for (size_t i = 0; ahead && i < ahead->count; i++) {
+        if (uuid_eq(&ahead->turns[i].turn_id, turn_id)) {
+            return &ahead->turns[i].memo;
+        }
+    }
+    return NULL;
 }
 
 /* --- a few turns together --------------------------------------------------
@@ -305,12 +397,14 @@ static enum clew_status read_together(struct engine *engine,
 enum clew_status read_turn_some(struct engine *engine,
                                 const struct scope *scope, struct arena *arena,
                                 const struct uuid *turn_ids, size_t count,
+                                const struct read_turn_ahead *ahead,
                                 size_t *out_passed, size_t *out_early,
                                 struct clew_error *err)
 {
     struct together all = {.store = engine->store,
                            .count = count < TOGETHER ? count : TOGETHER};
-    bool is_early = false;
+    struct updates nobody = {0};
+    struct doing doing;
     enum clew_status status;
 
     if (all.count > 1 && !must_foresee(engine)) {
@@ -334,9 +428,16 @@ enum clew_status read_turn_some(struct engine *engine,
         return CLEW_OK;
     }
     /* one of them may be why it failed: each by itself tells */
-    status = read_turn(engine, scope, arena, turn_ids, &is_early, err);
+    status = read_one(engine, scope, arena, turn_ids, seen_of(ahead, turn_ids),
+                      LINK_WAIT_MS, &nobody, &doing, err);
+    if (status == CLEW_OK && doing.has_asked) {
+        /* before the next turn, as if each were told when it was said; if it
+         * fails a worker does it */
+        clew_ignore(chatlink_read_now(engine, scope, arena, &doing.chat.id,
+                                      doing.seq, NULL));
+    }
     *out_passed = 1;
-    *out_early = is_early;
+    *out_early = doing.is_early;
     return status;
 }
 
@@ -446,7 +547,7 @@ read_wanted(struct engine *engine, const struct scope *scope,
     struct updates changed = {0};
     struct doing doing;
     enum clew_status status =
-        read_one(engine, scope, arena, turn_id, &changed, &doing, err);
+        read_one(engine, scope, arena, turn_id, NULL, 0, &changed, &doing, err);
 
     *out_left = doing.is_early;
     if (status != CLEW_OK || doing.is_gone || doing.is_early) {

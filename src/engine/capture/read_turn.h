@@ -22,10 +22,12 @@
 #define ENGINE_READ_TURN_H
 
 #include "base/arena.h"
+#include "base/crew.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
+#include "engine/read/sense.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -82,12 +84,42 @@ enum clew_status read_turn(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct uuid *turn_id,
                            bool *out_early,
                            struct clew_error *err) CLEW_MUST_CHECK;
-/* The same for the first of `count` turns: `*out_passed` of them, one or a few,
- * together while that does not keep others waiting. Of those, `*out_early` wait
- * on. Fails only for the first. */
+/*
+ * What the reader says of turns to come, asked side by side: it hangs on what
+ * was said before them, not on what was made of it.
+ */
+#define READ_TURN_AHEAD 8
+struct read_turn_seen {
+    struct uuid turn_id;
+    struct arena arena; /* holds what `memo` points to */
+    struct sense_memo memo;
+};
+struct read_turn_ahead {
+    struct engine *engine;
+    const struct scope *scope;
+    struct read_turn_seen turns[READ_TURN_AHEAD];
+    size_t count;
+    struct crew_job job;
+};
+/* Begin to look at the first READ_TURN_AHEAD of `count` turns, or at all.
+ * Helpers do, until the end, which does what is left. Where only rules read
+ * nobody does.
+ */
+void read_turn_look_begin(struct engine *engine, const struct scope *scope,
+                          const struct uuid *turn_ids, size_t count,
+                          struct read_turn_ahead *ahead);
+void read_turn_look_end(struct read_turn_ahead *ahead);
+/* After its end. */
+void read_turn_forget(struct read_turn_ahead *ahead);
+
+/* The same as read_turn() for the first of `count` turns: `*out_passed` of
+ * them, one or a few, together while that does not keep others waiting. Of
+ * those, `*out_early` wait on. `ahead` may be NULL. Fails only for the first.
+ */
 enum clew_status read_turn_some(struct engine *engine,
                                 const struct scope *scope, struct arena *arena,
                                 const struct uuid *turn_ids, size_t count,
+                                const struct read_turn_ahead *ahead,
                                 size_t *out_passed, size_t *out_early,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 /* Have the background read what waits in this tenant. */

@@ -361,6 +361,15 @@ enum clew_status turn_list_last(struct store_tx *tx, struct arena *arena,
                                 struct turn **out_turns, size_t *out_count,
                                 struct clew_error *err)
 {
+    return turn_list_until(tx, arena, chat_id, INT64_MAX, limit, out_turns,
+                           out_count, err);
+}
+
+enum clew_status turn_list_until(struct store_tx *tx, struct arena *arena,
+                                 const struct uuid *chat_id, int64_t to_seq,
+                                 int64_t limit, struct turn **out_turns,
+                                 size_t *out_count, struct clew_error *err)
+{
     struct chat_part *parts;
     size_t n_parts;
     enum clew_status status =
@@ -369,7 +378,7 @@ enum clew_status turn_list_last(struct store_tx *tx, struct arena *arena,
     if (status != CLEW_OK) {
         return status;
     }
-    return list_end(tx, arena, parts, n_parts, INT64_MAX, limit, out_turns,
+    return list_end(tx, arena, parts, n_parts, to_seq, limit, out_turns,
                     out_count, err);
 }
 

@@ -92,7 +92,13 @@ enum clew_status turn_list_line(struct store_tx *tx, struct arena *arena,
                                 int64_t limit, struct turn **out_turns,
                                 size_t *out_count,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-/* The last `limit` turns of a chat's line, oldest first. */
+/* The last `limit` turns of a chat's line up to `to_seq`, oldest first. */
+enum clew_status turn_list_until(struct store_tx *tx, struct arena *arena,
+                                 const struct uuid *chat_id, int64_t to_seq,
+                                 int64_t limit, struct turn **out_turns,
+                                 size_t *out_count,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* … of all of it. */
 enum clew_status turn_list_last(struct store_tx *tx, struct arena *arena,
                                 const struct uuid *chat_id, int64_t limit,
                                 struct turn **out_turns, size_t *out_count,

@@ -5,7 +5,6 @@
 #include "engine/chatlink/chatlink.h"
 
 #include "base/buf.h"
-#include "base/config.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
@@ -303,29 +302,9 @@ static enum clew_status join_chats(struct turn_work *work,
     return updates_add_episode(work->updates, work->batch->arena, &update);
 }
 
-/* Have `kind` done later with {"field": id}. */
-static enum clew_status do_later(struct turn_work *work, const char *kind,
-                                 const char *field, const struct uuid *id,
-                                 struct clew_error *err)
-{
-    struct arena *arena = work->batch->arena;
-    struct task_new task = {.kind = kind,
-                            .priority = CHATLINK_READ_PRIORITY,
-                            .execute_at_ms = work->turn->stored_at_ms,
-                            .now_ms = work->turn->stored_at_ms};
-    char text[UUID_TEXT_SIZE];
-
-    uuid_format(id, text);
-    task.unique_key = str_of(
-        arena_printf(arena, "%s:%lld", text, (long long)work->turn->seq));
-    return task.unique_key.s
-               ? task_add_about(work->batch->tx, arena, &task, field, id, err)
-               : clew_no_memory(err);
-}
-
 /* A chat that its caller keeps apart, or names, is not given the other's talk,
- * so nobody waits for the link: the reader, who is right more often, makes it.
- */
+ * so nobody waits for the link: the reader, who is right more often, makes it,
+ * and words say nothing. */
 static bool is_left_to_reader(const struct turn_work *work)
 {
     const struct placement *placement = work->placement;
@@ -333,14 +312,6 @@ static bool is_left_to_reader(const struct turn_work *work)
     return (placement->slot->chat.is_explicit ||
             placement->rule == PLACE_NAMED) &&
            work->batch->engine->reader;
-}
-
-/* A language model that reads chats says it of their first stretch
- * (chatlink_told.h); else it is asked about the pair. */
-static bool is_asked_apart(const struct engine *engine)
-{
-    return engine->llm &&
-           strcmp(config_str(engine->config, "llm.read"), "off") == 0;
 }
 
 /* Write down one decision, and carry it out. */
@@ -353,9 +324,7 @@ static enum clew_status record(struct turn_work *work,
     const struct turn *turn = work->turn;
     struct batch_work *batch = work->batch;
     struct chatlink_verdict verdict =
-        is_left_to_reader(work)
-            ? (struct chatlink_verdict){.confidence = CHATLINK_UNCERTAIN}
-            : chatlink_decide(item->score, tuning->threshold, NULL, 1);
+        chatlink_decide(item->score, tuning->threshold, NULL, 1);
     struct chatlink_decision decision = {.user_id = turn->user_id,
                                          .chat_id = turn->chat_id,
                                          .other_chat_id =
@@ -381,9 +350,9 @@ static enum clew_status record(struct turn_work *work,
     if (status == CLEW_OK && verdict.is_link) {
         status = join_chats(work, &decision, is_both, err);
     }
-    if (status == CLEW_OK && is_asked && is_asked_apart(batch->engine)) {
-        status =
-            do_later(work, CHATLINK_ASSESS_TASK, "link_id", &decision.id, err);
+    if (status == CLEW_OK && is_asked) {
+        status = chatlink_assess_later(batch, &decision.id, turn->seq,
+                                       turn->stored_at_ms, err);
     }
     return status == CLEW_OK ? tell(work, &decision) : status;
 }
@@ -431,8 +400,7 @@ static enum clew_status decide(struct turn_work *work,
             return status;
         }
     }
-    is_link =
-        scores.items[0].score > tuning.threshold && !is_left_to_reader(work);
+    is_link = scores.items[0].score > tuning.threshold;
     if (is_link) {
         profile->state = CHAT_PROFILE_LINKED;
         profile->decided_turns = profile->n_turns;
@@ -461,21 +429,39 @@ static enum clew_status reconsider(struct turn_work *work,
                : CLEW_OK;
 }
 
-static bool is_due(const struct chat *chat, const struct turn *turn)
+bool chatlink_is_looked_at(const struct chat *chat, const struct turn *turn)
 {
     int64_t nth = turn->seq - chat->fork_seq;
+    bool is_due = !chat->is_explicit || nth <= EXPLICIT_TURNS ||
+                  nth % EXPLICIT_EVERY == 0;
 
-    return !chat->is_explicit || nth <= EXPLICIT_TURNS ||
-           nth % EXPLICIT_EVERY == 0;
+    return (turn->role == TURN_USER || turn->role == TURN_ASSISTANT) && is_due;
 }
 
 /* Is this a turn that the chat is judged by? */
 static bool is_looked_at(const struct turn_work *work)
 {
-    const struct turn *turn = work->turn;
+    return chatlink_is_looked_at(&work->placement->slot->chat, work->turn);
+}
 
-    return (turn->role == TURN_USER || turn->role == TURN_ASSISTANT) &&
-           is_due(&work->placement->slot->chat, turn);
+enum clew_status chatlink_grow(const struct engine *engine, struct arena *arena,
+                               const struct turn *turn,
+                               const struct reading *reading,
+                               struct chat_profile *profile,
+                               struct chatlink_turn *out_seen,
+                               struct clew_error *err)
+{
+    if (chatlink_turn_of(arena, &reading->text.analysis, out_seen) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    chat_profile_add(
+        profile, out_seen,
+        profile->dim == engine->embedder->dim ? reading->text.vector : NULL,
+        turn->created_at_ms);
+    if (out_seen->cues & CHATLINK_REFERS) {
+        profile->first_cues |= CHATLINK_REFERS; /* whenever it is said */
+    }
+    return CLEW_OK;
 }
 
 /* The first turn tells something, a few turns more; and what words have just
@@ -490,6 +476,24 @@ static bool is_read_now(const struct turn_work *work,
         profile->state == CHAT_PROFILE_LINKED && profile->decided_turns == n;
 
     return work->batch->engine->reader && (is_due || is_joined);
+}
+
+/* What words say of the chat, and of what they said of it before. */
+static enum clew_status judge(struct turn_work *work,
+                              struct chat_profile *profile,
+                              const struct chatlink_turn *seen,
+                              struct clew_error *err)
+{
+    enum clew_status status = reconsider(work, profile, seen, err);
+
+    if (status == CLEW_OK) {
+        status = chatlink_outcome_infer(work, profile, seen, err);
+    }
+    if (status == CLEW_OK && profile->state == CHAT_PROFILE_OPEN &&
+        profile->n_turns <= CHATLINK_TURNS) {
+        status = decide(work, profile, err);
+    }
+    return status;
 }
 
 enum clew_status chatlink_ahead(struct turn_work *work, struct clew_error *err)
@@ -534,30 +538,15 @@ enum clew_status chatlink_observe(struct turn_work *work,
     if (status != CLEW_OK) {
         return status;
     }
-    if (chatlink_turn_of(batch->arena, &work->reading->text.analysis, &seen) !=
-        CLEW_OK) {
-        return clew_no_memory(err);
-    }
-    chat_profile_add(profile, &seen,
-                     profile->dim == batch->engine->embedder->dim
-                         ? work->reading->text.vector
-                         : NULL,
-                     turn->created_at_ms);
-    if (seen.cues & CHATLINK_REFERS) {
-        profile->first_cues |= CHATLINK_REFERS; /* whenever it is said */
-    }
-    if (uuid_is_nil(&chat->parent_id)) {
-        status = reconsider(work, profile, &seen, err);
-        if (status == CLEW_OK) {
-            status = chatlink_outcome_infer(work, profile, &seen, err);
-        }
-        if (status == CLEW_OK && profile->state == CHAT_PROFILE_OPEN &&
-            profile->n_turns <= CHATLINK_TURNS) {
-            status = decide(work, profile, err);
+    status = chatlink_grow(batch->engine, batch->arena, turn, work->reading,
+                           profile, &seen, err);
+    if (status == CLEW_OK && uuid_is_nil(&chat->parent_id)) {
+        if (!is_left_to_reader(work)) {
+            status = judge(work, profile, &seen, err);
         }
         if (status == CLEW_OK && is_read_now(work, profile)) {
-            status =
-                do_later(work, CHATLINK_READ_TASK, "chat_id", &chat->id, err);
+            status = chatlink_read_later(batch, &chat->id, turn->seq,
+                                         turn->stored_at_ms, err);
         }
     }
     profile->centre = NULL; /* not stored: as if it had been loaded */

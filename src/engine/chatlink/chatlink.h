@@ -18,8 +18,16 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <stdbool.h>
+
 struct batch_work;
+struct chat;
+struct chat_profile;
 struct chatlink_decision;
+struct chatlink_turn;
+struct engine;
+struct reading;
+struct turn;
 struct turn_work;
 
 /* Turns of a new chat that may still link it. */
@@ -38,6 +46,15 @@ enum clew_status chatlink_left(struct turn_work *work,
 /* After the last turn: write the profiles that changed, once each. */
 enum clew_status chatlink_finish(struct batch_work *batch,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* Does this turn of a chat count in its profile? */
+bool chatlink_is_looked_at(const struct chat *chat, const struct turn *turn);
+/* The profile after one more such turn; `out_seen` is what it brought. */
+enum clew_status chatlink_grow(const struct engine *engine, struct arena *arena,
+                               const struct turn *turn,
+                               const struct reading *reading,
+                               struct chat_profile *profile,
+                               struct chatlink_turn *out_seen,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 /* Carry out what was decided later: join or part the chats. */
 enum clew_status chatlink_apply(struct batch_work *batch,
                                 const struct chatlink_decision *decision,

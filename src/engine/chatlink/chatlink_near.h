@@ -24,10 +24,12 @@ struct chatlink_near {
     struct chatlink_scores scores; /* best first; count 0: no earlier chat */
 };
 
-/* CLEW_NOT_FOUND where nothing is remembered of the chat. */
+/* The chat as it was with its turn `to_seq`, a later one than the chat has for
+ * all of it; CLEW_NOT_FOUND where nothing is remembered of it. Earlier chats
+ * are taken as they stand. */
 enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
                                     struct arena *arena,
-                                    const struct uuid *chat_id,
+                                    const struct uuid *chat_id, int64_t to_seq,
                                     struct chatlink_near *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -12,21 +12,36 @@
 #include "engine/chatlink/chatlink_read.h"
 
 #include "base/clock.h"
+#include "base/crew.h"
 #include "engine/chat/chat.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chat_profile.h"
 #include "engine/chatlink/chatlink.h"
+#include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/chatlink/chatlink_near.h"
+#include "engine/chatlink/shared_words.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/core/task.h"
 #include "engine/core/work.h"
 #include "engine/read/sense.h"
 #include "engine/read/verdicts.h"
+#include "store/db.h"
 
 #include <math.h>
 #include <string.h>
+
+DB_SQL(SELECT_CHANGE, "SELECT change_seq FROM turns WHERE tenant = $1"
+                      " AND chat_id = $2 AND seq <= $3"
+                      " ORDER BY seq DESC LIMIT 1");
+DB_SQL(COUNT_UNREAD, "SELECT COUNT(*) FROM turns t JOIN unread u ON"
+                     " u.tenant = t.tenant AND u.turn_id = t.id"
+                     " WHERE t.tenant = $1 AND t.chat_id = $2 AND t.seq = $3"
+                     " AND u.given_up_at IS NULL");
+DB_SQL(SELECT_SEQ, "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
+                   " AND change_seq <= $3 ORDER BY seq DESC LIMIT 1");
 
 /* A link is made or stays, is certain: chosen on the dev worlds
  * (docs/quality/reading.md). */
@@ -60,8 +75,6 @@
 #define LEAST_SHARED 6.0
 /* More than any words weigh. */
 #define JOINED_WEIGHT 1e6
-/* Telling words of a beginning: bits of a mask. */
-#define MAX_WORDS 64
 /* Bytes of a turn that are shown: more than the reader's tokens hold. */
 #define TURN_BYTES 1200
 /* What one analysis works in. */
@@ -89,15 +102,18 @@ struct work {
     struct uuid chat_id;
     int64_t tenant;
     struct batch_work batch;
+    bool has_decided;  /* something is on record of the chat */
+    bool is_early;     /* the turn that asked still waits to be read */
     bool is_of_joined; /* only what words have joined is read */
+    int64_t to_seq;    /* the turn that asked; later ones are not seen */
+    int64_t to_change; /* … by its place among all */
     /* what was looked up */
     struct chat chat;
     struct chatlink_tuning tuning;
     struct turn *last; /* of the beginning */
     size_t n_said;     /* turns of it */
     struct str beginning;
-    struct chatlink_term words[MAX_WORDS];
-    size_t n_words;
+    struct shared_words words; /* of the beginning */
     struct candidate candidates[MAX_CHATS];
     size_t n_candidates;
     struct stretch stretches[MAX_STRETCHES];
@@ -111,64 +127,6 @@ static struct reader_said said_of(const struct turn *turn)
     return (struct reader_said){
         sense_speaker(turn->role == TURN_ASSISTANT, turn->name),
         str_sub(turn->text, 0, TURN_BYTES)};
-}
-
-/* The telling words of a turn, in `own`. */
-static enum clew_status words_of(struct arena *own, const struct turn *turn,
-                                 struct chatlink_turn *out,
-                                 struct clew_error *err)
-{
-    struct analysis_options options = {.has_no_keywords = false};
-    struct analysis analysis;
-    enum clew_status status = analysis_run(
-        own, str_sub(turn->text, 0, TURN_BYTES), &options, &analysis, err);
-
-    if (status != CLEW_OK) {
-        return status;
-    }
-    return chatlink_turn_of(own, &analysis, out) == CLEW_OK
-               ? CLEW_OK
-               : clew_no_memory(err);
-}
-
-static void remember_words(struct work *work, const struct chatlink_turn *turn)
-{
-    for (size_t i = 0; i < turn->n_terms && work->n_words < MAX_WORDS; i++) {
-        bool is_known = false;
-
-        for (size_t k = 0; k < work->n_words && !is_known; k++) {
-            is_known = work->words[k].hash == turn->terms[i].hash;
-        }
-        if (!is_known) {
-            work->words[work->n_words++] = turn->terms[i];
-        }
-    }
-}
-
-/* Which words of the beginning a turn has. */
-static uint64_t shared_with(const struct work *work,
-                            const struct chatlink_turn *turn)
-{
-    uint64_t mask = 0;
-
-    for (size_t k = 0; k < work->n_words; k++) {
-        for (size_t i = 0; i < turn->n_terms; i++) {
-            if (turn->terms[i].hash == work->words[k].hash) {
-                mask |= (uint64_t)1 << k;
-            }
-        }
-    }
-    return mask;
-}
-
-static double weight_of(const struct work *work, uint64_t mask)
-{
-    double sum = 0;
-
-    for (size_t k = 0; k < work->n_words; k++) {
-        sum += mask & ((uint64_t)1 << k) ? (double)work->words[k].idf : 0;
-    }
-    return sum;
 }
 
 /* "ada: the boiler knocks assistant: since when?" */
@@ -198,8 +156,9 @@ static enum clew_status read_beginning(struct work *work, struct arena *own,
         turn_list_line(work->batch.tx, work->arena, &work->chat_id,
                        work->chat.fork_seq, FIRST_TURNS, &turns, &count, err);
 
-    for (size_t i = 0;
-         i < count && work->n_said < BEGINNING && status == CLEW_OK; i++) {
+    for (size_t i = 0; i < count && turns[i].seq <= work->to_seq &&
+                       work->n_said < BEGINNING && status == CLEW_OK;
+         i++) {
         struct chatlink_turn words;
 
         if (turns[i].role != TURN_USER) {
@@ -209,10 +168,10 @@ static enum clew_status read_beginning(struct work *work, struct arena *own,
         work->last = &turns[i];
         status = add_said(work, &work->beginning, &turns[i], err);
         if (status == CLEW_OK) {
-            status = words_of(own, &turns[i], &words, err);
+            status = shared_words_of(own, said_of(&turns[i]).text, &words, err);
         }
         if (status == CLEW_OK) {
-            remember_words(work, &words);
+            shared_words_add(&work->words, &words);
         }
         arena_clear(own);
     }
@@ -226,16 +185,26 @@ static enum clew_status read_earlier(struct work *work, struct arena *own,
     struct turn *turns = NULL;
     uint64_t masks[LAST_TURNS] = {0};
     size_t count = 0;
-    enum clew_status status = turn_list_last(
-        work->batch.tx, work->arena, &work->candidates[chat].profile->chat_id,
-        LAST_TURNS, &turns, &count, err);
+    const struct uuid *id = &work->candidates[chat].profile->chat_id;
+    int64_t to_seq = INT64_MAX;
+    enum clew_status status = CLEW_OK;
+
+    if (work->to_change < INT64_MAX) {
+        status = rows_number(work->batch.tx, &SELECT_SEQ,
+                             DB_ARGS(db_uuid(id), db_int(work->to_change)),
+                             &to_seq, err);
+    }
+    if (status == CLEW_OK) {
+        status = turn_list_until(work->batch.tx, work->arena, id, to_seq,
+                                 LAST_TURNS, &turns, &count, err);
+    }
 
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         struct chatlink_turn words;
 
-        status = words_of(own, &turns[i], &words, err);
+        status = shared_words_of(own, said_of(&turns[i]).text, &words, err);
         if (status == CLEW_OK) {
-            masks[i] = shared_with(work, &words);
+            masks[i] = shared_words_in(&work->words, &words);
         }
         arena_clear(own);
     }
@@ -251,7 +220,7 @@ static enum clew_status read_earlier(struct work *work, struct arena *own,
         }
         /* what words join already is read before anything else */
         stretch->shared =
-            weight_of(work, mask) +
+            shared_words_weight(&work->words, mask) +
             (work->candidates[chat].is_joined ? JOINED_WEIGHT : 0);
     }
     return status;
@@ -266,12 +235,14 @@ static enum clew_status mark_joined(struct work *work, struct clew_error *err)
     enum clew_status status = chatlink_decision_of_chat(
         work->batch.tx, work->arena, &work->chat_id, &decisions, &count, err);
 
+    work->has_decided = count > 0;
     for (size_t i = 0; i < work->n_candidates; i++) {
         struct candidate *candidate = &work->candidates[i];
 
         candidate->is_joined = candidate->score > work->tuning.threshold;
         for (size_t k = 0; k < count; k++) {
             candidate->is_joined |= chatlink_decision_is_link(&decisions[k]) &&
+                                    decisions[k].seq <= work->to_seq &&
                                     uuid_eq(&decisions[k].other_chat_id,
                                             &candidate->profile->chat_id);
         }
@@ -283,8 +254,9 @@ static enum clew_status find_candidates(struct work *work,
                                         struct clew_error *err)
 {
     struct chatlink_near near;
-    enum clew_status status = chatlink_near_load(
-        work->engine, work->batch.tx, work->arena, &work->chat_id, &near, err);
+    enum clew_status status =
+        chatlink_near_load(work->engine, work->batch.tx, work->arena,
+                           &work->chat_id, work->to_seq, &near, err);
 
     /* what a language model said of the chat stands */
     if (status != CLEW_OK || near.profile.state == CHAT_PROFILE_TOLD) {
@@ -321,45 +293,73 @@ static struct stretch *next_best(struct work *work, const bool *is_taken,
     return best;
 }
 
-/* The reader's word on one stretch of an earlier chat; where another of the
- * same chat made it certain, this one cannot change anything. */
-static enum clew_status read_stretch(struct work *work,
-                                     const struct stretch *stretch,
-                                     struct clew_error *err)
-{
-    struct candidate *candidate = &work->candidates[stretch->chat];
-    struct reader_pair pair = {work->beginning, stretch->text};
-    struct reader_verdict verdict;
+/* Stretches that are read side by side. */
+struct taken {
+    struct work *work;
+    const struct stretch *items[READ_IN_ALL];
+    struct reader_verdict verdicts[READ_IN_ALL];
+    enum clew_status status[READ_IN_ALL];
+    size_t count;
+};
 
-    if (candidate->matter >= SURE_AT) {
-        return CLEW_OK;
+static void read_stretch(void *arg, size_t step)
+{
+    struct taken *taken = arg;
+    struct work *work = taken->work;
+    struct reader_pair pair = {work->beginning, taken->items[step]->text};
+
+    taken->status[step] = verdicts_compare(
+        work->engine->verdicts, work->engine->reader, work->tenant,
+        READER_MATTER, &pair, &taken->verdicts[step]);
+}
+
+static enum clew_status read_taken(struct taken *taken, struct clew_error *err)
+{
+    struct work *work = taken->work;
+
+    crew_run(work->task ? work->engine->later : work->engine->crew,
+             read_stretch, taken, taken->count);
+    for (size_t i = 0; i < taken->count; i++) {
+        struct candidate *candidate = &work->candidates[taken->items[i]->chat];
+
+        if (taken->status[i] != CLEW_OK) {
+            return clew_no_memory(err);
+        }
+        candidate->matter =
+            fmax(candidate->matter, (double)taken->verdicts[i].p[0]);
     }
-    if (verdicts_compare(work->engine->verdicts, work->engine->reader,
-                         work->tenant, READER_MATTER, &pair,
-                         &verdict) != CLEW_OK) {
-        return clew_no_memory(err);
-    }
-    candidate->matter = fmax(candidate->matter, (double)verdict.p[0]);
     return CLEW_OK;
 }
 
+/* The reader's word on the best stretches: the best of each chat, and then the
+ * next of those that it did not make certain. */
 static enum clew_status read_best(struct work *work, struct clew_error *err)
 {
     bool is_taken[MAX_STRETCHES] = {false};
     size_t per_chat[MAX_CHATS] = {0};
-    enum clew_status status = CLEW_OK;
+    struct taken first = {.work = work};
+    struct taken second = {.work = work};
+    struct taken rest = {.work = work};
+    enum clew_status status;
 
-    for (size_t n = 0; n < READ_IN_ALL && status == CLEW_OK; n++) {
+    for (size_t n = 0; n < READ_IN_ALL; n++) {
         struct stretch *best = next_best(work, is_taken, per_chat);
+        struct taken *to;
 
         if (!best || (work->is_of_joined && best->shared < JOINED_WEIGHT)) {
             break;
         }
         is_taken[best - work->stretches] = true;
-        per_chat[best->chat]++;
-        status = read_stretch(work, best, err);
+        to = per_chat[best->chat]++ == 0 ? &first : &second;
+        to->items[to->count++] = best;
     }
-    return status;
+    status = read_taken(&first, err);
+    for (size_t i = 0; i < second.count; i++) {
+        if (work->candidates[second.items[i]->chat].matter < SURE_AT) {
+            rest.items[rest.count++] = second.items[i];
+        }
+    }
+    return status == CLEW_OK ? read_taken(&rest, err) : status;
 }
 
 /* Everything up to the reader's word, in the transaction of `tx`. */
@@ -373,9 +373,15 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
         .engine = work->engine, .tx = tx, .arena = work->arena};
     work->last = NULL;
     work->beginning = (struct str){NULL, 0};
-    work->n_said = work->n_words = 0;
+    work->n_said = work->words.count = 0;
     work->n_candidates = work->n_stretches = 0;
     status = chat_find(tx, work->arena, &work->chat_id, &work->chat, err);
+    if (status == CLEW_OK && work->to_seq < INT64_MAX) {
+        status =
+            rows_number(tx, &SELECT_CHANGE,
+                        DB_ARGS(db_uuid(&work->chat_id), db_int(work->to_seq)),
+                        &work->to_change, err);
+    }
     if (status == CLEW_OK) {
         status = find_candidates(work, err);
     }
@@ -400,13 +406,14 @@ static enum clew_status write_decision(struct work *work,
                                        bool was_link, bool is_link,
                                        struct clew_error *err)
 {
+    double matter = candidate->matter;
+    bool is_sure = is_link ? matter >= SURE_AT : matter >= 0;
     struct chatlink_verdict verdict = {
         .is_link = is_link,
-        .confidence = !is_link || candidate->matter >= SURE_AT
-                          ? CHATLINK_HIGH
-                          : CHATLINK_UNCERTAIN};
+        .confidence = is_sure ? CHATLINK_HIGH : CHATLINK_UNCERTAIN};
     enum clew_status status = chatlink_decision_note(
-        decision, work->arena, "matter", json_score(candidate->matter), err);
+        decision, work->arena, "matter",
+        matter < 0 ? json_null() : json_score(matter), err);
 
     chatlink_decision_set(decision, &verdict, NULL);
     decision->turn_id = work->last->id;
@@ -428,7 +435,7 @@ static enum clew_status write_decision(struct work *work,
 static double least_for(const struct work *work,
                         const struct candidate *candidate, bool was_link)
 {
-    if (was_link && work->n_words < LEAST_WORDS) {
+    if (was_link && work->words.count < LEAST_WORDS) {
         return 0;
     }
     if (candidate->score >= WORDS_SURE) {
@@ -468,6 +475,20 @@ static enum clew_status find_through(struct work *work, struct clew_error *err)
     return status;
 }
 
+/* By the reader, or by words where it read none: of a chat of which nothing is
+ * on record yet this one is, also where nothing comes of it. */
+static const struct candidate *likeliest(const struct work *work)
+{
+    const struct candidate *best = work->candidates;
+
+    for (size_t i = 1; i < work->n_candidates; i++) {
+        if (work->candidates[i].matter > best->matter) {
+            best = &work->candidates[i];
+        }
+    }
+    return best;
+}
+
 static enum clew_status settle(struct work *work,
                                const struct candidate *candidate,
                                struct clew_error *err)
@@ -477,12 +498,13 @@ static enum clew_status settle(struct work *work,
         work->chat.created_at_ms, &work->chat_id, &candidate->profile->chat_id);
     enum clew_status status = chatlink_decision_find(
         work->batch.tx, work->arena, &id, &decision, err);
+    bool is_new = status == CLEW_NOT_FOUND;
     bool was_link = status == CLEW_OK && chatlink_decision_is_link(&decision);
-    bool is_link = !candidate->is_through &&
+    bool is_link = candidate->matter >= 0 && !candidate->is_through &&
                    candidate->matter >= least_for(work, candidate, was_link);
 
-    if (status == CLEW_NOT_FOUND) {
-        if (!is_link) {
+    if (is_new) {
+        if (!is_link && (work->has_decided || candidate != likeliest(work))) {
             return CLEW_OK;
         }
         decision = (struct chatlink_decision){
@@ -495,13 +517,19 @@ static enum clew_status settle(struct work *work,
             .created_at_ms = work->last->created_at_ms};
         status = CLEW_OK;
     } else if (status == CLEW_OK &&
-               (decision.llm >= 0 ||
+               (candidate->matter < 0 || decision.llm >= 0 ||
+                (was_link && decision.seq > work->to_seq) ||
                 str_eq(decision.outcome_by, STR("feedback")))) {
-        return CLEW_OK;
+        return CLEW_OK; /* a later turn's link is for its own task */
     }
-    return status == CLEW_OK ? write_decision(work, &decision, candidate,
-                                              was_link, is_link, err)
-                             : status;
+    if (status == CLEW_OK) {
+        status =
+            write_decision(work, &decision, candidate, was_link, is_link, err);
+    }
+    return status == CLEW_OK && is_new && (is_link || work->n_said == 1)
+               ? chatlink_assess_later(&work->batch, &id, work->last->seq,
+                                       work->now_ms, err)
+               : status;
 }
 
 /* --- the task --- */
@@ -510,6 +538,33 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
     return look(arg, tx, err);
+}
+
+static enum clew_status do_put_off(struct store_tx *tx, void *arg,
+                                   struct clew_error *err)
+{
+    const struct work *work = arg;
+
+    return task_put_off(tx, work->task, work->now_ms + CHATLINK_READ_WAIT_MS,
+                        err);
+}
+
+/* Look, unless it is too early; a log is replayed as it was. */
+static enum clew_status do_look_if_due(struct store_tx *tx, void *arg,
+                                       struct clew_error *err)
+{
+    struct work *work = arg;
+    int64_t n_unread = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (!work->engine->replay) {
+        status =
+            rows_number(tx, &COUNT_UNREAD,
+                        DB_ARGS(db_uuid(&work->chat_id), db_int(work->to_seq)),
+                        &n_unread, err);
+    }
+    work->is_early = n_unread > 0;
+    return status == CLEW_OK && !work->is_early ? look(work, tx, err) : status;
 }
 
 static enum clew_status do_write(struct store_tx *tx, void *arg,
@@ -526,9 +581,7 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
         status = find_through(work, err);
     }
     for (size_t i = 0; i < work->n_candidates && status == CLEW_OK; i++) {
-        if (work->candidates[i].matter >= 0) {
-            status = settle(work, &work->candidates[i], err);
-        }
+        status = settle(work, &work->candidates[i], err);
     }
     return status == CLEW_OK
                ? task_complete_noted(tx, work->task, NULL, work->now_ms, err)
@@ -597,6 +650,7 @@ enum clew_status chatlink_read_told(struct engine *engine,
         work->now_ms = clock_now_ms(engine->clock);
         work->tenant = scope->tenant;
         work->chat_id = told->chat_id;
+        work->to_seq = work->to_change = INT64_MAX;
         work->is_of_joined = true;
         status = store_read(engine->store, scope, do_look, work, err);
         if (status == CLEW_OK) {
@@ -622,11 +676,16 @@ enum clew_status chatlink_read_task(struct engine *engine,
     work->tenant = task->scope.tenant;
     work->arena = arena;
     work->now_ms = clock_now_ms(engine->clock);
+    work->to_seq = task_key_seq(task->unique_key);
+    work->to_change = INT64_MAX;
     status = task_get_id(task, "chat_id", &work->chat_id, err);
     if (status != CLEW_OK || !engine->reader) {
         return status;
     }
-    status = store_read(engine->store, &task->scope, do_look, work, err);
+    status = store_read(engine->store, &task->scope, do_look_if_due, work, err);
+    if (work->is_early) {
+        return store_write(engine->store, &task->scope, do_put_off, work, err);
+    }
     if (status == CLEW_OK || status == CLEW_NOT_FOUND) {
         status = commit_write(engine, &task->scope, do_write, work,
                               &work->batch, err);

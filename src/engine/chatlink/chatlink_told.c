@@ -65,7 +65,8 @@ enum clew_status chatlink_told_near(struct engine *engine, struct store_tx *tx,
     if (status != CLEW_OK || !uuid_is_nil(&chat.parent_id)) {
         return status;
     }
-    status = chatlink_near_load(engine, tx, arena, chat_id, &near, err);
+    status =
+        chatlink_near_load(engine, tx, arena, chat_id, INT64_MAX, &near, err);
     if (status == CLEW_NOT_FOUND) {
         return CLEW_OK;
     }
@@ -238,7 +239,7 @@ enum clew_status chatlink_told(struct batch_work *batch,
     *out = (struct chatlink_told_counts){0};
     if (status == CLEW_OK) {
         status = chatlink_near_load(batch->engine, batch->tx, batch->arena,
-                                    &telling->chat_id, &t.near, err);
+                                    &telling->chat_id, INT64_MAX, &t.near, err);
     }
     if (status == CLEW_NOT_FOUND) {
         return CLEW_OK; /* nothing is remembered of it */

@@ -73,6 +73,10 @@ struct task_new {
     int64_t now_ms;
 };
 
+/* "id:seq", a key for work that a turn asks for; s == NULL without memory. */
+struct str task_key(struct arena *arena, const struct uuid *id, int64_t seq);
+/* The `seq` of such a key. */
+int64_t task_key_seq(struct str key);
 /* Add a task in the caller's transaction; nothing happens if one with the same
  * kind and key is open. */
 enum clew_status task_add(struct store_tx *tx, struct arena *arena,
@@ -93,6 +97,12 @@ enum clew_status task_add_failed(struct store_tx *tx, struct arena *arena,
                                  const struct task_new *input, int64_t attempts,
                                  struct str why,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* The open task of this kind and key, if there is one that nobody has claimed
+ * (`*out_found`), is due from `execute_at_ms` on. */
+enum clew_status task_wake(struct store_tx *tx, struct arena *arena,
+                           const char *kind, struct str unique_key,
+                           int64_t execute_at_ms, bool *out_found,
+                           struct clew_error *err) CLEW_MUST_CHECK;
 /* Mark a claimed task done inside the transaction that does its work.
  * CLEW_CONFLICT if another worker took it over meanwhile. */
 enum clew_status task_complete(struct store_tx *tx, const struct task *task,
@@ -146,6 +156,15 @@ enum clew_status task_claim(struct engine *engine, struct arena *arena,
                             int64_t now_ms, struct task **out_tasks,
                             size_t *out_count,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * Claim the open task of this kind and key, due or not, do it with `fn` and
+ * settle it. Nothing happens where there is none, or somebody is at it. What
+ * fails is tried again by a worker; fails itself for the store's troubles.
+ */
+enum clew_status task_do_now(struct engine *engine, const struct scope *scope,
+                             struct arena *arena, const char *kind,
+                             struct str unique_key, task_fn fn,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Claims that end before `until_ms` hold until then; for what still waits in a
  * worker's hand. Tasks taken over by others stay theirs. */
 enum clew_status task_hold(struct engine *engine, const struct task *tasks,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chatlink_read_wake.c - when two chats are held against each other: once the
+ * turn that asked for it is read. See chatlink_read.h.
+ */
+#include "engine/chatlink/chatlink_read.h"
+#include "engine/core/task.h"
+#include "engine/core/work.h"
+
+enum clew_status chatlink_read_later(struct batch_work *batch,
+                                     const struct uuid *chat_id, int64_t seq,
+                                     int64_t now_ms, struct clew_error *err)
+{
+    struct task_new task = {.kind = CHATLINK_READ_TASK,
+                            .unique_key = task_key(batch->arena, chat_id, seq),
+                            .priority = CHATLINK_READ_PRIORITY,
+                            .execute_at_ms = now_ms + CHATLINK_READ_WAIT_MS,
+                            .now_ms = now_ms};
+
+    return task.unique_key.s ? task_add_about(batch->tx, batch->arena, &task,
+                                              "chat_id", chat_id, err)
+                             : clew_no_memory(err);
+}
+
+enum clew_status chatlink_read_wake(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *chat_id, int64_t seq,
+                                    int64_t at_ms, bool *out_found,
+                                    struct clew_error *err)
+{
+    struct str key = task_key(arena, chat_id, seq);
+
+    *out_found = false;
+    return key.s ? task_wake(tx, arena, CHATLINK_READ_TASK, key, at_ms,
+                             out_found, err)
+                 : clew_no_memory(err);
+}
+
+enum clew_status chatlink_read_now(struct engine *engine,
+                                   const struct scope *scope,
+                                   struct arena *arena,
+                                   const struct uuid *chat_id, int64_t seq,
+                                   struct clew_error *err)
+{
+    struct str key = task_key(arena, chat_id, seq);
+
+    return key.s ? task_do_now(engine, scope, arena, CHATLINK_READ_TASK, key,
+                               chatlink_read_task, err)
+                 : clew_no_memory(err);
+}
