@@ -227,7 +227,8 @@ static long resident_kb(void)
 
 static void bench_products(void)
 {
-    static const char *const names[] = {"vnni", "avx2", "i8mm", "dotprod"};
+    static const char *const names[] = {"amx", "vnni", "avx2", "i8mm",
+                                        "dotprod"};
     double scalar = bench_product(reader_kernels_named("scalar"));
 
     printf("product_gops scalar %.1f\n", scalar);

@@ -69,9 +69,9 @@ static const struct {
     kernels_fn get;
 } kinds[] = {
     /* best first */
-    {"vnni", reader_kernels_vnni},     {"avx2", reader_kernels_avx2},
-    {"i8mm", reader_kernels_i8mm},     {"dotprod", reader_kernels_dotprod},
-    {"scalar", reader_kernels_scalar},
+    {"amx", reader_kernels_amx},         {"vnni", reader_kernels_vnni},
+    {"avx2", reader_kernels_avx2},       {"i8mm", reader_kernels_i8mm},
+    {"dotprod", reader_kernels_dotprod}, {"scalar", reader_kernels_scalar},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -99,8 +99,10 @@ const struct reader_kernels *reader_kernels(void)
 
 size_t reader_rounded_bytes(size_t n_rows, size_t n_in)
 {
-    /* two bytes a value: one variant keeps them wide */
-    return (n_rows + READER_ROWS - 1) / READER_ROWS * READER_ROWS * n_in * 2;
+    /* two bytes a value: one variant keeps them wide; another, of narrow ones,
+     * reads twice as many rows and the last one to the end of its step */
+    return (n_rows + READER_ROWS - 1) / READER_ROWS * READER_ROWS * n_in * 2 +
+           READER_STEP;
 }
 
 size_t reader_scratch_floats(size_t n_rows, size_t width)

@@ -20,6 +20,8 @@
 #define READER_LANES 16
 /* Rows of rounded input are made up to a multiple of this. */
 #define READER_ROWS 8
+/* The most inputs that a product takes at once. */
+#define READER_STEP 64
 /* The widest input of a product. */
 #define READER_MAX_IN 4096
 /* Queries of one head that are scored together. */
@@ -93,5 +95,6 @@ const struct reader_kernels *reader_kernels_dotprod(void);
 const struct reader_kernels *reader_kernels_i8mm(void);
 const struct reader_kernels *reader_kernels_avx2(void);
 const struct reader_kernels *reader_kernels_vnni(void);
+const struct reader_kernels *reader_kernels_amx(void);
 
 #endif

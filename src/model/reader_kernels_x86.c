@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_kernels_x86.c - the reader's kernels on x86-64: AVX2, and AVX-512
- * with VNNI. See reader_kernels.h.
+ * reader_kernels_x86.c - the reader's kernels on x86-64: AVX2, AVX-512 with
+ * VNNI, and AMX. See reader_kernels.h.
  *
  * A tile of rows and outputs is summed in registers over the whole input;
  * weights stay in the nearest cache while all rows pass.
@@ -12,8 +12,12 @@
 
 #if defined(__x86_64__)
 
+#include <cpuid.h>
 #include <immintrin.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* --- AVX2: rows kept as int16, products of pairs ------------------------- */
 
@@ -224,7 +228,8 @@ VNNI static inline void turn_over(__m512i m[16])
 /*
  * The weights of VNNI_OUTS outputs from `o` on, four of each side by side as
  * the instruction takes them, so that no sum has to be gathered out of a
- * register: panel[n_in / 4][VNNI_OUTS][4]. It is made for all rows at once.
+ * register: panel[n_in / 4][VNNI_OUTS][4], made up to 64 inputs with zeros. It
+ * is made for all rows at once.
  */
 VNNI static void pack_panel(const struct reader_dense *dense, size_t o,
                             int8_t *panel)
@@ -241,12 +246,12 @@ VNNI static void pack_panel(const struct reader_dense *dense, size_t o,
                 size_t out = o + half + i;
 
                 m[i] = out < dense->n_out
-                           ? _mm512_maskz_loadu_epi8(
-                                 mask, dense->weights + out * n_in + k)
+                           ? _mm512_maskz_loadu_epi8(mask, dense->weights +
+                                                               out * n_in + k)
                            : _mm512_setzero_si512();
             }
             turn_over(m);
-            for (size_t i = 0; i < left / 4; i++) {
+            for (size_t i = 0; i < 16; i++) {
                 _mm512_storeu_si512(
                     panel + (k / 4 + i) * VNNI_OUTS * 4 + half * 4, m[i]);
             }
@@ -350,6 +355,137 @@ static const struct reader_kernels with_vnni = {
     "vnni",        lifted_round, lifted_bend, vnni_product,
     vnni_add_norm, vnni_attend,  vnni_dot};
 
+/* --- AMX: tiles of sixteen rows and outputs ------------------------------ */
+
+#define AMX                                                                    \
+    __attribute__((                                                            \
+        target("amx-tile,amx-int8,avx512f,avx512bw,avx512vl,avx512vnni")))
+#define AMX_ROWS (2 * READER_ROWS)
+#define AMX_STEP READER_STEP
+/* What the kernel is asked for: the registers are large, so it wants to know
+ * who uses them (arch_prctl(2), Linux 5.16). */
+#define REQUEST_PERMISSION 0x1023
+#define TILE_DATA 18
+
+static void plain_round(const float *x, size_t n_rows, size_t n_in, int8_t *q,
+                        float *scales)
+{
+    for (size_t r = 0; r < n_rows; r++) {
+        scales[r] = vnni_round_row(x + r * n_in, n_in, q + r * n_in, 8);
+    }
+}
+
+static void plain_bend(float *x, size_t n_rows, size_t n_in, int8_t *q,
+                       float *scales)
+{
+    for (size_t r = 0; r < n_rows; r++) {
+        scales[r] = vnni_bend_row(x + r * n_in, n_in, q + r * n_in, 8);
+    }
+}
+
+/* Eight whole tiles. */
+AMX static void begin_tiles(void)
+{
+    struct {
+        uint8_t palette;
+        uint8_t start_row;
+        uint8_t reserved[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } config = {.palette = 1};
+
+    for (size_t i = 0; i < 8; i++) {
+        config.row_bytes[i] = AMX_STEP;
+        config.rows[i] = AMX_ROWS;
+    }
+    _tile_loadconfig(&config);
+}
+
+/*
+ * Sums of sixteen rows, or of twice as many, by VNNI_OUTS outputs. What lies
+ * behind the last row gives sums that nobody looks at, and behind the last
+ * input it meets zeros.
+ */
+AMX static inline void amx_tile(const int8_t *panel, size_t n_in,
+                                const int8_t *rows, bool is_two,
+                                int32_t sums[2 * AMX_ROWS][VNNI_OUTS])
+{
+    const int8_t *below = rows + AMX_ROWS * n_in;
+
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (size_t k = 0; k < n_in; k += AMX_STEP) {
+        _tile_loadd(4, rows + k, n_in);
+        _tile_loadd(6, panel + k * VNNI_OUTS, VNNI_OUTS * 4);
+        _tile_loadd(7, panel + k * VNNI_OUTS + AMX_STEP, VNNI_OUTS * 4);
+        _tile_dpbssd(0, 4, 6);
+        _tile_dpbssd(1, 4, 7);
+        if (is_two) {
+            _tile_loadd(5, below + k, n_in);
+            _tile_dpbssd(2, 5, 6);
+            _tile_dpbssd(3, 5, 7);
+        }
+    }
+    _tile_stored(0, sums[0], VNNI_OUTS * 4);
+    _tile_stored(1, sums[0] + AMX_ROWS, VNNI_OUTS * 4);
+    if (is_two) {
+        _tile_stored(2, sums[AMX_ROWS], VNNI_OUTS * 4);
+        _tile_stored(3, sums[AMX_ROWS] + AMX_ROWS, VNNI_OUTS * 4);
+    }
+}
+
+AMX static void amx_product(const struct reader_dense *dense, const int8_t *q,
+                            const float *scales, size_t n_rows, float *out)
+{
+    _Alignas(64) int8_t panel[READER_MAX_IN * VNNI_OUTS];
+    _Alignas(64) int32_t sums[2 * AMX_ROWS][VNNI_OUTS];
+    size_t n_in = dense->n_in;
+
+    begin_tiles();
+    for (size_t o = 0; o < dense->n_out; o += VNNI_OUTS) {
+        pack_panel(dense, o, panel);
+        for (size_t r = 0; r < n_rows; r += 2 * AMX_ROWS) {
+            if (n_rows - r > AMX_ROWS) {
+                amx_tile(panel, n_in, q + r * n_in, true, sums);
+            } else {
+                amx_tile(panel, n_in, q + r * n_in, false, sums);
+            }
+            for (size_t i = 0; i < 2 * AMX_ROWS && r + i < n_rows; i++) {
+                float *row = out + (r + i) * dense->n_out;
+
+                put_scaled(dense, o, scales[r + i], _mm512_load_si512(sums[i]),
+                           row);
+                put_scaled(dense, o + 16, scales[r + i],
+                           _mm512_load_si512(sums[i] + 16), row);
+            }
+        }
+    }
+    _tile_release();
+}
+
+static const struct reader_kernels with_amx = {
+    "amx",         plain_round, plain_bend, amx_product,
+    vnni_add_norm, vnni_attend, vnni_dot};
+
+/* Bits 24 and 25 of the processor's word on what it extends. */
+static bool has_tiles(void)
+{
+    unsigned a;
+    unsigned b;
+    unsigned c;
+    unsigned d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && d >> 24 & d >> 25 & 1 &&
+           syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+const struct reader_kernels *reader_kernels_amx(void)
+{
+    return reader_kernels_vnni() && has_tiles() ? &with_amx : NULL;
+}
+
 const struct reader_kernels *reader_kernels_avx2(void)
 {
     __builtin_cpu_init();
@@ -369,6 +505,11 @@ const struct reader_kernels *reader_kernels_vnni(void)
 }
 
 #else
+
+const struct reader_kernels *reader_kernels_amx(void)
+{
+    return NULL;
+}
 
 const struct reader_kernels *reader_kernels_avx2(void)
 {

@@ -373,8 +373,8 @@ static size_t make_text(char *out, size_t n_words, uint32_t seed)
 
 static void verdicts_do_not_depend_on_the_batch(void **state)
 {
-    static const char *const cpus[] = {"scalar", "dotprod", "i8mm", "avx2",
-                                       "vnni"};
+    static const char *const cpus[] = {"scalar", "dotprod", "i8mm",
+                                       "avx2",   "vnni",    "amx"};
     static char texts[2 * MANY][2048];
     struct reader_pair pairs[MANY];
     struct reader_verdict first[MANY];

@@ -17,7 +17,7 @@
 #define MAX_N_OUT 80
 #define WIDE 384
 
-static const char *const names[] = {"dotprod", "i8mm", "avx2", "vnni"};
+static const char *const names[] = {"dotprod", "i8mm", "avx2", "vnni", "amx"};
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 static uint32_t seed;
