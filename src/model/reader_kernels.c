@@ -10,6 +10,7 @@
 
 #include "model/reader_fma.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__aarch64__)

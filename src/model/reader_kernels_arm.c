@@ -14,6 +14,7 @@
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 

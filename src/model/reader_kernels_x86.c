@@ -401,6 +401,20 @@ AMX static void begin_tiles(void)
     _tile_loadconfig(&config);
 }
 
+/* Weights to come, fetched a little with every step. */
+struct ahead {
+    const int8_t *at;
+    size_t n_lines; /* a step */
+};
+
+static inline void fetch(struct ahead *ahead)
+{
+    for (size_t i = 0; i < ahead->n_lines; i++) {
+        __builtin_prefetch(ahead->at, 0, 2);
+        ahead->at += 64;
+    }
+}
+
 /*
  * Sums of sixteen rows, or of twice as many, by VNNI_OUTS outputs. What lies
  * behind the last row gives sums that nobody looks at, and behind the last
@@ -408,6 +422,7 @@ AMX static void begin_tiles(void)
  */
 AMX static inline void amx_tile(const int8_t *panel, size_t n_in,
                                 const int8_t *rows, bool is_two,
+                                struct ahead *ahead,
                                 int32_t sums[2 * AMX_ROWS][VNNI_OUTS])
 {
     const int8_t *below = rows + AMX_ROWS * n_in;
@@ -420,6 +435,7 @@ AMX static inline void amx_tile(const int8_t *panel, size_t n_in,
         _tile_loadd(4, rows + k, n_in);
         _tile_loadd(6, panel + k * VNNI_OUTS, VNNI_OUTS * 4);
         _tile_loadd(7, panel + k * VNNI_OUTS + AMX_STEP, VNNI_OUTS * 4);
+        fetch(ahead);
         _tile_dpbssd(0, 4, 6);
         _tile_dpbssd(1, 4, 7);
         if (is_two) {
@@ -442,15 +458,18 @@ AMX static void amx_product(const struct reader_dense *dense, const int8_t *q,
     _Alignas(64) int8_t panel[READER_MAX_IN * VNNI_OUTS];
     _Alignas(64) int32_t sums[2 * AMX_ROWS][VNNI_OUTS];
     size_t n_in = dense->n_in;
+    size_t n_groups = (n_rows + 2 * AMX_ROWS - 1) / (2 * AMX_ROWS);
+    struct ahead ahead = {.n_lines = (VNNI_OUTS + n_groups - 1) / n_groups};
 
     begin_tiles();
     for (size_t o = 0; o < dense->n_out; o += VNNI_OUTS) {
         pack_panel(dense, o, panel);
+        ahead.at = dense->weights + (o + VNNI_OUTS) * n_in;
         for (size_t r = 0; r < n_rows; r += 2 * AMX_ROWS) {
             if (n_rows - r > AMX_ROWS) {
-                amx_tile(panel, n_in, q + r * n_in, true, sums);
+                amx_tile(panel, n_in, q + r * n_in, true, &ahead, sums);
             } else {
-                amx_tile(panel, n_in, q + r * n_in, false, sums);
+                amx_tile(panel, n_in, q + r * n_in, false, &ahead, sums);
             }
             for (size_t i = 0; i < 2 * AMX_ROWS && r + i < n_rows; i++) {
                 float *row = out + (r + i) * dense->n_out;
