@@ -131,6 +131,11 @@ size_t crew_fitting(void)
     return helpers < CREW_MAX_HELPERS ? helpers : CREW_MAX_HELPERS;
 }
 
+size_t crew_size(const struct crew *crew)
+{
+    return crew ? crew->n_wanted + 1 : 1;
+}
+
 void crew_begin(struct crew *crew, struct crew_job *job, crew_fn fn, void *arg,
                 size_t n_steps)
 {

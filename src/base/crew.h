@@ -30,6 +30,9 @@ void crew_close(struct crew *crew);
 /* Helpers that fit this machine: one for each processor but the caller's. */
 size_t crew_fitting(void);
 
+/* Who takes steps, at most: the helpers and the caller. */
+size_t crew_size(const struct crew *crew);
+
 /* Do steps 0 to n_steps - 1 and return when all are done. A NULL crew is the
  * caller alone. */
 void crew_run(struct crew *crew, crew_fn fn, void *arg, size_t n_steps);

@@ -317,8 +317,7 @@ static enum clew_status read_taken(struct taken *taken, struct clew_error *err)
 {
     struct work *work = taken->work;
 
-    crew_run(work->task ? work->engine->later : work->engine->crew,
-             read_stretch, taken, taken->count);
+    crew_run(engine_crew(work->engine), read_stretch, taken, taken->count);
     for (size_t i = 0; i < taken->count; i++) {
         struct candidate *candidate = &work->candidates[taken->items[i]->chat];
 

@@ -63,5 +63,7 @@ struct engine {
 
 /* Are topics, memories, efforts and links looked for in turns? */
 bool engine_observes(const struct engine *engine);
+/* Who helps the calling thread; NULL: nobody. */
+struct crew *engine_crew(const struct engine *engine);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "engine/read/sense.h"
 
+#include "base/crew.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
@@ -260,6 +261,55 @@ static struct uuid pair_key(enum reader_pair_kind kind,
     return key_of(&hash);
 }
 
+/* Pairs that are compared side by side, in as many parts as there are hands. */
+struct compared {
+    const struct reader *reader;
+    enum reader_pair_kind kind;
+    const struct reader_pair *pairs;
+    size_t n;
+    size_t n_parts;
+    struct reader_verdict *out;
+    enum clew_status status[SENSE_MAX_PAIRS];
+};
+
+static void compare_part(void *arg, size_t part)
+{
+    struct compared *all = arg;
+    size_t from = all->n * part / all->n_parts;
+    size_t to = all->n * (part + 1) / all->n_parts;
+    struct arena own;
+
+    arena_init(&own, SCRATCH_BYTES);
+    all->status[part] =
+        reader_compare(all->reader, &own, all->kind, all->pairs + from,
+                       to - from, all->out + from, NULL);
+    arena_release(&own);
+}
+
+static enum clew_status compare(const struct engine *engine,
+                                enum reader_pair_kind kind,
+                                const struct reader_pair *pairs, size_t n,
+                                struct reader_verdict *out,
+                                struct clew_error *err)
+{
+    struct crew *crew = engine_crew(engine);
+    size_t hands = crew_size(crew);
+    struct compared all = {.reader = engine->reader,
+                           .kind = kind,
+                           .pairs = pairs,
+                           .n = n,
+                           .n_parts = n < hands ? n : hands,
+                           .out = out};
+
+    crew_run(crew, compare_part, &all, all.n_parts);
+    for (size_t i = 0; i < all.n_parts; i++) {
+        if (all.status[i] != CLEW_OK) {
+            return clew_no_memory(err); /* is all that can fail */
+        }
+    }
+    return CLEW_OK;
+}
+
 enum clew_status sense_compare(struct batch_work *batch,
                                enum reader_pair_kind kind,
                                const struct reader_pair *pairs, size_t n,
@@ -287,12 +337,7 @@ enum clew_status sense_compare(struct batch_work *batch,
         }
     }
     if (n_open > 0) {
-        struct arena own;
-
-        arena_init(&own, SCRATCH_BYTES);
-        status = reader_compare(batch->engine->reader, &own, kind, open, n_open,
-                                verdicts, err);
-        arena_release(&own);
+        status = compare(batch->engine, kind, open, n_open, verdicts, err);
     }
     for (size_t i = 0; status == CLEW_OK && i < n_open; i++) {
         struct sense_answer answer = {.key = keys[i], .verdict = verdicts[i]};
