@@ -223,8 +223,8 @@ onEachBackend("asking", (open) => {
       model.script = [(prompt) => `Your rent is 900 euros. [${number(prompt, /900 euros/)}]`];
       const answer = await api.post("/api/v1/ask", { query: RENT, user_id: "ada", stream });
       assert.equal(answer.status, 200);
-      assert.doesNotMatch(model.asked.at(-1).body, /Hamburg|1350/);
-      assert.doesNotMatch(JSON.stringify(answer.body ?? answer.text), /Hamburg|1350/);
+      assert.doesNotMatch(model.asked.at(-1).body, /Hamburg|1350 euros/);
+      assert.doesNotMatch(JSON.stringify(answer.body ?? answer.text), /Hamburg|1350 euros/);
     }
     isError(await api.post("/api/v1/ask", { query: RENT,
       chat_id: "01900000-0000-7000-8000-000000000000" }), 404);

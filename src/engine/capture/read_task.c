@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/capture/read_turn.h"
 #include "engine/chat/turn.h"
+#include "engine/chatlink/chatlink_later.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"

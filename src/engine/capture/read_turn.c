@@ -10,6 +10,7 @@
 #include "engine/capture/observers.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
+#include "engine/chatlink/chatlink_later.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
@@ -285,8 +286,9 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
     struct doing *d = arg;
     enum clew_status status = look_up(tx, d, &SELECT_ONE, err);
 
-    return status == CLEW_OK && !d->is_gone ? show(d, tx, understand_turn, err)
-                                            : status;
+    return status == CLEW_OK && !d->is_gone
+               ? show(d, tx, observers_foresee, err)
+               : status;
 }
 
 /* If it fails, or all is about to end, the turn is read as if nobody had
@@ -394,6 +396,19 @@ static enum clew_status read_together(struct engine *engine,
     return status;
 }
 
+/* What its chat asked for is done before the next turn, as if each were told
+ * when it was said; if it fails a worker does it. */
+static void link_now(const struct doing *d, const struct scope *scope,
+                     struct arena *arena)
+{
+    struct str key = task_key(arena, &d->chat.id, d->seq);
+
+    if (key.s) {
+        clew_ignore(task_do_now(d->engine, scope, arena, CHATLINK_READ_TASK,
+                                key, chatlink_read_task, NULL));
+    }
+}
+
 enum clew_status read_turn_some(struct engine *engine,
                                 const struct scope *scope, struct arena *arena,
                                 const struct uuid *turn_ids, size_t count,
@@ -431,10 +446,7 @@ enum clew_status read_turn_some(struct engine *engine,
     status = read_one(engine, scope, arena, turn_ids, seen_of(ahead, turn_ids),
                       LINK_WAIT_MS, &nobody, &doing, err);
     if (status == CLEW_OK && doing.has_asked) {
-        /* before the next turn, as if each were told when it was said; if it
-         * fails a worker does it */
-        clew_ignore(chatlink_read_now(engine, scope, arena, &doing.chat.id,
-                                      doing.seq, NULL));
+        link_now(&doing, scope, arena);
     }
     *out_passed = 1;
     *out_early = doing.is_early;

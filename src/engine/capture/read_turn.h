@@ -85,10 +85,12 @@ enum clew_status read_turn(struct engine *engine, const struct scope *scope,
                            bool *out_early,
                            struct clew_error *err) CLEW_MUST_CHECK;
 /*
- * What the reader says of turns to come, asked side by side: it hangs on what
- * was said before them, not on what was made of it.
+ * What the reader says of turns to come, asked side by side: of the turns
+ * themselves that is what it will say, and of pairs it mostly is, as they are
+ * of what stands already. What the turns before change is asked anew, so no
+ * more than a few are looked at.
  */
-#define READ_TURN_AHEAD 8
+#define READ_TURN_AHEAD 4
 struct read_turn_seen {
     struct uuid turn_id;
     struct arena arena; /* holds what `memo` points to */

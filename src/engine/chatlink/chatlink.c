@@ -11,6 +11,7 @@
 #include "engine/chatlink/chat_profile.h"
 #include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_later.h"
 #include "engine/chatlink/chatlink_outcome.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/chatlink/chatlink_score.h"

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/config.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/chat/chat.h"
@@ -14,7 +13,6 @@
 #include "engine/chatlink/chat_profile.h"
 #include "engine/chatlink/chatlink.h"
 #include "engine/chatlink/chatlink_decision.h"
-#include "engine/chatlink/chatlink_read.h"
 #include "engine/chatlink/chatlink_tuning.h"
 #include "engine/core/advice.h"
 #include "engine/core/commit.h"
@@ -235,26 +233,6 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     return status == CLEW_OK ? task_complete_noted(tx, work->task, &work->note,
                                                    work->now_ms, err)
                              : status;
-}
-
-enum clew_status chatlink_assess_later(struct batch_work *batch,
-                                       const struct uuid *link_id, int64_t seq,
-                                       int64_t now_ms, struct clew_error *err)
-{
-    const struct engine *engine = batch->engine;
-    struct task_new task = {.kind = CHATLINK_ASSESS_TASK,
-                            .unique_key = task_key(batch->arena, link_id, seq),
-                            .priority = CHATLINK_READ_PRIORITY,
-                            .execute_at_ms = now_ms,
-                            .now_ms = now_ms};
-
-    if (!engine->llm ||
-        strcmp(config_str(engine->config, "llm.read"), "off") != 0) {
-        return CLEW_OK;
-    }
-    return task.unique_key.s ? task_add_about(batch->tx, batch->arena, &task,
-                                              "link_id", link_id, err)
-                             : clew_no_memory(err);
 }
 
 enum clew_status chatlink_assess_task(struct engine *engine,

@@ -9,6 +9,7 @@
  * are when the chat goes on and nothing new is seen of its beginning
  * (verdicts.h).
  */
+#include "engine/chatlink/chatlink_later.h"
 #include "engine/chatlink/chatlink_read.h"
 
 #include "base/clock.h"

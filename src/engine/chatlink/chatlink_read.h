@@ -8,7 +8,7 @@
  * undone. What a person or a language model said of a link stands.
  *
  * A turn that is stored asks for it, and whoever reads the turn then has it
- * done (chatlink_read_wake): it sees what was told up to that turn, whatever
+ * done (chatlink_later.h): it sees what was told up to that turn, whatever
  * came since, so that a batch is joined as its turns would be one by one. What
  * goes on in several chats at once is joined by words as they stand.
  * Thread-safety: as store.h.
@@ -17,18 +17,11 @@
 #define ENGINE_CHATLINK_READ_H
 
 #include "base/arena.h"
-#include "base/str.h"
-#include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct batch_work;
 struct engine;
 struct scope;
-struct store_tx;
 struct task;
 struct updates;
 
@@ -36,24 +29,6 @@ struct updates;
 #define CHATLINK_READ_PRIORITY 10
 /* So often is looked whether the turn still waits to be read. */
 #define CHATLINK_READ_WAIT_MS (60 * 60 * 1000LL)
-
-/* A turn asks for it when it is stored. In a transaction, like the next. */
-enum clew_status chatlink_read_later(struct batch_work *batch,
-                                     const struct uuid *chat_id, int64_t seq,
-                                     int64_t now_ms,
-                                     struct clew_error *err) CLEW_MUST_CHECK;
-/* The turn `seq` of a chat is read, or will never be, so what it asked for is
- * due at `at_ms`; `*out_found`: it asked. */
-enum clew_status chatlink_read_wake(struct store_tx *tx, struct arena *arena,
-                                    const struct uuid *chat_id, int64_t seq,
-                                    int64_t at_ms, bool *out_found,
-                                    struct clew_error *err) CLEW_MUST_CHECK;
-/* Do what it asked for, unless a worker is at it. */
-enum clew_status chatlink_read_now(struct engine *engine,
-                                   const struct scope *scope,
-                                   struct arena *arena,
-                                   const struct uuid *chat_id, int64_t seq,
-                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Payload: chat_id. Without a reader nothing is done. */
 enum clew_status chatlink_read_task(struct engine *engine,

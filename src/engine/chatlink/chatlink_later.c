@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * chatlink_read_wake.c - when two chats are held against each other: once the
- * turn that asked for it is read. See chatlink_read.h.
- */
+/* chatlink_later.c - work of its own that a turn asks for. See
+ * chatlink_later.h. */
+#include "engine/chatlink/chatlink_later.h"
+
+#include "base/config.h"
+#include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_read.h"
+#include "engine/core/engine.h"
 #include "engine/core/task.h"
 #include "engine/core/work.h"
+
+#include <string.h>
 
 enum clew_status chatlink_read_later(struct batch_work *batch,
                                      const struct uuid *chat_id, int64_t seq,
@@ -35,15 +40,22 @@ enum clew_status chatlink_read_wake(struct store_tx *tx, struct arena *arena,
                  : clew_no_memory(err);
 }
 
-enum clew_status chatlink_read_now(struct engine *engine,
-                                   const struct scope *scope,
-                                   struct arena *arena,
-                                   const struct uuid *chat_id, int64_t seq,
-                                   struct clew_error *err)
+enum clew_status chatlink_assess_later(struct batch_work *batch,
+                                       const struct uuid *link_id, int64_t seq,
+                                       int64_t now_ms, struct clew_error *err)
 {
-    struct str key = task_key(arena, chat_id, seq);
+    const struct engine *engine = batch->engine;
+    struct task_new task = {.kind = CHATLINK_ASSESS_TASK,
+                            .unique_key = task_key(batch->arena, link_id, seq),
+                            .priority = CHATLINK_READ_PRIORITY,
+                            .execute_at_ms = now_ms,
+                            .now_ms = now_ms};
 
-    return key.s ? task_do_now(engine, scope, arena, CHATLINK_READ_TASK, key,
-                               chatlink_read_task, err)
-                 : clew_no_memory(err);
+    if (!engine->llm ||
+        strcmp(config_str(engine->config, "llm.read"), "off") != 0) {
+        return CLEW_OK;
+    }
+    return task.unique_key.s ? task_add_about(batch->tx, batch->arena, &task,
+                                              "link_id", link_id, err)
+                             : clew_no_memory(err);
 }
