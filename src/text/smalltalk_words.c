@@ -7,6 +7,8 @@
  */
 #include "text/smalltalk_words.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 /* A longer run of a script without spaces is about something, in bytes. */
@@ -199,28 +201,66 @@ static bool next_of(const char **row, struct str *out)
     return len > 0;
 }
 
-static bool is_in(const char *const *rows, size_t count, struct str word)
+/*
+ * The words by their hash: every word of every turn is looked up. Made once
+ * and immutable after that.
+ */
+#define SLOTS 2048
+static struct {
+    struct str word; /* s == NULL: nothing */
+    enum smalltalk_word kind;
+} slots[SLOTS];
+static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+
+/* Where the word is, or the empty place where it would be. */
+static size_t slot_of(struct str word)
 {
+    size_t at = str_hash(word) % SLOTS;
+
+    while (slots[at].word.s && !str_eq(slots[at].word, word)) {
+        at = (at + 1) % SLOTS;
+    }
+    return at;
+}
+
+/* Words that have a kind already keep it. */
+static size_t put_rows(const char *const *rows, size_t count,
+                       enum smalltalk_word kind)
+{
+    size_t n = 0;
+
     for (size_t i = 0; i < count; i++) {
         const char *row = rows[i];
-        struct str known;
+        struct str word;
 
-        while (next_of(&row, &known)) {
-            if (str_eq(known, word)) {
-                return true;
+        while (next_of(&row, &word)) {
+            size_t at = slot_of(word);
+
+            if (!slots[at].word.s) {
+                slots[at].word = word;
+                slots[at].kind = kind;
+                n++;
             }
         }
     }
-    return false;
+    return n;
+}
+
+static void make_slots(void)
+{
+    size_t n = put_rows(openers, COUNT(openers), SMALLTALK_OPENER);
+
+    n += put_rows(fillers, COUNT(fillers), SMALLTALK_FILLER);
+    assert(n <= SLOTS / 2);
 }
 
 enum smalltalk_word smalltalk_word(struct str word)
 {
-    if (is_in(openers, COUNT(openers), word)) {
-        return SMALLTALK_OPENER;
-    }
-    return is_in(fillers, COUNT(fillers), word) ? SMALLTALK_FILLER
-                                                : SMALLTALK_NONE;
+    size_t at;
+
+    (void)pthread_once(&slots_once, make_slots); /* cannot fail */
+    at = slot_of(word);
+    return slots[at].word.s ? slots[at].kind : SMALLTALK_NONE;
 }
 
 /* Mark where words of `rows` that begin at `at` end, by the most that is said
