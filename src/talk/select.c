@@ -25,6 +25,9 @@
 #define NOTE_SURE 0.80f
 /* ... and that it opens something. */
 #define OPEN_FLOOR 0.42f
+/* … beside something else, which stands so far off. */
+#define OPEN_FURTHER 0.70f
+#define SENTENCES_BETWEEN 2
 /* … that what does not stand by itself is worth keeping. */
 #define KEEP_LEANING 0.995f
 /* What is only supposed is not so. */
@@ -523,31 +526,17 @@ static enum clew_status begin_named(struct arena *arena,
     return status;
 }
 
-enum clew_status select_opening(struct arena *arena,
-                                const struct select_turn *turn,
-                                struct select_opening *out)
+/* What opens with sentence `first`; `has_lead`: with what that leans on. */
+static enum clew_status open_with(struct arena *arena,
+                                  const struct select_turn *turn, size_t first,
+                                  bool has_lead, struct select_opening *out)
 {
     const struct analysis *a = turn->analysis;
-    size_t first = 0;
-    size_t end;
+    size_t end = first + 1;
     struct str words;
     struct buf text;
 
-    memset(out, 0, sizeof(*out));
-    for (size_t i = 0; i < a->n_sentences; i++) {
-        float p = turn->read[i].act[READER_ACT_OPENS];
-
-        if (!a->sentences[i].is_code && p > out->confidence) {
-            out->confidence = p;
-            first = i;
-        }
-    }
-    /* "Hello", "many thanks": whatever a reader of few tongues makes of it */
-    if (out->confidence < OPEN_FLOOR || smalltalk_is(turn->text)) {
-        out->confidence = 0;
-        return CLEW_OK;
-    }
-    end = first + 1;
+    out->confidence = turn->read[first].act[READER_ACT_OPENS];
     /* "Can you help?" names nothing: its neighbours do */
     while (end < a->n_sentences && telling_words(a, first, end) < THIN_WORDS &&
            !a->sentences[end].is_code) {
@@ -556,7 +545,7 @@ enum clew_status select_opening(struct arena *arena,
     while (first > 0 && telling_words(a, first, end) < THIN_WORDS) {
         first--;
     }
-    if (begin_named(arena, turn, &first, end) != CLEW_OK) {
+    if (has_lead && begin_named(arena, turn, &first, end) != CLEW_OK) {
         return CLEW_NO_MEMORY;
     }
     out->cite = (struct select_cite){a->sentences[first].span.from,
@@ -567,6 +556,85 @@ enum clew_status select_opening(struct arena *arena,
                    TITLE_BYTES); /* checked by take() */
     out->title = take(arena, &text);
     return out->title.s ? CLEW_OK : CLEW_NO_MEMORY;
+}
+
+enum clew_status select_opening(struct arena *arena,
+                                const struct select_turn *turn,
+                                struct select_opening *out)
+{
+    const struct analysis *a = turn->analysis;
+    float best = 0;
+    size_t first = 0;
+
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < a->n_sentences; i++) {
+        float p = turn->read[i].act[READER_ACT_OPENS];
+
+        if (!a->sentences[i].is_code && p > best) {
+            best = p;
+            first = i;
+        }
+    }
+    /* "Hello", "many thanks": whatever a reader of few tongues makes of it */
+    return best < OPEN_FLOOR || smalltalk_is(turn->text)
+               ? CLEW_OK
+               : open_with(arena, turn, first, true, out);
+}
+
+/* Whole sentences, or a line's end, between two places? Who tells of one matter
+ * says what opens it in more than one sentence, side by side. */
+static bool is_apart(const struct select_turn *turn,
+                     const struct select_cite *one,
+                     const struct select_cite *other)
+{
+    const struct analysis *a = turn->analysis;
+    bool is_first = one->to <= other->from;
+    size_t from = is_first ? one->to : other->to;
+    size_t to = is_first ? other->from : one->from;
+    size_t between = 0;
+
+    if (!is_first && one->from < other->to) {
+        return false;
+    }
+    for (size_t i = 0; i < a->n_sentences; i++) {
+        const struct span *span = &a->sentences[i].span;
+
+        between += span->from >= from && span->to <= to;
+    }
+    return between >= SENTENCES_BETWEEN ||
+           memchr(turn->text.s + from, '\n', to - from);
+}
+
+enum clew_status select_further(struct arena *arena,
+                                const struct select_turn *turn,
+                                const struct select_opening *first,
+                                struct select_opening out[SELECT_MAX_FURTHER],
+                                size_t *out_count)
+{
+    const struct analysis *a = turn->analysis;
+
+    *out_count = 0;
+    for (size_t i = 0; i < a->n_sentences && first->confidence > 0 &&
+                       *out_count < SELECT_MAX_FURTHER;
+         i++) {
+        struct select_opening *item = &out[*out_count];
+        bool is_new;
+
+        if (a->sentences[i].is_code ||
+            turn->read[i].act[READER_ACT_OPENS] < OPEN_FURTHER) {
+            continue;
+        }
+        memset(item, 0, sizeof(*item));
+        if (open_with(arena, turn, i, false, item) != CLEW_OK) {
+            return CLEW_NO_MEMORY;
+        }
+        is_new = is_apart(turn, &item->cite, &first->cite);
+        for (size_t k = 0; k < *out_count; k++) {
+            is_new = is_new && is_apart(turn, &item->cite, &out[k].cite);
+        }
+        *out_count += is_new;
+    }
+    return CLEW_OK;
 }
 
 /* Does the sentence say anything about how it ended? */

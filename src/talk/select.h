@@ -103,6 +103,14 @@ struct select_opening {
 enum clew_status select_opening(struct arena *arena,
                                 const struct select_turn *turn,
                                 struct select_opening *out) CLEW_MUST_CHECK;
+/* Of a turn of several matters ("… and the tap drips, too") the others that
+ * surely open, in its order; `first` is what select_opening() found. */
+#define SELECT_MAX_FURTHER 3
+enum clew_status
+select_further(struct arena *arena, const struct select_turn *turn,
+               const struct select_opening *first,
+               struct select_opening out[SELECT_MAX_FURTHER],
+               size_t *out_count) CLEW_MUST_CHECK;
 
 /*
  * The words of a turn that tell how something ended: those that say so, with

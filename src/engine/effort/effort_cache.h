@@ -126,6 +126,10 @@ enum clew_status effort_reactivate(struct observation *o,
 enum clew_status effort_try_open(struct observation *o,
                                  struct effort_cache *cache, bool *out_done,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* What the turn opens beside that: each in an effort of its own, which is not
+ * at work yet. */
+enum clew_status effort_open_further(struct observation *o,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- opening --- */
 

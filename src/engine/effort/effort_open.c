@@ -56,16 +56,18 @@ static enum clew_status tell_skill(struct observation *o,
                : status;
 }
 
+/* Open one, at work or beside the one that is. */
 static enum clew_status open_effort(struct observation *o,
                                     struct effort_cache *cache,
                                     const struct select_opening *item,
+                                    enum effort_state state,
                                     struct clew_error *err)
 {
     const struct turn *turn = o->work->turn;
     struct memory memory = note_memory(o->work, "effort", "open", item->title);
     struct effort effort = {.memory_id = memory.id,
                             .thread_id = turn->chat_id,
-                            .state = EFFORT_ACTIVE,
+                            .state = state,
                             .is_open = true,
                             .first_seq = turn->seq,
                             .last_seq = turn->seq,
@@ -73,10 +75,13 @@ static enum clew_status open_effort(struct observation *o,
                             .raw_tokens = turn->token_count};
     struct memory skill = {0};
     json_t *fields = json_object();
-    enum clew_status status = effort_collapse_active(o, cache, NULL, err);
+    enum clew_status status = CLEW_OK;
 
+    if (state == EFFORT_ACTIVE) {
+        status = effort_collapse_active(o, cache, NULL, err);
+        o->matter = item->title;
+    }
     effort_cache_forget(o);
-    o->matter = item->title;
     if (fields && json_set_str(fields, "goal", item->title) &&
         json_set_real(fields, "confidence", (double)item->confidence)) {
         memory.fields = note_json(o->arena, fields);
@@ -202,10 +207,31 @@ enum clew_status effort_try_open(struct observation *o,
     }
     *out_done = true;
     if (!known) {
-        return open_effort(o, cache, &o->opening, err);
+        return open_effort(o, cache, &o->opening, EFFORT_ACTIVE, err);
     }
     if (known->state != EFFORT_ACTIVE) {
         return effort_reactivate(o, cache, known, err);
     }
     return effort_take_turn(o, known, err);
+}
+
+enum clew_status effort_open_further(struct observation *o,
+                                     struct clew_error *err)
+{
+    struct effort_cache *cache = NULL;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < o->n_further && status == CLEW_OK; i++) {
+        const struct select_opening *item = &o->further[i];
+        struct effort *known = NULL;
+
+        status = effort_cache_load(o, &cache, err);
+        if (status == CLEW_OK) {
+            status = same_effort(o, cache, item->title, &known, err);
+        }
+        if (status == CLEW_OK && !known) {
+            status = open_effort(o, cache, item, EFFORT_COLLAPSED, err);
+        }
+    }
+    return status;
 }

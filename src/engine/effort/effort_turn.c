@@ -170,6 +170,9 @@ static enum clew_status user_turn(struct observation *o,
     }
     if (status == CLEW_OK && !is_done) {
         status = effort_try_open(o, cache, &is_done, err);
+        if (status == CLEW_OK && is_done) {
+            status = effort_open_further(o, err);
+        }
     }
     if (status == CLEW_OK && !is_done) {
         status = belong(o, cache, err);

@@ -44,7 +44,9 @@ struct observation {
     struct reader_gist gist;       /* where it lies among turns */
     struct select_turn select;     /* the same, to select from */
     struct select_opening opening; /* what it sets out to get done */
-    struct effort_words words;     /* of the turn; made when first wanted */
+    struct select_opening further[SELECT_MAX_FURTHER]; /* … and what else */
+    size_t n_further;
+    struct effort_words words; /* of the turn; made when first wanted */
     struct str matter;         /* title of the effort that owns it; or empty */
     const struct sight *sight; /* NULL: the chat has no other branches */
     bool is_told;  /* somebody said what it does: a person, a model asked */

@@ -229,6 +229,11 @@ static enum clew_status read_turn(struct observation *o, struct clew_error *err)
         select_opening(o->arena, &o->select, &o->opening) != CLEW_OK) {
         status = clew_no_memory(err);
     }
+    if (status == CLEW_OK && !o->is_told &&
+        select_further(o->arena, &o->select, &o->opening, o->further,
+                       &o->n_further) != CLEW_OK) {
+        status = clew_no_memory(err);
+    }
     return status;
 }
 
