@@ -564,6 +564,7 @@ def endings(worlds, folder, moves):
                 if i in later:
                     for form in forms if act != "on" else forms[:1]:
                         out.append({"task": "ending", "lang": world.lang,
+                                    "world": world.id,
                                     "a": form, "b": world.step(i),
                                     "y": ACT_ENDING[act]})
             rest = sorted(later - set(acts))
@@ -577,6 +578,7 @@ def endings(worlds, folder, moves):
                 rng.sample(rest, min(4, len(rest)))
             for i in dict.fromkeys(picked):
                 out.append({"task": "ending", "lang": world.lang,
+                            "world": world.id,
                             "a": rng.choice(forms), "b": world.step(i),
                             "y": UNRELATED if world.turns[i]["topic"] !=
                             world.turns[first]["topic"]
@@ -592,8 +594,8 @@ def matters(worlds):
     out = []
 
     def add(world, a, b, y):
-        out.append({"task": "matter", "lang": world.lang, "a": a, "b": b,
-                    "y": y})
+        out.append({"task": "matter", "lang": world.lang, "world": world.id,
+                    "a": a, "b": b, "y": y})
 
     for world in worlds.values():
         real = [i for i, t in enumerate(world.turns)

@@ -977,6 +977,28 @@ def score_rows(model, task, q, p, qi, pi, n=4096):
     return out.cpu().numpy()
 
 
+def liked(model, tokens, tasks, seed, path):
+    """like(), or what it found before for trainings beside this one."""
+    if path and os.path.exists(path):
+        for r, found in zip(tasks["answer"], json.load(open(path))):
+            if found:
+                r["liked"] = found
+    else:
+        like(model, tokens, tasks, seed)
+        if path:
+            json.dump([r.get("liked") for r in tasks["answer"]],
+                      open(path + ".new", "w"))
+            os.rename(path + ".new", path)
+    rng = random.Random(seed)
+    for r in tasks["answer"]:
+        if r["pos"] and r.get("liked"):
+            turn = lambda p: DATE.sub("", p).split(" || ")[0]
+            tasks["newer"].append({
+                "a": DATE.sub("", r["q"]), "y": 0,
+                "b": both(turn(rng.choice(r["pos"])),
+                          turn(rng.choice(r["liked"])))})
+
+
 def like(model, tokens, tasks, seed):
     """Of each question the turns of other worlds that the file itself likes
     most as its answer, out of those that share words and some drawn by chance.
@@ -1007,13 +1029,6 @@ def like(model, tokens, tasks, seed):
             at += len(mine)
             r["liked"] = [pool["texts"][i] for v, i in best
                           if v <= SURE][:LIKED]
-    for r in tasks["answer"]:
-        if r["pos"] and r.get("liked"):
-            turn = lambda p: DATE.sub("", p).split(" || ")[0]
-            tasks["newer"].append({
-                "a": DATE.sub("", r["q"]), "y": 0,
-                "b": both(turn(rng.choice(r["pos"])),
-                          turn(rng.choice(r["liked"])))})
 
 
 def tune(path, vocab, tokens, tasks, teachers, A):
@@ -1035,7 +1050,10 @@ def tune(path, vocab, tokens, tasks, teachers, A):
         return model
 
     tasks["read"] += [r for r in tasks["read"]
-                      if re.match(r"s\d+-", r["id"])] * 2
+                      if re.match(r"[sv]\d+-", r["id"])] * 2
+    for task in ("ending", "matter", "answer"):
+        tasks[task] += [r for r in tasks[task]
+                        if re.match(r"v\d+-", r.get("world") or "")] * 2
     for task in FOUND:
         found = [r for r in tasks[task] if "person" in r]
         friends = [r for r in found if re.match(r"f\d-", r["person"])]
@@ -1049,7 +1067,8 @@ def tune(path, vocab, tokens, tasks, teachers, A):
         model = whole(path)
         own = {"": [whole(A.own or path).eval()]}
     if "answer" in (only or model.top_kinds):
-        like((own.get("answer") or own[""])[0], tokens, tasks, A.seed)
+        liked((own.get("answer") or own[""])[0], tokens, tasks, A.seed,
+              A.liked)
     return train(model, tokens, tasks, A.seed + 2, seconds=A.minutes * 60,
                  lr=A.lr, teachers=teachers, own=own, hold=A.hold > 0,
                  say="tuned", only=only)
@@ -1068,6 +1087,8 @@ def main():
     ap.add_argument("--own", help="whose answers are followed: this file's")
     ap.add_argument("--hold", type=float, default=0,
                     help="how much of reading follows it, too")
+    ap.add_argument("--liked", help="a file that trainings side by side share: "
+                    "what is found once for all of them")
     ap.add_argument("--top", help="kinds of pairs: answer,note,ending,matter")
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
     ap.add_argument("--notes", type=float, default=BY_LABELS["note"])
@@ -1095,9 +1116,12 @@ def main():
     tokens.warm(texts)
     print({k: len(v) for k, v in tasks.items()}, {k: len(v) for k, v in
           held.items()}, f"{time.time() - start:.0f}s", flush=True)
-    worlds = [World(w) for w in
-              json.load(open(os.path.join(A.data, "worlds-dev.json")))["worlds"]]
-    gauge = lambda m, name: measure(m, tokens, worlds, held, name)
+    sets = {name: [World(w) for w in json.load(open(path))["worlds"]]
+            for name in ("dev", "held") for path in
+            [os.path.join(A.data, f"worlds-{name}.json")]
+            if os.path.exists(path)}
+    gauge = lambda m, name: [measure(m, tokens, worlds, held, f"{name}, {key}")
+                             for key, worlds in sets.items()]
     teachers = []
     for k in range(A.teachers):
         torch.manual_seed(A.seed + 10 + k)
