@@ -26,7 +26,7 @@
 /* ... and that it opens something. */
 #define OPEN_FLOOR 0.42f
 /* … beside something else, which stands so far off. */
-#define OPEN_FURTHER 0.70f
+#define OPEN_FURTHER 0.75f
 #define SENTENCES_BETWEEN 2
 /* … that what does not stand by itself is worth keeping. */
 #define KEEP_LEANING 0.995f

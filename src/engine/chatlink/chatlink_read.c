@@ -46,8 +46,8 @@ DB_SQL(SELECT_SEQ, "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
 
 /* A link is made or stays, is certain: chosen on the dev worlds
  * (docs/quality/reading.md). */
-#define LINK_AT 0.95
-#define LINK_AT_FIRST 0.955 /* by one turn alone */
+#define LINK_AT 0.93
+#define LINK_AT_FIRST 0.945 /* by one turn alone */
 #define SURE_AT 0.97
 /* Where words are so sure, the reader need not be. */
 #define WORDS_SURE 0.93

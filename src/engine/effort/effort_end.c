@@ -23,8 +23,8 @@
 /* So sure the reader must be; chosen on the dev worlds. */
 /* Longer turns say more than that something did not help. */
 #define SAME_TROUBLE_BYTES 160
-#define END_USER 0.25f
-#define END_ASSISTANT 0.35f
+#define END_USER 0.20f
+#define END_ASSISTANT 0.28f
 #define GATE 0.05f
 /* Giving up is written about more often than it is done: the reader learned it
  * from as many of either. */
