@@ -456,6 +456,25 @@ describe("clew chat", () => {
   });
 });
 
+onEachBackend("a mail of several matters", (open) => {
+  test("opens an effort for each, and each ends by itself", async () => {
+    const server = await open();
+    const api = server.api(await server.key("mail"));
+    const say = async (content) => isOk(await api.post("/api/v1/turns",
+      { user_id: "ivo", role: "user", content }), 201);
+    const efforts = async () => isOk(await api.get(
+      "/api/v1/memories?user_id=ivo&type=effort&limit=50")).items;
+    await say("Morning Saskia,\n\nthe dishwasher at the canteen trips the breaker every second run.\n\n"
+      + "Also the fire inspection wants our evacuation plan redrawn before 12 May.\n\nThanks, Ivo");
+    assert.deepEqual((await efforts()).map(({ status }) => status), ["open", "open"]);
+    await say("electrician swapped the RCD, dishwasher runs through now");
+    const status = Object.fromEntries((await efforts()).map((effort) =>
+      [/dishwasher/.test(effort.summary) ? "dishwasher" : "plan", effort.status]));
+    assert.deepEqual(status, { dishwasher: "resolved", plan: "open" });
+    await server.stop();
+  });
+});
+
 /* ten chats on five matters (fixtures/week), told as they were had */
 onEachBackend("one developer's week", (open) => {
   test("links that are sure are right, no chat is called after a greeting, efforts end as they did", async () => {
