@@ -35,6 +35,7 @@ NO_MOVE_SHARE = .3  # of turns that move nothing, beside efforts of their talk
 MOST_OTHERS = 3  # efforts of a talk that a turn is said to leave alone
 UNKNOWN_ACT = -100  # what cross_entropy leaves out
 SOFT_PAIRS = .2  # of the pairs without labels: the file travels
+TITLE = 90  # bytes of an effort's name where what was said last stands behind it
 FAR = 40  # turns of other worlds that share words with a question
 DATE = re.compile(r"^\d+ [a-z]{3} \d{4}:? ")  # as day() writes it
 
@@ -80,6 +81,12 @@ def two_answers(earlier, later):
 
 def both(earlier, later):
     return f"{cut(later, 300)} || {cut(earlier, 240)}"
+
+
+def effort(title, last):
+    """An effort as a turn is held against it: its name, and what was said of
+    it last, unless the turn is seen with that anyway."""
+    return f"{cut(title, TITLE)} || {cut(last, 240)}" if last else title
 
 
 def cut(text, most):
@@ -257,7 +264,8 @@ def talk_moves(row, turn, before, lang, opened, ends):
             a, b = row["spans"][label["sentence"]]
             part = turn["text"].encode()[a:b].decode("utf8", "replace")
             efforts.setdefault(name, {
-                "topic": turn["topic"], "is_open": True,
+                "topic": turn["topic"], "is_open": True, "last": None,
+                "short": f"{speaker(turn)}: {part}",
                 "forms": list(dict.fromkeys(
                     [said(turn), f"{speaker(turn)}: {part}"]))})
         if act:
@@ -268,9 +276,17 @@ def talk_moves(row, turn, before, lang, opened, ends):
         ends.append({"task": "ending", "lang": lang, "a": form, "b": text,
                      "y": y, "hand": 1})
 
+    def forms(effort_):
+        """As its first turn, its first sentence, and with what was said last
+        where that is not seen beside the turn."""
+        last = effort_["last"]
+        if last and (not before or said(before[-1]) != last):
+            return [effort_["forms"][0], effort(effort_["short"], last)]
+        return effort_["forms"]
+
     for name, act in moved.items():
         if name in efforts and act != "opens":
-            for form in efforts[name]["forms"]:
+            for form in forms(efforts[name]):
                 add(form, ACT_ENDING[act])
             efforts[name]["is_open"] = ACT_ENDING[act] not in ENDED
     others = [e for name, e in efforts.items()
@@ -278,11 +294,14 @@ def talk_moves(row, turn, before, lang, opened, ends):
     # what ends or sets back another effort looks most like an end of this one
     if not {"resolves", "abandons", "fails"} & set(moved.values()):
         others = [e for e in others if rng.random() < NO_MOVE_SHARE]
-    for effort in others[-MOST_OTHERS:]:
+    for other in others[-MOST_OTHERS:]:
         if turn["topic"] != "-":
-            is_foreign = effort["topic"] not in ("-", turn["topic"])
-            add(rng.choice(effort["forms"]), UNRELATED if is_foreign
+            is_foreign = other["topic"] not in ("-", turn["topic"])
+            add(rng.choice(forms(other)), UNRELATED if is_foreign
                 else UNKNOWN_NOT_ENDED)
+    for name, act in moved.items():
+        if name in efforts and act != "opens":
+            efforts[name]["last"] = said(turn)
 
 
 def done_at_once(rows):
@@ -522,6 +541,24 @@ def notes(worlds, folder):
     return out
 
 
+class Known:
+    """An effort as it is known when a turn is held against it."""
+
+    def __init__(self, world, forms, turns):
+        self.world, self.plain = world, forms
+        self.turns = sorted(turns, key=lambda i: world.turns[i]["at"])
+
+    def forms(self, i, with_short):
+        world = self.world
+        before = [k for k in self.turns
+                  if world.turns[k]["at"] < world.turns[i]["at"]]
+        last = world.turns[before[-1]] if before else None
+        out = self.plain if with_short else self.plain[:1]
+        if not last or last is world.previous(i) or len(before) < 2:
+            return out
+        return [self.plain[0], effort(self.plain[-1], said(last))]
+
+
 def endings(worlds, folder, moves):
     out = []
     for file in sorted(glob.glob(os.path.join(folder, "endings/*.jsonl"))):
@@ -560,9 +597,10 @@ def endings(worlds, folder, moves):
             later = set(world.later(first))
             forms = [a] + ([f"{speaker(world.turns[first])}: {short}"]
                            if short else [])
+            known = Known(world, forms, {first, *acts})
             for i, (act, _) in sorted(acts.items()):
                 if i in later:
-                    for form in forms if act != "on" else forms[:1]:
+                    for form in known.forms(i, act != "on"):
                         out.append({"task": "ending", "lang": world.lang,
                                     "world": world.id,
                                     "a": form, "b": world.step(i),
@@ -574,12 +612,19 @@ def endings(worlds, folder, moves):
                        if w == world.id and n != name for i in m
                        if m[i][0] in ("resolves", "abandons", "fails")
                        and i in rest]
+            # … and what opens another, which is the one thing that matters
+            # when a turn is asked whether it opens one
+            begins = [i for (w, n), m in moves.items()
+                      if w == world.id and n != name for i in m
+                      if m[i][0] == "opens" and i in rest]
             picked = near + rng.sample(foreign, min(5, len(foreign))) + \
+                rng.sample(begins, min(5, len(begins))) + \
                 rng.sample(rest, min(4, len(rest)))
             for i in dict.fromkeys(picked):
                 out.append({"task": "ending", "lang": world.lang,
                             "world": world.id,
-                            "a": rng.choice(forms), "b": world.step(i),
+                            "a": rng.choice(known.forms(i, True)),
+                            "b": world.step(i),
                             "y": UNRELATED if world.turns[i]["topic"] !=
                             world.turns[first]["topic"]
                             else UNKNOWN_NOT_ENDED})

@@ -880,6 +880,22 @@ def export(model, vocab, path, read_layer):
                       top_kinds=" ".join(model.top_kinds) or None)
 
 
+def say_of(model, tokens, path, out):
+    """What it says of pairs of a file, for choosing what is made of it."""
+    if not path:
+        return
+    rows = [json.loads(line) for line in open(path)]
+    said_ = [None] * len(rows)
+    for task in sorted({r["task"] for r in rows}):
+        at = [i for i, r in enumerate(rows) if r["task"] == task]
+        p = score_pairs(model, tokens, task,
+                        [(rows[i]["a"], rows[i]["b"]) for i in at])
+        for i, v in zip(at, p):
+            said_[i] = [round(float(x), 5) for x in np.atleast_1d(v)]
+    with open(out, "w") as f:
+        json.dump(said_, f)
+
+
 def load(data):
     tasks = collections.defaultdict(list)
     for line in lzma.open(os.path.join(data, "examples.json.xz"), "rt"):
@@ -1093,6 +1109,9 @@ def main():
     ap.add_argument("--answers", type=float, default=BY_LABELS["answer"])
     ap.add_argument("--notes", type=float, default=BY_LABELS["note"])
     ap.add_argument("--matters", type=float, default=BY_LABELS["matter"])
+    ap.add_argument("--endings", type=float, default=BY_LABELS["ending"])
+    ap.add_argument("--leave", default="", help="worlds not to train on: v1-,v3-")
+    ap.add_argument("--score", help="pairs to say something of, as JSON lines")
     ap.add_argument("--lr", type=float, default=3e-5)
     A = ap.parse_args()
     torch.manual_seed(A.seed)
@@ -1100,12 +1119,18 @@ def main():
     vocab = os.path.join(A.data, "vocab.txt")
     tokens = Tokens(vocab)
     tasks = load(A.data)
+    if A.leave:
+        left = tuple(A.leave.split(","))
+        for key in tasks:
+            tasks[key] = [r for r in tasks[key] if not
+                          (r.get("world") or "").startswith(left)]
     held = hold_out(tasks)
     if A.hold:
         BY_LABELS["read"] = 1 - A.hold
     BY_LABELS["answer"] = A.answers
     BY_LABELS["note"] = A.notes
     BY_LABELS["matter"] = A.matters
+    BY_LABELS["ending"] = A.endings
     Trainer.common = common_words([r["q"] for r in tasks["answer"]])
     texts = []
     for rows in tasks.values():
@@ -1135,6 +1160,7 @@ def main():
         if A.top:
             export_top(student, A.top.split(","),
                        os.path.join(A.out, "top.npz"))
+            say_of(student, tokens, A.score, os.path.join(A.out, "said.json"))
             gauge(student, "tuned")
             return
         path = os.path.join(A.out, f"reader-{A.read_layer}.bin")
