@@ -3,10 +3,10 @@
  * effort_cache.h - the efforts of a chat as one turn finds them, and the steps
  * that move them.
  *
- * effort_cache.c loads them and compares words, effort_end.c ends one
- * (effort_which.c: which), effort_return.c comes back to one, effort_open.c
- * begins one, effort_turn.c tries these in order and lets the turn belong to
- * the one at work.
+ * effort_cache.c loads them and compares words, effort_stand.c has the reader
+ * hold the turn against them, effort_end.c ends one (effort_which.c: which),
+ * effort_return.c comes back to one, effort_open.c begins one, effort_turn.c
+ * tries these in order and lets the turn belong to the one at work.
  */
 #ifndef ENGINE_EFFORT_CACHE_H
 #define ENGINE_EFFORT_CACHE_H
@@ -90,6 +90,17 @@ struct effort_standing {
 enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
                               struct effort_standing *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Does a user take what was done as good, in so many words? */
+bool effort_is_accepted(const struct observation *o);
+/* May the turn end anything? */
+bool effort_may_end(const struct observation *o);
+/* Is the turn before the one that opened it? */
+bool effort_is_just_opened(const struct observation *o,
+                           const struct effort *effort);
+/* So sure a resolution also settles the topic; a mere "thanks" ends the effort,
+ * but the talk about it often goes on. */
+#define EFFORT_SETTLED 0.8f
 
 /* What is made of it, one an effort. */
 struct effort_ending {
