@@ -3,6 +3,7 @@
 #include "support/one_talk.h"
 #include "support/test.h"
 
+#include "base/json.h"
 #include "engine/capture/read_task.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/read/verdicts.h"
@@ -163,6 +164,47 @@ static void a_matter_is_taken_up_where_it_stands(void **state)
     assert_false(is_linked(&third, &first, &signals));
 }
 
+/* How likely a chat about the kiln goes on with an earlier one, after talk of
+ * other things. */
+static double odds_after(size_t n_between)
+{
+    static const char *const between[] = {
+        "Slugs eat every lettuce on my allotment, what helps?",
+        "Which train gets me to Leipzig before nine on a Sunday?",
+        "Can I freeze cooked lentils with coconut milk in them?"};
+    struct str signals = {NULL, 0};
+    struct uuid first, second;
+    json_t *fields = NULL;
+    double odds;
+
+    world_use_reader(&talk.world);
+    first = sms(0, "The kiln in the pottery trips the breaker whenever it goes "
+                   "above 900 degrees, the glaze firing is ruined")
+                ->turn.chat_id;
+    for (size_t i = 0; i < n_between; i++) {
+        sms((int64_t)(i + 1) * DAY, between[i]);
+    }
+    second = sms(9 * DAY, "the kiln again: coils are fine, it trips the "
+                          "breaker at 900 degrees all the same")
+                 ->turn.chat_id;
+    work_off();
+    (void)is_linked(&second, &first, &signals);
+    assert_int_equal(json_parse(signals, &fields, NULL), CLEW_OK);
+    odds = json_real_value(json_object_get(fields, "odds"));
+    json_decref(fields);
+    assert_true(odds > 0 && odds < 1);
+    return odds;
+}
+
+static void what_lies_between_makes_a_link_less_likely(void **state)
+{
+    double near = odds_after(0);
+
+    assert_int_equal(close_talk(state), 0);
+    assert_int_equal(open_talk(state), 0);
+    assert_true(odds_after(3) < near - 0.05);
+}
+
 /* Its caller keeps it apart: nobody waits for the link, so the reader makes
  * it. */
 static void a_chat_kept_apart_is_linked_by_the_reader(void **state)
@@ -257,6 +299,7 @@ int main(void)
         CASE(what_was_read_of_two_chats_is_remembered),
         CASE(one_matter_in_other_words_is_seen_by_the_reader),
         CASE(a_matter_is_taken_up_where_it_stands),
+        CASE(what_lies_between_makes_a_link_less_likely),
         CASE(a_chat_kept_apart_is_linked_by_the_reader),
         CASE(a_short_opener_stays_with_what_it_leans_on),
         CASE(a_link_that_words_would_not_make_again_is_judged),

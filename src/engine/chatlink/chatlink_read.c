@@ -21,6 +21,7 @@
 #include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/chatlink/chatlink_near.h"
+#include "engine/chatlink/chatlink_odds.h"
 #include "engine/chatlink/shared_words.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
@@ -41,17 +42,29 @@ DB_SQL(COUNT_UNREAD, "SELECT COUNT(*) FROM turns t JOIN unread u ON"
                      " u.tenant = t.tenant AND u.turn_id = t.id"
                      " WHERE t.tenant = $1 AND t.chat_id = $2 AND t.seq = $3"
                      " AND u.given_up_at IS NULL");
+/* A user's last chats before one, of either kind: the index has them apart. */
+#define CHATS_BEFORE(kind, name)                                               \
+    "SELECT * FROM (SELECT id, created_at FROM chats WHERE tenant = $1"        \
+    " AND user_id = $2 AND is_explicit = " kind                                \
+    " AND created_at < $3 AND parent_id IS NULL AND last_seq > 0"              \
+    " ORDER BY created_at DESC, id DESC LIMIT $4) AS " name
+/* clang-format off */
+DB_SQL(SELECT_CHATS_BEFORE,
+       CHATS_BEFORE("0", "a")
+       " UNION ALL "
+       CHATS_BEFORE("1", "b")
+       " ORDER BY created_at DESC, id DESC LIMIT $4");
+/* clang-format on */
 DB_SQL(SELECT_SEQ, "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
                    " AND change_seq <= $3 ORDER BY seq DESC LIMIT 1");
 
-/* A link is made or stays, is certain: chosen on the dev worlds
- * (docs/quality/reading.md). */
-#define LINK_AT 0.93
-#define LINK_AT_FIRST 0.945 /* by one turn alone */
+/* So likely (chatlink_odds.h) a link is made or stays, and is certain: of the
+ * latter four in five are right (docs/quality/reading.md). */
+#define LINK_AT 0.57
+#define LINK_AT_FIRST 0.60 /* by one turn alone */
+#define LINK_SURE 0.60
+/* So sure the reader is of one matter that it need not look on. */
 #define SURE_AT 0.97
-/* Where words are so sure, the reader need not be. */
-#define WORDS_SURE 0.93
-#define LINK_AT_SURE 0.65
 /* Of a beginning with fewer telling words ("and on Thursday?") it says nothing:
  * what words made of how it leans on the talk before stays. */
 #define LEAST_WORDS 3
@@ -85,6 +98,8 @@ struct candidate {
     const struct chat_profile *profile;
     double score;    /* by words */
     double matter;   /* by the reader; < 0 if it was not asked */
+    double shared;   /* of its best stretch */
+    size_t n_before; /* 1: the chat before this one; see chatlink_odds.h */
     bool is_joined;  /* by words, now or when the chat began */
     bool is_through; /* its talk went on in another that is joined now */
 };
@@ -219,10 +234,11 @@ static enum clew_status read_earlier(struct work *work, struct arena *own,
             mask |= masks[k];
             status = add_said(work, &stretch->text, &turns[k], err);
         }
+        stretch->shared = shared_words_weight(&work->words, mask);
+        work->candidates[chat].shared =
+            fmax(work->candidates[chat].shared, stretch->shared);
         /* what words join already is read before anything else */
-        stretch->shared =
-            shared_words_weight(&work->words, mask) +
-            (work->candidates[chat].is_joined ? JOINED_WEIGHT : 0);
+        stretch->shared += work->candidates[chat].is_joined ? JOINED_WEIGHT : 0;
     }
     return status;
 }
@@ -251,6 +267,35 @@ static enum clew_status mark_joined(struct work *work, struct clew_error *err)
     return status;
 }
 
+/* How many of its user's chats began after each candidate. */
+static enum clew_status count_before(struct work *work, struct clew_error *err)
+{
+    struct db_rows rows;
+    enum clew_status status;
+
+    for (size_t i = 0; i < work->n_candidates; i++) {
+        work->candidates[i].n_before = CHATLINK_MOST_BEFORE;
+    }
+    status = db_query(work->batch.tx, &SELECT_CHATS_BEFORE,
+                      DB_ARGS(db_text(work->chat.user_id),
+                              db_int(work->chat.created_at_ms),
+                              db_int(CHATLINK_MOST_BEFORE - 1)),
+                      &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    for (size_t n = 1; db_next(&rows); n++) {
+        struct uuid id = db_get_uuid(&rows, 0);
+
+        for (size_t i = 0; i < work->n_candidates; i++) {
+            if (uuid_eq(&work->candidates[i].profile->chat_id, &id)) {
+                work->candidates[i].n_before = n;
+            }
+        }
+    }
+    return db_end(&rows, err);
+}
+
 static enum clew_status find_candidates(struct work *work,
                                         struct clew_error *err)
 {
@@ -270,7 +315,8 @@ static enum clew_status find_candidates(struct work *work,
                                .score = near.scores.items[i].score,
                                .matter = -1};
     }
-    return mark_joined(work, err);
+    status = mark_joined(work, err);
+    return status == CLEW_OK ? count_before(work, err) : status;
 }
 
 /* --- reading --- */
@@ -400,6 +446,30 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
 
 /* --- what follows --- */
 
+/* How likely the chats belong together; < 0 if the reader was not asked. */
+static double odds_of(const struct work *work,
+                      const struct candidate *candidate)
+{
+    struct chatlink_signs signs = {.matter = candidate->matter,
+                                   .shared = candidate->shared,
+                                   .n_words = work->words.count,
+                                   .n_candidates = work->n_candidates,
+                                   .n_before = candidate->n_before};
+
+    return candidate->matter < 0 ? -1 : chatlink_odds(&signs);
+}
+
+static bool belongs(const struct work *work, const struct candidate *candidate,
+                    bool was_link)
+{
+    double odds = odds_of(work, candidate);
+
+    if (was_link && work->words.count < LEAST_WORDS) {
+        return odds >= 0;
+    }
+    return odds >= (work->n_said == 1 && !was_link ? LINK_AT_FIRST : LINK_AT);
+}
+
 static enum clew_status write_decision(struct work *work,
                                        struct chatlink_decision *decision,
                                        const struct candidate *candidate,
@@ -407,7 +477,8 @@ static enum clew_status write_decision(struct work *work,
                                        struct clew_error *err)
 {
     double matter = candidate->matter;
-    bool is_sure = is_link ? matter >= SURE_AT : matter >= 0;
+    double odds = odds_of(work, candidate);
+    bool is_sure = is_link ? odds >= LINK_SURE : odds >= 0;
     struct chatlink_verdict verdict = {
         .is_link = is_link,
         .confidence = is_sure ? CHATLINK_HIGH : CHATLINK_UNCERTAIN};
@@ -415,6 +486,11 @@ static enum clew_status write_decision(struct work *work,
         decision, work->arena, "matter",
         matter < 0 ? json_null() : json_score(matter), err);
 
+    if (status == CLEW_OK) {
+        status = chatlink_decision_note(
+            decision, work->arena, "odds",
+            odds < 0 ? json_null() : json_score(odds), err);
+    }
     chatlink_decision_set(decision, &verdict, NULL);
     decision->turn_id = work->last->id;
     decision->seq = work->last->seq;
@@ -431,19 +507,6 @@ static enum clew_status write_decision(struct work *work,
                              : status;
 }
 
-/* So sure the reader must be that the chats belong together. */
-static double least_for(const struct work *work,
-                        const struct candidate *candidate, bool was_link)
-{
-    if (was_link && work->words.count < LEAST_WORDS) {
-        return 0;
-    }
-    if (candidate->score >= WORDS_SURE) {
-        return LINK_AT_SURE;
-    }
-    return work->n_said == 1 && !was_link ? LINK_AT_FIRST : LINK_AT;
-}
-
 /*
  * A matter that went from chat to chat is taken up where it stands: the chat
  * before the last is joined with the last already, and reached through it.
@@ -457,7 +520,7 @@ static enum clew_status find_through(struct work *work, struct clew_error *err)
         struct chatlink_decision *decisions = NULL;
         size_t count = 0;
 
-        if (last->matter < least_for(work, last, false)) {
+        if (!belongs(work, last, false)) {
             continue;
         }
         status = chatlink_decision_of_chat(work->batch.tx, work->arena,
@@ -500,8 +563,7 @@ static enum clew_status settle(struct work *work,
         work->batch.tx, work->arena, &id, &decision, err);
     bool is_new = status == CLEW_NOT_FOUND;
     bool was_link = status == CLEW_OK && chatlink_decision_is_link(&decision);
-    bool is_link = candidate->matter >= 0 && !candidate->is_through &&
-                   candidate->matter >= least_for(work, candidate, was_link);
+    bool is_link = !candidate->is_through && belongs(work, candidate, was_link);
 
     if (is_new) {
         if (!is_link && (work->has_decided || candidate != likeliest(work))) {
@@ -593,7 +655,7 @@ static void doubt(const struct work *work, struct chatlink_update *told)
 {
     for (size_t i = 0; i < work->n_candidates; i++) {
         const struct candidate *candidate = &work->candidates[i];
-        double least = fmin(TELL_AT, least_for(work, candidate, true));
+        double least = work->words.count < LEAST_WORDS ? 0 : TELL_AT;
 
         if (uuid_eq(&candidate->profile->chat_id, &told->other_chat_id) &&
             candidate->matter >= 0 && candidate->matter < least) {
