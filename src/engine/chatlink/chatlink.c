@@ -554,3 +554,25 @@ enum clew_status chatlink_observe(struct turn_work *work,
     kept->is_changed = true;
     return status;
 }
+
+bool chatlink_is_told(const struct chatlink_update *told)
+{
+    return strcmp(told->decision, "link") == 0;
+}
+
+void chatlink_untell_joined(struct updates *updates)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < updates->n_links; i++) {
+        if (chatlink_is_told(&updates->links[i])) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < updates->n_episodes; i++) {
+        if (strcmp(updates->episodes[i].type, "cross_chat") != 0) {
+            updates->episodes[n++] = updates->episodes[i];
+        }
+    }
+    updates->n_episodes = n;
+}

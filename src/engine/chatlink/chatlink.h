@@ -25,10 +25,12 @@ struct chat;
 struct chat_profile;
 struct chatlink_decision;
 struct chatlink_turn;
+struct chatlink_update;
 struct engine;
 struct reading;
 struct turn;
 struct turn_work;
+struct updates;
 
 /* Turns of a new chat that may still link it. */
 #define CHATLINK_TURNS 6
@@ -60,5 +62,11 @@ enum clew_status chatlink_apply(struct batch_work *batch,
                                 const struct chatlink_decision *decision,
                                 bool was_link, int64_t now_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Does it say that the chats belong together? */
+bool chatlink_is_told(const struct chatlink_update *told);
+/* Where no link is told any more, neither is an episode over several chats: it
+ * comes of links alone. */
+void chatlink_untell_joined(struct updates *updates);
 
 #endif

@@ -11,6 +11,21 @@
 #include "engine/core/engine.h"
 #include "engine/read/reading.h"
 #include "model/embed.h"
+#include "store/db.h"
+
+/* A user's last chats before one, of either kind: the index has them apart. */
+#define CHATS_BEFORE(kind, name)                                               \
+    "SELECT * FROM (SELECT id, created_at FROM chats WHERE tenant = $1"        \
+    " AND user_id = $2 AND is_explicit = " kind                                \
+    " AND created_at < $3 AND parent_id IS NULL AND last_seq > 0"              \
+    " ORDER BY created_at DESC, id DESC LIMIT $4) AS " name
+/* clang-format off */
+DB_SQL(SELECT_CHATS_BEFORE,
+       CHATS_BEFORE("0", "a")
+       " UNION ALL "
+       CHATS_BEFORE("1", "b")
+       " ORDER BY created_at DESC, id DESC LIMIT $4");
+/* clang-format on */
 
 /* Of a beginning with more turns, most of them of tools, the rest is left. */
 #define MAX_TURNS 64
@@ -57,6 +72,43 @@ static enum clew_status go_back(struct engine *engine, struct store_tx *tx,
     return status;
 }
 
+static enum clew_status list_before(struct store_tx *tx, struct arena *arena,
+                                    struct chatlink_near *near,
+                                    struct clew_error *err)
+{
+    struct chat chat;
+    struct db_rows rows;
+    enum clew_status status =
+        chat_find(tx, arena, &near->profile.chat_id, &chat, err);
+
+    if (status == CLEW_OK) {
+        status =
+            db_query(tx, &SELECT_CHATS_BEFORE,
+                     DB_ARGS(db_text(chat.user_id), db_int(chat.created_at_ms),
+                             db_int(CHATLINK_MOST_BEFORE)),
+                     &rows, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (near->n_before < CHATLINK_MOST_BEFORE && db_next(&rows)) {
+        near->before[near->n_before++] = db_get_uuid(&rows, 0);
+    }
+    return db_end(&rows, err);
+}
+
+size_t chatlink_near_place(const struct chatlink_near *near, size_t i)
+{
+    size_t n = 0;
+
+    while (
+        n < near->n_before &&
+        !uuid_eq(&near->before[n], &near->scores.items[i].profile->chat_id)) {
+        n++;
+    }
+    return n + 1 < CHATLINK_MOST_BEFORE ? n + 1 : CHATLINK_MOST_BEFORE;
+}
+
 enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
                                     struct arena *arena,
                                     const struct uuid *chat_id, int64_t to_seq,
@@ -82,6 +134,9 @@ enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
     }
     if (status == CLEW_OK) {
         status = chatlink_tuning_current(tx, engine, arena, &out->tuning, err);
+    }
+    if (status == CLEW_OK && count > 0) {
+        status = list_before(tx, arena, out, err);
     }
     if (status != CLEW_OK || count == 0) {
         return status;

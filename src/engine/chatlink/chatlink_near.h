@@ -12,6 +12,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 #include "engine/chatlink/chat_profile.h"
+#include "engine/chatlink/chatlink_odds.h"
 #include "engine/chatlink/chatlink_score.h"
 #include "engine/chatlink/chatlink_tuning.h"
 #include "store/store.h"
@@ -22,6 +23,9 @@ struct chatlink_near {
     struct chat_profile profile; /* the chat's own */
     struct chatlink_tuning tuning;
     struct chatlink_scores scores; /* best first; count 0: no earlier chat */
+    /* the user's last chats before it, forks left out, newest first */
+    struct uuid before[CHATLINK_MOST_BEFORE];
+    size_t n_before;
 };
 
 /* The chat as it was with its turn `to_seq`, a later one than the chat has for
@@ -32,5 +36,8 @@ enum clew_status chatlink_near_load(struct engine *engine, struct store_tx *tx,
                                     const struct uuid *chat_id, int64_t to_seq,
                                     struct chatlink_near *out,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* Where the chat of scores.items[i] stands among those that its user began
+ * before this one: 1 is the last; CHATLINK_MOST_BEFORE at most. */
+size_t chatlink_near_place(const struct chatlink_near *near, size_t i);
 
 #endif

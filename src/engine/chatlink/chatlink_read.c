@@ -42,19 +42,6 @@ DB_SQL(COUNT_UNREAD, "SELECT COUNT(*) FROM turns t JOIN unread u ON"
                      " u.tenant = t.tenant AND u.turn_id = t.id"
                      " WHERE t.tenant = $1 AND t.chat_id = $2 AND t.seq = $3"
                      " AND u.given_up_at IS NULL");
-/* A user's last chats before one, of either kind: the index has them apart. */
-#define CHATS_BEFORE(kind, name)                                               \
-    "SELECT * FROM (SELECT id, created_at FROM chats WHERE tenant = $1"        \
-    " AND user_id = $2 AND is_explicit = " kind                                \
-    " AND created_at < $3 AND parent_id IS NULL AND last_seq > 0"              \
-    " ORDER BY created_at DESC, id DESC LIMIT $4) AS " name
-/* clang-format off */
-DB_SQL(SELECT_CHATS_BEFORE,
-       CHATS_BEFORE("0", "a")
-       " UNION ALL "
-       CHATS_BEFORE("1", "b")
-       " ORDER BY created_at DESC, id DESC LIMIT $4");
-/* clang-format on */
 DB_SQL(SELECT_SEQ, "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
                    " AND change_seq <= $3 ORDER BY seq DESC LIMIT 1");
 
@@ -267,35 +254,6 @@ static enum clew_status mark_joined(struct work *work, struct clew_error *err)
     return status;
 }
 
-/* How many of its user's chats began after each candidate. */
-static enum clew_status count_before(struct work *work, struct clew_error *err)
-{
-    struct db_rows rows;
-    enum clew_status status;
-
-    for (size_t i = 0; i < work->n_candidates; i++) {
-        work->candidates[i].n_before = CHATLINK_MOST_BEFORE;
-    }
-    status = db_query(work->batch.tx, &SELECT_CHATS_BEFORE,
-                      DB_ARGS(db_text(work->chat.user_id),
-                              db_int(work->chat.created_at_ms),
-                              db_int(CHATLINK_MOST_BEFORE - 1)),
-                      &rows, err);
-    if (status != CLEW_OK) {
-        return status;
-    }
-    for (size_t n = 1; db_next(&rows); n++) {
-        struct uuid id = db_get_uuid(&rows, 0);
-
-        for (size_t i = 0; i < work->n_candidates; i++) {
-            if (uuid_eq(&work->candidates[i].profile->chat_id, &id)) {
-                work->candidates[i].n_before = n;
-            }
-        }
-    }
-    return db_end(&rows, err);
-}
-
 static enum clew_status find_candidates(struct work *work,
                                         struct clew_error *err)
 {
@@ -313,10 +271,10 @@ static enum clew_status find_candidates(struct work *work,
         work->candidates[work->n_candidates++] =
             (struct candidate){.profile = near.scores.items[i].profile,
                                .score = near.scores.items[i].score,
+                               .n_before = chatlink_near_place(&near, i),
                                .matter = -1};
     }
-    status = mark_joined(work, err);
-    return status == CLEW_OK ? count_before(work, err) : status;
+    return mark_joined(work, err);
 }
 
 /* --- reading --- */
@@ -665,29 +623,6 @@ static void doubt(const struct work *work, struct chatlink_update *told)
     }
 }
 
-static bool is_told(const struct chatlink_update *told)
-{
-    return strcmp(told->decision, "link") == 0;
-}
-
-/* Episodes over several chats come of links alone. */
-static void drop_joined(struct updates *updates)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < updates->n_links; i++) {
-        if (is_told(&updates->links[i])) {
-            return;
-        }
-    }
-    for (size_t i = 0; i < updates->n_episodes; i++) {
-        if (strcmp(updates->episodes[i].type, "cross_chat") != 0) {
-            updates->episodes[n++] = updates->episodes[i];
-        }
-    }
-    updates->n_episodes = n;
-}
-
 enum clew_status chatlink_read_told(struct engine *engine,
                                     const struct scope *scope,
                                     struct arena *arena,
@@ -700,7 +635,7 @@ enum clew_status chatlink_read_told(struct engine *engine,
         struct chatlink_update *told = &updates->links[i];
         struct work *work;
 
-        if (!engine->reader || !is_told(told)) {
+        if (!engine->reader || !chatlink_is_told(told)) {
             continue;
         }
         work = arena_zero(arena, 1, sizeof(*work));
@@ -717,7 +652,7 @@ enum clew_status chatlink_read_told(struct engine *engine,
         status = store_read(engine->store, scope, do_look, work, err);
         if (status == CLEW_OK) {
             doubt(work, told);
-            drop_joined(updates);
+            chatlink_untell_joined(updates);
         }
     }
     return status;
