@@ -30,6 +30,7 @@ ACT_ENDING = {"resolves": 0, "abandons": 1, "on": 2, "opens": 2, "fails": 3}
 ENDED = 0, 1
 UNRELATED = ENDING.index("unrelated")
 UNKNOWN_NOT_ENDED = -2  # neither resolved nor abandoned, else unknown
+UNKNOWN_GOES_ON = -3  # … but about it: of a talk's matter
 UNKNOWN_NO_UPDATE = -2  # neither updates nor contradicts, else unknown
 NO_MOVE_SHARE = .3  # of turns that move nothing, beside efforts of their talk
 MOST_OTHERS = 3  # efforts of a talk that a turn is said to leave alone
@@ -297,8 +298,9 @@ def talk_moves(row, turn, before, lang, opened, ends):
     for other in others[-MOST_OTHERS:]:
         if turn["topic"] != "-":
             is_foreign = other["topic"] not in ("-", turn["topic"])
+            is_own = other["topic"] == turn["topic"]
             add(rng.choice(forms(other)), UNRELATED if is_foreign
-                else UNKNOWN_NOT_ENDED)
+                else UNKNOWN_GOES_ON if is_own else UNKNOWN_NOT_ENDED)
     for name, act in moved.items():
         if name in efforts and act != "opens":
             efforts[name]["last"] = said(turn)
@@ -627,7 +629,7 @@ def endings(worlds, folder, moves):
                             "b": world.step(i),
                             "y": UNRELATED if world.turns[i]["topic"] !=
                             world.turns[first]["topic"]
-                            else UNKNOWN_NOT_ENDED})
+                            else UNKNOWN_GOES_ON})
     return out
 
 

@@ -43,8 +43,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from reader_examples import (DATE, World, both, day, goes_on, said, split,
-                             stretch, two_answers)
+from reader_examples import (DATE, UNKNOWN_GOES_ON, UNRELATED, World, both, day,
+                             goes_on, said, split, stretch, two_answers)
 from pack import load_pack
 import reader_file
 
@@ -466,6 +466,7 @@ class Trainer:
         if (~known).any():
             p = F.softmax(logit[~known], -1)
             bad = p[:, 0] + p[:, 1] if task == "ending" else p[:, 1] + p[:, 2]
+            bad = bad + p[:, UNRELATED] * (y[~known] == UNKNOWN_GOES_ON)
             loss = loss + .5 * -torch.log((1 - bad).clamp_min(1e-4)).mean()
         return loss
 

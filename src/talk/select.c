@@ -23,8 +23,9 @@
 /* … and of the best sentence of a note: of those below it, judged by hand,
  * fewer than half were worth it (docs/quality/reading.md). */
 #define NOTE_SURE 0.80f
-/* ... and that it opens something. */
+/* ... and that it opens something, or may. */
 #define OPEN_FLOOR 0.42f
+#define OPEN_MAY 0.25f
 /* … beside something else, which stands so far off. */
 #define OPEN_FURTHER 0.75f
 #define SENTENCES_BETWEEN 2
@@ -576,7 +577,7 @@ enum clew_status select_opening(struct arena *arena,
         }
     }
     /* "Hello", "many thanks": whatever a reader of few tongues makes of it */
-    return best < OPEN_FLOOR || smalltalk_is(turn->text)
+    return best < OPEN_MAY || smalltalk_is(turn->text)
                ? CLEW_OK
                : open_with(arena, turn, first, true, out);
 }

@@ -18,11 +18,11 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { isError, isLinked, isOk, isRead } from "./lib/check.mjs";
 
 /* Say "u:…" and "a:…" lines in one chat; the answers to each. */
-async function talk(server, lines, chat) {
+async function talk(server, lines, chat, user = "ada") {
   const said = [];
   for (const line of lines) {
     const answer = await server.post("/api/v1/turns", {
-      user_id: "ada",
+      user_id: user,
       role: line[0] === "u" ? "user" : "assistant",
       content: line.slice(2),
       ...(chat ? { chat_id: chat } : { channel: "web" }),
@@ -46,7 +46,7 @@ onEachBackend("efforts", (open) => {
       ["Moin", "Moin! Was gibt's?", "Drucker kaputt", "Drucker"],
     ]) {
       const { chat } = await talk(server, [`u:${hello}`, `a:${answer}`, `u:${trouble}`],
-        isOk(await server.post("/api/v1/chats", { user_id: "ada" }), 201).id);
+        isOk(await server.post("/api/v1/chats", { user_id: hello }), 201).id, hello);
       const found = await efforts(server, chat);
       assert.deepEqual(found.map((one) => one.memory?.summary ?? one.summary), [trouble]);
       const { title } = isOk(await server.get(`/api/v1/chats/${chat}`));
@@ -472,6 +472,24 @@ onEachBackend("a mail of several matters", (open) => {
       [/dishwasher/.test(effort.summary) ? "dishwasher" : "plan", effort.status]));
     assert.deepEqual(status, { dishwasher: "resolved", plan: "open" });
     await server.stop();
+  });
+});
+
+/* most of what is asked for in a later chat is a detail of what is known */
+onEachBackend("what goes on in another chat", (open) => {
+  test("is no second effort, whatever it asks for; what is about something else is one", async () => {
+    const api = (await open()).api();
+    const efforts = async () => isOk(await api.get(
+      "/api/v1/memories?user_id=ada&type=effort&limit=50")).items;
+    const chat = async () => isOk(await api.post("/api/v1/chats", { user_id: "ada" }), 201).id;
+    await talk(api, ["u:Our invoice import fails with a timeout since the update", "a:Which file?",
+      "u:the big one from march"], await chat());
+    assert.equal((await efforts()).length, 1);
+    await talk(api, ["u:the invoice import timed out again tonight, same file"], await chat());
+    await talk(api, ["u:can somebody raise the timeout of the invoice import until it's fixed?"], await chat());
+    assert.equal((await efforts()).length, 1);
+    await talk(api, ["u:My laptop won't boot since this morning's update"], await chat());
+    assert.equal((await efforts()).length, 2);
   });
 });
 

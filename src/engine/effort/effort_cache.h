@@ -76,7 +76,7 @@ enum clew_status effort_collapse_active(struct observation *o,
                                         struct clew_error *err) CLEW_MUST_CHECK;
 
 /* How a turn stands to the efforts it may be about, by the reader; none if
- * nothing in it opens or ends anything. The open ones come first; then those
+ * nothing in it ends anything. The open ones come first; then those
  * that a turn before seemed to end, which this one may tell better. */
 #define EFFORT_HELD 10
 #define EFFORT_ENDED 4
@@ -90,6 +90,13 @@ struct effort_standing {
 enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
                               struct effort_standing *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
+
+/* … and how a turn that may open one stands to those that are open; the ones of
+ * other chats are told with what was said of them last. */
+enum clew_status effort_stand_open(struct observation *o,
+                                   struct effort_cache *cache,
+                                   struct effort_standing *out,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Does a user take what was done as good, in so many words? */
 bool effort_is_accepted(const struct observation *o);

@@ -12,13 +12,17 @@
 #include "engine/memory/note.h"
 #include "text/title.h"
 
+#include <math.h>
 #include <string.h>
 
-/* So sure that it is about an open effort a turn must be to be a detail of it,
- * and so sure that it opens one to be none. Chosen on the dev worlds. */
+/* So sure that it is about an open effort a turn is a detail of it. */
 #define RELATED 0.38f
-#define RELATED_FAR 0.85f
-#define SURE_OPENING 0.90f
+/* What the logits weigh of its saying that it opens one, and of its being about
+ * one that is known. Fitted to worlds that the reader had not seen. */
+#define OPEN_SAID 0.27
+#define OPEN_NEAR 0.48
+/* Nothing is taken to be surer than so. */
+#define SURE_LEAST 0.02
 
 enum clew_status effort_title_chat(struct observation *o, const struct uuid *id,
                                    struct str title, struct clew_error *err)
@@ -149,32 +153,38 @@ static enum clew_status same_effort(struct observation *o,
     return status;
 }
 
-/* The open effort, of this chat or surely of another, that the turn goes on
- * with rather than opening one, or NULL. */
-static enum clew_status goes_on_with(struct observation *o,
-                                     struct effort_cache *cache,
-                                     struct effort **out,
-                                     struct clew_error *err)
+static double logit(float p)
+{
+    double within = fmin(fmax((double)p, SURE_LEAST), 1 - SURE_LEAST);
+
+    return log(within / (1 - within));
+}
+
+/* Whether the turn opens an effort: by what it says, and by how it stands to
+ * those that are known, for most talks come back to one matter again and again.
+ * `out` is the open one that it goes on with rather, or NULL. */
+static enum clew_status weigh(struct observation *o, struct effort_cache *cache,
+                              bool *out_opens, struct effort **out,
+                              struct clew_error *err)
 {
     struct effort_standing standing;
     float best = RELATED;
-    enum clew_status status = effort_stand(o, cache, &standing, err);
+    float near = 0;
+    enum clew_status status = effort_stand_open(o, cache, &standing, err);
 
     *out = NULL;
-    if (!o->work->batch->engine->reader) {
-        return status; /* rules compare words alone */
-    }
-    for (size_t i = 0; status == CLEW_OK && i < standing.n_open; i++) {
-        float p = 1.0f - standing.verdicts[i].p[READER_ENDING_UNRELATED];
+    for (size_t i = 0; status == CLEW_OK && i < standing.n; i++) {
         struct effort *effort = standing.efforts[i];
+        float p = 1.0f - standing.verdicts[i].p[READER_ENDING_UNRELATED];
 
-        bool is_here = uuid_eq(&effort->thread_id, &o->work->turn->chat_id);
-
-        if (p > best && effort->is_open && (is_here || p >= RELATED_FAR)) {
+        near = fmaxf(near, p);
+        if (p > best && effort->is_open) {
             best = p;
             *out = effort;
         }
     }
+    *out_opens =
+        OPEN_SAID * logit(o->opening.confidence) >= OPEN_NEAR * logit(near);
     return status;
 }
 
@@ -191,6 +201,7 @@ enum clew_status effort_try_open(struct observation *o,
                                  struct clew_error *err)
 {
     struct effort *known = NULL;
+    bool opens = false;
     enum clew_status status;
 
     *out_done = false;
@@ -199,14 +210,14 @@ enum clew_status effort_try_open(struct observation *o,
         return CLEW_OK;
     }
     status = same_effort(o, cache, o->opening.title, &known, err);
-    if (status == CLEW_OK && !known && o->opening.confidence < SURE_OPENING) {
-        status = goes_on_with(o, cache, &known, err);
+    if (status == CLEW_OK && !known) {
+        status = weigh(o, cache, &opens, &known, err);
     }
-    if (status != CLEW_OK) {
+    if (status != CLEW_OK || (!opens && !known)) {
         return status;
     }
     *out_done = true;
-    if (!known) {
+    if (opens) {
         return open_effort(o, cache, &o->opening, EFFORT_ACTIVE, err);
     }
     if (known->state != EFFORT_ACTIVE) {

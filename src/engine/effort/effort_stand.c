@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "engine/chat/place.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
@@ -26,8 +27,15 @@
 /* Efforts a turn is held against: of its chat, of the user's other chats. */
 #define MAX_NEAR 6
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
+/* … with the newest, where a turn may open one. */
+#define MAX_NEWEST 8
 /* Of the latter so many are read together; some may turn out to be others. */
 #define FAR_AT_ONCE 16
+/* Of a title so much, where what was said last stands behind it, as in
+ * models/train/reader_examples.py. */
+#define TITLE_BYTES 90
+/* Turns of an effort among which the last is looked for. */
+#define LAST_AMONG 8
 
 /* Is the turn before the one that opened it? What stands on one side of the
  * comparison already says nothing new on the other; where something may open,
@@ -132,6 +140,37 @@ static enum clew_status add_far(struct observation *o, struct effort **out,
     return status;
 }
 
+/* … and beside those the newest of the user's other chats, up to MAX_NEWEST in
+ * all. */
+static enum clew_status add_newest(struct observation *o, struct effort **out,
+                                   size_t *n, struct clew_error *err)
+{
+    struct effort_title *titles = NULL;
+    struct uuid ids[FAR_AT_ONCE];
+    struct effort *efforts = NULL;
+    size_t n_titles = 0;
+    size_t n_ids = 0;
+    size_t count = 0;
+    enum clew_status status = effort_list_titles(
+        o->tx, o->arena, o->work->turn->user_id, &titles, &n_titles, err);
+
+    for (size_t i = 0; i < n_titles && n_ids < FAR_AT_ONCE; i++) {
+        ids[n_ids++] = titles[i].memory_id;
+    }
+    if (status == CLEW_OK && n_ids > 0) {
+        status = effort_list_these(o->tx, o->arena, ids, n_ids, &efforts,
+                                   &count, err);
+    }
+    for (size_t i = 0; status == CLEW_OK && i < n_ids && *n < MAX_NEWEST; i++) {
+        struct effort *effort = find_effort(efforts, count, &ids[i]);
+
+        if (effort && is_further(o, effort, out, *n)) {
+            out[(*n)++] = effort;
+        }
+    }
+    return status;
+}
+
 /* What the turn may be about: open efforts of its chat, and of its user's other
  * chats where words are shared. */
 static enum clew_status candidates(struct observation *o,
@@ -225,8 +264,9 @@ static enum clew_status list_ended(struct observation *o, struct effort **out,
     return CLEW_OK;
 }
 
-/* Efforts that seemed to end before. */
-static enum clew_status add_ended(struct observation *o,
+/* Efforts that ended before and may be what this turn is about, and how sure
+ * that end was; those only that may not have ended, or all. */
+static enum clew_status add_ended(struct observation *o, bool is_any,
                                   struct effort_standing *out,
                                   struct clew_error *err)
 {
@@ -238,7 +278,7 @@ static enum clew_status add_ended(struct observation *o,
          i < count && out->n < out->n_open + EFFORT_ENDED && status == CLEW_OK;
          i++) {
         struct memory memory;
-        bool is_near = items[i].is_shared;
+        bool is_near = items[i].is_shared || is_any;
         float sure = 0;
 
         if (!is_near) {
@@ -249,7 +289,7 @@ static enum clew_status add_ended(struct observation *o,
                 memory_find(o->tx, o->arena, &items[i].memory_id, &memory, err);
             sure = status == CLEW_OK ? sure_of(&memory) : 0;
         }
-        if (sure > 0 && sure < SURE_END) {
+        if (is_near && (is_any || (sure > 0 && sure < SURE_END))) {
             out->sure[out->n] = sure;
             out->efforts[out->n++] = &items[i];
         }
@@ -316,46 +356,137 @@ static void stand_by_rules(const struct observation *o,
     }
 }
 
+/* "user: the boiler knocks", and with what was said of it last, if that is
+ * given: "user: the boiler knocks || ada: he comes on Monday". */
+static struct str known_as(struct arena *arena, const struct effort *effort,
+                           struct reader_said last)
+{
+    struct reader_said said = {STR("user"), effort->summary};
+
+    if (!last.text.s) {
+        return sense_said(arena, &said);
+    }
+    said.text = utf8_head(said.text, TITLE_BYTES);
+    return sense_step(arena, &said, &last);
+}
+
+/* What was said of it last, unless that is what opened it. */
+static enum clew_status last_said(struct observation *o,
+                                  const struct effort *effort,
+                                  struct reader_said *out,
+                                  struct clew_error *err)
+{
+    struct turn *turns = NULL;
+    size_t count = 0;
+    size_t last = 0;
+    enum clew_status status =
+        turn_find_cited(o->tx, o->arena, &effort->memory_id, 1, LAST_AMONG,
+                        &turns, &count, err);
+
+    *out = (struct reader_said){0};
+    if (status != CLEW_OK || count < 2) {
+        return status;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (turns[i].created_at_ms > turns[last].created_at_ms ||
+            (turns[i].created_at_ms == turns[last].created_at_ms &&
+             turns[i].seq > turns[last].seq)) {
+            last = i;
+        }
+    }
+    *out = (struct reader_said){
+        sense_speaker(turns[last].role == TURN_ASSISTANT, turns[last].name),
+        turns[last].text};
+    return CLEW_OK;
+}
+
+/* The efforts that this turn is held against. What a chat begins with may be an
+ * old trouble that is back: it opens one, however like it is to one that ended.
+ */
+static enum clew_status add_all(struct observation *o,
+                                struct effort_cache *cache, bool to_open,
+                                struct effort_standing *out,
+                                struct clew_error *err)
+{
+    bool has_reader = o->work->batch->engine->reader && !o->is_told;
+    enum clew_status status =
+        candidates(o, cache, out->efforts, &out->n_open, err);
+
+    if (status == CLEW_OK && to_open) {
+        status = add_newest(o, out->efforts, &out->n_open, err);
+    }
+    out->n = out->n_open;
+    return status == CLEW_OK && has_reader && (!to_open || o->n_previous > 0)
+               ? add_ended(o, to_open, out, err)
+               : status;
+}
+
+/* One of them and the turn. What was said of an effort last tells best whether
+ * this is about it, and by its name alone is told best whether this ends it. */
+static enum clew_status make_pair(struct observation *o,
+                                  const struct effort *effort, bool has_ended,
+                                  bool to_open, struct reader_pair *out,
+                                  struct clew_error *err)
+{
+    bool is_alone = !to_open && (effort_is_just_opened(o, effort) ||
+                                 (has_ended && ended_just_before(o, effort)));
+    bool has_before = o->n_before > 0 && !is_alone;
+    struct reader_said last = {0};
+    enum clew_status status = CLEW_OK;
+
+    if (to_open && !effort_is_here(o, effort)) {
+        status = last_said(o, effort, &last, err);
+    }
+    *out = (struct reader_pair){
+        known_as(o->arena, effort, last),
+        sense_step(o->arena, &o->said,
+                   has_before ? &o->before[o->n_before - 1] : NULL)};
+    return status != CLEW_OK || (out->a.s && out->b.s) ? status
+                                                       : clew_no_memory(err);
+}
+
+static enum clew_status stand(struct observation *o, struct effort_cache *cache,
+                              bool to_open, struct effort_standing *out,
+                              struct clew_error *err)
+{
+    struct reader_pair pairs[EFFORT_HELD + EFFORT_ENDED];
+    enum clew_status status = add_all(o, cache, to_open, out, err);
+
+    if (status != CLEW_OK || out->n == 0) {
+        return status;
+    }
+    if (!o->work->batch->engine->reader || o->is_told) {
+        stand_by_rules(o, out);
+        return CLEW_OK;
+    }
+    for (size_t i = 0; i < out->n && status == CLEW_OK; i++) {
+        status = make_pair(o, out->efforts[i], i >= out->n_open, to_open,
+                           &pairs[i], err);
+    }
+    return status == CLEW_OK ? sense_compare(o->work->batch, READER_ENDING,
+                                             pairs, out->n, out->verdicts, err)
+                             : status;
+}
+
 enum clew_status effort_stand(struct observation *o, struct effort_cache *cache,
                               struct effort_standing *out,
                               struct clew_error *err)
 {
-    struct reader_pair pairs[EFFORT_HELD + EFFORT_ENDED];
+    memset(out, 0, sizeof(*out));
+    return effort_may_end(o) ? stand(o, cache, false, out, err) : CLEW_OK;
+}
+
+enum clew_status effort_stand_open(struct observation *o,
+                                   struct effort_cache *cache,
+                                   struct effort_standing *out,
+                                   struct clew_error *err)
+{
     bool has_reader = o->work->batch->engine->reader && !o->is_told;
-    enum clew_status status = CLEW_OK;
 
     memset(out, 0, sizeof(*out));
-    if (!effort_may_end(o) && o->opening.confidence <= 0) {
-        return CLEW_OK;
-    }
-    status = candidates(o, cache, out->efforts, &out->n_open, err);
-    out->n = out->n_open;
-    if (status == CLEW_OK && has_reader && effort_may_end(o)) {
-        status = add_ended(o, out, err);
-    }
-    if (status != CLEW_OK || out->n == 0) {
-        return status;
-    }
-    if (!has_reader) {
-        stand_by_rules(o, out);
-        return CLEW_OK;
-    }
-    for (size_t i = 0; i < out->n; i++) {
-        struct reader_said said = {STR("user"), out->efforts[i]->summary};
-        bool is_alone =
-            o->n_before == 0 || effort_is_just_opened(o, out->efforts[i]) ||
-            (i >= out->n_open && ended_just_before(o, out->efforts[i]));
-
-        pairs[i] = (struct reader_pair){
-            sense_said(o->arena, &said),
-            sense_step(o->arena, &o->said,
-                       is_alone ? NULL : &o->before[o->n_before - 1])};
-        if (!pairs[i].a.s || !pairs[i].b.s) {
-            return clew_no_memory(err);
-        }
-    }
-    return sense_compare(o->work->batch, READER_ENDING, pairs, out->n,
-                         out->verdicts, err);
+    return has_reader && o->opening.confidence > 0
+               ? stand(o, cache, true, out, err)
+               : CLEW_OK;
 }
 
 enum clew_status effort_foresee(struct turn_work *work, struct clew_error *err)
@@ -365,6 +496,9 @@ enum clew_status effort_foresee(struct turn_work *work, struct clew_error *err)
     struct effort_standing standing;
     enum clew_status status = o ? effort_cache_load(o, &cache, err) : CLEW_OK;
 
-    return o && status == CLEW_OK ? effort_stand(o, cache, &standing, err)
+    if (o && status == CLEW_OK) {
+        status = effort_stand(o, cache, &standing, err);
+    }
+    return o && status == CLEW_OK ? effort_stand_open(o, cache, &standing, err)
                                   : status;
 }
