@@ -27,10 +27,10 @@
 /* Efforts a turn is held against: of its chat, of the user's other chats. */
 #define MAX_NEAR 6
 #define MAX_FAR (EFFORT_HELD - MAX_NEAR)
-/* … with the newest, where a turn may open one. */
-#define MAX_NEWEST 8
 /* Of the latter so many are read together; some may turn out to be others. */
 #define FAR_AT_ONCE 16
+/* Of both together, with the newest, where a turn may open one. */
+#define MAX_NEWEST 8
 /* Of a title so much, where what was said last stands behind it, as in
  * models/train/reader_examples.py. */
 #define TITLE_BYTES 90
@@ -103,65 +103,21 @@ static struct effort *find_effort(struct effort *efforts, size_t count,
     return NULL;
 }
 
-/* Open efforts of the user's other chats that share words with the turn. Only
- * those are read: most of a user's efforts are about something else. */
-static enum clew_status add_far(struct observation *o, struct effort **out,
-                                size_t *n, struct clew_error *err)
+/* Of those with these ids the ones that may be held against the turn, in this
+ * order, until there are `max`. */
+static enum clew_status add_these(struct observation *o, const struct uuid *ids,
+                                  size_t n_ids, struct effort **out, size_t *n,
+                                  size_t max, struct clew_error *err)
 {
-    struct effort_title *titles = NULL;
-    size_t n_titles = 0;
-    size_t n_far = 0;
-    size_t at = 0;
-    enum clew_status status = effort_list_titles(
-        o->tx, o->arena, o->work->turn->user_id, &titles, &n_titles, err);
-
-    while (status == CLEW_OK && at < n_titles && n_far < MAX_FAR) {
-        struct uuid ids[FAR_AT_ONCE];
-        struct effort *efforts = NULL;
-        size_t n_ids = 0;
-        size_t count = 0;
-
-        status = effort_near_titles(o, titles, n_titles, &at, ids, FAR_AT_ONCE,
-                                    &n_ids, err);
-        if (status == CLEW_OK && n_ids > 0) {
-            status = effort_list_these(o->tx, o->arena, ids, n_ids, &efforts,
-                                       &count, err);
-        }
-        for (size_t i = 0; status == CLEW_OK && i < n_ids && n_far < MAX_FAR;
-             i++) {
-            struct effort *effort = find_effort(efforts, count, &ids[i]);
-
-            if (effort && is_further(o, effort, out, *n)) {
-                out[(*n)++] = effort;
-                n_far++;
-            }
-        }
-    }
-    return status;
-}
-
-/* … and beside those the newest of the user's other chats, up to MAX_NEWEST in
- * all. */
-static enum clew_status add_newest(struct observation *o, struct effort **out,
-                                   size_t *n, struct clew_error *err)
-{
-    struct effort_title *titles = NULL;
-    struct uuid ids[FAR_AT_ONCE];
     struct effort *efforts = NULL;
-    size_t n_titles = 0;
-    size_t n_ids = 0;
     size_t count = 0;
-    enum clew_status status = effort_list_titles(
-        o->tx, o->arena, o->work->turn->user_id, &titles, &n_titles, err);
+    enum clew_status status = CLEW_OK;
 
-    for (size_t i = 0; i < n_titles && n_ids < FAR_AT_ONCE; i++) {
-        ids[n_ids++] = titles[i].memory_id;
-    }
-    if (status == CLEW_OK && n_ids > 0) {
+    if (n_ids > 0) {
         status = effort_list_these(o->tx, o->arena, ids, n_ids, &efforts,
                                    &count, err);
     }
-    for (size_t i = 0; status == CLEW_OK && i < n_ids && *n < MAX_NEWEST; i++) {
+    for (size_t i = 0; status == CLEW_OK && i < n_ids && *n < max; i++) {
         struct effort *effort = find_effort(efforts, count, &ids[i]);
 
         if (effort && is_further(o, effort, out, *n)) {
@@ -171,10 +127,42 @@ static enum clew_status add_newest(struct observation *o, struct effort **out,
     return status;
 }
 
+/* Open efforts of the user's other chats that share words with the turn. Only
+ * those are read: most of a user's efforts are about something else. Where it
+ * may open one, the newest beside them. */
+static enum clew_status add_far(struct observation *o, bool with_newest,
+                                struct effort **out, size_t *n,
+                                struct clew_error *err)
+{
+    struct effort_title *titles = NULL;
+    struct uuid ids[FAR_AT_ONCE];
+    size_t max = *n + MAX_FAR;
+    size_t n_titles = 0;
+    size_t n_ids = 0;
+    size_t at = 0;
+    enum clew_status status = effort_list_titles(
+        o->tx, o->arena, o->work->turn->user_id, &titles, &n_titles, err);
+
+    while (status == CLEW_OK && at < n_titles && *n < max) {
+        status = effort_near_titles(o, titles, n_titles, &at, ids, FAR_AT_ONCE,
+                                    &n_ids, err);
+        if (status == CLEW_OK) {
+            status = add_these(o, ids, n_ids, out, n, max, err);
+        }
+    }
+    if (status != CLEW_OK || !with_newest) {
+        return status;
+    }
+    for (n_ids = 0; n_ids < n_titles && n_ids < FAR_AT_ONCE; n_ids++) {
+        ids[n_ids] = titles[n_ids].memory_id;
+    }
+    return add_these(o, ids, n_ids, out, n, MAX_NEWEST, err);
+}
+
 /* What the turn may be about: open efforts of its chat, and of its user's other
- * chats where words are shared. */
+ * chats. */
 static enum clew_status candidates(struct observation *o,
-                                   struct effort_cache *cache,
+                                   struct effort_cache *cache, bool to_open,
                                    struct effort **out, size_t *out_count,
                                    struct clew_error *err)
 {
@@ -187,7 +175,7 @@ static enum clew_status candidates(struct observation *o,
             out[n++] = &cache->items[i];
         }
     }
-    status = add_far(o, out, &n, err);
+    status = add_far(o, to_open, out, &n, err);
     *out_count = n;
     return status;
 }
@@ -284,7 +272,7 @@ static enum clew_status add_ended(struct observation *o, bool is_any,
         if (!is_near) {
             status = may_be_about(o, &items[i], &is_near, err);
         }
-        if (status == CLEW_OK && is_near) {
+        if (status == CLEW_OK && is_near && !is_any) {
             status =
                 memory_find(o->tx, o->arena, &items[i].memory_id, &memory, err);
             sure = status == CLEW_OK ? sure_of(&memory) : 0;
@@ -410,11 +398,8 @@ static enum clew_status add_all(struct observation *o,
 {
     bool has_reader = o->work->batch->engine->reader && !o->is_told;
     enum clew_status status =
-        candidates(o, cache, out->efforts, &out->n_open, err);
+        candidates(o, cache, to_open, out->efforts, &out->n_open, err);
 
-    if (status == CLEW_OK && to_open) {
-        status = add_newest(o, out->efforts, &out->n_open, err);
-    }
     out->n = out->n_open;
     return status == CLEW_OK && has_reader && (!to_open || o->n_previous > 0)
                ? add_ended(o, to_open, out, err)
