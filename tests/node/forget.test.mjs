@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
+import { isLinked } from "./lib/check.mjs";
 import { filesWith } from "./lib/files.mjs";
-import { client } from "./lib/server.mjs";
+import { client, tempFolder } from "./lib/server.mjs";
 
 onEachBackend("forget", (open, backend) => {
   let server;
@@ -144,6 +145,25 @@ onEachBackend("forget", (open, backend) => {
     await b.post("/api/v1/forget", { user_id: "ann" });
     assert.equal(
       (await a.get(`/api/v1/chats/${one.chat.id}/turns`)).body.items.length, 1);
+  });
+
+  test("a rebuild goes on where a chat's first turn is gone", { timeout: 600_000 }, async () => {
+    const own = await open({ data: tempFolder() });
+    const api = own.api();
+    await say(api, "kim", "Our cat Pixel threw up again, the vet Adeyemi sees her at noon.");
+    /* in one call: the link of the first is looked for when the others are there */
+    const later = await api.post("/api/v1/turns", {
+      turns: ["The vet Adeyemi weighed our cat Pixel: 3.8 kilos.", "Pixel the cat keeps the ointment, says the vet.",
+        "No vomiting of the cat Pixel for two weeks now."].map((content) =>
+        ({ user_id: "kim", role: "user", content, channel: "web" })),
+    });
+    assert.equal(later.status, 201, later.text);
+    await isLinked(api);
+    await forget(api, { turn_ids: [later.body.turns?.[0].turn.id ?? later.body.items[0].turn.id] });
+    await own.stop();
+    await own.clew("rebuild");
+    const told = JSON.parse((await own.clew("verify", "--json")).stdout);
+    assert.equal(told.ok, true, JSON.stringify(told));
   });
 
   test("the store still verifies", async () => {

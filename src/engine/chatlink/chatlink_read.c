@@ -399,6 +399,9 @@ static enum clew_status look(struct work *work, struct store_tx *tx,
         status = read_earlier(work, &own, i, err);
     }
     arena_release(&own);
+    if (!work->last) {
+        work->n_candidates = 0; /* nobody said anything, or it is forgotten */
+    }
     return status == CLEW_OK && work->last ? read_best(work, err) : status;
 }
 
