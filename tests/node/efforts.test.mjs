@@ -389,6 +389,31 @@ onEachBackend("efforts", (open) => {
     assert.equal((await act("abandon")).status, "abandoned");
   });
 
+  test("a wrong end is taken back with its words", async () => {
+    const server = (await open()).api();
+    const { chat } = await talk(server, ["u:I'm getting a 401 error from the API",
+      "a:Let's look. Is the token still valid?", "u:Token was expired, works now!"]);
+    const [effort] = await efforts(server, chat);
+    assert.equal(effort.status, "resolved");
+    assert.match(effort.resolution, /Token was expired/);
+    const act = async (what, body = {}) => isOk(await server.post(
+      `/api/v1/memories/${effort.id}/${what}`, body));
+    const back = await act("reopen");
+    assert.equal(back.resolution, null);
+    assert.match(back.fields.log[0].resolution, /Token was expired/);
+    assert.equal((await act("resolve", { resolution: "the clock was wrong" })).resolution, "the clock was wrong");
+    /* nor does it need to be opened first */
+    const { chat: other } = await talk(server, ["u:I'm getting a 401 error from the build server",
+      "a:Let's look. Is the token still valid?", "u:Token was expired, works now!"],
+    isOk(await server.post("/api/v1/chats", { user_id: "bob" }), 201).id, "bob");
+    const [second] = await efforts(server, other);
+    assert.equal(second.status, "resolved");
+    assert.equal(isOk(await server.post(`/api/v1/memories/${second.id}/resolve`,
+      { resolution: "new certificate" })).resolution, "new certificate");
+    assert.ok(!isOk(await server.post("/api/v1/recall", { user_id: "ada", query: "401 error", kinds: ["memory"] }))
+      .items.some((item) => item.id === effort.id && /Token was expired/.test(item.text)));
+  });
+
   test("an effort may come back as often as it likes", async () => {
     const server = (await open()).api();
     const { id } = isOk(await server.post("/api/v1/efforts", { user_id: "ada", goal: "Write the weekly report" }), 201);
@@ -490,6 +515,27 @@ onEachBackend("what goes on in another chat", (open) => {
     assert.equal((await efforts()).length, 1);
     await talk(api, ["u:My laptop won't boot since this morning's update"], await chat());
     assert.equal((await efforts()).length, 2);
+  });
+});
+
+/* an effort of one chat that is at work there is taken up in another */
+onEachBackend("an effort goes on in another chat", (open) => {
+  test("its sources are the turns that speak of it, in the chat they stand in", async () => {
+    const api = (await open()).api();
+    const chat = async () => isOk(await api.post("/api/v1/chats", { user_id: "ada" }), 201).id;
+    const [first, second] = [await chat(), await chat()];
+    await talk(api, ["u:Our invoice import fails with a timeout since the update"], first);
+    await talk(api, ["u:hello there", "a:Hi! What can I do for you?",
+      "u:our invoice import fails with that timeout again since the update"], second);
+    await talk(api, ["u:by the way, how do I get red wine out of a shirt?", "a:Salt and soda water.",
+      "u:is it true that octopuses have three hearts?"], first);
+    const [effort, more] = isOk(await api.get("/api/v1/memories?user_id=ada&type=effort&limit=50")).items
+      .filter((one) => /invoice import/.test(one.summary));
+    assert.equal(more, undefined);
+    const source = isOk(await api.get(`/api/v1/memories/${effort.id}/source`));
+    const told = (source.items ?? source.turns).map((turn) => turn.text);
+    assert.deepEqual(told.filter((text) => !/invoice import/.test(text)), []);
+    assert.equal(told.length, 2);
   });
 });
 

@@ -220,7 +220,7 @@ enum clew_status effort_try_open(struct observation *o,
     if (opens) {
         return open_effort(o, cache, &o->opening, EFFORT_ACTIVE, err);
     }
-    if (known->state != EFFORT_ACTIVE) {
+    if (known->state != EFFORT_ACTIVE || !effort_is_here(o, known)) {
         return effort_reactivate(o, cache, known, err);
     }
     return effort_take_turn(o, known, err);
