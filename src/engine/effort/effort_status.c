@@ -131,6 +131,35 @@ static bool whole_resolution(struct arena *arena, struct memory *memory,
     return memory->resolution.s != NULL;
 }
 
+/* Does its end come from what was said, and not from a person's hand? */
+static bool is_end_from_talk(const struct memory *memory)
+{
+    json_t *fields = open_fields(memory);
+    const json_t *list = json_object_get(fields, "changes");
+    const json_t *last = NULL;
+    bool is_from_talk;
+
+    if (json_array_size(list) > 0) {
+        last = json_array_get(list, json_array_size(list) - 1);
+    }
+    is_from_talk = last && !json_is_true(json_object_get(last, "by_hand"));
+    json_decref(fields);
+    return is_from_talk && !str_eq(memory->status, STR("open"));
+}
+
+/* Who sets an end right that was drawn from what was said takes back its words
+ * with it; the log keeps them. */
+static void take_back(struct memory *memory, const struct effort_change *change)
+{
+    bool is_by_hand = uuid_is_nil(&change->chat_id);
+    bool is_other =
+        change->resolution.s || !str_eq(memory->status, str_of(change->status));
+
+    if (is_by_hand && is_other && is_end_from_talk(memory)) {
+        memory->resolution = (struct str){0};
+    }
+}
+
 /* Where a change by hand is put: the end of the effort's thread. */
 static enum clew_status find_end(struct batch_work *batch,
                                  const struct memory *memory,
@@ -249,6 +278,7 @@ enum clew_status effort_set_status(struct batch_work *batch,
     if (status != CLEW_OK) {
         return status;
     }
+    take_back(memory, change);
     memory->status = str_of(change->status);
     if (change->resolution.s &&
         !whole_resolution(batch->arena, memory, change->resolution)) {
