@@ -496,6 +496,25 @@ static bool add_defaults(struct exchange *ex, struct MHD_Response *made)
     return is_ok;
 }
 
+/* The handler's own. One that the library will not send is left out: without it
+ * the answer is worth more than none. */
+static void add_own(const struct exchange *ex, struct MHD_Response *made)
+{
+    size_t n_refused = 0;
+
+    for (size_t i = 0; i < ex->response.n_headers; i++) {
+        const struct http_header *header = &ex->response.headers[i];
+
+        /* Both come from http_response_header(), which terminates them. */
+        n_refused += MHD_add_response_header(made, header->name.s,
+                                             header->value.s) != MHD_YES;
+    }
+    if (n_refused > 0) {
+        log_event(LOG_WARN, "http", "headers", "id=%s left_out=%zu",
+                  ex->request.id, n_refused);
+    }
+}
+
 static enum MHD_Result send_response(struct exchange *ex,
                                      struct MHD_Connection *connection)
 {
@@ -503,12 +522,8 @@ static enum MHD_Result send_response(struct exchange *ex,
     enum MHD_Result result;
     bool is_ok = made && add_defaults(ex, made);
 
-    for (size_t i = 0; is_ok && i < ex->response.n_headers; i++) {
-        const struct http_header *header = &ex->response.headers[i];
-
-        /* Both come from http_response_header(), which terminates them. */
-        is_ok = MHD_add_response_header(made, header->name.s,
-                                        header->value.s) == MHD_YES;
+    if (is_ok) {
+        add_own(ex, made);
     }
     result = is_ok ? MHD_queue_response(connection,
                                         (unsigned)ex->response.status, made)

@@ -61,6 +61,20 @@ struct str headers_find(const struct http_header *headers, size_t count,
     return (struct str){NULL, 0};
 }
 
+/* Can the server send it on? libmicrohttpd takes no empty value, and clients
+ * no name that is no token (RFC 9110, section 5.6.2). */
+static bool can_be_sent(const struct http_header *header)
+{
+    for (size_t i = 0; i < header->name.len; i++) {
+        unsigned char c = (unsigned char)header->name.s[i];
+
+        if (c <= ' ' || c >= 0x7F || strchr("\"(),/:;<=>?@[\\]{}", c)) {
+            return false;
+        }
+    }
+    return header->name.len > 0 && header->value.len > 0;
+}
+
 /* A header value must not start another header. */
 static bool is_clean(struct str value)
 {
@@ -121,7 +135,8 @@ enum clew_status headers_down(const struct http_request *request,
 
         if (is_one_of(headers[i].name, hop_by_hop) ||
             is_one_of(headers[i].name, own_down) ||
-            is_named(headers[i].name, headers, count)) {
+            is_named(headers[i].name, headers, count) ||
+            !can_be_sent(&headers[i])) {
             continue;
         }
         status = http_response_header(request, response, headers[i].name.s,

@@ -3,8 +3,9 @@
  * headers.h - which headers pass through the proxy, in both directions.
  *
  * Hop-by-hop headers end here, as do those of clew itself (x-clew-*), those
- * that the client library writes anew, and the encodings that a capture could
- * not read. Everything else passes as it is, the provider's key included.
+ * that the client library writes anew, those that the server cannot send, and
+ * the encodings that a capture could not read. Everything else passes as it is,
+ * the provider's key included.
  * Thread-safety: pure functions.
  */
 #ifndef PROXY_HEADERS_H

@@ -206,6 +206,17 @@ describe("a hostile upstream", () => {
     assert.ok(!/x-hop|forged|identity/i.test(answer), answer);
   });
 
+  test("headers that cannot be sent on are left out, and the answer comes", async () => {
+    for (const line of ["Server-Timing: ", "X-Empty:", "X Blank: 1", ": no name", "X-Quoted\"Name: 1", "X-Bytes\xe9: 1",
+      "X-Colon : 1"]) {
+      script = (socket) => socket.end(`HTTP/1.1 200 OK\r\n${line}\r\nX-Kept: yes\r\nContent-Length: 2\r\n\r\n{}`, "latin1");
+      const answer = await ask();
+      assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*\r\nx-kept: yes\r\n[\s\S]*\{\}$/i, line);
+      assert.ok(!answer.toLowerCase().includes(line.slice(0, 5).toLowerCase()), answer);
+      await captured();
+    }
+  });
+
   test("a bare CR, which some take for a line's end, is an error", async () => {
     for (const head of [
       "HTTP/1.1 200 OK\r\nX-A: a\rSet-Cookie: sid=1\r\nContent-Length: 2\r\n\r\n",
