@@ -25,7 +25,10 @@
 #define MAX_IDLE 128
 /* How long one wait may take before the state is looked at again. */
 #define POLL_MS 1000
+/* What the server can send on: it has 96 KB for the head of an answer.
+ * Providers send under 8 KB. */
 #define MAX_ANSWER_HEADERS 128
+#define MAX_ANSWER_HEADER_BYTES (64u * 1024)
 
 struct wire {
     struct wire_pool *pool;
@@ -35,6 +38,7 @@ struct wire {
     struct arena *arena; /* until the answer's headers are read */
     struct wire_answer answer;
     size_t cap_headers;
+    size_t header_bytes;
     struct buf in;
     size_t at; /* bytes of `in` read already */
     bool has_headers;
@@ -231,7 +235,9 @@ static bool add_header(struct wire *wire, struct str name, struct str value)
     struct wire_answer *answer = &wire->answer;
     struct http_header *grown;
 
-    if (answer->n_headers == MAX_ANSWER_HEADERS) {
+    wire->header_bytes += name.len + value.len;
+    if (answer->n_headers == MAX_ANSWER_HEADERS ||
+        wire->header_bytes > MAX_ANSWER_HEADER_BYTES) {
         return false;
     }
     grown = arena_grow(wire->arena, answer->headers, answer->n_headers,
@@ -282,6 +288,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
     }
     if (str_starts(line, STR("HTTP/"))) {
         wire->answer.n_headers = 0; /* what came before was "100 Continue" */
+        wire->header_bytes = 0;
         return size * count;
     }
     if (str_trim(line).len == 0) {
@@ -471,6 +478,7 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
     wire->arena = arena;
     memset(&wire->answer, 0, sizeof(wire->answer));
     wire->cap_headers = 0;
+    wire->header_bytes = 0;
     wire->at = 0;
     wire->has_headers = wire->is_paused = wire->is_done = false;
     wire->is_plain = request->is_plain;

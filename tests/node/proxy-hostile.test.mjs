@@ -244,6 +244,15 @@ describe("a hostile upstream", () => {
     count++;
   });
 
+  test("headers larger than the server can send on are a clear error", async () => {
+    for (const [n, bytes, status] of [[3, 20_000, 200], [5, 20_000, 502], [5, 40_000, 502], [1, 90_000, 502]]) {
+      const lines = Array.from({ length: n }, (_, i) => `X-Fill-${i}: ${"a".repeat(bytes)}\r\n`).join("");
+      script = (socket) => socket.end(`HTTP/1.1 200 OK\r\n${lines}Content-Length: 2\r\n\r\n{}`);
+      assert.ok((await ask()).startsWith(`HTTP/1.1 ${status} `), `${n} of ${bytes}`);
+      await captured();
+    }
+  });
+
   test("interim answers and trailers do not confuse it", async () => {
     script = (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" +
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
