@@ -19,6 +19,22 @@ static const char *const own_up[] = {
 /* Written anew for the client. */
 static const char *const own_down[] = {"content-length", "date", "x-request-id",
                                        NULL};
+/* A browser would take them for clew's own word: they are about an origin or a
+ * page, not about an answer of an API. */
+static const char *const of_origin[] = {"alt-svc",
+                                        "clear-site-data",
+                                        "content-security-policy",
+                                        "content-security-policy-report-only",
+                                        "nel",
+                                        "permissions-policy",
+                                        "referrer-policy",
+                                        "report-to",
+                                        "reporting-endpoints",
+                                        "service-worker-allowed",
+                                        "strict-transport-security",
+                                        "x-content-type-options",
+                                        "x-frame-options",
+                                        NULL};
 
 static bool is_one_of(struct str name, const char *const *names)
 {
@@ -28,6 +44,17 @@ static bool is_one_of(struct str name, const char *const *names)
         }
     }
     return false;
+}
+
+/* Of the headers that let foreign pages read an answer a page of
+ * server.allowed_hosts has the upstream's: no other foreign page comes so far,
+ * and one of our own needs none. */
+static bool is_of_origin(const struct http_request *request, struct str name)
+{
+    return is_one_of(name, of_origin) ||
+           str_istarts(name, STR("cross-origin-")) ||
+           (str_istarts(name, STR("access-control-")) &&
+            !http_header_of(request, "origin").s);
 }
 
 /* Is it named in a Connection header? There may be several of these. */
@@ -135,6 +162,7 @@ enum clew_status headers_down(const struct http_request *request,
 
         if (is_one_of(headers[i].name, hop_by_hop) ||
             is_one_of(headers[i].name, own_down) ||
+            is_of_origin(request, headers[i].name) ||
             is_named(headers[i].name, headers, count) ||
             !can_be_sent(&headers[i])) {
             continue;

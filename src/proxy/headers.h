@@ -3,9 +3,10 @@
  * headers.h - which headers pass through the proxy, in both directions.
  *
  * Hop-by-hop headers end here, as do those of clew itself (x-clew-*), those
- * that the client library writes anew, those that the server cannot send, and
- * the encodings that a capture could not read. Everything else passes as it is,
- * the provider's key included.
+ * that the client library writes anew, those that the server cannot send, those
+ * by which an upstream would speak for clew's origin to a browser, and the
+ * encodings that a capture could not read. Everything else passes as it is, the
+ * provider's key and cookies included.
  * Thread-safety: pure functions.
  */
 #ifndef PROXY_HEADERS_H

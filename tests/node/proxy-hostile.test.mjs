@@ -217,6 +217,32 @@ describe("a hostile upstream", () => {
     }
   });
 
+  test("cannot speak for clew's origin to a browser", async () => {
+    const lines = { "Content-Security-Policy": "default-src *", "Content-Security-Policy-Report-Only": "default-src *",
+      "X-Frame-Options": "ALLOWALL", "X-Content-Type-Options": "sniff", "Referrer-Policy": "unsafe-url",
+      "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*", "Clear-Site-Data": '"*"',
+      "Strict-Transport-Security": "max-age=31536000", "Alt-Svc": 'h3=":1"', "Service-Worker-Allowed": "/",
+      "Cross-Origin-Opener-Policy": "unsafe-none", "Permissions-Policy": "camera=*" };
+    script = (socket) => socket.end(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n${
+      Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`).join("")
+    }Set-Cookie: kept=1\r\nContent-Length: 2\r\n\r\n{}`);
+    const answer = await fetch(`${server.url}/v1/messages`, { method: "POST", body });
+    assert.equal(answer.status, 200);
+    for (const [name, value] of Object.entries(lines)) assert.notEqual(answer.headers.get(name), value, name);
+    assert.equal(answer.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+    assert.equal(answer.headers.get("x-frame-options"), "DENY");
+    assert.equal(answer.headers.get("content-type"), "text/html");
+    assert.equal(answer.headers.get("set-cookie"), "kept=1");
+    await captured();
+    /* a page that may ask is let read what the upstream lets it */
+    const { origin } = new URL(server.url);
+    const own = await fetch(`${server.url}/v1/messages`, { method: "POST", body, headers: { origin } });
+    assert.equal(own.headers.get("access-control-allow-origin"), "*");
+    assert.equal(own.headers.get("x-frame-options"), "DENY");
+    await captured();
+  });
+
   test("a bare CR, which some take for a line's end, is an error", async () => {
     for (const head of [
       "HTTP/1.1 200 OK\r\nX-A: a\rSet-Cookie: sid=1\r\nContent-Length: 2\r\n\r\n",
