@@ -82,6 +82,20 @@ authenticate(const struct proxy *proxy, const struct http_request *request,
     return status;
 }
 
+/* Whose turns these are. If that cannot be kept the call does not go up: its
+ * capture would be lost. An empty one is as good as none. */
+static enum clew_status check_user(const struct http_request *request,
+                                   struct clew_error *err)
+{
+    struct str user = http_header_of(request, "x-clew-user");
+
+    if (user.len > LIMIT_NAME_BYTES || !utf8_is_valid(user)) {
+        return clew_fail_field(err, "x-clew-user",
+                               "x-clew-user is not a user's id");
+    }
+    return CLEW_OK;
+}
+
 /* --- what is recorded ------------------------------------------------------
  */
 
@@ -113,6 +127,7 @@ static void begin_record(struct call *call, enum canon_api api)
     }
     record = record_new();
     if (!record) {
+        recorder_miss(call->proxy->recorder);
         return;
     }
     record->tenant = call->scope.tenant;
@@ -122,13 +137,17 @@ static void begin_record(struct call *call, enum canon_api api)
     record->first_byte_ms = -1;
     note_client(record, request);
     (void)uuid_parse(chat, &record->chat_id); /* anything else is no chat */
-    /* a failure stays in its buffer and is looked at here */
+    /* a failure stays in its buffer and is looked at here; a session that
+     * cannot be kept is none */
     (void)buf_append_str(&record->user_id, user.s ? user : STR(""));
-    (void)buf_append_str(&record->session, session.s ? session : STR(""));
+    (void)buf_append_str(&record->session, session.s && utf8_is_valid(session)
+                                               ? session
+                                               : STR(""));
     (void)buf_append_str(&record->request, request->body);
     if (buf_status(&record->request) != CLEW_OK ||
         buf_status(&record->user_id) != CLEW_OK) {
         record_free(record);
+        recorder_miss(call->proxy->recorder);
         return;
     }
     call->record = record;
@@ -377,6 +396,9 @@ void proxy_handle(void *arg, const struct http_request *request,
     }
     if (status == CLEW_OK) {
         status = target_check(&call->target, request, &err);
+    }
+    if (status == CLEW_OK) {
+        status = check_user(request, &err);
     }
     if (status == CLEW_OK) {
         status = send_up(call, &answer, &err);

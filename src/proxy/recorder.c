@@ -533,6 +533,15 @@ void recorder_close(struct recorder *r)
     alloc_free(r);
 }
 
+void recorder_miss(struct recorder *r)
+{
+    (void)pthread_mutex_lock(&r->lock);
+    r->stats.n_lost++;
+    (void)pthread_mutex_unlock(&r->lock);
+    log_event(LOG_WARN, "proxy", "capture",
+              "records=1 reason=\"it could not be kept\"");
+}
+
 void recorder_stats(struct recorder *r, struct recorder_stats *out)
 {
     (void)pthread_mutex_lock(&r->lock);

@@ -49,6 +49,8 @@ enum clew_status recorder_open(struct engine *engine,
 void recorder_close(struct recorder *recorder);
 /* Takes ownership; never blocks on the store. */
 void recorder_take(struct recorder *recorder, struct record *record);
+/* A call that passed has no record: it is counted as lost. */
+void recorder_miss(struct recorder *recorder);
 void recorder_stats(struct recorder *recorder, struct recorder_stats *out);
 /* Wait until nothing is waiting; for tests and shutdown. False at timeout. */
 int recorder_drain(struct recorder *recorder, int64_t timeout_ms);

@@ -36,8 +36,9 @@ describe("a hostile client", () => {
   let server;
   before(async () => {
     upstream = await startUpstream();
-    server = await startServer({ args: [
-      "--upstream", `anthropic=${upstream.url}`, "--upstream", `openai=${upstream.url}`] });
+    server = await startServer({
+      args: ["--upstream", `anthropic=${upstream.url}`, "--upstream", `openai=${upstream.url}`],
+      env: { CLEW_LIMITS_BODY_BYTES: "80M" } });
   });
   after(async () => {
     await server.stop();
@@ -96,6 +97,56 @@ describe("a hostile client", () => {
       "upgrade", "transfer-encoding"]) {
       assert.equal(seen.headers[name], undefined, name);
     }
+  });
+
+  /* One number of /metrics. */
+  async function metric(name) {
+    const { text } = await server.api().get("/metrics");
+    return Number(text.split("\n").find((line) => line.startsWith(`${name} `)).split(" ").at(-1));
+  }
+  const lost = 'clew_captures_total{result="lost"}';
+
+  test("a user that cannot be read is an error before anything goes up", async () => {
+    const before = upstream.requests.length;
+    for (const user of ["x".repeat(513), "\xff\xfe", "\xc3"]) {
+      for (const bytes of [post(`Content-Length: ${body.length}`, `X-Clew-User: ${user}`) + body,
+        head("GET /v1/models HTTP/1.1", `X-Clew-User: ${user}`)]) {
+        assert.match(await raw(server.url, bytes),
+          /^HTTP\/1\.1 400 [\s\S]*"VALIDATION_ERROR"[\s\S]*"field":"x-clew-user"/);
+      }
+    }
+    assert.equal(upstream.requests.length, before);
+    for (const [user, name] of [["y".repeat(512), "y".repeat(512)], ["\xc3\xa9", "é"], ["", "default"]]) {
+      assert.match(await raw(server.url, post(`Content-Length: ${body.length}`, `X-Clew-User: ${user}`) + body),
+        /^HTTP\/1\.1 200 /);
+      await until("it is captured", async () => (await server.api().get(
+        `/api/v1/requests?user_id=${encodeURIComponent(name)}`)).body.items.length > 0);
+    }
+    assert.equal(await metric(lost), 0);
+  });
+
+  test("a session that cannot be read costs no capture", async () => {
+    const counts = () => Promise.all(["stored", "refused", "lost"].map((result) =>
+      metric(`clew_captures_total{result="${result}"}`)));
+    for (const session of ["s".repeat(5000), "\xff\xfe"]) {
+      const [stored, ...others] = await counts();
+      assert.match(await raw(server.url, post(`Content-Length: ${body.length}`,
+        `X-Claude-Code-Session-Id: ${session}`) + body), /^HTTP\/1\.1 200 /);
+      const now = await until("something became of it", async () => {
+        const found = await counts();
+        return String(found) !== String([stored, ...others]) && found;
+      });
+      assert.deepEqual(now, [stored + 1, ...others], session.slice(0, 5));
+    }
+  });
+
+  test("a call too large for a capture passes and is counted as lost", async () => {
+    const before = await metric(lost);
+    const large = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(64 << 20) }] });
+    const answer = await fetch(`${server.url}/v1/messages`, { method: "POST", body: large });
+    assert.equal(answer.status, 200);
+    await answer.arrayBuffer();
+    assert.equal(await metric(lost), before + 1);
   });
 
   test("what is no request of the API passes and is not captured", async () => {
