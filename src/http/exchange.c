@@ -310,7 +310,7 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
                  ex->began_ns + server->options.body_ms * 1000000);
     http_request_init(&ex->request, &ex->arena, http_method_of(method),
                       str_of(ex->target), (struct str){0});
-    ex->request.stopping = &server->is_stopping;
+    ex->request.end = &server->end;
     set_peer(ex, connection);
     check_request(ex, connection);
 }
@@ -490,7 +490,7 @@ static bool add_defaults(struct exchange *ex, struct MHD_Response *made)
     }
     is_ok =
         is_ok && MHD_add_response_header(made, "x-request-id", ex->request.id);
-    if (atomic_load(&ex->door->server->is_stopping)) {
+    if (atomic_load(&ex->door->server->end.is_stopping)) {
         is_ok = is_ok && MHD_add_response_header(made, "connection", "close");
     }
     return is_ok;

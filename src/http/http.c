@@ -75,7 +75,12 @@ void http_request_init(struct http_request *request, struct arena *arena,
 
 bool http_is_stopping(const struct http_request *request)
 {
-    return request->stopping && atomic_load(request->stopping);
+    return request->end && atomic_load(&request->end->is_stopping);
+}
+
+bool http_is_over(const struct http_request *request)
+{
+    return request->end && atomic_load(&request->end->is_over);
 }
 
 struct str http_header_of(const struct http_request *request, const char *name)

@@ -39,6 +39,12 @@ struct http_header {
     struct str value;
 };
 
+/* How far a server has come with ending. */
+struct http_end {
+    atomic_bool is_stopping; /* long streams end themselves */
+    atomic_bool is_over;     /* whoever waits for others breaks off */
+};
+
 struct http_request {
     struct arena *arena; /* for whatever is made while handling it */
     enum http_method method;
@@ -51,9 +57,8 @@ struct http_request {
     bool is_trusted;  /* in-process caller: the operator at the command line */
     char id[HTTP_ID_SIZE];     /* request id, also the answer's x-request-id */
     char peer[HTTP_PEER_SIZE]; /* address without port; "unix"; "" in-process */
-    /* Turns true when the server drains: long streams then end themselves.
-     * NULL for in-process callers; ask with http_is_stopping(). */
-    const atomic_bool *stopping;
+    /* NULL for in-process callers; ask with the functions below. */
+    const struct http_end *end;
 };
 
 /*
@@ -92,6 +97,9 @@ void http_request_init(struct http_request *request, struct arena *arena,
 /* A fresh id, or `wanted` if it is 1-39 of [A-Za-z0-9._-]. */
 void http_request_id(struct str wanted, char out[HTTP_ID_SIZE]);
 bool http_is_stopping(const struct http_request *request);
+/* The time that requests under way are given is over. A handler that may wait
+ * for long for somebody else asks once a second. */
+bool http_is_over(const struct http_request *request);
 
 /* The value of the first such header, or the empty slice with s == NULL. */
 struct str http_header_of(const struct http_request *request, const char *name);

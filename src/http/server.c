@@ -31,6 +31,9 @@
     "+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM"
 /* Descriptors needed beside connections: store, logs, upstreams. */
 #define EXTRA_FDS 256
+/* When the time of requests under way is over, those that wait for others see
+ * it within a second; so long they may take to say so to their clients. */
+#define LAST_WORD_MS 2000
 /* The library's own complaints about threads and memory: so often at most. */
 #define TELL_EVERY_NS (10 * 1000000000LL)
 
@@ -367,11 +370,13 @@ void server_close(struct server *server, int64_t drain_ms)
     if (!server) {
         return;
     }
-    atomic_store(&server->is_stopping, true);
+    atomic_store(&server->end.is_stopping, true);
     for (int i = 0; i < server->n_doors; i++) {
         acceptor_close(server->doors[i].acceptor);
     }
     drain(server, drain_ms);
+    atomic_store(&server->end.is_over, true);
+    drain(server, LAST_WORD_MS);
     for (int i = 0; i < server->n_doors; i++) {
         if (server->doors[i].daemon) {
             MHD_stop_daemon(server->doors[i].daemon);

@@ -51,8 +51,10 @@ enum clew_status server_open(const struct server_options *options,
 const char *server_url(const struct server *server);
 /*
  * Stop accepting, let the requests under way finish for at most `drain_ms`,
- * tell streams to end (http_is_stopping()), then close everything. A handler
- * that still runs is waited for: nothing is torn off half-way.
+ * tell streams to end (http_is_stopping()), then whoever waits for others to
+ * break off (http_is_over()), which takes two seconds at most, and close
+ * everything. A handler that still runs is waited for: nothing is torn off
+ * half-way.
  */
 void server_close(struct server *server, int64_t drain_ms);
 

@@ -30,7 +30,7 @@ struct server {
     char *tls_cert; /* PEM text */
     char *tls_key;
     struct watch *watch;
-    atomic_bool is_stopping;
+    struct http_end end;
     atomic_size_t body_bytes; /* held by all requests together */
     struct acceptor_count connections;
     pthread_mutex_t lock;     /* guards in_flight */

@@ -241,7 +241,8 @@ static enum clew_status send_up(struct call *call, struct wire_answer *answer,
     const struct http_request *request = call->request;
     const struct upstream *upstream =
         upstream_for(&call->proxy->upstreams, request, call->target.path);
-    struct wire_request up = {.method = request->method, .body = request->body};
+    struct wire_request up = {
+        .method = request->method, .body = request->body, .client = request};
     struct http_header *headers;
     enum canon_api api = call->target.api;
     enum clew_status status;

@@ -36,6 +36,7 @@ struct wire {
     CURL *easy;
     struct curl_slist *headers;
     struct arena *arena; /* until the answer's headers are read */
+    const struct http_request *client;
     struct wire_answer answer;
     size_t cap_headers;
     size_t header_bytes;
@@ -197,6 +198,7 @@ void wire_close(struct wire *wire)
     curl_slist_free_all(wire->headers);
     wire->headers = NULL;
     wire->arena = NULL;
+    wire->client = NULL;
     buf_clear(&wire->in);
     (void)pthread_mutex_lock(&pool->lock);
     if (pool->n_idle < MAX_IDLE) {
@@ -449,13 +451,21 @@ static void step(struct wire *wire)
     }
 }
 
-static void wait_a_while(struct wire *wire)
+/* Until something has come, POLL_MS at most. False if it is no use. */
+static bool wait_a_while(struct wire *wire)
 {
     (void)curl_multi_poll(wire->multi, NULL, 0, POLL_MS, NULL);
+    return !http_is_over(wire->client);
 }
 
-static enum clew_status failure(CURLcode code, struct clew_error *err)
+/* Why no headers came. */
+static enum clew_status failure(const struct wire *wire, struct clew_error *err)
 {
+    CURLcode code = wire->result;
+
+    if (!wire->is_done) {
+        return clew_fail(err, CLEW_UNAVAILABLE, "the server is stopping");
+    }
     if (code == CURLE_OPERATION_TIMEDOUT) {
         return clew_fail(err, CLEW_TIMEOUT, "the upstream did not answer");
     }
@@ -476,6 +486,7 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
         return clew_no_memory(err);
     }
     wire->arena = arena;
+    wire->client = request->client;
     memset(&wire->answer, 0, sizeof(wire->answer));
     wire->cap_headers = 0;
     wire->header_bytes = 0;
@@ -490,12 +501,11 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
     set_options(wire, request);
     (void)curl_multi_add_handle(wire->multi, wire->easy);
     step(wire);
-    while (!wire->has_headers && !wire->is_done) {
-        wait_a_while(wire);
+    while (!wire->has_headers && !wire->is_done && wait_a_while(wire)) {
         step(wire);
     }
     if (!wire->has_headers) {
-        status = failure(wire->result, err);
+        status = failure(wire, err);
         wire_close(wire);
         return status;
     }
@@ -546,7 +556,9 @@ ptrdiff_t wire_read(struct wire *wire, char *out, size_t cap)
     ptrdiff_t n;
 
     while ((n = wire_read_now(wire, out, cap)) == -2) {
-        wait_a_while(wire);
+        if (!wait_a_while(wire)) {
+            return -1;
+        }
     }
     return n;
 }

@@ -42,7 +42,8 @@ struct wire_request {
     bool is_plain; /* connect to loopback addresses only */
     const struct http_header *headers;
     size_t n_headers;
-    struct str body; /* must live until wire_close() */
+    struct str body;                   /* must live until wire_close() */
+    const struct http_request *client; /* whom it is for; as long */
 };
 
 struct wire_answer {
@@ -61,13 +62,15 @@ void wire_pool_free(struct wire_pool *pool);
 
 /*
  * CLEW_UPSTREAM if it cannot be reached or breaks off, CLEW_TIMEOUT if it does
- * not answer in time. The caller wire_close()s the wire.
+ * not answer in time, CLEW_UNAVAILABLE if the server's own time is over first.
+ * The caller wire_close()s the wire.
  */
 enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
                            const struct wire_request *request,
                            struct wire **out_wire, struct wire_answer *out,
                            struct clew_error *err) CLEW_MUST_CHECK;
-/* Up to `cap` bytes; 0 at the end, -1 if it broke off. Blocks. */
+/* Up to `cap` bytes; 0 at the end, -1 if it broke off, or was broken off as
+ * above. Blocks. */
 ptrdiff_t wire_read(struct wire *wire, char *out, size_t cap);
 /* Also in mid-stream: the upstream sees the connection end. */
 void wire_close(struct wire *wire);

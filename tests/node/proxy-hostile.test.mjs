@@ -9,7 +9,7 @@ import net from "node:net";
 import { after, before, describe, test } from "node:test";
 import zlib from "node:zlib";
 
-import { startServer } from "./lib/server.mjs";
+import { startServer, tempFolder } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 import { PATIENCE_MS, until } from "./lib/wait.mjs";
 
@@ -390,4 +390,53 @@ describe("a hostile upstream", () => {
     await until(() => `all ${open} answers are over`, () => open === 0);
     assert.equal((await server.api().get("/healthz")).status, 200);
   });
+});
+
+/* The beginning of an answer as a stream of events; its end is 0\r\n\r\n. */
+const event = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
+  "10\r\ndata: {\"a\": 1}\n\n\r\n";
+
+/* One call, its text saying what the upstream is to do; the answer grows in `text`. */
+function call(url, what, options = {}) {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ port: Number(port), host: hostname, ...options });
+  const sent = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: what }] });
+  const bytes = ["POST /v1/messages HTTP/1.1", `Host: ${new URL(url).host}`,
+    "Content-Type: application/json", "Connection: close", `Content-Length: ${sent.length}`, "", sent].join("\r\n");
+  const made = { socket, text: "", bytes };
+  socket.on("data", (part) => { made.text += part.toString("latin1"); });
+  socket.on("error", () => {});
+  made.ended = new Promise((resolve) => socket.on("close", resolve));
+  if (!options.allowHalfOpen) socket.write(bytes);
+  return made;
+}
+
+test("an upstream that stalls keeps no server from ending", async (t) => {
+  const held = [];
+  const upstream = await startRaw((socket, request) => {
+    if (!request.includes("silent")) socket.write(event);
+    if (request.includes("held")) held.push(socket);
+  });
+  const data = tempFolder();
+  const options = { data, args: ["--upstream", `anthropic=${upstream.url}`] };
+  const server = await startServer(options);
+  t.after(() => upstream.stop());
+  const silent = call(server.url, "silent");
+  const stalled = call(server.url, "stalled");
+  const late = call(server.url, "held");
+  await until("two have begun", () => /"a"/.test(stalled.text) && /"a"/.test(late.text));
+  server.child.kill("SIGTERM");
+  await until("it says so", () => / stopping /.test(server.log()));
+  held[0].end("0\r\n\r\n");
+  await late.ended;
+  assert.match(late.text, /^HTTP\/1\.1 200 [\s\S]*0\r\n\r\n$/, "who ends in that time loses nothing");
+  assert.deepEqual(await server.ended, { code: 0, signal: null });
+  await Promise.all([silent.ended, stalled.ended]);
+  assert.match(silent.text, /^HTTP\/1\.1 503 [\s\S]*"UNAVAILABLE"/);
+  assert.doesNotMatch(stalled.text, /0\r\n\r\n$/);
+  const again = await startServer(options);
+  t.after(() => again.stop());
+  const { body: list } = await again.api().get("/api/v1/requests");
+  assert.deepEqual(list.items.map(({ status, is_complete }) => `${status} ${is_complete}`).sort(),
+    ["200 false", "200 false", "null false"]);
 });
