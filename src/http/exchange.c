@@ -20,6 +20,7 @@
 #include "http/gzip.h"
 #include "http/metrics.h"
 #include "http/peer.h"
+#include "http/presence.h"
 
 #include <poll.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct exchange {
     struct arena arena;
     struct http_request request;
     struct http_response response;
+    struct presence presence;
     struct buf body;
     size_t held_bytes; /* this body's part of server->body_bytes */
     char *target;      /* request line's address, as sent */
@@ -201,6 +203,20 @@ static void set_peer(struct exchange *ex, struct MHD_Connection *connection)
         ex->door->listener.is_loopback && peer_is_loopback(addr);
 }
 
+static void set_presence(struct exchange *ex, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    if (info) {
+        ex->presence =
+            (struct presence){.fd = info->connect_fd,
+                              .watched = entry_of(connection),
+                              .patience_ms = ex->door->server->options.idle_ms};
+        ex->request.presence = &ex->presence;
+    }
+}
+
 static bool is_public(const struct exchange *ex)
 {
     const struct server_options *options = &ex->door->server->options;
@@ -312,6 +328,7 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
                       str_of(ex->target), (struct str){0});
     ex->request.end = &server->end;
     set_peer(ex, connection);
+    set_presence(ex, connection);
     check_request(ex, connection);
 }
 

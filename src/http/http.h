@@ -34,6 +34,8 @@ enum http_method {
 #define HTTP_ID_SIZE 40
 #define HTTP_PEER_SIZE 64
 
+struct presence;
+
 struct http_header {
     struct str name; /* as received; compare without case */
     struct str value;
@@ -59,6 +61,9 @@ struct http_request {
     char peer[HTTP_PEER_SIZE]; /* address without port; "unix"; "" in-process */
     /* NULL for in-process callers; ask with the functions below. */
     const struct http_end *end;
+    /* Whether the client is still there (presence.h); NULL for in-process
+     * callers. */
+    struct presence *presence;
 };
 
 /*

@@ -193,6 +193,13 @@ void watch_busy(struct watch_entry *entry, int64_t deadline_ns)
     set(entry, deadline_ns, WATCH_NEVER, false);
 }
 
+void watch_yield(struct watch_entry *entry)
+{
+    if (entry && atomic_load(&entry->due_ns) == WATCH_NEVER) {
+        atomic_store(&entry->due_ns, clock_mono_ns());
+    }
+}
+
 void watch_wait(struct watch_entry *entry, int64_t deadline_ns)
 {
     set(entry, deadline_ns, clock_mono_ns() + GREET_NS, false);

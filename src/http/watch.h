@@ -44,6 +44,8 @@ void watch_wait(struct watch_entry *entry, int64_t deadline_ns);
 /* Its body is on its way, and so many bytes of it have come. */
 void watch_upload(struct watch_entry *entry, int64_t deadline_ns);
 void watch_progress(struct watch_entry *entry, size_t n_bytes);
+/* Its request is handled, but others may have its place. */
+void watch_yield(struct watch_entry *entry);
 /* Cut off the upload that is parked for longest, for what it holds; or whoever
  * waits for longest, for its place. False if nobody does. */
 bool watch_cut_parked(struct watch *watch);

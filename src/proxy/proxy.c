@@ -18,6 +18,7 @@
 #include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "http/metrics.h"
+#include "http/presence.h"
 #include "proxy/headers.h"
 #include "proxy/record.h"
 #include "proxy/target.h"
@@ -30,6 +31,8 @@
 
 /* An answer up to this length whose length is known is sent in one piece. */
 #define WHOLE_BYTES (64 * 1024)
+/* What is logged and counted where the client had gone; nobody reads it. */
+#define STATUS_GONE 499
 
 struct proxy {
     struct engine *engine;
@@ -323,6 +326,17 @@ static bool send_whole(struct call *call, const struct wire_answer *answer,
     return true;
 }
 
+/* No answer but this. */
+static void refuse(const struct http_request *request,
+                   struct http_response *response, enum clew_status status,
+                   const struct clew_error *err)
+{
+    http_response_error(request, response, status, err);
+    if (presence_was_lost(request)) {
+        response->status = STATUS_GONE;
+    }
+}
+
 static void send_down(struct call *call, const struct wire_answer *answer,
                       struct http_response *response)
 {
@@ -335,15 +349,19 @@ static void send_down(struct call *call, const struct wire_answer *answer,
                           response, &err);
     if (status != CLEW_OK) {
         response->n_headers = 0;
-        http_response_error(call->request, response, status, &err);
+        refuse(call->request, response, status, &err);
         free_call(call);
         return;
     }
     if (send_whole(call, answer, response)) {
-        if (!call->is_whole) { /* half an answer is none */
+        if (!call->is_whole) {       /* half an answer is none */
             response->n_headers = 0; /* "content-encoding" among them */
-            (void)clew_fail(&err, CLEW_UPSTREAM, "the upstream broke off");
-            http_response_error(call->request, response, CLEW_UPSTREAM, &err);
+            status =
+                http_is_over(call->request)
+                    ? clew_fail(&err, CLEW_UNAVAILABLE,
+                                "the server is stopping")
+                    : clew_fail(&err, CLEW_UPSTREAM, "the upstream broke off");
+            refuse(call->request, response, status, &err);
         }
         free_call(call);
         return;
@@ -372,7 +390,7 @@ void proxy_handle(void *arg, const struct http_request *request,
                   struct http_response *response)
 {
     struct proxy *proxy = arg;
-    struct wire_answer answer;
+    struct wire_answer answer = {0};
     struct clew_error err = {0};
     struct call *call = alloc_zero(1, sizeof(*call));
     enum clew_status status = CLEW_NO_MEMORY;
@@ -413,7 +431,7 @@ void proxy_handle(void *arg, const struct http_request *request,
                   "id=%s status=%s reason=\"%s\"", request->id,
                   clew_status_code(status), err.message);
     }
-    http_response_error(request, response, status, &err);
+    refuse(request, response, status, &err);
     if (call) {
         free_call(call);
     }

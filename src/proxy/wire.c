@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
+#include "http/presence.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -451,11 +453,17 @@ static void step(struct wire *wire)
     }
 }
 
-/* Until something has come, POLL_MS at most. False if it is no use. */
-static bool wait_a_while(struct wire *wire)
+/* Until something has come, POLL_MS at most. False if it is no use: nobody
+ * waits for it any more (they began to at `since_ns`), or not for longer. */
+static bool wait_a_while(struct wire *wire, int64_t since_ns)
 {
-    (void)curl_multi_poll(wire->multi, NULL, 0, POLL_MS, NULL);
-    return !http_is_over(wire->client);
+    /* no event is asked for: a hang-up comes unasked, and what the client sends
+     * after its request must not wake this again and again */
+    struct curl_waitfd client = {.fd = presence_fd(wire->client)};
+
+    (void)curl_multi_poll(wire->multi, &client, client.fd >= 0, POLL_MS, NULL);
+    return !presence_is_lost(wire->client, since_ns) &&
+           !http_is_over(wire->client);
 }
 
 /* Why no headers came. */
@@ -464,7 +472,10 @@ static enum clew_status failure(const struct wire *wire, struct clew_error *err)
     CURLcode code = wire->result;
 
     if (!wire->is_done) {
-        return clew_fail(err, CLEW_UNAVAILABLE, "the server is stopping");
+        return clew_fail(err, CLEW_UNAVAILABLE,
+                         presence_was_lost(wire->client)
+                             ? "the client has gone"
+                             : "the server is stopping");
     }
     if (code == CURLE_OPERATION_TIMEDOUT) {
         return clew_fail(err, CLEW_TIMEOUT, "the upstream did not answer");
@@ -479,6 +490,7 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
                            struct clew_error *err)
 {
     struct wire *wire = take_wire(pool);
+    int64_t began_ns = clock_mono_ns();
     curl_off_t length = -1;
     enum clew_status status = CLEW_OK;
 
@@ -501,7 +513,8 @@ enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
     set_options(wire, request);
     (void)curl_multi_add_handle(wire->multi, wire->easy);
     step(wire);
-    while (!wire->has_headers && !wire->is_done && wait_a_while(wire)) {
+    while (!wire->has_headers && !wire->is_done &&
+           wait_a_while(wire, began_ns)) {
         step(wire);
     }
     if (!wire->has_headers) {
@@ -553,10 +566,11 @@ static ptrdiff_t wire_read_now(struct wire *wire, char *out, size_t cap)
 
 ptrdiff_t wire_read(struct wire *wire, char *out, size_t cap)
 {
+    int64_t began_ns = clock_mono_ns();
     ptrdiff_t n;
 
     while ((n = wire_read_now(wire, out, cap)) == -2) {
-        if (!wait_a_while(wire)) {
+        if (!wait_a_while(wire, began_ns)) {
             return -1;
         }
     }

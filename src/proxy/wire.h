@@ -62,8 +62,8 @@ void wire_pool_free(struct wire_pool *pool);
 
 /*
  * CLEW_UPSTREAM if it cannot be reached or breaks off, CLEW_TIMEOUT if it does
- * not answer in time, CLEW_UNAVAILABLE if the server's own time is over first.
- * The caller wire_close()s the wire.
+ * not answer in time, CLEW_UNAVAILABLE if before that the client has gone or
+ * the server's own time is over. The caller wire_close()s the wire.
  */
 enum clew_status wire_open(struct wire_pool *pool, struct arena *arena,
                            const struct wire_request *request,

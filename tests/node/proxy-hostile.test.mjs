@@ -5,8 +5,11 @@
  * hangs, and the server goes on serving.
  */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import net from "node:net";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
+import tls from "node:tls";
 import zlib from "node:zlib";
 
 import { startServer, tempFolder } from "./lib/server.mjs";
@@ -179,6 +182,7 @@ async function startRaw(script) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}`,
+    sockets,
     stop: () => new Promise((resolve) => {
       server.close(resolve);
       for (const socket of sockets) socket.destroy();
@@ -396,20 +400,112 @@ describe("a hostile upstream", () => {
 const event = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
   "10\r\ndata: {\"a\": 1}\n\n\r\n";
 
-/* One call, its text saying what the upstream is to do; the answer grows in `text`. */
-function call(url, what, options = {}) {
-  const { hostname, port } = new URL(url);
-  const socket = net.connect({ port: Number(port), host: hostname, ...options });
+/* One call, its text saying what the upstream is to do; the answer grows in `text`.
+ * `socket` is what it goes over, `line` the connection itself. */
+function call(url, what, { isHalf = false } = {}) {
+  const { protocol, host, port } = new URL(url);
+  const line = net.connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: isHalf });
+  const socket = protocol === "https:" ? tls.connect({ socket: line, rejectUnauthorized: false }) : line;
   const sent = JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: what }] });
-  const bytes = ["POST /v1/messages HTTP/1.1", `Host: ${new URL(url).host}`,
-    "Content-Type: application/json", "Connection: close", `Content-Length: ${sent.length}`, "", sent].join("\r\n");
-  const made = { socket, text: "", bytes };
+  const made = { line, socket, text: "" };
   socket.on("data", (part) => { made.text += part.toString("latin1"); });
-  socket.on("error", () => {});
-  made.ended = new Promise((resolve) => socket.on("close", resolve));
-  if (!options.allowHalfOpen) socket.write(bytes);
+  for (const one of [line, socket]) one.on("error", () => {});
+  made.ended = new Promise((resolve) => socket.on("end", resolve).on("close", resolve));
+  socket[isHalf ? "end" : "write"](["POST /v1/messages HTTP/1.1", `Host: ${host}`, "Content-Type: application/json",
+    "Connection: close", `Content-Length: ${sent.length}`, "", sent].join("\r\n"));
   return made;
 }
+
+describe("a client that has gone", () => {
+  const folder = tempFolder();
+  let upstream;
+  let ticks;
+  before(async () => {
+    upstream = await startRaw((socket, request) => {
+      ticks?.(socket);
+      if (/stalled/.test(request)) socket.write(event);
+    });
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", path.join(folder, "key"),
+      "-out", path.join(folder, "cert"), "-days", "2", "-subj", "/CN=localhost"], { stdio: "ignore" });
+  });
+  after(() => upstream.stop());
+
+  async function start(t, env = {}, ...args) {
+    const server = await startServer({ args: ["--upstream", `anthropic=${upstream.url}`, ...args],
+      env: { CLEW_PROXY_IDLE_TIMEOUT_MS: "3600000", ...env } });
+    t.after(async () => {
+      for (const socket of upstream.sockets) socket.destroy();
+      await server.stop();
+    });
+    return server;
+  }
+  /* So many of each kind, begun as far as they will come. */
+  async function begin(server, count) {
+    const calls = Array.from({ length: 2 * count }, (_, i) => call(server.url, i % 2 ? "stalled" : "silent"));
+    await until("all wait", () => upstream.sockets.size === 2 * count &&
+      calls.every(({ text }, i) => i % 2 === 0 || text.includes('"a"')));
+    return calls;
+  }
+  const noneIsLeft = () => until(() => `${upstream.sockets.size} calls are over`, () => upstream.sockets.size === 0);
+
+  for (const args of [[], ["--tls-cert", path.join(folder, "cert"), "--tls-key", path.join(folder, "key")]]) {
+    test(`by a reset ends its call at once, and what had come is captured (${args.length ? "TLS" : "plain"})`,
+      async (t) => {
+        const server = await start(t, {}, ...args);
+        for (const { line } of await begin(server, 3)) line.resetAndDestroy();
+        await noneIsLeft();
+        if (args.length) return; /* nobody to ask it */
+        const items = await until("they are captured", async () => {
+          const { body: list } = await server.api().get("/api/v1/requests");
+          return list.items.length === 6 && list.items;
+        });
+        assert.deepEqual(items.map(({ status, is_complete }) => `${status} ${is_complete}`).sort(),
+          [...Array(3).fill("200 false"), ...Array(3).fill("null false")]);
+        assert.doesNotMatch(server.log(), /warn/i, "it is nobody's fault");
+      });
+  }
+
+  test("by closing leaves its place to whoever wants it", async (t) => {
+    const server = await start(t, { CLEW_SERVER_MAX_CONNECTIONS: "20" });
+    for (const { socket } of await begin(server, 10)) socket.destroy();
+    await until("others are answered", async () =>
+      (await server.api().get("/api/v1/requests").catch(() => ({}))).status === 200);
+    for (let i = 0; i < 20; i++) {
+      await until("and again", async () => (await fetch(`${server.url}/api/v1/requests`,
+        { headers: { connection: "close" } }).catch(() => ({}))).status === 200);
+    }
+  });
+
+  test("by closing is waited for no longer than silence may last", async (t) => {
+    const server = await start(t, { CLEW_SERVER_REQUEST_TIMEOUT_SECONDS: "1" });
+    for (const { socket } of await begin(server, 3)) socket.destroy();
+    await noneIsLeft();
+  });
+
+  test("only from sending gets its answer, however long it takes", async (t) => {
+    const server = await start(t);
+    let begun;
+    const begins = new Promise((resolve) => { begun = resolve; });
+    ticks = (socket) => begun(socket);
+    t.after(() => { ticks = undefined; });
+    const made = call(server.url, "half", { isHalf: true });
+    const socket = await begins;
+    /* each of these makes the server look at its client */
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n", resolve));
+    }
+    socket.write(event);
+    for (let i = 1; i < 20; i++) {
+      await until("it has come", () => made.text.split('"a"').length > i || socket.destroyed);
+      socket.write(event.slice(event.indexOf("10\r\n")));
+    }
+    socket.end("0\r\n\r\n");
+    await made.ended;
+    assert.equal(made.text.split('"a"').length, 21);
+    assert.match(made.text, /^HTTP\/1\.1 200 [\s\S]*\r\n0\r\n\r\n$/);
+    made.socket.destroy();
+  });
+});
 
 test("an upstream that stalls keeps no server from ending", async (t) => {
   const held = [];
