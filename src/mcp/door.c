@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "engine/key/caller.h"
 #include "mcp/mcp_internal.h"
 #include "mcp/ticket.h"
@@ -478,7 +477,7 @@ static bool read_user(const struct http_request *request, const char **out,
     if (!user.s) {
         return true;
     }
-    if (user.len == 0 || user.len > LIMIT_NAME_BYTES || !utf8_is_valid(user)) {
+    if (!mcp_user_is_valid(user)) {
         (void)clew_fail_field(&err, "x-clew-user",
                               "x-clew-user is not a user's id");
         http_response_error(request, response, CLEW_INVALID, &err);

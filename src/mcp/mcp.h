@@ -55,9 +55,14 @@ struct mcp_peer {
     const struct mcp_host *host;
     const char *version;        /* negotiated; NULL before "initialize" */
     char client[MCP_NAME_SIZE]; /* its name, "" before "initialize" */
-    const char *user_id;        /* whom the session is for (wall.h); or NULL */
+    /* whom the session is for, as mcp_user_is_valid() has it (wall.h); NULL:
+     * for nobody, and only then there is no wall */
+    const char *user_id;
 };
 
+/* May a session be for this user? One that cannot be read is no reason to do
+ * without the wall (wall.h): what opens a session refuses it. */
+bool mcp_user_is_valid(struct str user_id);
 /* The version as we spell it if we speak it, else NULL. */
 const char *mcp_version_find(struct str version);
 

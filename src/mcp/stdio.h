@@ -25,7 +25,7 @@ struct stdio_options {
      * NULL: nobody wants to know. */
     void (*name)(void *arg, const char *client);
     void *arg;
-    const char *user_id; /* whom calls are for if they do not say; or NULL */
+    const char *user_id; /* see struct mcp_peer */
 };
 
 /* Until the input ends, or the output is closed. */

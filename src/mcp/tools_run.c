@@ -92,7 +92,7 @@ static const char *user_of(const struct tool_run *run)
     if (has(run, "user_id")) {
         return mcp_text(run->args, "user_id");
     }
-    return user && user[0] ? user : DEFAULT_USER;
+    return user ? user : DEFAULT_USER;
 }
 
 /* Call the API; takes `body`. */

@@ -300,7 +300,8 @@ static enum clew_status walled_call(const struct mcp_request *request,
     bool is_foreign = false;
     enum clew_status status;
 
-    if (!str_starts(rest, STR(BASE))) {
+    /* a user without a name is no filter to the API */
+    if (!request->peer->user_id[0] || !str_starts(rest, STR(BASE))) {
         return forbidden(err);
     }
     rest = str_sub(rest, strlen(BASE), str_find(rest, STR("?"), 0));
@@ -343,9 +344,7 @@ enum clew_status mcp_api(const struct mcp_request *request, const char *method,
                          const char *path, const json_t *body,
                          json_t **out_json, struct clew_error *err)
 {
-    const char *user = request->peer->user_id;
-
-    return path && user && user[0]
+    return path && request->peer->user_id
                ? walled_call(request, method, path, body, out_json, err)
                : plain_call(request, method, path, body, out_json, err);
 }

@@ -19,8 +19,9 @@
 
 struct mcp_request;
 
-/* An API call through the peer's host. In a session with a user foreign ids are
- * CLEW_NOT_FOUND, another user_id is CLEW_FORBIDDEN. */
+/* An API call through the peer's host. In a session with a user, whatever that
+ * user is called, foreign ids are CLEW_NOT_FOUND, another user_id is
+ * CLEW_FORBIDDEN. */
 enum clew_status mcp_api(const struct mcp_request *request, const char *method,
                          const char *path, const json_t *body,
                          json_t **out_json,

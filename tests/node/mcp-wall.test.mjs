@@ -3,6 +3,8 @@
  * mcp-wall.test.mjs - a session for one user sees nothing of another's.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
 import { test } from "node:test";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -113,6 +115,25 @@ onEachBackend("mcp for one user", (open) => {
       assert.equal(effort.status, "open");
     });
   }
+
+  test("clew mcp does not start for a user that cannot be read", async () => {
+    const server = await open();
+    const key = await server.key("default");
+    const folder = tempFolder();
+    /* a shell, for Node.js passes no byte that is no text */
+    for (const user of ["''", '"$UNSET"', '"$(printf %0513d 1)"', `"$(printf 'a\\377')"`]) {
+      const command = `exec "$CLEW" mcp --url "$URL" --user ${user}`;
+      const ended = spawnSync("sh", ["-c", command], { encoding: "utf8", input: "",
+        env: cleanEnv(folder, { CLEW: bin, URL: server.url, CLEW_KEY: key }) });
+      assert.equal(ended.status, 2, `${user}: ${ended.stderr}`);
+      assert.match(ended.stderr, /--user needs a user's id/);
+      assert.equal(ended.stdout, "");
+      const setup = spawnSync("sh", ["-c", `exec "$CLEW" setup cursor --yes --user ${user}`],
+        { encoding: "utf8", env: cleanEnv(folder, { CLEW: bin }) });
+      assert.equal(setup.status, 2, `${user}: ${setup.stderr}`);
+    }
+    assert.deepEqual(fs.readdirSync(folder), []);
+  });
 
   test("a user that cannot be read is refused", async () => {
     const server = await open();

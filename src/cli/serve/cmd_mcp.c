@@ -7,6 +7,7 @@
  * the protocol reaches stdout: it is moved to a descriptor of its own, and
  * whatever a library might print goes to stderr.
  */
+#include "base/limits.h"
 #include "cli/client/client.h"
 #include "cli/core/cli.h"
 #include "mcp/stdio.h"
@@ -55,6 +56,18 @@ static enum clew_status take_stdout(int *out_fd, struct clew_error *err)
     return CLEW_OK;
 }
 
+/* --user "$UNSET" in a client's configuration must not become a session that
+ * sees everybody. */
+static enum clew_status check_user(const char *user, struct clew_error *err)
+{
+    return !user || mcp_user_is_valid(str_of(user))
+               ? CLEW_OK
+               : clew_fail_field(err, "user",
+                                 "--user needs a user's id: 1 to %d bytes of "
+                                 "UTF-8; leave it out to see the whole tenant",
+                                 LIMIT_NAME_BYTES);
+}
+
 static enum clew_status run(struct cli *cli, struct clew_error *err)
 {
     struct stdio_options options = {.in_fd = STDIN_FILENO,
@@ -63,8 +76,11 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
                                     .name = name_caller,
                                     .arg = cli,
                                     .user_id = args_str(&cli->args, "user")};
-    enum clew_status status = take_stdout(&options.out_fd, err);
+    enum clew_status status = check_user(options.user_id, err);
 
+    if (status == CLEW_OK) {
+        status = take_stdout(&options.out_fd, err);
+    }
     if (status != CLEW_OK) {
         return status;
     }
@@ -75,7 +91,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
 }
 
 static const struct arg_option options[] = {
-    {"user", 'U', "ID", NULL, "whom calls are for if they do not say"},
+    {"user", 'U', "ID", NULL, "whom the session is for: it sees no other's"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

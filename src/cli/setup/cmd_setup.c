@@ -15,6 +15,7 @@
 #include "cli/setup/clients_check.h"
 #include "cli/setup/edit.h"
 #include "cli/setup/file.h"
+#include "mcp/mcp.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static enum clew_status find_words(struct setup *setup, struct clew_error *err)
 {
     struct cli *cli = setup->cli;
     const char *data = args_str(&cli->args, "data");
+    const char *user = args_str(&cli->args, "user");
     char path[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
     char *own = len > 0 ? arena_copy(&cli->arena, path, (size_t)len) : NULL;
@@ -100,7 +102,10 @@ static enum clew_status find_words(struct setup *setup, struct clew_error *err)
     pass_option(setup, "--data", data ? arena_string(&cli->arena, path) : NULL);
     pass_option(setup, "--store", args_str(&cli->args, "store"));
     pass_option(setup, "--tenant", args_str(&cli->args, "tenant"));
-    pass_option(setup, "--user", args_str(&cli->args, "user"));
+    if (user && !mcp_user_is_valid(str_of(user))) {
+        return clew_fail_field(err, "user", "--user needs a user's id");
+    }
+    pass_option(setup, "--user", user);
     return CLEW_OK;
 }
 
