@@ -4,9 +4,11 @@
  *
  * The next handler, the API, answers the calls that tools make and what else
  * comes under /mcp: with the headers the client sent, so that its key decides.
- * Host and Origin are checked by the server, as for every path. GET answers
- * 405: there is nothing to say that no one asked for. A request that wants
- * progress is answered as an event stream, others as JSON.
+ * Host and Origin are checked by the server, as for every path. The header
+ * x-clew-user is in each request what it was in "initialize", or there is no
+ * such session: 404, on which clients initialize again. GET answers 405: there
+ * is nothing to say that no one asked for. A request that wants progress is
+ * answered as an event stream, others as JSON.
  * Thread-safety: safe after door_open().
  */
 #ifndef MCP_DOOR_H

@@ -58,21 +58,32 @@ void tickets_free(struct tickets *tickets)
     }
 }
 
-static struct cursor_scope seal_of(const struct tickets *tickets,
-                                   const struct scope *scope)
+/* The user is no part of an id, it is sealed with it: an id is as long whoever
+ * it is for, names nobody to those who log it, and is no id at all for another
+ * user or for none. False without memory. */
+static bool seal_of(const struct tickets *tickets, const struct scope *scope,
+                    struct arena *arena, const char *user_id,
+                    struct cursor_scope *out)
 {
-    return (struct cursor_scope){
-        .key = tickets->key, .tenant = scope->tenant, .list = "mcp session"};
+    *out = (struct cursor_scope){
+        .key = tickets->key,
+        .tenant = scope->tenant,
+        .list = user_id ? arena_printf(arena, "mcp session for %s", user_id)
+                        : "mcp session without user"};
+    return out->list != NULL;
 }
 
 struct str ticket_make(struct tickets *tickets, struct arena *arena,
                        const struct scope *scope, const struct mcp_peer *peer)
 {
-    struct cursor_scope seal = seal_of(tickets, scope);
+    struct cursor_scope seal;
     unsigned char nonce[NONCE_SIZE];
     char hex[2 * NONCE_SIZE + 1];
     char *payload;
 
+    if (!seal_of(tickets, scope, arena, peer->user_id, &seal)) {
+        return (struct str){0};
+    }
     rand_bytes(nonce, sizeof(nonce));
     hex_format(nonce, sizeof(nonce), hex);
     payload = arena_printf(arena, "%s %lld %s %s", hex,
@@ -123,9 +134,12 @@ enum clew_status ticket_read(struct tickets *tickets, struct arena *arena,
                              const struct scope *scope, struct str id,
                              struct mcp_peer *peer, struct clew_error *err)
 {
-    struct cursor_scope seal = seal_of(tickets, scope);
+    struct cursor_scope seal;
     struct str payload;
-    enum clew_status status = cursor_parse(&seal, arena, id, &payload, NULL);
+    enum clew_status status =
+        seal_of(tickets, scope, arena, peer->user_id, &seal)
+            ? cursor_parse(&seal, arena, id, &payload, NULL)
+            : CLEW_NO_MEMORY;
 
     if (status == CLEW_NO_MEMORY) {
         return clew_fail(err, status, "out of memory");

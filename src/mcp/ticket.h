@@ -3,10 +3,10 @@
  * ticket.h - session ids of MCP over HTTP.
  *
  * An id holds what a session needs to know (the revision spoken, the client's
- * name, when it began) under a seal, and fits only the tenant it was made for.
- * So nothing is kept, and every process on the store can read it. Sessions
- * that were ended are remembered by the process that was told; elsewhere they
- * last until they are too old.
+ * name, when it began) under a seal, and fits only the tenant and the user it
+ * was made for, or none if it was made for none. So nothing is kept, and every
+ * process on the store can read it. Sessions that were ended are remembered by
+ * the process that was told; elsewhere they last until they are too old.
  * Thread-safety: internally locked.
  */
 #ifndef MCP_TICKET_H
@@ -31,7 +31,8 @@ void tickets_free(struct tickets *tickets);
 /* A fresh id for the peer; s == NULL without memory. */
 struct str ticket_make(struct tickets *tickets, struct arena *arena,
                        const struct scope *scope, const struct mcp_peer *peer);
-/* Fill version and client from an id; CLEW_NOT_FOUND if it is not valid. */
+/* Fill version and client from an id; CLEW_NOT_FOUND if it is not valid, or not
+ * of `peer->user_id`. */
 enum clew_status ticket_read(struct tickets *tickets, struct arena *arena,
                              const struct scope *scope, struct str id,
                              struct mcp_peer *peer,

@@ -116,6 +116,44 @@ onEachBackend("mcp for one user", (open) => {
     });
   }
 
+  test("a session is of the user it was opened for", async () => {
+    const server = await open();
+    const api = server.api();
+    const bob = await seed(api);
+    const rpc = (id, user, method, params = {}) => api.post("/mcp",
+      { jsonrpc: "2.0", id: 1, method, params }, {
+        accept: "application/json", ...(id && { "mcp-session-id": id }),
+        ...(user && { "x-clew-user": user }) });
+    const begin = async (user) => {
+      const answer = await rpc(undefined, user, "initialize",
+        { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.headers.get("mcp-session-id");
+    };
+    const users = [undefined, "ada", "bob", "x".repeat(512), `${"x".repeat(511)}y`];
+    const ids = [];
+    for (const user of users) ids.push(await begin(user));
+    assert.equal(new Set(ids.map((id) => id.length)).size, 1, "an id tells nothing of the user");
+    for (const [i, id] of ids.entries()) {
+      for (const [k, user] of users.entries()) {
+        const answer = await rpc(id, user, "resources/read", { uri: `clew://chat/${bob.own}` });
+        if (i === k) {
+          assert.equal(answer.status, 200, answer.text);
+          assert.equal(/Hamburg/.test(answer.text), i < 2);
+          continue;
+        }
+        /* as unknown as any: a client begins anew, with the header it has now */
+        assert.equal(answer.status, 404, `${users[i]} as ${user}: ${answer.text}`);
+        assert.match(answer.text, /there is no such session: initialize again/);
+        assert.equal((await api.call("DELETE", "/mcp", undefined,
+          { "mcp-session-id": id, ...(user && { "x-clew-user": user }) })).status, 404);
+      }
+    }
+    for (const [i, id] of ids.entries()) {
+      assert.equal((await rpc(id, users[i], "ping")).status, 200, "nobody else could end it");
+    }
+  });
+
   test("clew mcp does not start for a user that cannot be read", async () => {
     const server = await open();
     const key = await server.key("default");
