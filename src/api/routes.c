@@ -122,8 +122,9 @@ const struct api_route api_routes[] = {
      "Begin a conversation: related chats, memories and four ways on",
      "start: user_id,intent > Start", 0},
     {HTTP_POST, "/api/v1/start/{id}/choose", WRITE, start_choose_post,
-     FIELDS("answer"), NULL,
-     "Answer a start: continue, fork, new with selected memories, fresh",
+     FIELDS("answer", "user_id"), NULL,
+     "Answer a start (of user_id alone if given): continue, fork, new with "
+     "memories that are picked, fresh",
      "chooseStart: answer > Choice", 0},
 
     /* --- sessions --- */

@@ -18,17 +18,17 @@
 
 /* How the calls to one resource are kept to a user. */
 struct gate {
-    const char *name;    /* the path's first part */
-    const char *owner;   /* where an id's owner is read; NULL: ids are secret */
-    bool is_set_in_body; /* without an id: user_id goes into the body */
+    const char *name;     /* the path's first part */
+    const char *owner;    /* where an id's owner is read; NULL: the call itself
+                             does it, by its user_id */
+    bool is_set_in_body;  /* without an id, or an owner: user_id goes there */
     bool is_set_in_query; /* … or into the query */
 };
 
 static const struct gate gates[] = {
     {"chats", "chats", false, true},      {"memories", "memories", false, true},
     {"efforts", "memories", true, false}, {"recall", NULL, true, false},
-    {"start", NULL, true, false}, /* its ids are known to who began it */
-    {"memory", NULL, false, false},
+    {"start", NULL, true, false},         {"memory", NULL, false, false},
 };
 
 static enum clew_status plain_call(const struct mcp_request *request,
@@ -319,7 +319,8 @@ static enum clew_status walled_call(const struct mcp_request *request,
         path = with_user(request, path, &is_foreign);
         status = is_foreign ? forbidden(err) : CLEW_OK;
     }
-    if (status == CLEW_OK && id.len == 0 && gate->is_set_in_body) {
+    if (status == CLEW_OK && (id.len == 0 || !gate->owner) &&
+        gate->is_set_in_body) {
         own = body_with_user(request, body);
         status = own ? CLEW_OK : clew_no_memory(err);
     }

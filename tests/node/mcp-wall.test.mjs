@@ -18,6 +18,7 @@ import { isOk } from "./lib/check.mjs";
 import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
 
 const secret = /zanzibar/i;
+const nobody = "01900000-0000-7000-8000-000000000000";
 
 /* Bob's chat, memory and effort, and a chat of Ada's. */
 async function seed(api) {
@@ -76,6 +77,19 @@ onEachBackend("mcp for one user", (open) => {
       await call("context", { chat_id: bob.own, message: query });
       await call("start", { intent: "mend the boat" });
       await call("start", { intent: "mend the boat", user_id: "bob" });
+      /* what Bob was offered is not hers to choose from, whatever she answers */
+      const offer = isOk(await api.post("/api/v1/start",
+        { user_id: "bob", intent: "mend the boat in Zanzibar" }));
+      assert.ok(offer.related_chats.some((one) => one.id === bob.chat));
+      const unknown = await call("start", { start_id: nobody, answer: "1" });
+      const chats = isOk(await api.get("/api/v1/chats")).items.length;
+      for (const answer of ["1", "2", "3", "4", "what?"]) {
+        assert.deepEqual(await call("start", { start_id: offer.id, answer }), unknown, answer);
+      }
+      assert.equal(isOk(await api.get("/api/v1/chats")).items.length, chats);
+      const own = /start_id: (\S+)/.exec((await call("start", { intent: "mend the boat" })).content[0].text)[1];
+      const chosen = await call("start", { start_id: own, answer: "1" });
+      assert.ok(!chosen.isError && chosen.content[0].text.includes("chat_id: "), JSON.stringify(chosen));
       await call("effort", { action: "list" });
       await call("effort", { action: "list", user_id: "bob" });
       for (const action of ["resolve", "abandon", "collapse", "context",

@@ -460,7 +460,7 @@ static void do_start(struct history *h)
 
     assert_ok(start_begin(ENGINE, SCOPE, ARENA, user_of(h),
                           STR("the museum's archive"), &start, &err));
-    expect_done(start_choose(ENGINE, SCOPE, ARENA, &start.id,
+    expect_done(start_choose(ENGINE, SCOPE, ARENA, &start.id, (struct str){0},
                              pick(h, 2) ? STR("new") : STR("fork"), &choice,
                              &err),
                 &err);

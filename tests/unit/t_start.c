@@ -46,7 +46,8 @@ static struct start_choice choose(const struct start *start, const char *answer)
     struct start_choice choice;
 
     if (start_choose(&talk.world.engine, &talk.world.scope, &talk.world.arena,
-                     &start->id, str_of(answer), &choice, &err) != CLEW_OK) {
+                     &start->id, (struct str){0}, str_of(answer), &choice,
+                     &err) != CLEW_OK) {
         fail_msg("%s", err.message);
     }
     return choice;
@@ -183,8 +184,12 @@ static void a_start_of_another_tenant_is_unknown(void **state)
 
     (void)state;
     assert_int_equal(start_choose(&talk.world.engine, &talk.world.other,
-                                  &talk.world.arena, &start.id, STR("1"),
-                                  &choice, NULL),
+                                  &talk.world.arena, &start.id, (struct str){0},
+                                  STR("1"), &choice, NULL),
+                     CLEW_NOT_FOUND);
+    assert_int_equal(start_choose(&talk.world.engine, &talk.world.scope,
+                                  &talk.world.arena, &start.id, STR("nobody"),
+                                  STR("1"), &choice, NULL),
                      CLEW_NOT_FOUND);
 }
 

@@ -2179,10 +2179,12 @@ class StartBody(TypedDict):
 
 
 class ChooseStartBody(TypedDict):
-    """Answer a start: continue, fork, new with selected memories, fresh"""
+    """Answer a start (of user_id alone if given): continue, fork, new with memories that are picked, fresh"""
 
     # The option chosen, in words or as its number
     answer: str
+    # Whose it is, by your own name for them
+    user_id: NotRequired[str]
 
 
 class SessionPage(TypedDict):

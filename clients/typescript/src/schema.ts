@@ -2049,10 +2049,12 @@ export interface StartBody {
   intent: string;
 }
 
-/** Answer a start: continue, fork, new with selected memories, fresh */
+/** Answer a start (of user_id alone if given): continue, fork, new with memories that are picked, fresh */
 export interface ChooseStartBody {
   /** The option chosen, in words or as its number */
   answer: string;
+  /** Whose it is, by your own name for them */
+  user_id?: string;
 }
 
 /** A page of a list */
@@ -2408,7 +2410,7 @@ export interface Operations {
     body: AskBody;
     answer: Answer;
   };
-  /** Answer a start: continue, fork, new with selected memories, fresh */
+  /** Answer a start (of user_id alone if given): continue, fork, new with memories that are picked, fresh */
   chooseStart: {
     params: { id: string };
     query: undefined;

@@ -115,6 +115,7 @@ enum clew_status start_choose_post(struct api_call *call,
                                    struct clew_error *err)
 {
     struct start_choice choice;
+    struct str user_id = {0};
     struct str answer = {0};
     struct uuid id;
     json_t *imported;
@@ -126,8 +127,12 @@ enum clew_status start_choose_post(struct api_call *call,
                               LIMIT_CONTENT_BYTES, &answer, err);
     }
     if (status == CLEW_OK) {
+        status = json_get_str(call->body, "user_id", JSON_OPTIONAL,
+                              LIMIT_NAME_BYTES, &user_id, err);
+    }
+    if (status == CLEW_OK) {
         status = start_choose(call->engine, &call->scope, call->arena, &id,
-                              answer, &choice, err);
+                              user_id, answer, &choice, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -261,7 +261,9 @@ static const struct {
     const char *about;
 } mounted[] = {
     {API_MOUNT_MCP, "/mcp", "callMcp", "RpcMessage",
-     "The Model Context Protocol, over streamable HTTP"},
+     "The Model Context Protocol, over streamable HTTP; a session that was "
+     "opened with x-clew-user reaches that user's things and needs the same "
+     "header in each request"},
     {API_MOUNT_PROXY, "/v1/messages", "createMessage", "ProviderBody",
      "Anthropic's Messages, passed on and captured"},
     {API_MOUNT_PROXY, "/v1/chat/completions", "createChatCompletion",

@@ -84,10 +84,12 @@ enum clew_status start_begin(struct engine *engine, const struct scope *scope,
                              struct arena *arena, struct str user_id,
                              struct str intent, struct start *out,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* CLEW_NOT_FOUND for an unknown start. */
+/* CLEW_NOT_FOUND for an unknown start, and alike for one of another than
+ * `user_id`; s == NULL: whoever's it is. */
 enum clew_status start_choose(struct engine *engine, const struct scope *scope,
                               struct arena *arena, const struct uuid *id,
-                              struct str answer, struct start_choice *out,
+                              struct str user_id, struct str answer,
+                              struct start_choice *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -37,6 +37,7 @@ struct choosing {
     struct uuid new_id; /* made once: the function may run again */
     struct start *start;
     struct start_answer answer;
+    struct str only_user; /* whose offer it must be; s == NULL: anybody's */
     struct str user_id;
     struct start_choice *out;
 };
@@ -59,6 +60,10 @@ static enum clew_status read_offer(struct store_tx *tx,
         rows_one(tx, choosing->arena, &SELECT, DB_ARGS(db_uuid(choosing->id)),
                  row_of, &row, sizeof(row), "start", err);
 
+    if (status == CLEW_OK && choosing->only_user.s &&
+        !str_eq(row.user_id, choosing->only_user)) {
+        return clew_fail(err, CLEW_NOT_FOUND, "there is no such start");
+    }
     if (status == CLEW_OK) {
         choosing->user_id = row.user_id;
         status = json_parse(row.offer, out_offer, err);
@@ -322,8 +327,8 @@ static enum clew_status carry_out(struct choosing *choosing,
 
 enum clew_status start_choose(struct engine *engine, const struct scope *scope,
                               struct arena *arena, const struct uuid *id,
-                              struct str answer, struct start_choice *out,
-                              struct clew_error *err)
+                              struct str user_id, struct str answer,
+                              struct start_choice *out, struct clew_error *err)
 {
     struct start *start = arena_zero(arena, 1, sizeof(*start));
     int64_t now_ms = clock_now_ms(engine->clock);
@@ -333,6 +338,7 @@ enum clew_status start_choose(struct engine *engine, const struct scope *scope,
                                 .now_ms = now_ms,
                                 .new_id = uuid_new(now_ms),
                                 .start = start,
+                                .only_user = user_id,
                                 .out = out};
     enum clew_status status;
 
