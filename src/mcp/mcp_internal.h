@@ -8,6 +8,10 @@
 #include "base/arena.h"
 #include "mcp/mcp.h"
 
+/* What http/router.h says of an address that is not there: a thin client may
+ * speak to an older server. */
+#define MCP_NO_ROUTE "no such address"
+
 /* One request under way. */
 struct mcp_request {
     struct mcp_peer *peer;

@@ -32,8 +32,6 @@
 #define CONTEXT_TOKENS 2000
 /* Whom calls are for where neither the call nor the session says. */
 #define DEFAULT_USER "default"
-/* What http/router.h says of an address that is not there. */
-#define NO_ROUTE "no such address"
 
 /* --- writing: failures are remembered in the buffer ------------------------
  */
@@ -104,8 +102,7 @@ static enum clew_status call(struct tool_run *run, const char *method,
         mcp_api(run->request, method, path, body, &run->answer, err);
 
     json_decref(body);
-    if (status == CLEW_NOT_FOUND && strcmp(err->message, NO_ROUTE) == 0) {
-        /* a thin client may speak to an older server */
+    if (status == CLEW_NOT_FOUND && strcmp(err->message, MCP_NO_ROUTE) == 0) {
         return clew_fail(err, CLEW_UNSUPPORTED,
                          "this clew server does not offer that");
     }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "mcp/mcp.h"
 #include "mcp/mcp_internal.h"
 
@@ -47,15 +48,16 @@ static enum clew_status not_there(bool is_memory, struct clew_error *err)
 {
     return is_memory ? clew_fail_code(err, CLEW_NOT_FOUND, "THOUGHT_NOT_FOUND",
                                       "there is no such thought")
-                     : clew_fail(err, CLEW_NOT_FOUND, "not found");
+                     : clew_fail(err, CLEW_NOT_FOUND, "there is no such chat");
 }
 
-/* CLEW_NOT_FOUND if the thing is another user's. */
+/* CLEW_NOT_FOUND if the thing is another user's, or is not there. */
 static enum clew_status check_owner(const struct mcp_request *request,
                                     const char *resource, struct str id,
                                     struct clew_error *err)
 {
     bool is_memory = strcmp(resource, "memories") == 0;
+    struct clew_error own = {0};
     json_t *thing = NULL;
     const char *owner;
     bool is_own;
@@ -63,12 +65,15 @@ static enum clew_status check_owner(const struct mcp_request *request,
         plain_call(request, "GET",
                    arena_printf(request->arena, BASE "%s/%.*s", resource,
                                 (int)id.len, id.s),
-                   NULL, &thing, err);
+                   NULL, &thing, &own);
 
-    if (status == CLEW_NOT_FOUND) {
-        return CLEW_OK; /* the call itself says so, in its own words */
+    if (status == CLEW_NOT_FOUND && strcmp(own.message, MCP_NO_ROUTE) != 0) {
+        return not_there(is_memory, err);
     }
     if (status != CLEW_OK) {
+        if (err) {
+            *err = own;
+        }
         return status;
     }
     owner = mcp_text(thing, "user_id");
@@ -233,6 +238,7 @@ static void add_shared(const struct mcp_request *request, const json_t *body,
     }
     sift(request, shared, "id");
     json_array_foreach (shared, i, item) {
+        sift(request, json_object_get(item, "also"), "id");
         if (!place_item(items, item)) {
             break;
         }
@@ -258,14 +264,74 @@ static const struct gate *gate_of(struct str name)
     return NULL;
 }
 
+/* The id that a text names first; len == 0 if none. */
+static struct str first_id(struct str text)
+{
+    struct uuid id;
+
+    for (size_t i = 0; i + UUID_TEXT_SIZE - 1 <= text.len; i++) {
+        struct str part = str_sub(text, i, i + UUID_TEXT_SIZE - 1);
+
+        if (uuid_parse(part, &id)) {
+            return part;
+        }
+    }
+    return (struct str){NULL, 0};
+}
+
+/* What the answer to a thought says of others: related ones, in a list and in
+ * sentences that quote them. Advice to refine names what it is about first. */
+static enum clew_status sift_thought(const struct mcp_request *request,
+                                     json_t *answer, struct clew_error *err)
+{
+    json_t *result = json_object_get(answer, "result");
+    json_t *trace = json_object_get(answer, "trace");
+    json_t *sources = json_object_get(result, "sources");
+    struct str about = first_id(str_of(mcp_text(result, "guidance")));
+    bool is_ok = true;
+
+    if (!result) {
+        return CLEW_OK;
+    }
+    sift(request, sources, "thought_id");
+    sift(request, json_object_get(result, "highways_nearby"), "thought_id");
+    if (about.len == 0 ||
+        check_owner(request, "memories", about, NULL) != CLEW_OK) {
+        is_ok = json_set(result, "guidance", json_null());
+    }
+    is_ok = is_ok && json_set(result, "disambiguation", json_null()) &&
+            json_set_cstr(result, "response",
+                          mcp_text(result, "thought_id")[0] ? "Stored."
+                                                            : "Not stored.") &&
+            (!trace || json_set_int(trace, "thoughts_retrieved",
+                                    (int64_t)json_array_size(sources)));
+    (void)json_object_del(trace, "lineage_summary"); /* it need not be there */
+    return is_ok ? CLEW_OK : clew_no_memory(err);
+}
+
+/* The value of user_id in the query of a path, and what follows it. */
+static const char *user_in(const char *path)
+{
+    static const char field[] = "user_id=";
+    const char *at = path;
+
+    while ((at = strstr(at, field)) != NULL) {
+        at += strlen(field);
+        if (strchr("?&", at[-(ptrdiff_t)sizeof(field)])) {
+            break; /* and no part of another value */
+        }
+    }
+    return at;
+}
+
 /* The path with the user in its query. */
 static const char *with_user(const struct mcp_request *request,
                              const char *path, bool *out_foreign)
 {
     const char *user = mcp_encode(request->arena, request->peer->user_id);
-    const char *said = strstr(path, "user_id=");
+    const char *said = user_in(path);
 
-    *out_foreign = said && user && strcmp(said + strlen("user_id="), user) != 0;
+    *out_foreign = said && user && strcmp(said, user) != 0;
     if (said || !user) {
         return user ? path : NULL;
     }
@@ -331,9 +397,11 @@ static enum clew_status walled_call(const struct mcp_request *request,
     json_decref(own);
     if (status == CLEW_OK) {
         sift(request, json_object_get(*out_json, "chain"), "thought_id");
-        sift(request,
-             json_object_get(json_object_get(*out_json, "result"), "sources"),
-             "thought_id");
+        status = sift_thought(request, *out_json, err);
+        if (status != CLEW_OK) {
+            json_decref(*out_json);
+            *out_json = NULL;
+        }
     }
     if (status == CLEW_OK && str_eq(name, STR("recall"))) {
         add_shared(request, body, *out_json);

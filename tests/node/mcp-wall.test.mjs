@@ -92,6 +92,16 @@ onEachBackend("mcp for one user", (open) => {
       assert.ok(!chosen.isError && chosen.content[0].text.includes("chat_id: "), JSON.stringify(chosen));
       await call("effort", { action: "list" });
       await call("effort", { action: "list", user_id: "bob" });
+      /* another's id reads as one that never was */
+      for (const [tool, field, id, args] of [["context", "chat_id", bob.chat],
+        ["recall", "chat_id", bob.chat, { query }], ["history", "id", bob.memory],
+        ["effort", "id", bob.effort, { action: "context" }],
+        ["effort", "id", bob.effort, { action: "turn", content: "hello" }],
+        ["effort", "parent_id", bob.effort, { action: "open", goal: "look" }],
+        ["effort", "chat_id", bob.chat, { action: "open", goal: "look" }]]) {
+        assert.deepEqual(await call(tool, { ...args, [field]: id }),
+          await call(tool, { ...args, [field]: nobody }), `${tool} ${field}`);
+      }
       for (const action of ["resolve", "abandon", "collapse", "context",
         "reopen"]) {
         const answer = await call("effort", { action, id: bob.effort });
@@ -111,6 +121,16 @@ onEachBackend("mcp for one user", (open) => {
       assert.equal((await call("consolidate",
         { ids: [bob.memory, bob.effort], thought })).isError, true);
       await call("contribute", { thought });
+      /* one that is told by what it is like: Bob's is not quoted, a shared one is */
+      isOk(await api.post("/api/v1/turns", { user_id: "bob", role: "user", chat_id: bob.chat,
+        content: "We decided to sell the Zanzibar boat to Kathrin because the hull is rotten." }), 201);
+      const alike = "We decided to sell the boat to Kathrin because the hull is rotten, and the house too.";
+      const plain = isOk(await api.post("/api/v1/memory",
+        { agent_id: "a", agent_name: "A", prompt: alike, read_only: true })).result;
+      assert.match(plain.response, secret, "it is found where there is no wall");
+      assert.doesNotMatch((await call("contribute", { thought: alike })).content[0].text, /Similar|Related/);
+      assert.match((await call("contribute", { thought: alike })).content[0].text,
+        /Similar thought exists[^]*Related:[^]*hull is rotten/);
       for (const uri of [`clew://chat/${bob.chat}`,
         `clew://memory/${bob.memory}`, `clew://memory/${bob.mixed}`]) {
         said.push(`${uri} ` + JSON.stringify(

@@ -189,6 +189,7 @@ for (const name of Object.keys(transports)) {
     });
 
     test("a model reads what was wrong with its call", async () => {
+      const real = idOf(await c.call("contribute", { thought: thoughts.other }));
       for (const [tool, args, words] of [
         ["recall", {}, /"query" must be given/],
         ["recall", { query: 7 }, /"query" must be a string/],
@@ -196,8 +197,8 @@ for (const name of Object.keys(transports)) {
         ["recall", { query: "x", kinds: ["dream"] }, /"kinds" must be an array of turn\|memory/],
         ["refine", { id: "7", thought: "x" }, /"id" must be an id/],
         ["refine", { id: nobody, thought: "x" }, /THOUGHT_NOT_FOUND.*Use recall/],
-        ["consolidate", { ids: [nobody], thought: "x" }, /MIN_CONSOLIDATION: "ids" must name.*use refine/],
-        ["consolidate", { ids: [nobody, nobody], thought: "x" }, /"ids" names a thought twice/],
+        ["consolidate", { ids: [real], thought: "x" }, /MIN_CONSOLIDATION: "ids" must name.*use refine/],
+        ["consolidate", { ids: [real, real], thought: "x" }, /"ids" names a thought twice/],
         ["contribute", { thought: "" }, /"thought" /],
         ["history", { id: nobody }, /NOT_FOUND.*Use recall/],
         ["history", { id: nobody, at: "yesterday" }, /at/],
