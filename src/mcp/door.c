@@ -141,6 +141,7 @@ static enum clew_status call_api(void *arg, const char *method,
         return clew_fail(err, CLEW_TOO_LARGE, "the call is too large");
     }
     request.method = http_method_of(method);
+    request.is_part = true;
     request.path = str_sub(target, 0, mark);
     request.query =
         str_sub(target, mark == SIZE_MAX ? mark : mark + 1, target.len);

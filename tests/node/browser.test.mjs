@@ -112,11 +112,12 @@ onEachBackend("GET", (open) => {
     const all = async () => (await api.get("/api/v1/export")).text;
     await isLinked(api);
     const before = await all();
+    const name = { "x-clew-client": "a page" };
     const query = new URLSearchParams({ prompt: `${prompt} again, and was renewed`,
       agent_id: "page", agent_name: "Page" });
     for (const flag of ["", "&read_only=false", "&read_only=0"]) {
       for (const method of ["GET", "HEAD"]) {
-        const answer = await api.call(method, `/api/v1/memory?${query}${flag}`);
+        const answer = await api.call(method, `/api/v1/memory?${query}${flag}`, undefined, name);
         assert.equal(answer.status, 200, answer.text);
         if (method === "GET") {
           assert.equal(answer.body.result.thought_id, null);
@@ -129,9 +130,30 @@ onEachBackend("GET", (open) => {
     for (const { method, path } of await routesOf(server)) {
       if (method !== "GET" || path === "/api/v1/events") continue; /* has no end */
       for (const one of [chat, memory]) {
-        await api.get(path.replaceAll(id, one) + (path === "/api/v1/memory" ? `?${query}` : ""));
+        const target = path.replaceAll(id, one) + (path === "/api/v1/memory" ? `?${query}` : "");
+        await api.get(target, name);
+        await api.call("HEAD", target, undefined, name);
       }
     }
     assert.equal(await all(), before);
+    /* who called is in no export */
+    assert.deepEqual(isOk(await api.get("/api/v1/callers")).items, []);
+  });
+
+  test("is noted of no program, what MCP reads is: it comes as a POST", async () => {
+    const server = await open();
+    const api = server.api();
+    const called = async () => isOk(await api.get("/api/v1/callers")).items.map((one) => one.name);
+    const rpc = (method, params, headers = {}) => api.post("/mcp",
+      { jsonrpc: "2.0", id: 1, method, params }, { accept: "application/json", ...headers });
+    const begun = await rpc("initialize", { protocolVersion: "2025-11-25", capabilities: {},
+      clientInfo: { name: "editor", version: "1" } });
+    assert.deepEqual(await called(), []);
+    const read = await rpc("tools/call", { name: "effort", arguments: { action: "list" } },
+      { "mcp-session-id": begun.headers.get("mcp-session-id") });
+    assert.equal(isOk(read).result.isError, false);
+    assert.deepEqual(await called(), ["editor"]);
+    isOk(await api.post("/api/v1/recall", { query: "tea" }, { "x-clew-client": "script" }));
+    assert.deepEqual((await called()).sort(), ["editor", "script"]);
   });
 });

@@ -203,7 +203,7 @@ describe("openapi.json", () => {
     await check("compactChat", null, { id });
     await check("closeChat", null, { id: made.id });
     const effort = await check("createEffort", { user_id: "u", goal: "fix the deploy", chat_id: id });
-    await api.get("/api/v1/chats", { "x-clew-client": "tests" });
+    await api.post("/api/v1/recall", { query: "the deploy" }, { "x-clew-client": "tests" });
     assert.equal((await check("listCallers")).items.length, 1);
     await check("listEfforts", null, { query: "?user_id=u&all=1" });
     await check("getEffort", null, { id: effort.id });

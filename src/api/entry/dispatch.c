@@ -240,13 +240,24 @@ static void log_failure(const struct api_call *call, enum clew_status status,
     }
 }
 
+/* A GET from the network, which stores nothing. */
+static bool is_bare_read(const struct api_call *call,
+                         const struct api_front *front)
+{
+    const struct http_request *request = call->request;
+
+    return front && !request->is_part &&
+           (request->method == HTTP_GET || request->method == HTTP_HEAD);
+}
+
 /* Which program called, where the call says so. That it is not noted is no
  * reason to fail a call that did what was asked. */
-static void note_caller(const struct api_call *call)
+static void note_caller(const struct api_call *call,
+                        const struct api_front *front)
 {
     struct str name = http_header_of(call->request, CALLER_HEADER);
 
-    if (name.s && call->scope.tenant != 0) {
+    if (name.s && call->scope.tenant != 0 && !is_bare_read(call, front)) {
         clew_ignore(caller_note(call->engine, &call->scope, name, CALLER_API,
                                 clock_now_ms(call->engine->clock), NULL));
     }
@@ -266,7 +277,7 @@ static void dispatch(struct engine *engine, const struct api_front *front,
     enum clew_status status = run(&call, front, &err);
 
     if (status == CLEW_OK) {
-        note_caller(&call);
+        note_caller(&call, front);
     }
     if (status == CLEW_NO_METHOD && request->method == HTTP_OPTIONS) {
         response->status = 204; /* the Allow header is the answer */

@@ -6,7 +6,8 @@
  * x-clew-client header, the product of its User-Agent. Anybody can carry any
  * name, so it opens nothing: it only answers "did my editor reach clew?".
  * Times are a minute apart at least, so that a busy program costs a read; at
- * most LIMIT_CALLERS names of a tenant are kept, the latest.
+ * most LIMIT_CALLERS names of a tenant are kept, the latest. A GET from the
+ * network stores nothing, so it is not noted either.
  * Thread-safety: safe; see engine.h.
  */
 #ifndef ENGINE_CALLER_H
