@@ -10,6 +10,7 @@
 #include "proxy/context.h"
 
 #include "base/clock.h"
+#include "base/one_line.h"
 #include "base/utf8.h"
 #include "engine/ask/search.h"
 #include "engine/core/budget.h"
@@ -34,9 +35,7 @@ static bool add_piece(struct arena *arena, struct buf *out,
     }
     clock_format(hit->item.created_at_ms, date);
     (void)buf_printf(out, "- (%.10s) ", date); /* the caller looks at `out` */
-    for (size_t i = 0; i < text.len; i++) {
-        (void)buf_append_char(out, text.s[i] == '\n' ? ' ' : text.s[i]);
-    }
+    one_line_append(out, text, SIZE_MAX);
     (void)buf_append_char(out, '\n');
     return true;
 }

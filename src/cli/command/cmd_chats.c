@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/one_line.h"
 #include "cli/core/cli.h"
 #include "cli/show/lineage_tree.h"
 #include "cli/show/show.h"
@@ -82,8 +83,9 @@ static void show_turn(struct cli *cli, const json_t *turn)
     const char *name = cli_field(turn, "name");
 
     (void)fprintf(cli->out.file, "%s  ", show_number(cli, turn, "seq"));
-    output_text(&cli->out, OUTPUT_BOLD,
-                str_of(name[0] ? name : cli_field(turn, "role")));
+    output_line(&cli->out, OUTPUT_BOLD,
+                str_of(name[0] ? name : cli_field(turn, "role")),
+                ONE_LINE_NAME_CHARS);
     (void)fputs("  ", cli->out.file);
     output_text(&cli->out, OUTPUT_DIM,
                 str_of(cli_when(cli, turn, "created_at")));

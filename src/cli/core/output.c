@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/one_line.h"
 #include "base/utf8.h"
 #include "cli/core/fold.h"
 
@@ -58,16 +59,10 @@ static const char *code_of(enum output_style style)
     return "";
 }
 
-/* C0 and C1 controls would let stored text drive the terminal, and marks of
- * direction let it read as something else. */
-static bool is_control(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E ||
-           c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
-/* --- the filter --- */
+/* --- the filter ---
+ *
+ * Controls would let stored text drive the terminal, and marks of direction let
+ * it read as something else. */
 
 /* Lines are folded in whole if they come in whole. */
 #define FILTER_BYTES (16u * 1024)
@@ -91,7 +86,8 @@ static void filter_put(struct output_filter *f, struct str text)
         uint32_t c = utf8_next(text, &at);
 
         /* ferror() is looked at below */
-        fold_put(&f->fold, c != '\n' && c != '\t' && is_control(c) ? ' ' : c);
+        fold_put(&f->fold,
+                 c != '\n' && c != '\t' && one_line_is_control(c) ? ' ' : c);
     }
 }
 
@@ -189,7 +185,7 @@ static void put_clean(const struct output *out, struct str text, bool one_line)
 
         if ((c == '\n' || c == '\t') && !one_line) {
             (void)fputc((int)c, out->file); /* ferror() is checked at exit */
-        } else if (is_control(c)) {
+        } else if (one_line_is_control(c)) {
             (void)fputc(' ', out->file);
         } else {
             (void)fwrite(bytes, 1, utf8_put(c, bytes), out->file);

@@ -46,7 +46,7 @@ static void show_list(struct cli *cli, const json_t *list)
     size_t i;
 
     json_array_foreach (json_object_get(list, "items"), i, item) {
-        output_text(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "name")));
+        output_line(&cli->out, OUTPUT_NAME, str_of(cli_field(item, "name")), 0);
         (void)fputs(": ", cli->out.file);
         output_text(&cli->out, OUTPUT_PLAIN,
                     str_of(cli_field(item, "description")));

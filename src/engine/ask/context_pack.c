@@ -9,6 +9,7 @@
 #include "engine/ask/context_internal.h"
 
 #include "base/buf.h"
+#include "base/one_line.h"
 #include "base/utf8.h"
 #include "engine/core/budget.h"
 #include "text/analysis.h"
@@ -34,9 +35,8 @@ const char *context_section_name(enum context_section section)
 const char *context_why_name(enum context_why why)
 {
     static const char *const whys[] = {
-        "far",           "held_before", "reads_like_order",
-        "given_already", "no_room",     "other_matter",
-        "not_said"};
+        "far",     "held_before",  "reads_like_order", "given_already",
+        "no_room", "other_matter", "not_said"};
 
     return whys[why];
 }
@@ -55,19 +55,7 @@ size_t context_tokens(struct str text)
 
 struct str context_flat(struct arena *arena, struct str text)
 {
-    char *copy = NULL;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if ((unsigned char)text.s[i] >= ' ' && text.s[i] != 0x7f) {
-            continue;
-        }
-        copy = copy ? copy : arena_copy(arena, text.s, text.len);
-        if (!copy) {
-            return (struct str){0};
-        }
-        copy[i] = ' ';
-    }
-    return copy ? (struct str){copy, text.len} : text;
+    return one_line(arena, text, SIZE_MAX);
 }
 
 struct str context_inset(struct arena *arena, struct str text)

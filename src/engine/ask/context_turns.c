@@ -190,13 +190,14 @@ static enum clew_status read_said(struct store_tx *tx, struct builder *b,
 static bool turn_line(struct builder *b, const struct said *said,
                       size_t max_tokens, struct context_line *out)
 {
-    struct str who =
-        context_flat(b->arena, said->name.len ? said->name : said->role);
+    struct str who = turn_who(b->arena, said->name, said->role);
     struct str body = budget_fit(b->arena, said->text, max_tokens);
     struct str shown = context_inset(b->arena, body);
-    const char *text =
-        arena_printf(b->arena, "%.*s #%lld: %.*s", (int)who.len, who.s,
-                     (long long)said->seq, (int)shown.len, shown.s);
+    const char *text = arena_printf(
+        b->arena, "%.*s #%lld%s: %.*s", (int)who.len, who.s,
+        (long long)said->seq,
+        memory_name_reads_like_instruction(said->name) ? MEMORY_ORDER_MARK : "",
+        (int)shown.len, shown.s);
 
     *out = (struct context_line){
         .text = str_of(text),

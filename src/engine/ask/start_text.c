@@ -6,9 +6,12 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/one_line.h"
 
 #include <ctype.h>
 #include <string.h>
+
+#define UNTITLED "Untitled chat"
 
 static const char *const action_names[] = {"continue", "fork", "new", "fresh",
                                            "ask"};
@@ -18,9 +21,10 @@ const char *start_action_name(enum start_action action)
     return action_names[action];
 }
 
-static struct str title_of(const struct start_chat *chat)
+static struct str title_of(struct arena *arena, const struct start_chat *chat)
 {
-    return chat->chat.title.len ? chat->chat.title : STR("Untitled chat");
+    return chat->chat.title.len ? one_line(arena, chat->chat.title, SIZE_MAX)
+                                : STR(UNTITLED);
 }
 
 /* --- options ---------------------------------------------------------------
@@ -59,10 +63,11 @@ static bool make_options(struct arena *arena, struct start *start)
     }
     fork = fork ? fork : go_on;
     if (go_on) {
-        struct str title = title_of(go_on);
-        struct str other = title_of(fork);
+        struct str title = title_of(arena, go_on);
+        struct str other = title_of(arena, fork);
 
-        is_ok = add_option(
+        is_ok = title.s && other.s &&
+                add_option(
                     start, 1, START_CONTINUE, go_on,
                     arena_printf(
                         arena, "Continue \"%.*s\"%s", (int)title.len, title.s,
@@ -124,14 +129,17 @@ static void write_counts(struct buf *text, const struct start_chat *chat)
 static void write_chat(struct buf *text, size_t n,
                        const struct start_chat *chat, int64_t now_ms)
 {
-    struct str title = title_of(chat);
-
-    (void)buf_printf(text, "  %zu. \"%.*s\" (", n, (int)title.len, title.s);
+    (void)buf_printf(text, "  %zu. \"", n);
+    one_line_append(text,
+                    chat->chat.title.len ? chat->chat.title : STR(UNTITLED),
+                    SIZE_MAX);
+    (void)buf_append_cstr(text, "\" (");
     write_age(text, now_ms - chat->chat.last_activity_at_ms);
     (void)buf_append_cstr(text, ")\n");
     if (chat->summary.len > 0) {
-        (void)buf_printf(text, "     Summary: %.*s\n", (int)chat->summary.len,
-                         chat->summary.s);
+        (void)buf_append_cstr(text, "     Summary: ");
+        one_line_append(text, chat->summary, SIZE_MAX);
+        (void)buf_append_char(text, '\n');
     }
     (void)buf_printf(text, "     Artifacts: %lld", (long long)chat->n_memories);
     if (chat->n_counts > 0) {
@@ -146,13 +154,13 @@ static void write_memory(struct buf *text, const struct memory *memory)
 {
     bool is_effort = str_eq(memory->type, STR("effort"));
 
-    (void)buf_printf(text, "  • [%.*s%s%.*s] %.*s", (int)memory->type.len,
+    (void)buf_printf(text, "  • [%.*s%s%.*s] ", (int)memory->type.len,
                      memory->type.s, is_effort ? ":" : "",
-                     is_effort ? (int)memory->status.len : 0, memory->status.s,
-                     (int)memory->summary.len, memory->summary.s);
+                     is_effort ? (int)memory->status.len : 0, memory->status.s);
+    one_line_append(text, memory->summary, SIZE_MAX);
     if (is_effort && memory->resolution.len > 0) {
-        (void)buf_printf(text, " => %.*s", (int)memory->resolution.len,
-                         memory->resolution.s);
+        (void)buf_append_cstr(text, " => ");
+        one_line_append(text, memory->resolution, SIZE_MAX);
     }
     (void)buf_append_char(text, '\n');
 }

@@ -4,6 +4,7 @@
  */
 #include "engine/chat/turn.h"
 
+#include "base/one_line.h"
 #include "engine/chat/chat.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
@@ -71,6 +72,13 @@ bool turn_role_parse(struct str text, enum turn_role *out_role)
         }
     }
     return false;
+}
+
+struct str turn_who(struct arena *arena, struct str name, struct str role)
+{
+    struct str line = one_line(arena, name, ONE_LINE_NAME_CHARS);
+
+    return line.s && str_trim(line).len == 0 ? role : line;
 }
 
 enum clew_status turn_insert(struct store_tx *tx, const struct turn *turn,

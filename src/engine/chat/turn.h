@@ -52,6 +52,10 @@ enum turn_log_flags {
 
 const char *turn_role_name(enum turn_role role);
 bool turn_role_parse(struct str text, enum turn_role *out_role);
+/* Who is shown to have said it: the name, which anybody may choose, as part of
+ * a line (base/one_line.h), or without one the role. s == NULL without memory.
+ */
+struct str turn_who(struct arena *arena, struct str name, struct str role);
 
 /* --- inside a transaction --- */
 

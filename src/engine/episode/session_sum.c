@@ -172,9 +172,10 @@ static enum clew_status read_turns(struct store_tx *tx, struct work *work,
 /* --- collecting ------------------------------------------------------------
  */
 
-static struct str who_said(const struct turn *turn)
+static struct str who_said(const struct work *work, const struct turn *turn)
 {
-    return turn->name.len ? turn->name : str_of(turn_role_name(turn->role));
+    return turn_who(work->arena, turn->name,
+                    str_of(turn_role_name(turn->role)));
 }
 
 /* Also in other measure. */
@@ -225,7 +226,7 @@ static struct str sayer_of(const struct work *work, int64_t seq)
 {
     for (size_t i = 0; i < work->n_turns; i++) {
         if (work->turns[i].seq == seq) {
-            return who_said(&work->turns[i]);
+            return who_said(work, &work->turns[i]);
         }
     }
     return (struct str){NULL, 0};
@@ -236,7 +237,7 @@ static struct str sayer_of_text(const struct work *work, struct str text)
 {
     for (size_t i = work->n_turns; text.len > 0 && i-- > 0;) {
         if (str_find(work->turns[i].text, text, 0) != SIZE_MAX) {
-            return who_said(&work->turns[i]);
+            return who_said(work, &work->turns[i]);
         }
     }
     return (struct str){NULL, 0};
@@ -437,7 +438,7 @@ static enum clew_status collect_said(struct work *work, struct clew_error *err)
     for (size_t k = 0; status == CLEW_OK && k < SUMMARY_POINT_KINDS; k++) {
         for (size_t i = 0; i < points.n[k]; i++) {
             const struct summary_point *point = &points.of[k][i];
-            struct str who = who_said(&work->turns[point->turn]);
+            struct str who = who_said(work, &work->turns[point->turn]);
 
             if (k == SUMMARY_BEGAN) {
                 work->began = (struct told){.text = point->text, .who = who};

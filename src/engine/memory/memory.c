@@ -4,7 +4,9 @@
  */
 #include "engine/memory/memory.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/one_line.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
 #include "engine/core/rows.h"
@@ -194,6 +196,19 @@ bool memory_reads_like_instruction(struct str text)
         }
     }
     return false;
+}
+
+bool memory_name_reads_like_instruction(struct str name)
+{
+    bool is_order;
+    struct buf line;
+
+    buf_init(&line, name.len + 1);
+    one_line_append(&line, name, SIZE_MAX);
+    /* without memory what is there is looked at */
+    is_order = memory_reads_like_instruction(buf_str(&line));
+    buf_release(&line);
+    return is_order;
 }
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
