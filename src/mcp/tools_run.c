@@ -195,6 +195,9 @@ static void show_item(struct tool_run *run, const json_t *item, size_t n)
         if (strcmp(mcp_text(coat, "kind"), "memory") == 0) {
             (void)buf_printf(run->text, "\n   kept as [memory %s]",
                              mcp_text(coat, "id"));
+            if (json_is_true(json_object_get(coat, "is_instruction"))) {
+                add(run, ORDER_MARK);
+            }
             if (!is_said_above(item, coat)) {
                 add(run, " ");
                 add_kept(run, coat, COAT_CHARS);

@@ -16,7 +16,6 @@
 #include "engine/core/budget.h"
 #include "engine/core/consent.h"
 #include "engine/core/engine.h"
-#include "engine/memory/memory.h"
 
 /* Pieces, and tokens of each: about a thousand in all. */
 #define MAX_PIECES 8
@@ -62,12 +61,7 @@ static bool is_wanted(const struct search_result *result, size_t i)
 {
     const struct search_hit *hit = &result->hits[i];
 
-    if (hit->is_superseded || is_told(result, i)) {
-        return false;
-    }
-    return hit->memory
-               ? !hit->memory->is_instruction
-               : !hit->turn || !memory_reads_like_instruction(hit->turn->text);
+    return !hit->is_superseded && !is_told(result, i) && !search_is_order(hit);
 }
 
 enum clew_status proxy_context_recall(void *arg, const struct scope *scope,

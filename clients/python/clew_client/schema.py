@@ -437,6 +437,8 @@ class RecallCoat(TypedDict):
     text_bytes: int
     # Something newer replaces it
     superseded: bool
+    # It reads like an order to a model
+    is_instruction: bool
 
 
 class Recalled(TypedDict):

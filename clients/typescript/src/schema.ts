@@ -411,6 +411,8 @@ export interface RecallCoat {
   text_bytes: number;
   /** Something newer replaces it */
   superseded: boolean;
+  /** It reads like an order to a model */
+  is_instruction: boolean;
 }
 
 /** What was found, best first */

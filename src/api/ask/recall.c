@@ -221,6 +221,9 @@ static void write_coat(struct json_out *out, const struct search_coat *coat)
     json_out_cut_str(out, "text", coat->text, LIMIT_ANSWER_TEXT_BYTES);
     json_out_int(out, "text_bytes", (int64_t)coat->text.len);
     json_out_bool(out, "superseded", coat->is_superseded);
+    json_out_bool(out, "is_instruction",
+                  memory_reads_like_instruction(coat->text) ||
+                      memory_reads_like_instruction(coat->end.resolution));
     json_out_end_object(out);
 }
 
@@ -258,11 +261,7 @@ static void write_hit(struct json_out *out, const struct search_hit *hit,
     json_out_time(out, "created_at", &item->created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
     json_out_uuid(out, "refined_by", uuid_or_null(&hit->refined_by));
-    json_out_bool(
-        out, "is_instruction",
-        hit->memory ? hit->memory->is_instruction
-                    : turn && (memory_reads_like_instruction(turn->text) ||
-                               memory_name_reads_like_instruction(turn->name)));
+    json_out_bool(out, "is_instruction", search_is_order(hit));
     json_out_str(out, "source_ref", hit->source_ref);
     json_out_cut_str(out, "speaker", search_speaker(hit), NAME_BYTES);
     json_out_str(out, "type",

@@ -196,7 +196,8 @@ const struct openapi_object openapi_talk[] = {
         {"resolution!", "text?", "How the effort ended"},
         {"text!", "text", "What it says; a long one is cut and ends in …"},
         {"text_bytes!", "count", "How long it is as a whole"},
-        {"superseded!", "bool", "Something newer replaces it"})},
+        {"superseded!", "bool", "Something newer replaces it"},
+        {"is_instruction!", "bool", "It reads like an order to a model"})},
     {"Recalled", "What was found, best first", OPENAPI_FIELDS(
         {"items!", "[RecallItem]", "What may answer"},
         {"answered!", "yes|maybe|no", "Whether the question was answered"},

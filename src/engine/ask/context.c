@@ -122,8 +122,6 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     const struct turn *turn = hit->turn;
     struct str who =
         turn_who(b->arena, turn->name, str_of(turn_role_name(turn->role)));
-    bool is_order = memory_reads_like_instruction(turn->text) ||
-                    memory_name_reads_like_instruction(turn->name);
     struct str body =
         is_whole && !hit->has_input && !hit->is_partly &&
                 context_tokens(turn->text) <= RECALL_WHOLE_TOKENS
@@ -137,8 +135,8 @@ static bool recall_turn(struct builder *b, const struct search_hit *hit,
     text = arena_printf(b->arena, "- %.*s %.*s%s%s: %.*s (%s)", DATE_BYTES,
                         when, (int)who.len, who.s,
                         hit->is_superseded ? " [held before]" : "",
-                        is_order ? MEMORY_ORDER_MARK : "", (int)body.len,
-                        body.s, mark ? mark : "");
+                        search_is_order(hit) ? MEMORY_ORDER_MARK : "",
+                        (int)body.len, body.s, mark ? mark : "");
     *out =
         (struct context_line){.text = str_of(text), .source = hit->source_ref};
     return who.s && body.s && mark && text;
@@ -164,7 +162,8 @@ static bool is_told(const struct builder *b, const struct search_hit *hit,
     bool is_given =
         hit->memory ? is_in_block(b, hit->memory->summary) : is_shown(b, hit);
     bool has_held = hit->memory && hit->is_superseded;
-    bool is_order = hit->memory && hit->memory->is_instruction;
+    /* a turn is told with a mark: somebody said it */
+    bool is_order = !hit->turn && search_is_order(hit);
 
     *out_why = has_held   ? CONTEXT_HELD
                : is_order ? CONTEXT_ORDER

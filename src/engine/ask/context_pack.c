@@ -90,6 +90,20 @@ struct str context_clip(struct arena *arena, struct str text, size_t max_tokens)
                : clip;
 }
 
+/* Whatever a line is made of (a sum, a title, how an effort ended), the whole
+ * of it is looked at; s == NULL without memory. */
+static struct str marked(struct arena *arena, struct str line)
+{
+    const char *text;
+
+    if (!line.s || !memory_reads_like_instruction(line) ||
+        str_find(line, STR(MEMORY_ORDER_MARK), 0) != SIZE_MAX) {
+        return line;
+    }
+    text = arena_printf(arena, "%.*s" MEMORY_ORDER_MARK, (int)line.len, line.s);
+    return text ? str_of(text) : (struct str){NULL, 0};
+}
+
 bool context_add(struct builder *b, enum context_section section,
                  const struct context_line *line)
 {
@@ -97,7 +111,9 @@ bool context_add(struct builder *b, enum context_section section,
     struct context_line *grown = arena_grow(b->arena, part->lines, part->count,
                                             &part->cap, sizeof(*grown));
     struct str text =
-        line->is_turn ? line->text : context_flat(b->arena, line->text);
+        line->is_turn ? line->text
+                      : marked(b->arena, context_flat(b->arena, line->text));
+    bool is_counted = line->tokens && text.len <= line->text.len;
 
     if (!grown || !text.s) {
         return false;
@@ -106,7 +122,7 @@ bool context_add(struct builder *b, enum context_section section,
     part->lines[part->count] = *line;
     part->lines[part->count].text = text;
     part->lines[part->count++].tokens =
-        (line->tokens ? line->tokens : context_tokens(line->text)) +
+        (is_counted ? line->tokens : context_tokens(text)) +
         (b->request->for_messages && line->is_turn ? MESSAGE_TOKENS : 0);
     return true;
 }

@@ -618,8 +618,9 @@ static enum clew_status effort(struct store_tx *tx, struct builder *b,
         return status;
     }
     title = context_flat(b->arena, active->summary);
-    b->out->parts[CONTEXT_EFFORT].head = str_of(
-        arena_printf(b->arena, "## Working on: %.*s", (int)title.len, title.s));
+    b->out->parts[CONTEXT_EFFORT].head = str_of(arena_printf(
+        b->arena, "## Working on: %.*s%s", (int)title.len, title.s,
+        memory_reads_like_instruction(title) ? MEMORY_ORDER_MARK : ""));
     if (!title.s || !b->out->parts[CONTEXT_EFFORT].head.s) {
         return clew_no_memory(err);
     }

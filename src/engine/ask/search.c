@@ -246,6 +246,22 @@ struct str search_speaker(const struct search_hit *hit)
                : hit->speaker;
 }
 
+bool search_is_order(const struct search_hit *hit)
+{
+    const struct turn *turn = hit->turn;
+    const struct memory *memory = hit->memory;
+
+    if (memory) { /* how an effort ended was said after it was stored */
+        return memory->is_instruction ||
+               memory_reads_like_instruction(memory->resolution);
+    }
+    return memory_reads_like_instruction(hit->text) ||
+           (hit->episode &&
+            memory_reads_like_instruction(hit->episode->meso)) ||
+           (turn && (memory_reads_like_instruction(turn->text) ||
+                     memory_name_reads_like_instruction(turn->name)));
+}
+
 enum clew_status search_run(struct engine *engine, const struct scope *scope,
                             struct arena *arena,
                             const struct search_query *query,

@@ -147,6 +147,9 @@ struct search_result {
 
 /* Who is shown to have said it: a tool and a system are no user. */
 struct str search_speaker(const struct search_hit *hit);
+/* Does it read like an order to a model (memory.h)? Whatever kind it is, and
+ * all of its text, not the passage alone. */
+bool search_is_order(const struct search_hit *hit);
 
 /* Find. CLEW_NOT_FOUND if `chat_id` is given and unknown. */
 enum clew_status search_run(struct engine *engine, const struct scope *scope,

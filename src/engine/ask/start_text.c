@@ -11,8 +11,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define UNTITLED "Untitled chat"
-
 static const char *const action_names[] = {"continue", "fork", "new", "fresh",
                                            "ask"};
 
@@ -21,10 +19,21 @@ const char *start_action_name(enum start_action action)
     return action_names[action];
 }
 
-static struct str title_of(struct arena *arena, const struct start_chat *chat)
+static const char *mark_of(struct str text)
 {
-    return chat->chat.title.len ? one_line(arena, chat->chat.title, SIZE_MAX)
-                                : STR(UNTITLED);
+    return memory_reads_like_instruction(text) ? MEMORY_ORDER_MARK : "";
+}
+
+/* In quotes, and what it reads like; NULL without memory. */
+static const char *title_of(struct arena *arena, const struct start_chat *chat)
+{
+    struct str title = chat->chat.title.len
+                           ? one_line(arena, chat->chat.title, SIZE_MAX)
+                           : STR("Untitled chat");
+
+    return title.s ? arena_printf(arena, "\"%.*s\"%s", (int)title.len, title.s,
+                                  mark_of(title))
+                   : NULL;
 }
 
 /* --- options ---------------------------------------------------------------
@@ -63,18 +72,17 @@ static bool make_options(struct arena *arena, struct start *start)
     }
     fork = fork ? fork : go_on;
     if (go_on) {
-        struct str title = title_of(arena, go_on);
-        struct str other = title_of(arena, fork);
+        const char *title = title_of(arena, go_on);
+        const char *other = title_of(arena, fork);
 
-        is_ok = title.s && other.s &&
-                add_option(
-                    start, 1, START_CONTINUE, go_on,
-                    arena_printf(
-                        arena, "Continue \"%.*s\"%s", (int)title.len, title.s,
-                        go_on->has_open_effort ? " (has open effort)" : "")) &&
+        is_ok = title && other &&
+                add_option(start, 1, START_CONTINUE, go_on,
+                           arena_printf(arena, "Continue %s%s", title,
+                                        go_on->has_open_effort
+                                            ? " (has open effort)"
+                                            : "")) &&
                 add_option(start, 2, START_FORK, fork,
-                           arena_printf(arena, "Fork from \"%.*s\"",
-                                        (int)other.len, other.s));
+                           arena_printf(arena, "Fork from %s", other));
     }
     if (start->n_memories > 0) {
         is_ok = is_ok && add_option(start, 3, START_NEW, NULL,
@@ -126,19 +134,22 @@ static void write_counts(struct buf *text, const struct start_chat *chat)
     }
 }
 
-static void write_chat(struct buf *text, size_t n,
+static void write_chat(struct arena *arena, struct buf *text, size_t n,
                        const struct start_chat *chat, int64_t now_ms)
 {
-    (void)buf_printf(text, "  %zu. \"", n);
-    one_line_append(text,
-                    chat->chat.title.len ? chat->chat.title : STR(UNTITLED),
-                    SIZE_MAX);
-    (void)buf_append_cstr(text, "\" (");
+    const char *title = title_of(arena, chat);
+
+    if (!title) {
+        (void)buf_fail(text, CLEW_NO_MEMORY); /* checked by the caller */
+        return;
+    }
+    (void)buf_printf(text, "  %zu. %s (", n, title);
     write_age(text, now_ms - chat->chat.last_activity_at_ms);
     (void)buf_append_cstr(text, ")\n");
     if (chat->summary.len > 0) {
         (void)buf_append_cstr(text, "     Summary: ");
         one_line_append(text, chat->summary, SIZE_MAX);
+        (void)buf_append_cstr(text, mark_of(chat->summary));
         (void)buf_append_char(text, '\n');
     }
     (void)buf_printf(text, "     Artifacts: %lld", (long long)chat->n_memories);
@@ -161,6 +172,7 @@ static void write_memory(struct buf *text, const struct memory *memory)
     if (is_effort && memory->resolution.len > 0) {
         (void)buf_append_cstr(text, " => ");
         one_line_append(text, memory->resolution, SIZE_MAX);
+        (void)buf_append_cstr(text, mark_of(memory->resolution));
     }
     (void)buf_append_char(text, '\n');
 }
@@ -180,7 +192,7 @@ bool start_write(struct arena *arena, struct start *start, int64_t now_ms)
         (void)buf_append_cstr(&text, "RELATED CHATS:\n");
     }
     for (size_t i = 0; i < start->n_chats; i++) {
-        write_chat(&text, i + 1, &start->chats[i], now_ms);
+        write_chat(arena, &text, i + 1, &start->chats[i], now_ms);
     }
     if (start->n_memories > 0) {
         (void)buf_append_cstr(&text, "RELEVANT ARTIFACTS:\n");
