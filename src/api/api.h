@@ -44,7 +44,8 @@ struct api_call {
     enum api_role role;
     const char *key_id;                /* "" without a key */
     struct str params[API_MAX_PARAMS]; /* {name} parts of the path, decoded */
-    json_t *body;    /* the JSON object sent ({} if none); NULL for GET */
+    json_t *body;      /* the JSON object sent ({} if none); NULL for GET */
+    size_t body_bytes; /* what of the request's share it takes */
     json_t *out;     /* the answer: the handler makes it, the caller frees it */
     int http_status; /* 200 unless the handler sets another */
 };

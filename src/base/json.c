@@ -82,6 +82,42 @@ static enum clew_status scan_shape(struct str text, bool *out_has_odd,
     return CLEW_OK;
 }
 
+/* Most that a value takes with its place in what holds it: jansson's structs, a
+ * table grown by doubling, and the heap's own. A key counts as a string, too.
+ */
+#define ARRAY_BYTES 224
+#define OBJECT_BYTES 256
+#define PAIR_BYTES 128
+#define ITEM_BYTES 96
+#define STRING_BYTES 96
+
+size_t json_tree_bytes(struct str text)
+{
+    size_t bytes = ITEM_BYTES + text.len; /* strings, and digits of numbers */
+    bool in_string = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.s[i];
+
+        if (in_string) {
+            i += c == '\\';
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+            bytes += STRING_BYTES;
+        } else if (c == ',') {
+            bytes += ITEM_BYTES;
+        } else if (c == ':') {
+            bytes += PAIR_BYTES;
+        } else if (c == '[') {
+            bytes += ARRAY_BYTES;
+        } else if (c == '{') {
+            bytes += OBJECT_BYTES;
+        }
+    }
+    return bytes;
+}
+
 /* What jansson says, without what it quotes of the input after " near ". */
 static enum clew_status syntax_error(json_error_t *where,
                                      struct clew_error *err)

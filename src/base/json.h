@@ -35,6 +35,10 @@ enum clew_status json_parse(struct str text, json_t **out_json,
 enum clew_status json_parse_values(struct str text, json_t **out_json,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
+/* What the tree of `text` takes at most, before it is parsed: a few bytes of
+ * text may be a hundred times as many of nodes. */
+size_t json_tree_bytes(struct str text);
+
 /*
  * Append the compact form: key order kept, no spaces, numbers in the digits
  * they were parsed from, others as the shortest text that reads back the same

@@ -21,11 +21,11 @@
 #include "http/metrics.h"
 #include "http/peer.h"
 #include "http/presence.h"
+#include "http/room.h"
 
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define STREAM_BLOCK_BYTES (32 * 1024)
 
@@ -36,12 +36,12 @@ struct exchange {
     struct http_response response;
     struct presence presence;
     struct buf body;
-    size_t held_bytes; /* this body's part of server->body_bytes */
-    char *target;      /* request line's address, as sent */
-    int refs;          /* the request and, while it lives, its stream */
-    bool has_begun;    /* the headers were seen and counted */
-    bool is_refused;   /* `response` holds the reason; the body is dropped */
-    bool is_early;     /* it was answered before its body was read */
+    struct room_share share; /* body and what is made of it */
+    char *target;            /* request line's address, as sent */
+    int refs;                /* the request and, while it lives, its stream */
+    bool has_begun;          /* the headers were seen and counted */
+    bool is_refused; /* `response` holds the reason; the body is dropped */
+    bool is_early;   /* it was answered before its body was read */
     size_t n_dropped_bytes;
     int64_t began_ns;
 };
@@ -101,6 +101,7 @@ void *exchange_begin(void *cls, const char *uri,
     }
     ex->door = cls;
     ex->refs = 1;
+    ex->share.room = &ex->door->server->room;
     arena_init(&ex->arena, LIMIT_REQUEST_ARENA_BYTES);
     buf_init(&ex->body, ex->door->server->options.max_body_bytes);
     http_response_init(&ex->response, LIMIT_REQUEST_ARENA_BYTES);
@@ -118,9 +119,7 @@ void *exchange_begin(void *cls, const char *uri,
 static void give_back(struct exchange *ex)
 {
     buf_release(&ex->body);
-    atomic_fetch_sub(&ex->door->server->body_bytes, ex->held_bytes);
-    metrics_add(METRICS_BODY_BYTES, -(int64_t)ex->held_bytes);
-    ex->held_bytes = 0;
+    room_give(&ex->share, ex->share.held_bytes);
 }
 
 /* Remember why; the answer is sent when the body has been read. */
@@ -327,43 +326,13 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
     http_request_init(&ex->request, &ex->arena, http_method_of(method),
                       str_of(ex->target), (struct str){0});
     ex->request.end = &server->end;
+    ex->request.share = &ex->share;
     set_peer(ex, connection);
     set_presence(ex, connection);
     check_request(ex, connection);
 }
 
 /* --- body --- */
-
-/* Count `len` more bytes against the process' ceiling. */
-static bool hold(struct exchange *ex, size_t len)
-{
-    struct server *server = ex->door->server;
-    atomic_size_t *total = &server->body_bytes;
-
-    if (atomic_fetch_add(total, len) + len > server->options.max_bodies_bytes) {
-        atomic_fetch_sub(total, len);
-        return false;
-    }
-    ex->held_bytes += len;
-    metrics_add(METRICS_BODY_BYTES, (int64_t)len);
-    return true;
-}
-
-/* The same, at the cost of uploads that have all but stopped: what they hold
- * comes back when their threads have seen that they are cut off. */
-static bool hold_or_make_room(struct exchange *ex, size_t len)
-{
-    const struct timespec moment = {.tv_nsec = 5 * 1000000};
-    bool is_held = hold(ex, len);
-
-    while (!is_held && watch_cut_parked(ex->door->server->watch)) {
-        for (int i = 0; i < 40 && !is_held; i++) {
-            (void)nanosleep(&moment, NULL);
-            is_held = hold(ex, len);
-        }
-    }
-    return is_held;
-}
 
 static enum MHD_Result take_body(struct exchange *ex, const char *bytes,
                                  size_t len)
@@ -375,9 +344,8 @@ static enum MHD_Result take_body(struct exchange *ex, const char *bytes,
         ex->n_dropped_bytes += len;
         return ex->n_dropped_bytes > LIMIT_DISCARD_BYTES ? MHD_NO : MHD_YES;
     }
-    if (!hold_or_make_room(ex, len)) {
-        status = clew_fail(&err, CLEW_BUSY, "too many large requests at once");
-    } else {
+    status = room_take(&ex->share, len, &err);
+    if (status == CLEW_OK) {
         status = buf_append(&ex->body, bytes, len);
         if (status == CLEW_TOO_LARGE) {
             (void)clew_fail(&err, status, "the body has more than %zu bytes",
@@ -406,18 +374,13 @@ static enum clew_status unpack(struct exchange *ex, struct clew_error *err)
                          "a body may be packed with gzip only");
     }
     buf_init(&plain, ex->body.limit);
-    status = gzip_unpack(buf_str(&ex->body), &plain, err);
-    if (status == CLEW_OK) {
-        give_back(ex); /* the packed one */
-        if (!hold_or_make_room(ex, plain.len)) {
-            status =
-                clew_fail(err, CLEW_BUSY, "too many large requests at once");
-        }
-    }
+    status = gzip_unpack(buf_str(&ex->body), &ex->share, &plain, err);
     if (status != CLEW_OK) {
         buf_release(&plain);
         return status;
     }
+    room_give(&ex->share, ex->body.len);
+    buf_release(&ex->body); /* the packed one */
     ex->body = plain;
     return CLEW_OK;
 }

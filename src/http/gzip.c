@@ -5,6 +5,7 @@
 #include "http/gzip.h"
 
 #include "base/alloc.h"
+#include "http/room.h"
 
 #include <limits.h>
 #include <zlib.h>
@@ -24,14 +25,15 @@ static void give_memory(void *arg, void *ptr)
     alloc_free(ptr);
 }
 
-static enum clew_status run(z_stream *stream, struct buf *out,
-                            struct clew_error *err)
+static enum clew_status run(z_stream *stream, struct room_share *share,
+                            struct buf *out, struct clew_error *err)
 {
     unsigned char chunk[CHUNK_BYTES];
     int rc;
 
     do {
         enum clew_status status;
+        size_t len;
 
         stream->next_out = chunk;
         stream->avail_out = sizeof(chunk);
@@ -42,7 +44,12 @@ static enum clew_status run(z_stream *stream, struct buf *out,
         if (rc != Z_OK && rc != Z_STREAM_END) {
             return clew_fail(err, CLEW_INVALID, "the body is not valid gzip");
         }
-        status = buf_append(out, chunk, sizeof(chunk) - stream->avail_out);
+        len = sizeof(chunk) - stream->avail_out;
+        status = room_take(share, len, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        status = buf_append(out, chunk, len);
         if (status != CLEW_OK) {
             return clew_fail(err, status,
                              "the unpacked body is over the limit");
@@ -55,8 +62,8 @@ static enum clew_status run(z_stream *stream, struct buf *out,
     return CLEW_OK;
 }
 
-enum clew_status gzip_unpack(struct str packed, struct buf *out,
-                             struct clew_error *err)
+enum clew_status gzip_unpack(struct str packed, struct room_share *share,
+                             struct buf *out, struct clew_error *err)
 {
     z_stream stream = {.zalloc = take_memory, .zfree = give_memory};
     enum clew_status status;
@@ -69,7 +76,7 @@ enum clew_status gzip_unpack(struct str packed, struct buf *out,
     }
     stream.next_in = (z_const Bytef *)(uintptr_t)packed.s;
     stream.avail_in = (unsigned)packed.len;
-    status = run(&stream, out, err);
+    status = run(&stream, share, out, err);
     (void)inflateEnd(&stream); /* frees; its result says nothing new */
     return status;
 }

@@ -35,6 +35,7 @@ enum http_method {
 #define HTTP_PEER_SIZE 64
 
 struct presence;
+struct room_share;
 
 struct http_header {
     struct str name; /* as received; compare without case */
@@ -65,6 +66,9 @@ struct http_request {
     /* Whether the client is still there (presence.h); NULL for in-process
      * callers. */
     struct presence *presence;
+    /* What it holds of the memory for bodies (room.h); NULL for in-process
+     * callers. */
+    struct room_share *share;
 };
 
 /*

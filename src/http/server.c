@@ -124,8 +124,8 @@ static void fill_defaults(struct server_options *options)
 static void fit_descriptors(struct server_options *options)
 {
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)options->max_connections +
-                    LIMIT_SPARE_CONNECTIONS + EXTRA_FDS;
+    rlim_t wanted =
+        (rlim_t)options->max_connections + LIMIT_SPARE_CONNECTIONS + EXTRA_FDS;
     rlim_t most;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
@@ -222,6 +222,13 @@ static enum clew_status open_doors(struct server *server,
     return CLEW_OK;
 }
 
+static bool make_body_room(void *arg)
+{
+    struct server *server = arg;
+
+    return watch_cut_parked(server->watch);
+}
+
 static bool make_room(void *arg)
 {
     struct server *server = arg;
@@ -310,6 +317,10 @@ enum clew_status server_open(const struct server_options *options,
     }
     server->options = *options;
     fill_defaults(&server->options);
+    server->room =
+        (struct room){.limit_bytes = server->options.max_bodies_bytes,
+                      .make_room = make_body_room,
+                      .arg = server};
     init_locks(server);
     fit_descriptors(&server->options);
     server->connections.limit = server->options.max_connections;

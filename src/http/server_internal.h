@@ -7,6 +7,7 @@
 
 #include "http/acceptor.h"
 #include "http/listener.h"
+#include "http/room.h"
 #include "http/server.h"
 #include "http/watch.h"
 
@@ -31,11 +32,11 @@ struct server {
     char *tls_key;
     struct watch *watch;
     struct http_end end;
-    atomic_size_t body_bytes; /* held by all requests together */
+    struct room room; /* for all bodies together */
     struct acceptor_count connections;
-    pthread_mutex_t lock;     /* guards in_flight */
-    pthread_cond_t drained;   /* in_flight reached 0 */
-    int64_t in_flight;        /* requests begun and not completed */
+    pthread_mutex_t lock;   /* guards in_flight */
+    pthread_cond_t drained; /* in_flight reached 0 */
+    int64_t in_flight;      /* requests begun and not completed */
 };
 
 /* What belongs to one connection; MHD's "socket context". */

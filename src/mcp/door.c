@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "engine/key/caller.h"
+#include "http/room.h"
 #include "mcp/mcp_internal.h"
 #include "mcp/ticket.h"
 
@@ -394,6 +395,8 @@ static bool post(struct visit *visit, struct http_response *response)
 {
     struct str body = visit->request->body;
     struct str type = http_header_of(visit->request, "content-type");
+    struct clew_error err = {0};
+    enum clew_status status;
 
     if (type.s && !str_istarts(str_trim(type), STR("application/json"))) {
         refuse(visit, response, 415, MCP_INVALID_REQUEST,
@@ -403,6 +406,12 @@ static bool post(struct visit *visit, struct http_response *response)
     if (body.len > MCP_MAX_MESSAGE_BYTES) {
         refuse(visit, response, 413, MCP_INVALID_REQUEST,
                "the message is too long");
+        return false;
+    }
+    status = room_take(visit->request->share, json_tree_bytes(body), &err);
+    if (status != CLEW_OK) {
+        refuse(visit, response, clew_status_http(status), MCP_INVALID_REQUEST,
+               err.message);
         return false;
     }
     if (json_parse(body, &visit->message, NULL) != CLEW_OK) {

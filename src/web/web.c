@@ -104,7 +104,7 @@ static enum clew_status add_body(const struct http_request *request,
     enum clew_status status;
 
     if (!has_word(request, "accept-encoding", "gzip")) {
-        return gzip_unpack(packed, &response->body, err);
+        return gzip_unpack(packed, NULL, &response->body, err);
     }
     status =
         http_response_header(request, response, "content-encoding", "gzip");

@@ -8,6 +8,7 @@ import fs from "node:fs";
 import net from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import zlib from "node:zlib";
 
 import { isOk } from "./lib/check.mjs";
 import { startServer } from "./lib/server.mjs";
@@ -163,6 +164,41 @@ describe("those who never finish", () => {
     });
     for (const { socket } of parked) socket.destroy();
     await until("all is given back", async () => await metric(server, "clew_http_body_bytes") === 0);
+  });
+
+  test("nor do bodies that grow when they are unpacked or parsed", { timeout: 600_000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "limits.bodies_bytes=32M"] });
+    t.after(() => server.stop());
+    const memory = (name) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(
+      fs.readFileSync(`/proc/${server.child.pid}/status`, "utf8"))[1]) / 1024;
+    const idle = memory("VmRSS");
+    const texts = { text: "a".repeat(8 << 20), lists: `${"[],".repeat(60_000)}0`,
+      objects: `${"{},".repeat(50_000)}0`, numbers: `${"1,".repeat(150_000)}0` };
+    for (const [name, text] of Object.entries(texts)) {
+      const whole = name === "text" ? `{"x":"${text}"}` : `{"x":[${text}]}`;
+      for (const path of ["/api/v1/turns", "/mcp"]) {
+        if (path === "/mcp" && name === "text") continue; /* too long for a message */
+        const body = zlib.gzipSync(whole);
+        const seen = {};
+        await Promise.all(Array.from({ length: 48 }, async () => {
+          const answer = await fetch(server.url + path, { method: "POST", body,
+            headers: { "content-type": "application/json", "content-encoding": "gzip" } });
+          await answer.text();
+          seen[answer.status] = (seen[answer.status] ?? 0) + 1;
+        }));
+        /* what it says is wrong, but it was read; or there was no room */
+        assert.deepEqual(Object.keys(seen).filter((s) => s !== "400" && s !== "503"), [], `${name} ${path}`);
+        assert.ok(seen[400] > 0, `${name} ${path}: one at a time has room`);
+        await until("all is given back", async () => await metric(server, "clew_http_body_bytes") === 0);
+      }
+    }
+    /* unpacked, parsed, and what a heap keeps of it */
+    const most = memory("VmHWM") - idle;
+    assert.ok(most < 4 * 32, `${most} MB`);
+    const alone = await fetch(`${server.url}/api/v1/turns`, { method: "POST",
+      headers: { "content-type": "application/json" }, body: `{"x":[${"[],".repeat(300_000)}0]}` });
+    assert.equal(alone.status, 413, "what can never have room is no matter of waiting");
+    assert.equal((await alone.json()).error.code, "TOO_LARGE");
   });
 
   test("a slow but steady upload among a crowd arrives", { timeout: 600_000 }, async (t) => {

@@ -4,6 +4,7 @@
  */
 #include "support/test.h"
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -136,6 +137,78 @@ static void json_refuses_deep_and_broken_documents(void **state)
     assert_int_equal(json_parse(STR("{\"a\":1,\"a\":2}"), &json, &err),
                      CLEW_INVALID);
     assert_null(json);
+}
+
+/* What trees take, with the heap's own. */
+static size_t live_bytes;
+static size_t most_bytes;
+
+#define HEAP_HEAD 16
+
+static void *count_in(size_t size)
+{
+    size_t *head = alloc_bytes(HEAP_HEAD + size);
+
+    assert_non_null(head);
+    *head = (size + 8 + 15) / 16 * 16 + 16; /* json_digits.h adds eight */
+    live_bytes += *head;
+    most_bytes = live_bytes > most_bytes ? live_bytes : most_bytes;
+    return (char *)head + HEAP_HEAD;
+}
+
+static void count_out(void *ptr)
+{
+    if (ptr) {
+        size_t *head = (void *)((char *)ptr - HEAP_HEAD);
+
+        live_bytes -= *head;
+        alloc_free(head);
+    }
+}
+
+static void a_tree_takes_no_more_than_was_foretold(void **state)
+{
+    static const char *const items[] = {
+        "[]",
+        "{}",
+        "1",
+        "-1.50",
+        "null",
+        "\"\"",
+        "\"ab\\\"[[{,\"",
+        "[[[]]]",
+        "[1]",
+        "[1,2,3]",
+        "{\"a\":{}}",
+        "{\"a\":1,\"b\":[true],\"c\":\"\"}",
+        "{\"0\":0,\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0}"};
+    json_malloc_t take;
+    json_free_t give;
+    struct buf text;
+
+    (void)state;
+    json_get_alloc_funcs(&take, &give);
+    json_set_alloc_funcs(count_in, count_out);
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+        for (int n = 1; n <= 20000; n = n * 5 + 1) {
+            json_t *json = NULL;
+
+            buf_init(&text, 1 << 22);
+            for (int k = 0; k < n; k++) {
+                assert_int_equal(buf_append_char(&text, k ? ',' : '['), 0);
+                assert_int_equal(buf_append_cstr(&text, items[i]), 0);
+            }
+            assert_int_equal(buf_append_char(&text, ']'), 0);
+            most_bytes = 0;
+            assert_int_equal(json_parse(buf_str(&text), &json, NULL), CLEW_OK);
+            /* a parser's own buffers are some hundred bytes */
+            assert_true(most_bytes <= json_tree_bytes(buf_str(&text)) + 512);
+            json_decref(json);
+            assert_int_equal(live_bytes, 0);
+            buf_release(&text);
+        }
+    }
+    json_set_alloc_funcs(take, give);
 }
 
 static void ids_are_ordered_derived_and_readable(void **state)
@@ -348,6 +421,7 @@ int main(void)
         cmocka_unit_test(json_prints_numbers_as_javascript_does),
         cmocka_unit_test(json_refuses_deep_and_broken_documents),
         cmocka_unit_test(a_number_past_64_bits_does_not_refuse_the_document),
+        cmocka_unit_test(a_tree_takes_no_more_than_was_foretold),
         cmocka_unit_test(ids_are_ordered_derived_and_readable),
         cmocka_unit_test(running_digest_goes_on_after_a_look),
         cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),

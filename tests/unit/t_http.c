@@ -369,17 +369,18 @@ static void packed_bodies_unpack_up_to_the_ceiling(void **state)
 
     (void)state;
     buf_init(&out, sizeof(zeros));
-    assert_int_equal(gzip_unpack(in, &out, NULL), CLEW_OK);
+    assert_int_equal(gzip_unpack(in, NULL, &out, NULL), CLEW_OK);
     assert_int_equal(out.len, sizeof(zeros));
     buf_release(&out);
     buf_init(&out, sizeof(zeros) - 1);
-    assert_int_equal(gzip_unpack(in, &out, NULL), CLEW_TOO_LARGE);
+    assert_int_equal(gzip_unpack(in, NULL, &out, NULL), CLEW_TOO_LARGE);
     buf_release(&out);
     buf_init(&out, sizeof(zeros));
     in.len -= 4;
-    assert_int_equal(gzip_unpack(in, &out, NULL), CLEW_INVALID);
-    assert_int_equal(gzip_unpack(STR("plain"), &out, NULL), CLEW_INVALID);
-    assert_int_equal(gzip_unpack((struct str){0}, &out, NULL), CLEW_INVALID);
+    assert_int_equal(gzip_unpack(in, NULL, &out, NULL), CLEW_INVALID);
+    assert_int_equal(gzip_unpack(STR("plain"), NULL, &out, NULL), CLEW_INVALID);
+    assert_int_equal(gzip_unpack((struct str){0}, NULL, &out, NULL),
+                     CLEW_INVALID);
     buf_release(&out);
 }
 

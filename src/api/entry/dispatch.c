@@ -14,6 +14,7 @@
 #include "engine/core/engine.h"
 #include "engine/key/caller.h"
 #include "http/ratelimit.h"
+#include "http/room.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,6 +165,12 @@ static enum clew_status read_body(struct api_call *call, struct clew_error *err)
         return clew_fail(err, CLEW_UNSUPPORTED,
                          "the body must be application/json");
     }
+    call->body_bytes = json_tree_bytes(text);
+    status = room_take(call->request->share, call->body_bytes, err);
+    if (status != CLEW_OK) {
+        call->body_bytes = 0;
+        return status;
+    }
     status = json_parse(text, &call->body, err);
     if (status == CLEW_OK && !json_is_object(call->body)) {
         status = clew_fail(err, CLEW_INVALID, "the body must be a JSON object");
@@ -296,6 +303,7 @@ static void dispatch(struct engine *engine, const struct api_front *front,
     }
     json_decref(call.out);
     json_decref(call.body);
+    room_give(request->share, call.body_bytes);
 }
 
 void api_dispatch(struct engine *engine, const struct http_request *request,
