@@ -85,6 +85,10 @@
  * place goes to others when places or memory are short. */
 #define LIMIT_UPLOAD_BYTES_PER_S (16 * 1024)
 #define LIMIT_PARKED_MS 2000
+/* Who takes an answer slower than this, and has used up
+ * server.request_timeout_seconds beyond it, is cut off; when places are short,
+ * whoever takes nothing for LIMIT_PARKED_MS. */
+#define LIMIT_ANSWER_BYTES_PER_S (2 * 1024)
 /* Connections above the limit that are still listened to, for /healthz; the
  * rest are told that it is full without being listened to. */
 #define LIMIT_SPARE_CONNECTIONS 8

@@ -69,6 +69,11 @@ void acceptor_ended(struct acceptor_count *count)
     atomic_fetch_sub(&count->n_open, 1);
 }
 
+bool acceptor_is_full(struct acceptor_count *count)
+{
+    return atomic_load(&count->n_open) >= count->limit;
+}
+
 bool acceptor_has_room(struct acceptor_count *count)
 {
     return atomic_load(&count->n_open) <= count->limit;
@@ -198,8 +203,8 @@ static void hand_over(struct acceptor *a, int fd,
     }
     atomic_fetch_add(&a->options.count->handed, 1);
     /* closes it on failure */
-    if (MHD_add_connection(a->options.daemon, fd,
-                           (const struct sockaddr *)addr, len) != MHD_YES) {
+    if (MHD_add_connection(a->options.daemon, fd, (const struct sockaddr *)addr,
+                           len) != MHD_YES) {
         atomic_fetch_sub(&a->options.count->handed, 1);
         acceptor_refused(a->options.count, "connections",
                          "out of memory or threads");

@@ -52,6 +52,8 @@ bool acceptor_begun(struct acceptor_count *count);
 void acceptor_ended(struct acceptor_count *count);
 /* Is the number within the limit by now? */
 bool acceptor_has_room(struct acceptor_count *count);
+/* Is no place left? */
+bool acceptor_is_full(struct acceptor_count *count);
 /* Count and, now and then, log that somebody was sent away. */
 void acceptor_refused(struct acceptor_count *count, const char *event,
                       const char *words);

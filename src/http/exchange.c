@@ -387,12 +387,23 @@ static enum clew_status unpack(struct exchange *ex, struct clew_error *err)
 
 /* --- answer --- */
 
-static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
+/* The client has taken what it was handed; now it is our turn, then its own. */
+static ssize_t read_part(void *cls, uint64_t pos, char *out, size_t max)
 {
     struct exchange *ex = cls;
-    ptrdiff_t n = ex->response.stream.read(ex->response.stream.arg, out, max);
+    const struct http_stream *stream = &ex->response.stream;
+    struct str rest = buf_str(&ex->response.body);
+    ptrdiff_t n;
 
-    (void)pos;
+    watch_busy(ex->presence.watched, WATCH_NEVER);
+    if (stream->read) {
+        n = stream->read(stream->arg, out, max);
+    } else {
+        rest = str_sub(rest, pos, rest.len);
+        n = (ptrdiff_t)(rest.len < max ? rest.len : max);
+        memcpy(out, rest.s, (size_t)n);
+    }
+    watch_answer(ex->presence.watched, n > 0 ? (size_t)n : 0);
     if (n > 0) {
         return n;
     }
@@ -400,7 +411,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
                   : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-static void free_stream(void *cls)
+static void free_parts(void *cls)
 {
     unref(cls);
 }
@@ -411,9 +422,12 @@ static struct MHD_Response *make_response(struct exchange *ex)
     size_t len;
     char *data;
 
-    if (ex->response.stream.read) {
+    /* a large one goes in parts as well, so that it is seen how it is taken */
+    if (ex->response.stream.read ||
+        ex->response.body.len > STREAM_BLOCK_BYTES) {
         made = MHD_create_response_from_callback(
-            MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, ex, free_stream);
+            ex->response.stream.read ? MHD_SIZE_UNKNOWN : ex->response.body.len,
+            STREAM_BLOCK_BYTES, read_part, ex, free_parts);
         ex->refs += made != NULL;
         return made;
     }
@@ -470,7 +484,9 @@ static bool add_defaults(struct exchange *ex, struct MHD_Response *made)
     }
     is_ok =
         is_ok && MHD_add_response_header(made, "x-request-id", ex->request.id);
-    if (atomic_load(&ex->door->server->end.is_stopping)) {
+    /* places go round when there are none left, also if one asks and asks */
+    if (atomic_load(&ex->door->server->end.is_stopping) ||
+        acceptor_is_full(&ex->door->server->connections)) {
         is_ok = is_ok && MHD_add_response_header(made, "connection", "close");
     }
     return is_ok;
@@ -505,6 +521,7 @@ static enum MHD_Result send_response(struct exchange *ex,
     if (is_ok) {
         add_own(ex, made);
     }
+    watch_answer(entry_of(connection), 0);
     result = is_ok ? MHD_queue_response(connection,
                                         (unsigned)ex->response.status, made)
                    : MHD_NO;

@@ -331,7 +331,8 @@ enum clew_status server_open(const struct server_options *options,
     if (status == CLEW_OK) {
         size_t limit = (size_t)server->options.max_connections;
 
-        status = watch_new(limit - limit / 8 - (limit < 8), &server->watch);
+        status = watch_new(limit - limit / 8 - (limit < 8),
+                           server->options.idle_ms, &server->watch);
     }
     if (status == CLEW_OK) {
         status = open_doors(server, err);

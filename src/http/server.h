@@ -26,7 +26,7 @@ struct server_options {
                              manager are used instead if there are any */
     const char *tls_cert; /* PEM files, both or neither */
     const char *tls_key;
-    const char *allowed_hosts; /* comma-separated, see peer.h; may be NULL */
+    const char *allowed_hosts;   /* comma-separated, see peer.h; may be NULL */
     const char *trusted_proxies; /* the same */
     http_handler handler;
     http_admit admit; /* NULL: every body is read */
@@ -38,7 +38,7 @@ struct server_options {
     int64_t idle_ms; /* silence, and time to send the headers */
     int64_t body_ms; /* time to send the whole body */
     size_t max_header_bytes;
-    size_t max_body_bytes; /* as sent, and once more when unpacked */
+    size_t max_body_bytes;   /* as sent, and once more when unpacked */
     size_t max_bodies_bytes; /* of all requests together */
 };
 

@@ -201,6 +201,82 @@ describe("those who never finish", () => {
     assert.equal((await alone.json()).error.code, "TOO_LARGE");
   });
 
+  /* A server with few places and much to say, and clients that ask and read
+   * nothing, as many as it takes until others are sent away. */
+  const ask = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  async function isServed(server, path) {
+    const { socket, answer } = park(server.url, ask(path));
+    const text = await answer;
+    socket.destroy();
+    assert.match(text, /^HTTP\/1\.1 (200|503) /, "an answer, not a reset");
+    return text.startsWith("HTTP/1.1 200");
+  }
+  async function withDeafClients(t, bytesOf) {
+    /* no other limit ends them so soon */
+    const server = await startServer({ args: ["--set", "server.max_connections=16",
+      "--set", "server.request_timeout_seconds=3600"] });
+    const deaf = [];
+    t.after(async () => {
+      for (const socket of deaf) socket.destroy();
+      await server.stop("SIGKILL");
+    });
+    const { items } = isOk(await server.api().post("/api/v1/turns", { turns: [
+      { user_id: "u", role: "user", content: "=".repeat(12 << 20) }] }), 201);
+    const bytes = bytesOf(items[0].turn.chat_id);
+    const crowd = () => {
+      for (let i = 0; i < 8; i++) {
+        const socket = net.connect(Number(new URL(server.url).port), "127.0.0.1");
+        socket.on("error", () => {});
+        socket.pause();
+        socket.write(bytes);
+        deaf.push(socket);
+      }
+    };
+    await until("others are sent away", async () => {
+      crowd();
+      return !await isServed(server, "/api/v1/usage");
+    });
+    return { server, crowd };
+  }
+  for (const [name, bytesOf] of [["an answer", (chat) => ask(`/api/v1/chats/${chat}/turns`)],
+    ["a stream", () => ask("/api/v1/export")], ["answer after answer", () => ask("/openapi.json").repeat(80)]]) {
+    test(`who takes ${name} no further gives way to others`, { timeout: 600_000 }, async (t) => {
+      const { server, crowd } = await withDeafClients(t, bytesOf);
+      let n_served = 0;
+      await until("others are served, and it is said why", async () => {
+        crowd();
+        assert.ok(await isServed(server, "/healthz"), "it is well");
+        n_served += await isServed(server, "/api/v1/usage");
+        return n_served >= 5 && /http cut slow_answers=[1-9]/.test(server.log());
+      });
+    });
+  }
+
+  test("a slow but steady reader among them gets all", { timeout: 600_000 }, async (t) => {
+    const { server, crowd } = await withDeafClients(t, () => ask("/api/v1/export"));
+    const read = () => new Promise((resolve) => {
+      let bytes = 0;
+      let head = "";
+      const socket = net.connect(Number(new URL(server.url).port), "127.0.0.1");
+      socket.write(ask("/api/v1/export").replace("Host", "Connection: close\r\nHost"));
+      socket.on("data", (part) => {
+        head ||= part.toString("latin1", 0, 12);
+        bytes += part.length;
+        socket.pause();
+        if (bytes % 8 === 0) crowd();
+        setTimeout(() => socket.resume(), 20);
+      });
+      socket.on("error", () => {});
+      socket.on("close", () => resolve({ head, bytes }));
+    });
+    await until("it is let in", async () => {
+      const { head, bytes } = await read();
+      if (head.endsWith("503")) return false;
+      assert.ok(bytes > 12 << 20, `${bytes} bytes of the answer`);
+      return true;
+    });
+  });
+
   test("a slow but steady upload among a crowd arrives", { timeout: 600_000 }, async (t) => {
     const server = await startServer({ args: ["--set", "server.max_connections=16"] });
     t.after(() => server.stop());
