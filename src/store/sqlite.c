@@ -10,10 +10,17 @@
 #include "store/sqlite_internal.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <string.h>
+#include <time.h>
 
 #define DEFAULT_READERS 4
+/* A writer that writes on and on lets go so often, for so long: who waits for
+ * the file's lock looks more often than that (sqlite_file.c), but would find
+ * the moment between two transactions by chance only. */
+#define HOLD_NS (250 * 1000000LL)
+#define LEAVE_NS (5 * 1000000LL)
 
 DB_SQL_SYSTEM(begin_read, "BEGIN");
 DB_SQL_SYSTEM(begin_write, "BEGIN IMMEDIATE");
@@ -183,6 +190,20 @@ static enum conn_state conn_state(struct conn *conn)
     return sqlite3_get_autocommit(conn->db) ? CONN_READY : CONN_LOST;
 }
 
+/* Another process may have waited meanwhile. */
+static void let_others(struct conn *conn)
+{
+    const struct timespec moment = {.tv_nsec = LEAVE_NS};
+    int64_t now_ns = clock_mono_ns();
+
+    if (now_ns - conn->commit_ns >= LEAVE_NS) {
+        conn->pause_ns = now_ns;
+    } else if (now_ns - conn->pause_ns >= HOLD_NS) {
+        (void)nanosleep(&moment, NULL); /* shorter is fine */
+        conn->pause_ns = now_ns + LEAVE_NS;
+    }
+}
+
 static enum clew_status conn_begin(struct conn *conn, bool is_write,
                                    struct clew_error *err)
 {
@@ -190,6 +211,8 @@ static enum clew_status conn_begin(struct conn *conn, bool is_write,
 
     if (conn->is_shared) {
         pthread_mutex_lock(&conn->driver->lock);
+    } else if (is_write) {
+        let_others(conn);
     }
     status = run(conn, is_write ? &begin_write : &begin_read, err);
     if (status != CLEW_OK) {
@@ -237,6 +260,8 @@ static enum clew_status conn_commit(struct conn *conn, struct clew_error *err)
     conn->is_in_tx = false;
     if (conn->is_shared) {
         pthread_mutex_unlock(&conn->driver->lock);
+    } else if (conn->is_write) {
+        conn->commit_ns = clock_mono_ns();
     }
     return CLEW_OK;
 }

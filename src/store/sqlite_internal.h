@@ -31,8 +31,10 @@ struct conn {
     sqlite3 *db;
     bool is_shared; /* `db` is the driver's `memory` */
     bool is_in_tx;
-    bool is_write; /* of the current transaction */
-    int n_busy;    /* statements being stepped through */
+    bool is_write;     /* of the current transaction */
+    int n_busy;        /* statements being stepped through */
+    int64_t pause_ns;  /* when it last left the file to others */
+    int64_t commit_ns; /* when its last write ended; 0 before the first */
     struct stmt_cache cache;
 };
 

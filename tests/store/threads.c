@@ -4,6 +4,8 @@
  */
 #include "suite.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 
 enum { N_THREADS = 16 };
@@ -238,7 +240,60 @@ static void more_readers_than_connections_take_turns(struct env *env)
     }
 }
 
+/* --- processes ------------------------------------------------------------ */
+
+struct greedy {
+    struct store *store;
+    atomic_bool is_over;
+};
+
+static enum clew_status hold_the_lock(struct store_tx *tx, void *arg,
+                                      struct clew_error *err)
+{
+    int64_t until_ns = clock_mono_ns() + 20 * 1000000;
+    struct probe row = {.id = ++*(int64_t *)arg};
+    enum clew_status status = probe_add_in(tx, &row, err);
+
+    while (status == CLEW_OK && clock_mono_ns() < until_ns) {
+        /* it has much to do */
+    }
+    return status;
+}
+
+static void *write_on_and_on(void *arg)
+{
+    struct greedy *greedy = arg;
+    int64_t id = 1000;
+
+    while (!atomic_load(&greedy->is_over)) {
+        assert_int_equal(
+            store_write(greedy->store, &tenant_1, hold_the_lock, &id, NULL),
+            CLEW_OK);
+    }
+    return NULL;
+}
+
+/* As a command does beside a server that is busy. */
+static void who_writes_on_and_on_lets_others_write(struct env *env)
+{
+    struct store_options options = {.location = env->location};
+    struct greedy greedy = {.store = env->store};
+    struct store *other;
+    pthread_t thread;
+
+    assert_ok(store_open(&options, &other, ERR));
+    assert_int_equal(pthread_create(&thread, NULL, write_on_and_on, &greedy),
+                     0);
+    for (int64_t id = 1; id <= 8; id++) {
+        assert_ok(probe_add(other, &tenant_2, id, ERR));
+    }
+    atomic_store(&greedy.is_over, true);
+    (void)pthread_join(thread, NULL);
+    store_close(other);
+}
+
 const struct store_case thread_cases[] = {
+    STORE_CASE(who_writes_on_and_on_lets_others_write, ON_SQLITE),
     STORE_CASE(change_numbers_have_no_gaps, ON_ALL),
     STORE_CASE(change_numbers_of_many_tenants_have_no_gaps, ON_ALL),
     STORE_CASE(statements_see_the_numbers_taken, ON_ALL),
