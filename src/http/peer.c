@@ -248,14 +248,42 @@ static bool peer_list_has(const char *list, struct str address)
     return false;
 }
 
+/* Names that only somebody in between gives; of its headers on whom it speaks
+ * for, which are many, how they begin and how they end. */
+static const char *const mark_names[] = {"forwarded", "via", "cdn-loop", NULL};
+static const char *const mark_starts[] = {"x-forwarded", "x-original-",
+                                          "x-envoy-", NULL};
+static const char *const mark_ends[] = {"-ip",       "-ips",          "-ipv6",
+                                        "-clientip", "-socketip",     "-addr",
+                                        "-address",  "forwarded-for", NULL};
+
+static bool is_mark(struct str name)
+{
+    for (size_t i = 0; mark_names[i]; i++) {
+        if (str_ieq(name, str_of(mark_names[i]))) {
+            return true;
+        }
+    }
+    for (size_t i = 0; mark_starts[i]; i++) {
+        if (str_istarts(name, str_of(mark_starts[i]))) {
+            return true;
+        }
+    }
+    for (size_t i = 0; mark_ends[i]; i++) {
+        struct str end = str_of(mark_ends[i]);
+
+        if (name.len >= end.len &&
+            str_ieq(str_sub(name, name.len - end.len, name.len), end)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_forwarded(const struct http_request *request)
 {
-    static const char *const marks[] = {"forwarded", "x-forwarded-for",
-                                        "x-forwarded-host", "x-forwarded-proto",
-                                        "x-real-ip"};
-
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (http_header_of(request, marks[i]).s) {
+    for (size_t i = 0; i < request->n_headers; i++) {
+        if (is_mark(request->headers[i].name)) {
             return true;
         }
     }

@@ -52,9 +52,10 @@ enum clew_status peer_list_check(const char *list,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
- * Did somebody pass this request on? Then it is local only if `request->peer`
- * is one of `trusted` and X-Forwarded-For names this machine: the last address
- * in it that is not trusted itself. That address becomes `request->peer`.
+ * Did somebody pass this request on? Headers that proxies add say so, whatever
+ * is in them. Then it is local only if `request->peer` is one of `trusted` and
+ * X-Forwarded-For names this machine: the last address in it that is not
+ * trusted itself. That address becomes `request->peer`.
  */
 void peer_apply_forwarding(struct http_request *request, const char *trusted);
 

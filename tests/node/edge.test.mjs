@@ -56,7 +56,11 @@ describe("TLS", () => {
 describe("behind a proxy", () => {
   const forwarded = [{ "x-forwarded-for": "127.0.0.1" }, { "x-forwarded-for": "203.0.113.9" },
     { forwarded: "for=127.0.0.1" }, { "x-real-ip": "127.0.0.1" }, { "x-forwarded-host": "x" },
-    { "x-forwarded-for": "" }, { "x-forwarded-proto": "https" }];
+    { "x-forwarded-for": "" }, { "x-forwarded-proto": "https" },
+    ...["Via", "CDN-Loop", "CF-Connecting-IP", "CF-Connecting-IPv6", "True-Client-IP", "Client-IP",
+      "X-Client-IP", "X-Cluster-Client-Ip", "Fastly-Client-IP", "X-ProxyUser-Ip", "X-Azure-ClientIP",
+      "X-Remote-Addr", "X-Envoy-External-Address", "X-Forwarded-Port", "X-Forwarded-Client-Cert",
+      "X-Original-Forwarded-For", "X-Vercel-Forwarded-For"].map((name) => ({ [name]: "127.0.0.1" }))];
 
   test("nobody is local by what a header says, and no key is no key", async (t) => {
     const server = await startServer();
@@ -85,7 +89,8 @@ describe("behind a proxy", () => {
       "unknown", "", "127.0.0.1, nonsense", "10.1.2.3", "127.0.0.1:80, x", "::ffff:203.0.113.9"]) {
       assert.equal(await ask(list), 401, list);
     }
-    for (const headers of [{ forwarded: "for=127.0.0.1" }, { "x-real-ip": "127.0.0.1" }]) {
+    for (const headers of [{ forwarded: "for=127.0.0.1" }, { "x-real-ip": "127.0.0.1" },
+      { via: "1.1 proxy" }, { "true-client-ip": "127.0.0.1" }]) {
       assert.equal((await server.api().get("/api/v1/chats", headers)).status, 401);
     }
     isOk(await server.api().get("/api/v1/chats"), 200);
