@@ -36,7 +36,8 @@
 /* Pairs of texts whose verdict by the reader is remembered: some hundred
  * questions; 200 KB. */
 #define LIMIT_VERDICTS 8192
-/* Streams of events at once: each holds a connection and its thread. */
+/* Streams of events at once: each holds a connection and its thread. Of few
+ * connections half at most; tenants share them (seats.h). */
 #define LIMIT_EVENT_STREAMS 64
 /* Identifiers given by callers: user_id, external_id, name, channel. */
 #define LIMIT_NAME_BYTES 512

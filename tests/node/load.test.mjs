@@ -295,6 +295,36 @@ describe("those who never finish", () => {
 });
 
 describe("too many", () => {
+  test("streams of one tenant leave some to another", { timeout: 600_000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "server.max_connections=24"] });
+    t.after(() => server.stop());
+    const keys = [await server.key("one", "read"), await server.key("two", "read")];
+    const open = [];
+    const listen = async (key) => {
+      const ending = new AbortController();
+      const answer = await fetch(`${server.url}/api/v1/events`,
+        { headers: { "x-api-key": key }, signal: ending.signal });
+      if (answer.status === 200) open.push(ending);
+      else {
+        assert.equal(answer.status, 503);
+        assert.equal((await answer.json()).error.code, "TOO_MANY_STREAMS");
+      }
+      return answer.status === 200;
+    };
+    const countOf = async (key) => {
+      let n = 0;
+      while (await listen(key)) n++;
+      return n;
+    };
+    assert.equal(await countOf(keys[0]), 6, "half of twelve, which are half of the connections");
+    assert.equal(await countOf(keys[1]), 3, "half of what is left");
+    assert.equal(await countOf(keys[0]), 0);
+    isOk(await server.api(keys[0]).get("/api/v1/chats"));
+    while (open.length) open.pop().abort();
+    await until("what is left is there again", () => listen(keys[0]));
+    while (open.length) open.pop().abort();
+  });
+
   test("above max_connections there is an answer, and /healthz says it is well",
     { timeout: 600_000 }, async (t) => {
       const stuck = net.createServer(() => {}); /* an upstream that never answers */

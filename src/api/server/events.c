@@ -10,8 +10,10 @@
 #include "api/handlers.h"
 
 #include "api/entry/auth.h"
+#include "api/server/seats.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/json_out.h"
 #include "base/limits.h"
 #include "engine/core/engine.h"
@@ -19,7 +21,6 @@
 
 #include <inttypes.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@
 #define MAX_LOOK_BYTES ((size_t)EVENTS_MOST * EVENT_BYTES * 2)
 #define MAX_TEXT_BYTES ((size_t)EVENTS_MOST * EVENT_BYTES * 6)
 
-static atomic_int n_streams;
+static struct seats seats = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct stream {
     struct api_call call; /* to ask again who is calling */
@@ -156,9 +157,9 @@ static void free_stream(void *arg)
 {
     struct stream *stream = arg;
 
+    seats_give(&seats, stream->call.scope.tenant);
     buf_release(&stream->text);
     alloc_free(stream);
-    (void)atomic_fetch_sub(&n_streams, 1);
 }
 
 /* Where it goes on: behind the header's event, behind `after`'s, or from now.
@@ -210,18 +211,31 @@ static enum clew_status begin(struct api_call *call, struct stream *stream,
                : status;
 }
 
+/* Streams leave places to those who only ask. */
+static size_t seat_count(const struct api_call *call)
+{
+    int64_t half =
+        config_int(call->engine->config, "server.max_connections") / 2;
+
+    if (half < 1) {
+        return 1;
+    }
+    return half < LIMIT_EVENT_STREAMS ? (size_t)half : LIMIT_EVENT_STREAMS;
+}
+
 enum clew_status events_get(struct api_call *call, struct clew_error *err)
 {
     struct stream *stream;
     enum clew_status status;
 
-    if (atomic_fetch_add(&n_streams, 1) >= LIMIT_EVENT_STREAMS) {
-        (void)atomic_fetch_sub(&n_streams, 1);
-        return clew_fail(err, CLEW_BUSY, "too many listen already");
+    if (!seats_take(&seats, seat_count(call), call->scope.tenant)) {
+        return clew_fail_code(err, CLEW_BUSY, "TOO_MANY_STREAMS",
+                              "too many listen already, or too many of this "
+                              "tenant; close a stream or try again later");
     }
     stream = alloc_zero(1, sizeof(*stream));
     if (!stream) {
-        (void)atomic_fetch_sub(&n_streams, 1);
+        seats_give(&seats, call->scope.tenant);
         return clew_no_memory(err);
     }
     status = begin(call, stream, err);
