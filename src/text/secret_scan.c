@@ -10,6 +10,7 @@
 
 #include "text/secret_internal.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define MAX_USERINFO 256
@@ -17,9 +18,11 @@
 #define MIN_BEARER 16
 #define MIN_BASIC 12
 #define MIN_JWT_PART 8
-#define MAX_CARD 19
 #define MAX_PEM_LINE 64
 #define MIN_PEM_BODY 8
+#define AWS_ID 20
+#define AWS_SECRET 40
+#define MAX_PAIR 160 /* bytes after the id */
 
 /* What may begin at a byte. */
 enum begins {
@@ -31,57 +34,46 @@ enum begins {
     B_COLON = 1 << 5
 };
 
-static const unsigned char begins[256] = {
-    ['A'] = B_PREFIX | B_LABEL,
-    ['G'] = B_PREFIX,
-    ['S'] = B_PREFIX | B_LABEL,
-    ['B'] = B_TOKEN,
-    ['C'] = B_LABEL,
-    ['H'] = B_LABEL,
-    ['K'] = B_LABEL,
-    ['L'] = B_LABEL,
-    ['M'] = B_LABEL,
-    ['P'] = B_LABEL,
-    ['T'] = B_LABEL,
-    ['W'] = B_LABEL,
-    ['a'] = B_LABEL,
-    ['b'] = B_TOKEN,
-    ['c'] = B_PREFIX | B_LABEL,
-    ['d'] = B_PREFIX,
-    ['e'] = B_TOKEN,
-    ['f'] = B_PREFIX,
-    ['g'] = B_PREFIX,
-    ['h'] = B_PREFIX | B_LABEL,
-    ['k'] = B_PREFIX | B_LABEL,
-    ['l'] = B_PREFIX | B_LABEL,
-    ['m'] = B_LABEL,
-    ['n'] = B_PREFIX,
-    ['p'] = B_PREFIX | B_LABEL,
-    ['r'] = B_PREFIX,
-    ['s'] = B_PREFIX | B_LABEL,
-    ['t'] = B_LABEL,
-    ['w'] = B_PREFIX | B_LABEL,
-    ['x'] = B_PREFIX,
-    ['y'] = B_PREFIX,
-    [0xC5] = B_LABEL,
-    [0xD0] = B_LABEL,
-    [0xE3] = B_LABEL,
-    [0xE5] = B_LABEL,
-    [0xE6] = B_LABEL,
-    [0xEB] = B_LABEL,
-    ['0'] = B_DIGIT,
-    ['1'] = B_DIGIT,
-    ['2'] = B_DIGIT,
-    ['3'] = B_DIGIT,
-    ['4'] = B_DIGIT,
-    ['5'] = B_DIGIT,
-    ['6'] = B_DIGIT,
-    ['7'] = B_DIGIT,
-    ['8'] = B_DIGIT,
-    ['9'] = B_DIGIT,
-    ['-'] = B_DASH,
-    [':'] = B_COLON,
-};
+static unsigned char begins[256];
+/* Which two bytes begin a prefix or, in small letters, a label: most words are
+ * told from them here. */
+static unsigned char pairs[256][256 / 8];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void add_pair(unsigned char first, unsigned char second)
+{
+    pairs[first][second / 8] |= (unsigned char)(1u << second % 8);
+}
+
+static bool is_pair(unsigned char first, unsigned char second)
+{
+    return pairs[first][second / 8] >> second % 8 & 1;
+}
+
+static void make_tables(void)
+{
+    for (size_t i = 0; i < secret_n_prefixes; i++) {
+        const char *text = secret_prefixes[i].text;
+
+        begins[(unsigned char)text[0]] |= B_PREFIX;
+        add_pair((unsigned char)text[0], (unsigned char)text[1]);
+    }
+    for (size_t i = 0; i < secret_n_labels; i++) {
+        unsigned char first = (unsigned char)secret_labels[i].text[0];
+
+        begins[first] |= B_LABEL;
+        begins[secret_capital(first)] |= B_LABEL;
+        add_pair(first, (unsigned char)secret_labels[i].text[1]);
+    }
+    for (unsigned char c = '0'; c <= '9'; c++) {
+        begins[c] |= B_DIGIT;
+    }
+    begins['b'] |= B_TOKEN;
+    begins['B'] |= B_TOKEN;
+    begins['e'] |= B_TOKEN;
+    begins['-'] |= B_DASH;
+    begins[':'] |= B_COLON;
+}
 
 const char *secret_kind_name(enum secret_kind kind)
 {
@@ -126,49 +118,87 @@ static bool is_rest(enum secret_rest rest, unsigned char c)
     return false;
 }
 
-/* Does a word of its own begin at `at`? Inside of base64 none does; a slash is
- * a border for prefixes that base64 cannot hold. */
+/* Does a word of its own begin at `at`? Inside of base64 none does; what base64
+ * holds is a border for prefixes that it cannot hold. */
 static bool is_border(struct str text, size_t at, const char *prefix)
 {
     unsigned char before = at > 0 ? (unsigned char)text.s[at - 1] : ' ';
 
-    if (before == '/') {
-        return strpbrk(prefix, "_-.") != NULL;
+    if (secret_is_alnum(before)) {
+        return secret_is_escaped(text, at);
     }
-    return !is_word_byte(before) && before != '+' && before != '.';
+    return !(before && strchr("/+_-.", before)) ||
+           strpbrk(prefix, "_-.") != NULL;
+}
+
+static bool has_prefix(struct str text, size_t at,
+                       const struct secret_prefix *p, struct secret_span *out)
+{
+    size_t len = strlen(p->text);
+    size_t end = at + len;
+    bool has_digit = false;
+
+    if (text.len - at < len + p->min ||
+        memcmp(text.s + at, p->text, len) != 0 ||
+        !is_border(text, at, p->text)) {
+        return false;
+    }
+    while (end < text.len && is_rest(p->rest, (unsigned char)text.s[end])) {
+        has_digit = has_digit || (text.s[end] >= '0' && text.s[end] <= '9');
+        end++;
+    }
+    if (end - at - len < p->min || end - at - len > p->max || !has_digit ||
+        (end < text.len && secret_is_alnum((unsigned char)text.s[end]))) {
+        return false;
+    }
+    while (text.s[end - 1] == '.' || text.s[end - 1] == '-') {
+        end--;
+    }
+    *out = (struct secret_span){at, end, SECRET_API_KEY};
+    return true;
 }
 
 static bool prefix_at(struct str text, size_t at, struct secret_span *out)
 {
     for (size_t i = 0; i < secret_n_prefixes; i++) {
-        const struct secret_prefix *p = &secret_prefixes[i];
-        size_t len;
-        size_t end;
-        bool has_digit = false;
+        if (secret_prefixes[i].text[0] == text.s[at] &&
+            has_prefix(text, at, &secret_prefixes[i], out)) {
+            return true;
+        }
+    }
+    return false;
+}
 
-        if (p->text[0] != text.s[at]) {
-            continue;
-        }
-        len = strlen(p->text);
-        end = at + len;
-        if (text.len - at < len + p->min ||
-            memcmp(text.s + at, p->text, len) != 0 ||
-            !is_border(text, at, p->text)) {
-            continue;
-        }
-        while (end < text.len && is_rest(p->rest, (unsigned char)text.s[end])) {
+/*
+ * What AWS gives out beside the id that ends at `at`: 40 of base64, by
+ * themselves, soon after it.
+ */
+static bool aws_pair(struct str text, size_t at, struct secret_span *out)
+{
+    size_t from = at;
+    size_t limit = at + MAX_PAIR < text.len ? at + MAX_PAIR : text.len;
+
+    if (at < AWS_ID || (memcmp(text.s + at - AWS_ID, "AKIA", 4) != 0 &&
+                        memcmp(text.s + at - AWS_ID, "ASIA", 4) != 0)) {
+        return false;
+    }
+    while (from < limit) {
+        size_t end = from;
+        bool has_digit = false;
+        bool has_small = false;
+
+        while (end < text.len && end < from + AWS_SECRET + 1 &&
+               (secret_is_alnum((unsigned char)text.s[end]) ||
+                text.s[end] == '/' || text.s[end] == '+')) {
             has_digit = has_digit || (text.s[end] >= '0' && text.s[end] <= '9');
+            has_small = has_small || (text.s[end] >= 'a' && text.s[end] <= 'z');
             end++;
         }
-        if (end - at - len < p->min || end - at - len > p->max || !has_digit ||
-            (end < text.len && is_word_byte((unsigned char)text.s[end]))) {
-            continue;
+        if (end - from == AWS_SECRET && has_digit && has_small) {
+            *out = (struct secret_span){from, end, SECRET_API_KEY};
+            return true;
         }
-        while (text.s[end - 1] == '.' || text.s[end - 1] == '-') {
-            end--;
-        }
-        *out = (struct secret_span){at, end, SECRET_API_KEY};
-        return true;
+        from = end + 1;
     }
     return false;
 }
@@ -222,13 +252,24 @@ static bool jwt_at(struct str text, size_t at, struct secret_span *out)
     return n_parts >= 3;
 }
 
+/* Past the blanks after a scheme's name, also as addresses write them. */
+static size_t skip_gap(struct str text, size_t at)
+{
+    size_t from = secret_skip_blanks(text, at);
+
+    if (from == at && secret_starts(text, at, "%20")) {
+        return at + 3;
+    }
+    return from > at ? from + secret_quote_at(text, from) : at;
+}
+
 static bool bearer_at(struct str text, size_t at, struct secret_span *out)
 {
-    bool is_bearer = secret_starts(text, at, "bearer ");
-    bool is_basic = !is_bearer && secret_starts(text, at, "basic ");
-    size_t from = at + (is_bearer ? 7 : 6);
+    bool is_bearer = secret_starts(text, at, "bearer");
+    bool is_basic = !is_bearer && secret_starts(text, at, "basic");
     size_t head = at > 24 ? at - 24 : 0;
     size_t n_digits;
+    size_t from;
     size_t end;
 
     if (!is_bearer &&
@@ -236,9 +277,12 @@ static bool bearer_at(struct str text, size_t at, struct secret_span *out)
                                 0) != SIZE_MAX)) {
         return false;
     }
+    at += is_bearer ? 6 : 5;
+    from = skip_gap(text, at);
     end = token_end(text, from, &n_digits);
     *out = (struct secret_span){from, end, SECRET_TOKEN};
-    return end - from >= (is_bearer ? MIN_BEARER : MIN_BASIC) && n_digits > 0;
+    return from > at && end - from >= (is_bearer ? MIN_BEARER : MIN_BASIC) &&
+           n_digits > 0;
 }
 
 /* --- private keys --- */
@@ -313,161 +357,63 @@ static bool address_at(struct str text, size_t at, struct secret_span *out)
     return false;
 }
 
-/* --- cards --- */
-
-static bool is_luhn(const char *digits, size_t n)
-{
-    int sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        int d = digits[n - 1 - i] - '0';
-
-        d = i % 2 ? d * 2 : d;
-        sum += d > 9 ? d - 9 : d;
-    }
-    return sum % 10 == 0;
-}
-
-/* Does a network give out numbers that begin so and are so long? */
-static bool is_issued(const char *digits, size_t n)
-{
-    int two = (digits[0] - '0') * 10 + digits[1] - '0';
-    int four = two * 100 + (digits[2] - '0') * 10 + digits[3] - '0';
-
-    if (digits[0] == '4') {
-        return n == 16 || n == 13 || n == 19;
-    }
-    if (two == 34 || two == 37) {
-        return n == 15;
-    }
-    if (two == 36 || two == 38 || (four >= 3000 && four <= 3059)) {
-        return n == 14;
-    }
-    return n == 16 &&
-           ((two >= 51 && two <= 55) || four == 6011 || two == 65 ||
-            two == 62 || (four >= 2221 && four <= 2720) ||
-            (four >= 6440 && four <= 6499) || (four >= 3528 && four <= 3589));
-}
-
-/* Is a number of something else named in the two words before? */
-static bool is_ordered(struct str text, size_t at)
-{
-    static const char *const words[] = {
-        "order",   "tracking", "invoice",  "ticket",  "imei",   "serial",
-        "bestell", "auftrag",  "rechnung", "sendung", "pedido", "commande",
-        "ordine",  "iccid",    "barcode",  "ean",     "isbn",   "article"};
-    struct str before = str_sub(text, at > 32 ? at - 32 : 0, at);
-    size_t n_spaces = 0;
-    size_t from = before.len;
-
-    while (from > 0 && n_spaces < 3) {
-        from--;
-        n_spaces += before.s[from] == ' ';
-        if (before.s[from] == '\n') {
-            break;
-        }
-    }
-    before = str_sub(before, from, before.len);
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (str_ifind(before, str_of(words[i]), 0) != SIZE_MAX) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* As cards are printed: all together, or 4-4-4-4, 4-6-5, 4-6-4, 4-4-4-4-3. */
-static bool is_grouped(const size_t *groups, size_t n)
-{
-    if (n == 1) {
-        return true;
-    }
-    if (groups[0] != 4) {
-        return false;
-    }
-    if (n == 3) {
-        return groups[1] == 6 && (groups[2] == 5 || groups[2] == 4);
-    }
-    return n >= 4 && groups[1] == 4 && groups[2] == 4 &&
-           (groups[3] == 4 || n == 4);
-}
-
-static bool card_at(struct str text, size_t at, struct secret_span *out)
-{
-    unsigned char before = at > 0 ? (unsigned char)text.s[at - 1] : ' ';
-    char digits[MAX_CARD];
-    size_t groups[6] = {0};
-    size_t n = 0;
-    size_t n_groups = 1;
-    size_t i = at;
-    char gap = '\0';
-
-    if (is_word_byte(before) || strchr("+./", before)) {
-        return false;
-    }
-    for (; i < text.len; i++) {
-        char c = text.s[i];
-
-        if (c >= '0' && c <= '9') {
-            if (n == MAX_CARD) {
-                return false;
-            }
-            digits[n++] = c;
-            groups[n_groups - 1]++;
-        } else if ((c == ' ' || c == '-') && (gap == '\0' || gap == c) &&
-                   n_groups < 6 && i + 1 < text.len && text.s[i + 1] >= '0' &&
-                   text.s[i + 1] <= '9') {
-            gap = c;
-            n_groups++;
-        } else {
-            break;
-        }
-    }
-    *out = (struct secret_span){at, i, SECRET_CARD};
-    return n >= 13 && is_grouped(groups, n_groups) && is_issued(digits, n) &&
-           is_luhn(digits, n) &&
-           !(i < text.len && is_word_byte((unsigned char)text.s[i])) &&
-           !is_ordered(text, at);
-}
-
 /* --- the walk --- */
 
-/* Labels also begin after _ . - and, in camelCase, at a capital. */
+/*
+ * Labels also begin after _ . -, in camelCase at a capital, after "\n", and
+ * some inside of a word, like PGPASSWORD.
+ */
 static bool is_label_border(struct str text, size_t at)
 {
     unsigned char c = (unsigned char)text.s[at];
     unsigned char before = at > 0 ? (unsigned char)text.s[at - 1] : ' ';
 
     return !secret_is_alnum(before) || c >= 0x80 ||
-           (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z');
+           (c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z') ||
+           strchr("pwkstaPWKSTA", c) != NULL || secret_is_escaped(text, at);
 }
 
 static bool any_at(struct str text, size_t at, unsigned what,
                    struct secret_span *out)
 {
-    bool is_inside = at > 0 && is_word_byte((unsigned char)text.s[at - 1]);
+    unsigned char first = (unsigned char)text.s[at];
+    unsigned char second =
+        at + 1 < text.len ? (unsigned char)text.s[at + 1] : 0;
+    bool is_inside = at > 0 && is_word_byte((unsigned char)text.s[at - 1]) &&
+                     !secret_is_escaped(text, at);
 
-    if ((what & B_PREFIX) && !is_inside && prefix_at(text, at, out)) {
+    if ((what & B_PREFIX) && is_pair(first, second) &&
+        prefix_at(text, at, out)) {
         return true;
     }
-    if ((what & B_LABEL) && is_label_border(text, at) &&
-        secret_said(text, at, out)) {
+    if ((what & B_LABEL) &&
+        is_pair(secret_small(first), secret_small(second)) &&
+        is_label_border(text, at) && secret_said(text, at, out)) {
         return true;
     }
     if ((what & B_TOKEN) && !is_inside &&
         (jwt_at(text, at, out) || bearer_at(text, at, out))) {
         return true;
     }
-    return ((what & B_DIGIT) && card_at(text, at, out)) ||
-           ((what & B_DASH) && pem_at(text, at, out)) ||
+    return ((what & B_DIGIT) && secret_card(text, at, out)) ||
+           ((what & B_DASH) &&
+            (pem_at(text, at, out) || secret_option(text, at, out))) ||
            ((what & B_COLON) && address_at(text, at, out));
 }
 
 bool secret_scan_find(struct str text, size_t at, struct secret_span *out)
 {
+    struct secret_span pair;
+    bool has_pair = at <= text.len && aws_pair(text, at, &pair);
+
+    (void)pthread_once(&once, make_tables);
     for (; at < text.len; at++) {
         unsigned what = begins[(unsigned char)text.s[at]];
 
+        if (has_pair && at == pair.from) {
+            *out = pair;
+            return true;
+        }
         if (what && any_at(text, at, what, out)) {
             return true;
         }
@@ -475,25 +421,33 @@ bool secret_scan_find(struct str text, size_t at, struct secret_span *out)
     return false;
 }
 
-/* One walk, all spans starred. */
+static bool star(char *text, const struct secret_span *span)
+{
+    bool is_changed = false;
+
+    for (size_t i = span->from; i < span->to; i++) {
+        if (text[i] != '\n' && text[i] != '\r' && text[i] != '*') {
+            text[i] = '*';
+            is_changed = true;
+        }
+    }
+    return is_changed;
+}
+
+/* One walk, all spans starred, each after the next was found: one may show by
+ * what stands before it. */
 static size_t mask_once(char *text, size_t len)
 {
     struct str view = {text, len};
     struct secret_span span;
+    struct secret_span next;
     size_t count = 0;
-    size_t at = 0;
+    bool has_one = secret_scan_find(view, 0, &span);
 
-    while (secret_scan_find(view, at, &span)) {
-        bool is_changed = false;
-
-        for (size_t i = span.from; i < span.to; i++) {
-            if (text[i] != '\n' && text[i] != '\r' && text[i] != '*') {
-                text[i] = '*';
-                is_changed = true;
-            }
-        }
-        at = span.to;
-        count += is_changed;
+    while (has_one) {
+        has_one = secret_scan_find(view, span.to, &next);
+        count += star(text, &span);
+        span = next;
     }
     return count;
 }

@@ -4,13 +4,16 @@
  *
  * API keys of the common providers by their prefixes, bearer and JSON web
  * tokens, private keys, card numbers with a valid checksum, passwords in
- * addresses ("postgres://user:…@host"), and passwords and keys that are said
- * as such ("password: …", "mein Passwort ist …", "密码是…"). What only looks
+ * addresses ("postgres://user:…@host") and on command lines ("mysql -p…"), and
+ * passwords, PINs and keys that are said as such: in sentences of some twenty
+ * languages ("mein Passwort ist …", "密码是…"), in code and configuration
+ * (PGPASSWORD=…), in JSON and in JSON that is quoted in it. What only looks
  * random (hashes, UUIDs, order numbers, images in base64) is none.
  *
  * A guess either way: a secret without prefix or label is not found, and a
  * word after "password:" may be no password. secret_tables.c has the
- * words; secret_said.c the rules for what is said.
+ * labels; secret_said.c the rules for how things are said, secret_value.c those
+ * for what a value looks like.
  * Thread-safety: pure functions; nothing is allocated.
  */
 #ifndef TEXT_SECRET_SCAN_H
