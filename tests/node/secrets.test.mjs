@@ -117,6 +117,81 @@ onEachBackend("secrets", (open, backend) => {
     assert.deepEqual(holds(again.text), []);
   });
 
+  /* Each holds "Zx9Lagoon" (or its halves) where no text rule alone finds it. */
+  const odd = [
+    [{ type: "text", text: "use sk-ant-api03-Zx9Lagoon" },
+      { type: "text", text: "fakefakefake0123456789AA for it" }],
+    [{ type: "text", text: "my password is" }, { type: "text", text: "Zx9Lagoon" }],
+    [{ type: "tool_use", id: "1", name: "login",
+      input: { user: "ada", password: "blue moon Zx9Lagoon" } }],
+    [{ type: "tool_use", id: "1", name: "login",
+      input: { passwords: ["first one", "the Zx9Lagoon"] } }],
+    [{ type: "tool_use", id: "1", name: "set_env",
+      input: { env: [{ value: "hush Zx9Lagoon", name: "DB_PASSWORD" }] } }],
+    [{ type: "tool_use", id: "1", name: "run",
+      input: { args: JSON.stringify({ login: { password: "a \"Zx9Lagoon\"" } }) } }],
+    [{ type: "tool_use", id: "1", name: "map",
+      input: { ["sk-ant-api03-Zx9Lagoon0123456789AA"]: "admin" } }],
+    [{ type: "tool_result", tool_use_id: "1",
+      content: [{ type: "text", text: "{\"password\": \"Zx9Lagoon\"}" }] }],
+    [{ type: "tool_use", id: "1", name: "key", input: { lines: [
+      "-----BEGIN PRIVATE KEY-----", "MIIEvgZx9LagoonQIBADANBgkqhkiG9w0BAQ",
+      "-----END PRIVATE KEY-----"] } }],
+    "PGPASSWORD=Zx9Lagoon psql -h db",
+    "Password:\nZx9Lagoon",
+    "I have changed my password to Zx9Lagoon, fine?",
+    "passphrase: gentle river Zx9Lagoon morning",
+    "log: {\\\"user\\\":\\\"a\\\",\\\"password\\\":\\\"Zx9Lagoon\\\"}",
+  ];
+  const leaks = (text) => [...text.matchAll(/.{0,60}Lagoon.{0,20}/gi)].map(String);
+
+  /* What the log keeps beside what was sent. */
+  async function derived(server) {
+    return (await server.clew("export", "-")).stdout.split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.stringify({ ...JSON.parse(line), content: null }))
+      .join("\n");
+  }
+
+  test("they are found in blocks, fields and odd spellings", async () => {
+    const server = await open();
+    const api = server.api(await server.key("default", "write"));
+    const turns = odd.map((content, i) => ({ role: i % 2 ? "assistant" : "user",
+      content }));
+    turns.push({ role: "user", name: "ada password: Zx9Lagoon",
+      channel: "web token=Zx9Lagoon1", content: "I live in Hamburg" });
+    for (const turn of turns) {
+      const answer = await api.post("/api/v1/turns", { user_id: "ada", ...turn });
+      isOk(answer, 201);
+      const chat = answer.body.chat.id;
+      isOk(await api.post(`/api/v1/chats/${chat}/close`, {}));
+      assert.deepEqual(leaks(await everything(api, chat)), []);
+    }
+    assert.deepEqual(leaks(await derived(server)), []);
+    const { items } = isOk(await api.post("/api/v1/recall",
+      { query: "Zx9Lagoon", user_id: "ada" }));
+    assert.deepEqual(items.filter((item) => item.why?.text > 0), []);
+    assert.equal(JSON.parse((await server.clew("verify", "--json")).stdout).ok,
+      true);
+  });
+
+  test("numbers that a field calls a PIN are starred, others stay", async () => {
+    const server = await open();
+    const api = server.api(await server.key("default", "write"));
+    const input = { pin: 48151623, code: 48151624, max_tokens: 48151625,
+      commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+      password_policy: "min12chars", key: "user_2024" };
+    const { turn } = isOk(await api.post("/api/v1/turns", { user_id: "ada",
+      role: "assistant", content: [{ type: "tool_use", id: "1", name: "unlock",
+        input }] }), 201);
+    const shown = isOk(await api.get(`/api/v1/chats/${turn.chat_id}/turns`));
+    assert.deepEqual(shown.items[0].content[0].input,
+      { ...input, pin: "********" });
+    const { items } = isOk(await api.post("/api/v1/recall",
+      { query: "unlock 48151623", user_id: "ada" }));
+    assert.doesNotMatch(JSON.stringify(items), /48151623/);
+  });
+
   test("titles, goals and thoughts are read like talk", async () => {
     const server = await open();
     const api = server.api();
@@ -147,6 +222,10 @@ onEachBackend("secrets", (open, backend) => {
     const server = await open({ args: ["--set", "redact.mode=off"] });
     const answers = await tell(server);
     const chat = answers[0].body.chat.id;
+    for (const content of odd) {
+      isOk(await server.api().post("/api/v1/turns",
+        { user_id: "eve", role: "user", content }), 201);
+    }
     assert.equal(holds(await everything(server.api(), chat)).length, 2);
     const listed = await server.clew("secrets", "--json");
     assert.deepEqual(holds(listed.stdout), []);
@@ -161,6 +240,7 @@ onEachBackend("secrets", (open, backend) => {
     assert.equal(masked.masked, report.found);
     const left = JSON.parse((await server.clew("secrets", "--json")).stdout);
     assert.equal(left.found, 0, JSON.stringify(left));
+    assert.deepEqual(leaks(await derived(server)), []);
     assert.deepEqual(holds(await everything(server.api(), chat)), []);
     assert.equal(JSON.parse((await server.clew("verify", "--json")).stdout).ok,
       true);

@@ -17,6 +17,7 @@
 #include "engine/chat/place.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/core/trace.h"
 #include "engine/core/updates.h"
@@ -92,7 +93,14 @@ enum clew_status capture_prepare(const struct engine *engine,
     out->stored_at_ms = now_ms;
     out->created_at_ms =
         input->created_at_ms == CAPTURE_NOW ? now_ms : input->created_at_ms;
-    status = redact_content(engine, arena, &out->text, &out->content, err);
+    status = content_redact(engine, arena, &out->text, &out->content, err);
+    /* both are shown with the turn, the name is looked for */
+    if (status == CLEW_OK) {
+        status = redact_text(engine, arena, &out->name, err);
+    }
+    if (status == CLEW_OK) {
+        status = redact_text(engine, arena, &out->channel, err);
+    }
     out->token_count = (int64_t)text_token_estimate(out->text);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - stars over secrets, in texts and in the strings of JSON. See
- * redact.h.
+ * redact.c - stars over secrets in texts and messages. See redact.h;
+ * redact_tree.c has what stands in JSON.
  */
 #include "engine/core/redact.h"
 
@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define JSON_BYTES ((size_t)256 << 20)
-/* Longer values of a field named "password" are texts, and read as such. */
-#define FIELD_BYTES 256
 
 enum redact_mode redact_mode(const struct engine *engine)
 {
@@ -52,74 +50,6 @@ enum clew_status redact_text(const struct engine *engine, struct arena *arena,
 
 /* --- JSON --- */
 
-/* A new string with stars, or NULL: nothing to hide, or no memory. */
-static json_t *starred(struct arena *arena, const char *name,
-                       const json_t *string, bool *out_failed)
-{
-    struct str text = json_text(string);
-    struct str before = text;
-    struct secret_span span;
-
-    if (redact_str(arena, &text, NULL) != CLEW_OK) {
-        *out_failed = true;
-        return NULL;
-    }
-    if (text.s == before.s && name && text.len < FIELD_BYTES) {
-        /* {"password": "…"}: the label is the field */
-        char *said =
-            arena_printf(arena, "%.64s: \"%.*s\"", name, (int)text.len, text.s);
-        char *copy = arena_copy(arena, text.s, text.len);
-
-        if (!said || !copy) {
-            *out_failed = true;
-            return NULL;
-        }
-        if (secret_scan_find(str_of(said), 0, &span)) {
-            memset(copy, '*', text.len);
-            text.s = copy;
-        }
-    }
-    if (text.s == before.s) {
-        return NULL;
-    }
-    string = json_stringn(text.s, text.len);
-    *out_failed = *out_failed || !string;
-    return (json_t *)(uintptr_t)string;
-}
-
-/* Depth is bounded by the parser. */
-static bool walk(struct arena *arena, json_t *json, bool *out_failed)
-{
-    bool is_changed = false;
-    const char *name;
-    json_t *value;
-    json_t *fresh;
-    void *next;
-    size_t i;
-
-    if (json_is_array(json)) {
-        json_array_foreach (json, i, value) {
-            fresh = json_is_string(value)
-                        ? starred(arena, NULL, value, out_failed)
-                        : NULL;
-            is_changed = walk(arena, value, out_failed) || is_changed || fresh;
-            if (fresh && json_array_set_new(json, i, fresh) != 0) {
-                *out_failed = true;
-            }
-        }
-    }
-    json_object_foreach_safe(json, next, name, value)
-    {
-        fresh = json_is_string(value) ? starred(arena, name, value, out_failed)
-                                      : NULL;
-        is_changed = walk(arena, value, out_failed) || is_changed || fresh;
-        if (fresh && json_object_set_new(json, name, fresh) != 0) {
-            *out_failed = true;
-        }
-    }
-    return is_changed;
-}
-
 static enum clew_status write_json(struct arena *arena, const json_t *tree,
                                    struct str *out, struct clew_error *err)
 {
@@ -143,27 +73,14 @@ enum clew_status redact_json(struct arena *arena, struct str *json,
                              struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
-    bool is_failed = false;
     bool is_changed = false;
     json_t *tree = NULL;
 
     if (!json->s || json_parse(*json, &tree, NULL) != CLEW_OK) {
         return CLEW_OK;
     }
-    if (json_is_string(tree)) {
-        json_t *fresh = starred(arena, NULL, tree, &is_failed);
-
-        is_changed = fresh != NULL;
-        if (fresh) {
-            json_decref(tree);
-            tree = fresh;
-        }
-    } else {
-        is_changed = walk(arena, tree, &is_failed);
-    }
-    if (is_failed) {
-        status = clew_no_memory(err);
-    } else if (is_changed) {
+    status = redact_tree(arena, &tree, &is_changed, err);
+    if (status == CLEW_OK && is_changed) {
         status = write_json(arena, tree, json, err);
     }
     json_decref(tree);

@@ -34,8 +34,16 @@ enum clew_status redact_str(struct arena *arena, struct str *text,
 enum clew_status redact_text(const struct engine *engine, struct arena *arena,
                              struct str *text,
                              struct clew_error *err) CLEW_MUST_CHECK;
-/* JSON text with the secrets in its strings starred; itself if it has none or
- * is no JSON. Changed JSON is written anew. */
+/*
+ * Star the secrets of a tree: in strings, names, and numbers and strings whose
+ * field says that they are one ("pin": 1234; {"name": "DB_PASS", "value": …});
+ * also one that is split over the blocks of a message or the strings of a list.
+ */
+enum clew_status redact_tree(struct arena *arena, json_t **tree,
+                             bool *out_changed,
+                             struct clew_error *err) CLEW_MUST_CHECK;
+/* JSON text, the same way; itself if it has none or is no JSON. Changed JSON is
+ * written anew. */
 enum clew_status redact_json(struct arena *arena, struct str *json,
                              struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -12,6 +12,7 @@
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/read_log.h"
+#include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
@@ -96,7 +97,7 @@ static enum clew_status redact_line(const struct engine *engine,
         if (content->type == DB_TEXT) {
             sent = (struct str){content->p, content->len};
         }
-        status = redact_content(engine, arena, &said, &sent, err);
+        status = content_redact(engine, arena, &said, &sent, err);
         *text = db_text(said);
         *content = db_text(sent);
     }

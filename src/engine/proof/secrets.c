@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "engine/core/engine.h"
+#include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/core/rows.h"
 #include "engine/feed/model_use.h"
@@ -38,6 +39,8 @@ static const struct place {
 } places[] = {
     {"chat", "title", SECRETS_TEXT},
     {"chat", "summary", SECRETS_TEXT},
+    {"turn", "name", SECRETS_TEXT},
+    {"turn", "channel", SECRETS_TEXT},
     {"turn", "text", SECRETS_TEXT},
     {"turn", "content", SECRETS_JSON}, /* only where nothing is to be kept */
     {"action", "detail", SECRETS_JSON},
@@ -219,21 +222,32 @@ static void show(struct looking *l, const struct row *row, size_t place,
         .around = arena_copy(l->arena, masked.s + from, to - from)};
 }
 
+static bool is_turn_text(const struct looking *l, size_t place)
+{
+    return strcmp(export_kinds[l->kind].type, "turn") == 0 &&
+           strcmp(places[place].column, "text") == 0;
+}
+
+/* What was sent, of a row of turns. */
+static struct str content_of(const struct looking *l, const struct row *row)
+{
+    struct str content = {NULL, 0};
+
+    for (size_t i = 0; i < N_PLACES; i++) {
+        if (kinds[i] == l->kind && strcmp(places[i].column, "content") == 0) {
+            content = row->texts[columns[i]];
+        }
+    }
+    return content;
+}
+
 static enum clew_status mask_turn(struct looking *l, struct store_tx *tx,
                                   const struct row *row, struct str text,
                                   struct clew_error *err)
 {
-    size_t column = 0;
-    struct str content;
-    enum clew_status status;
-
-    for (size_t i = 0; i < N_PLACES; i++) {
-        if (kinds[i] == l->kind && strcmp(places[i].column, "content") == 0) {
-            column = columns[i];
-        }
-    }
-    content = row->texts[column];
-    status = redact_content(l->engine, &l->scratch, &text, &content, err);
+    struct str content = content_of(l, row);
+    enum clew_status status =
+        content_redact(l->engine, &l->scratch, &text, &content, err);
     return status == CLEW_OK ? db_exec(tx, &MASK_TURN,
                                        DB_ARGS(row->keys[0], row->keys[1],
                                                db_text(text), db_text(content)),
@@ -264,6 +278,24 @@ static enum clew_status write_text(struct looking *l, struct store_tx *tx,
     return db_exec(tx, &updates[place], args, 1 + kind->n_keys, err);
 }
 
+/* The text of one column with its secrets starred; itself if it has none. */
+static enum clew_status star(struct looking *l, const struct row *row,
+                             size_t place, struct str *text,
+                             struct clew_error *err)
+{
+    struct str before = *text;
+    enum clew_status status = places[place].form == SECRETS_JSON
+                                  ? redact_json(&l->scratch, text, err)
+                                  : redact_str(&l->scratch, text, err);
+
+    if (status == CLEW_OK && text->s == before.s && is_turn_text(l, place)) {
+        status =
+            content_redact_blocks(&l->scratch, text, content_of(l, row), err);
+        *text = status == CLEW_OK && str_eq(*text, before) ? before : *text;
+    }
+    return status;
+}
+
 static enum clew_status look_at(struct looking *l, struct store_tx *tx,
                                 struct row *row, size_t place,
                                 struct clew_error *err)
@@ -278,9 +310,7 @@ static enum clew_status look_at(struct looking *l, struct store_tx *tx,
         return CLEW_OK;
     }
     l->report->n_rows++;
-    status = places[place].form == SECRETS_JSON
-                 ? redact_json(&l->scratch, &masked, err)
-                 : redact_str(&l->scratch, &masked, err);
+    status = star(l, row, place, &masked, err);
     if (status != CLEW_OK) {
         return status;
     }
@@ -294,8 +324,7 @@ static enum clew_status look_at(struct looking *l, struct store_tx *tx,
         return CLEW_OK;
     }
     l->report->n_masked++;
-    if (strcmp(kind->type, "turn") == 0 &&
-        strcmp(places[place].column, "text") == 0) {
+    if (is_turn_text(l, place)) {
         return mask_turn(l, tx, row, text, err);
     }
     row->texts[columns[place]] = masked;

@@ -71,8 +71,9 @@ enum clew_status doc_searched(const struct engine *engine, struct arena *arena,
                               const struct turn *turn, struct str *out,
                               struct clew_error *err)
 {
+    struct str content = turn->content;
     struct str inputs;
-    enum clew_status status = content_inputs(arena, turn->content, &inputs);
+    enum clew_status status = content_inputs(arena, content, &inputs);
 
     *out = turn->text;
     if (status != CLEW_OK) {
@@ -81,7 +82,17 @@ enum clew_status doc_searched(const struct engine *engine, struct arena *arena,
     if (inputs.len == 0) {
         return CLEW_OK;
     }
-    status = redact_text(engine, arena, &inputs, err);
+    /* a field's name says more of its value than a line of text can */
+    if (redact_mode(engine) != REDACT_OFF) {
+        status = redact_json(arena, &content, err);
+    }
+    if (status == CLEW_OK && content.s != turn->content.s &&
+        content_inputs(arena, content, &inputs) != CLEW_OK) {
+        return clew_no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status = redact_text(engine, arena, &inputs, err);
+    }
     if (status == CLEW_OK) {
         *out = str_of(arena_printf(arena, "%.*s\n%.*s", (int)turn->text.len,
                                    turn->text.s, (int)inputs.len, inputs.s));
