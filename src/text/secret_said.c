@@ -325,6 +325,9 @@ static bool try_gap(struct saying *s, size_t label, size_t first)
         if (strchr(".?!\n;\"", text.s[i])) {
             break;
         }
+        if (len > 0 && secret_starts(text, i, "://")) {
+            continue;
+        }
         if (len > 0) {
             /* name="pw2" is another attribute, "postal code: A1" another code
              */

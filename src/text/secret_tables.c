@@ -136,6 +136,7 @@ const struct secret_label secret_labels[] = {
     {"geheimzahl", SAY_PIN, 0},
     {"hasł", SAY_PASSWORD, LABEL_STEM},
     {"hesl", SAY_PASSWORD, LABEL_STEM},
+    {"identified by", SAY_PASSWORD, 0},
     {"jelsz", SAY_PASSWORD, LABEL_STEM},
     {"jelszó", SAY_PASSWORD, 0},
     {"jsessionid", SAY_KEY, 0},
@@ -175,8 +176,10 @@ const struct secret_label secret_labels[] = {
     {"phrase secrète", SAY_PHRASE, 0},
     {"pin", SAY_PIN, 0},
     {"pin code", SAY_PIN, 0},
+    {"pin kod", SAY_PIN, 0},
     {"pin number", SAY_PIN, 0},
     {"pin-code", SAY_PIN, 0},
+    {"pin-kod", SAY_PIN, 0},
     {"pin-nummer", SAY_PIN, 0},
     {"pincode", SAY_PIN, 0},
     {"pinkod", SAY_PIN, 0},
@@ -256,16 +259,16 @@ const struct secret_label secret_labels[] = {
 const size_t secret_n_labels = sizeof(secret_labels) / sizeof(secret_labels[0]);
 
 const struct secret_is secret_is[] = {
-    {"is", JOIN_IS},        {"was", JOIN_IS},       {"lautet", JOIN_IS},
-    {"luidt", JOIN_IS},     {"lyder", JOIN_IS},     {"brzmi", JOIN_IS},
-    {"zní", JOIN_IS},       {"ist", JOIN_FOREIGN},  {"war", JOIN_FOREIGN},
-    {"es", JOIN_FOREIGN},   {"era", JOIN_FOREIGN},  {"est", JOIN_FOREIGN},
-    {"jest", JOIN_FOREIGN}, {"é", JOIN_FOREIGN},    {"è", JOIN_FOREIGN},
-    {"är", JOIN_FOREIGN},   {"это", JOIN_FOREIGN},  {"είναι", JOIN_FOREIGN},
-    {"هي", JOIN_FOREIGN},   {"هو", JOIN_FOREIGN},   {"है", JOIN_FOREIGN},
-    {"là", JOIN_FOREIGN},   {"este", JOIN_FOREIGN}, {"adalah", JOIN_FOREIGN},
-    {"היא", JOIN_FOREIGN},  {"er", JOIN_FOREIGN},   {"wurde", JOIN_FOREIGN},
-    {NULL, JOIN_NONE}};
+    {"is", JOIN_IS},        {"was", JOIN_IS},        {"lautet", JOIN_IS},
+    {"luidt", JOIN_IS},     {"lyder", JOIN_IS},      {"brzmi", JOIN_IS},
+    {"zní", JOIN_IS},       {"ist", JOIN_FOREIGN},   {"war", JOIN_FOREIGN},
+    {"es", JOIN_FOREIGN},   {"era", JOIN_FOREIGN},   {"est", JOIN_FOREIGN},
+    {"jest", JOIN_FOREIGN}, {"é", JOIN_FOREIGN},     {"è", JOIN_FOREIGN},
+    {"är", JOIN_FOREIGN},   {"это", JOIN_FOREIGN},   {"είναι", JOIN_FOREIGN},
+    {"هي", JOIN_FOREIGN},   {"هو", JOIN_FOREIGN},    {"है", JOIN_FOREIGN},
+    {"là", JOIN_FOREIGN},   {"este", JOIN_FOREIGN},  {"adalah", JOIN_FOREIGN},
+    {"היא", JOIN_FOREIGN},  {"er", JOIN_FOREIGN},    {"wurde", JOIN_FOREIGN},
+    {"will be", JOIN_GAP},  {"should be", JOIN_GAP}, {NULL, JOIN_NONE}};
 const char *const secret_is_spaceless[] = {
     ":",    "=",    "：",   "＝",   "是",   "为",   "為", "改成",
     "改为", "改為", "设为", "現在", "现在", "今は", "は", "を",

@@ -373,7 +373,8 @@ bool secret_is_template(struct str value)
     bool is_known = false;
 
     if (value.len == 0 || is_place(value) || str_starts(value, STR("~/")) ||
-        str_starts(value, STR("./")) || str_starts(value, STR("../")) ||
+        str_starts(value, STR("./")) || str_starts(value, STR("//")) ||
+        str_starts(value, STR("../")) ||
         str_find(value, STR("://"), 0) != SIZE_MAX) {
         return true;
     }
@@ -421,9 +422,10 @@ static size_t line_end(struct str text, size_t at)
 static bool is_rule(struct str line)
 {
     static const char *const words[] = {
-        "character", "chars",  "letter", "digit",   "minim",   "at least",
-        "must",      "should", "please", "contact", "ask ",    "symbol",
-        "zeichen",   "mindes", "caract", "lettre",  "characte"};
+        "character", "chars",  "letter", "digit",  "minim",
+        "at least",  "must",   "should", "please", "contact",
+        "ask ",      "symbol", "миним",  "символ", "leave ",
+        "zeichen",   "mindes", "caract", "lettre", "characte"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (str_ifind(line, str_of(words[i]), 0) != SIZE_MAX) {
@@ -539,11 +541,16 @@ static bool is_prose(const struct saying *s, struct str value,
 {
     size_t at = secret_skip_blanks(s->text, s->to);
 
-    if (s->is_quoted || l->n_letters < value.len || at == s->to ||
-        at >= s->text.len || !secret_is_alnum((unsigned char)s->text.s[at])) {
+    if (s->is_quoted || at == s->to || at >= s->text.len ||
+        !secret_is_alnum((unsigned char)s->text.s[at])) {
         return false;
     }
-    return value.len <= MIN_PASSWORD ||
+    if (l->n_letters < value.len && l->n_digits + 1 < value.len) {
+        return false;
+    }
+    /* "100k leaked", "8-20 characters" */
+    return (value.len <= MIN_PASSWORD &&
+            (l->n_digits == 0 || l->n_digits + 1 == value.len)) ||
            is_rule(str_sub(s->text, s->from, line_end(s->text, s->from)));
 }
 
@@ -596,7 +603,9 @@ static bool is_password(const struct saying *s, struct str value,
                 (is_strong(l) || memchr(value.s, ' ', value.len))) ||
                is_hard;
     case JOIN_NONE:
-        return value.len >= MIN_STRONG && is_mixed(l) && l->is_keylike;
+        return value.len >= MIN_STRONG && is_mixed(l) &&
+               (l->is_keylike ||
+                (s->is_quoted && !memchr(value.s, ' ', value.len)));
     }
     return false;
 }
@@ -613,9 +622,9 @@ static bool is_key(const struct saying *s, struct str value,
         return value.len >= MIN_BARE && l->n_turns >= 3 && !l->is_hex &&
                !memchr(value.s, '/', value.len);
     }
-    if (is_named && value.len >= MIN_TIGHT_KEY && value.len < MIN_KEY) {
+    if (is_named && value.len >= MIN_TIGHT_KEY) {
         return !memchr(value.s, ' ', value.len) &&
-               !memchr(value.s, '.', value.len);
+               (value.len >= MIN_KEY || !memchr(value.s, '.', value.len));
     }
     return s->join <= JOIN_GAP && l->is_keylike && value.len >= MIN_KEY;
 }
@@ -629,8 +638,10 @@ bool secret_is_value(const struct saying *s)
         return false;
     }
     switch (s->say) {
-    case SAY_PASSWORD:
     case SAY_PHRASE:
+        return (s->join == JOIN_MARK || s->is_quoted || is_strong(&l)) &&
+               is_password(s, value, &l);
+    case SAY_PASSWORD:
         return is_password(s, value, &l);
     case SAY_WEAK:
         return value.len >= MIN_STRONG && is_strong(&l) &&
