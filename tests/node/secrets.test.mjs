@@ -198,14 +198,31 @@ onEachBackend("secrets", (open, backend) => {
     const title = `key ${key}`;
     const chat = await api.post("/api/v1/chats", { user_id: "ada", title });
     isOk(chat, 201);
-    const texts = [chat,
+    const named = await api.post("/api/v1/chats",
+      { user_id: "ada", channel: `web ${key}` });
+    const memory = await api.post("/api/v1/memories", { user_id: "ada",
+      type: "fact", summary: "the shop", tags: [key, `pw=${password}`] });
+    const texts = [chat, named, memory,
       await api.patch(`/api/v1/chats/${chat.body.id}`, { title }),
       await api.post("/api/v1/efforts", { user_id: "ada", goal: title }),
       await api.post("/api/v1/memory", { prompt: `The shop's ${title}`,
-        agent_id: "a", agent_name: "A", context: title, type: "contribute" }),
+        agent_id: "a", agent_name: title, context: title, type: "contribute" }),
     ].map((answer) => answer.text).join("\n");
     assert.deepEqual(holds(texts), []);
     assert.deepEqual(holds((await server.clew("export", "-")).stdout), []);
+  });
+
+  test("titles of an import are read like talk", async () => {
+    const server = await open();
+    const file = path.join(server.data, "..", "conversations.json");
+    fs.writeFileSync(file, JSON.stringify([{ uuid: "c1", name: `key ${key}`,
+      created_at: "2026-01-02T03:04:05Z", updated_at: "2026-01-02T03:04:05Z",
+      chat_messages: [{ uuid: "m1", sender: "human", text: "I live in Hamburg",
+        created_at: "2026-01-02T03:04:05Z" }] }]));
+    await server.clew("import", file, "--user", "ada");
+    const { stdout } = await server.clew("export", "-");
+    assert.match(stdout, /Hamburg/);
+    assert.deepEqual(holds(stdout), []);
   });
 
   test("drop keeps nothing, off keeps all", async () => {

@@ -13,6 +13,7 @@
 #include "engine/chat/timeout.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/redact.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 
@@ -318,13 +319,19 @@ enum clew_status chat_create(struct engine *engine, const struct scope *scope,
                              struct arena *arena, const struct chat_new *input,
                              struct chat *out_chat, struct clew_error *err)
 {
+    struct chat_new masked = *input;
     struct work work = {.engine = engine,
                         .arena = arena,
-                        .input = input,
+                        .input = &masked,
                         .now_ms = clock_now_ms(engine->clock)};
-    enum clew_status status =
-        store_write(engine->store, scope, do_create, &work, err);
+    enum clew_status status = redact_text(engine, arena, &masked.title, err);
 
+    if (status == CLEW_OK) {
+        status = redact_text(engine, arena, &masked.channel, err);
+    }
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, do_create, &work, err);
+    }
     if (status == CLEW_OK) {
         *out_chat = work.chat;
     }
@@ -519,14 +526,19 @@ enum clew_status chat_patch(struct engine *engine, const struct scope *scope,
                             const struct chat_change *change,
                             struct chat *out_chat, struct clew_error *err)
 {
+    struct chat_change masked = *change;
+    struct str title = change->title ? *change->title : (struct str){NULL, 0};
     struct work work = {.engine = engine,
                         .arena = arena,
                         .id = id,
-                        .change = change,
+                        .change = &masked,
                         .now_ms = clock_now_ms(engine->clock)};
-    enum clew_status status =
-        store_write(engine->store, scope, do_patch, &work, err);
+    enum clew_status status = redact_text(engine, arena, &title, err);
 
+    masked.title = change->title ? &title : NULL;
+    if (status == CLEW_OK) {
+        status = store_write(engine->store, scope, do_patch, &work, err);
+    }
     if (status == CLEW_OK) {
         *out_chat = work.chat;
     }
