@@ -114,6 +114,8 @@ struct analysis_options {
     const struct str *known_names;
     size_t n_known_names;
     bool has_no_keywords; /* leave them out: nobody will look at them */
+    /* "Friday", "5 March": the last one, for the text asks for what was. */
+    bool looks_back;
 };
 
 enum clew_status analysis_run(struct arena *arena, struct str text,

@@ -209,6 +209,18 @@ describe("what is typed", () => {
     assert.equal(found("--until", ago(0.9).slice(0, 10)).length, 2, "a day is all of it");
   });
 
+  test("a day or a month that is typed without a year is the last one", () => {
+    const now = Date.now();
+    const said = (at) => Date.parse(json("turn", "--user", "eve", "--at", at, "hm").turn.created_at);
+    for (const at of ["5 march", "October 9", "25 dec", "12.03.", "31.12.", "1. August", "march", "May",
+      "in June", "september", "Friday", "jueves", "14 juillet"]) {
+      const time = said(at);
+      assert.ok(time <= now + 1000 && time > now - 367 * 86400e3, `${at}: ${new Date(time).toISOString()}`);
+    }
+    const day = new Date(said("tomorrow"));
+    assert.ok(day > now && day < now + 86400e3 * 1.1, String(day));
+  });
+
   test("tables fit 80 columns and give ids that can be typed", () => {
     const commands = [...clew(home, ["help"]).stdout
       .matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map((match) => match[1]);

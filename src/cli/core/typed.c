@@ -297,16 +297,35 @@ static bool span_of(struct str text, int64_t *out_ms)
     return false;
 }
 
-/* The date that is all of the text. */
-static bool words_of(struct arena *arena, struct str text, struct str zone,
-                     int64_t now_ms, struct date *out)
+/* Is a date all of the text, but for a short word that leads to it: "in June",
+ * "le 14 juillet"? */
+static bool is_whole(const struct analysis *analysis)
 {
-    struct analysis_options options = {
-        .time_ms = now_ms, .timezone = zone, .has_no_keywords = true};
-    struct analysis analysis;
+    const struct token *first = analysis->tokens.items;
+    const struct date *date = analysis->dates;
+    size_t lead = analysis->n_dates == 1 ? date->span.first_token : 0;
 
-    if (analysis_run(arena, text, &options, &analysis, NULL) != CLEW_OK ||
-        analysis.n_dates != 1 || analysis.dates[0].text.len + 1 < text.len) {
+    return analysis->n_dates == 1 && lead <= 1 &&
+           (lead == 0 || first->to - first->from == 2) &&
+           date->span.to + 1 >= analysis->text.len;
+}
+
+/* The date a text is. People ask for what was: a day without a year is the
+ * last one. */
+static bool words_of(struct arena *arena, const char *lead, struct str text,
+                     struct str zone, int64_t now_ms, struct date *out)
+{
+    struct analysis_options options = {.time_ms = now_ms,
+                                       .timezone = zone,
+                                       .has_no_keywords = true,
+                                       .looks_back = true};
+    struct analysis analysis;
+    char *led = arena_printf(arena, "%s%.*s", lead, (int)text.len, text.s);
+
+    if (!led ||
+        analysis_run(arena, str_of(led), &options, &analysis, NULL) !=
+            CLEW_OK ||
+        !is_whole(&analysis)) {
         return false;
     }
     *out = analysis.dates[0];
@@ -327,6 +346,25 @@ static struct str with_capitals(struct arena *arena, struct str text)
     return copy ? (struct str){copy, text.len} : text;
 }
 
+/* The same with what a sentence would say before it: "in May" is no verb,
+ * "am 12.03." no number. */
+static bool led_words_of(struct arena *arena, struct str text, struct str zone,
+                         int64_t now_ms, struct date *out)
+{
+    static const char *const leads[] = {"", "in ", "am "};
+    struct str shown = with_capitals(arena, text);
+
+    if (words_of(arena, "", text, zone, now_ms, out)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+        if (words_of(arena, leads[i], shown, zone, now_ms, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * The moment a text means at `now_ms` in the zone: RFC 3339, a day, or words.
  * `is_end`: of a stretch of time its end, else its beginning.
@@ -336,7 +374,6 @@ static bool typed_time(struct arena *arena, struct str text, struct str zone,
 {
     struct date date;
     int64_t span;
-    char *last;
 
     if (text.len > 10 && clock_parse(text, out_ms)) {
         return true; /* a moment; a day alone is a day of the zone */
@@ -349,18 +386,8 @@ static bool typed_time(struct arena *arena, struct str text, struct str zone,
         *out_ms = now_ms;
         return true;
     }
-    if (!words_of(arena, text, zone, now_ms, &date) &&
-        !words_of(arena, with_capitals(arena, text), zone, now_ms, &date)) {
+    if (!led_words_of(arena, text, zone, now_ms, &date)) {
         return false;
-    }
-    /* people ask for what was: a day of the week is the last one */
-    last = arena_printf(arena, "last %.*s", (int)text.len, text.s);
-    if (date.from_ms > now_ms && date.is_relative && last) {
-        struct date past;
-
-        if (words_of(arena, str_of(last), zone, now_ms, &past)) {
-            date = past;
-        }
     }
     *out_ms = is_end ? date.to_ms - 1 : date.from_ms;
     return true;

@@ -306,14 +306,37 @@ static bool has_german_day(const struct tokens *tokens)
     return false;
 }
 
+/* "am 3.12.", "vom 12.03.": a day and its month where only German has the
+ * word before; not "I am 3.12 m tall". */
+static bool has_german_number(struct str text, const struct tokens *tokens)
+{
+    for (size_t i = 0; i + 1 < tokens->count; i++) {
+        struct str word = tokens->items[i].folded;
+        struct tokens own = *tokens;
+        struct date_item items[3] = {{.class = DC_ON}};
+        size_t n = 1;
+
+        own.language = TEXT_GERMAN;
+        if ((str_eq(word, STR("am")) || str_eq(word, STR("vom")) ||
+             str_eq(word, STR("zum"))) &&
+            !(i > 0 && str_eq(tokens->items[i - 1].folded, STR("i"))) &&
+            split_day_month(text, &own, i + 1, items, &n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * A text too short to tell its language by function words may tell it by its
  * days: "semana que vem" is no Spanish, "Il martedì vado in piscina" no
  * English.
  */
-static enum text_language neighbour_of(const struct tokens *tokens)
+static enum text_language neighbour_of(struct str text,
+                                       const struct tokens *tokens)
 {
-    if (tokens->count <= SHORT_ITEMS && has_german_day(tokens)) {
+    if (tokens->count <= SHORT_ITEMS &&
+        (has_german_day(tokens) || has_german_number(text, tokens))) {
         return TEXT_GERMAN; /* though "am" is English, too */
     }
     /* one word alone may be another's: "hier" */
@@ -352,7 +375,7 @@ bool date_items_read(struct str text, const struct tokens *tokens,
     struct tokens own = *tokens;
     enum text_language language;
 
-    own.language = neighbour_of(tokens);
+    own.language = neighbour_of(text, tokens);
     if (read_items(text, &own, items, out_n) == 0) {
         return false;
     }

@@ -14,20 +14,37 @@
 
 /* ---- times of day ---- */
 
+/* The part of the day behind an hour: "la tarde", "abends"; -1 if none is. */
+static int64_t part_behind(const struct date_item *item)
+{
+    int64_t part = item->class == DC_DAYPART ? item->value
+                   : item->class == DC_DAILY ? item->value - 1
+                                             : -1;
+
+    return item->breaks || item->language == TEXT_ENGLISH || part >= DP_NOON
+               ? -1
+               : part;
+}
+
+/* An hour up to 12 in that part of the day. */
+static int64_t hour_in(int64_t part, int64_t hour)
+{
+    bool is_late =
+        part == DP_NIGHT ? hour >= 6 && hour < 12 : part != DP_MORNING;
+
+    return hour % 12 + (is_late ? 12 : 0);
+}
+
 /* Minutes of the day that an hour from 1 to 24 means, by the part of the day
- * behind it: "8 Uhr", "a las ocho de la tarde", "9 утра". */
+ * behind it: "8 Uhr", "a las ocho de la tarde", "9 утра", "8 Uhr abends". */
 static int64_t minute_of_hour(const struct date_parser *p, size_t *at,
                               int64_t hour)
 {
-    const struct date_item *part = date_item_at(p, *at);
+    int64_t part = part_behind(date_item_at(p, *at));
 
-    if (part->class == DC_DAYPART && part->value < DP_NOON && !part->breaks &&
-        part->language != TEXT_ENGLISH && hour <= 12) {
-        bool is_late = part->value == DP_NIGHT ? hour >= 6 && hour < 12
-                                               : part->value != DP_MORNING;
-
+    if (part >= 0) {
         *at += 1;
-        return (hour % 12 + (is_late ? 12 : 0)) * 60;
+        return (hour <= 12 ? hour_in(part, hour) : hour % 24) * 60;
     }
     /* between 1 and 7 people mean the afternoon */
     return hour == 12 ? 720 : hour <= 7 ? (hour + 12) * 60 : hour % 24 * 60;
@@ -114,6 +131,13 @@ bool date_take_time(const struct date_parser *p, size_t *at, bool may_be_bare,
             item->value < 780 && !(half->is_risky && half->breaks)) {
             *out_minute = item->value % 720 + half->value * 720;
             next++;
+        } else if (half->class == DC_DAILY && part_behind(half) >= 0) {
+            next++; /* "8:30 abends" */
+            if (item->value < 780) {
+                *out_minute =
+                    hour_in(part_behind(half), item->value / 60) * 60 +
+                    item->value % 60;
+            }
         }
         *at = next;
         return true;

@@ -19,7 +19,8 @@ static int64_t floor_div(int64_t value, int64_t by)
 
 static struct date_ref ref_of(const struct analysis_options *options)
 {
-    struct date_ref ref = {.now_utc = options->time_ms};
+    struct date_ref ref = {.now_utc = options->time_ms,
+                           .looks_back = options->looks_back};
 
     ref.now_local = zone_to_local(options->timezone, ref.now_utc);
     ref.today = floor_div(ref.now_local, CLOCK_DAY_MS);
@@ -201,6 +202,9 @@ static bool date_at(struct date_parser *parser, const struct tokens *tokens,
     place.to = to < parser->n ? parser->items[to].token : tokens->count;
     parser->ref.seen =
         date_tense_at(tokens, language_of(parser, *at, to), &place);
+    if (parser->ref.looks_back) {
+        parser->ref.seen.bound = TENSE_PAST;
+    }
     if (!date_parse(parser, at, out)) {
         return false;
     }

@@ -66,7 +66,8 @@ enum date_class {
     DC_OCLOCK,
     DC_PART_HOUR, /* "y media": 30; risky: before the hour, "halb neun" */
     DC_EVERY,
-    DC_DAILY, /* daily, mornings, weekdays: again and again */
+    DC_DAILY, /* daily, mornings, weekdays: again and again; `value`: the part
+                 of the day + 1 that "abends" is behind an hour */
     DC_LATER, /* later: 1, earlier: -1 */
     DC_EVE,
     DC_DAY_WORD, /* "day" of "Christmas Day" is DC_UNIT */
@@ -161,7 +162,8 @@ struct date_ref {
     int64_t year;
     int month;
     int day;
-    int weekday; /* 0 = Monday */
+    int weekday;     /* 0 = Monday */
+    bool looks_back; /* analysis_options */
     struct date_tense_seen seen;
     bool has_said;       /* a month was said shortly before: */
     int64_t said_day;    /* the day it was part of */
