@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/config_internal.h"
 #include "base/json.h"
+#include "base/near.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -131,6 +132,24 @@ static bool is_twice(const struct entry *entry, const char *from)
            memcmp(entry->from, from, (size_t)(b - from)) == 0;
 }
 
+/* There is no such key: tell which was meant. */
+static enum clew_status unknown(const char *name, const char *from,
+                                struct clew_error *err)
+{
+    char meant[NEAR_TEXT_SIZE];
+    struct near near;
+
+    near_init(&near, str_of(name));
+    for (size_t i = 0; i < N_KEYS; i++) {
+        if (!is_pattern(&keys[i])) {
+            near_offer(&near, str_of(keys[i].name));
+        }
+    }
+    near_text(&near, "", meant);
+    return clew_fail_field(err, name, "%s: unknown key \"%s\"%s", from, name,
+                           meant);
+}
+
 /*
  * Set `key` to `value`, checked against the table. `from` names the place for
  * errors and for `clew config`: "clew.yaml:12", "CLEW_SERVER_LISTEN".
@@ -148,7 +167,7 @@ static enum clew_status config_set(struct config *config, struct str key,
     (void)snprintf(name, sizeof(name), "%.*s",
                    (int)(key.len < 200 ? key.len : 200), key.s);
     if (!row) {
-        return clew_fail_field(err, name, "%s: unknown key \"%s\"", from, name);
+        return unknown(name, from, err);
     }
     if (is_twice(entry, from)) {
         return clew_fail_field(err, name, "%s: \"%s\" is already set in %s",

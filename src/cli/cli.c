@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "cli/client/client.h"
+#include "cli/core/meant.h"
 #include "cli/core/typed.h"
 
 #include <errno.h>
@@ -106,6 +107,7 @@ static enum clew_status load_defaults(struct cli *cli, struct clew_error *err)
     return config_load("/dev/null", NULL, 0, &cli->config, err);
 }
 
+#define USAGE "usage: clew "
 static enum clew_status check_operands(const struct cli *cli,
                                        struct clew_error *err)
 {
@@ -124,10 +126,9 @@ static enum clew_status check_operands(const struct cli *cli,
                                     command->operands, command->name)
                         : CLEW_OK;
     }
-    return clew_fail(err, CLEW_INVALID,
-                     "usage: clew %s%s%s (see \"clew help %s\")", command->name,
-                     command->operands[0] ? " " : "", command->operands,
-                     command->name);
+    return clew_fail(err, CLEW_INVALID, USAGE "%s%s%s (see \"clew help %s\")",
+                     command->name, command->operands[0] ? " " : "",
+                     command->operands, command->name);
 }
 
 static enum clew_status run(struct cli *cli, struct clew_error *err)
@@ -160,6 +161,21 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
     return status;
 }
 
+/* Where the first operand is nearly a command's second word, "chains conclud",
+ * ask whether that was meant. */
+static void add_meant(const struct cli *cli, struct clew_error *err)
+{
+    const char *word = cli->args.operands[0];
+    size_t len = strlen(err->message);
+    const char *name = meant_below(rows, cli->command, word);
+
+    if (name && (strstr(err->message, word) ||
+                 str_starts(str_of(err->message), STR(USAGE)))) {
+        (void)snprintf(err->message + len, sizeof(err->message) - len,
+                       "; did you mean \"%s\"?", name);
+    }
+}
+
 /* What the server cannot know: which word was not found, where a key goes. */
 static void add_hint(const struct cli *cli, struct clew_error *err)
 {
@@ -179,6 +195,9 @@ static void add_hint(const struct cli *cli, struct clew_error *err)
                        "one, --data DIR or --url URL names another");
     }
     typed_blame(cli, err);
+    if (cli->args.n_operands > 0) {
+        add_meant(cli, err);
+    }
 }
 
 static void print_error(bool as_json, const struct clew_error *err)
@@ -206,31 +225,28 @@ static void print_error(bool as_json, const struct clew_error *err)
 /* The first word names no command. */
 static int unknown(int argc, char *const *argv)
 {
+    const char *meant[MEANT_MAX + 1];
     struct output out;
-    bool found = false;
 
     output_init(&out, stderr);
-    for (const struct cli_row *row = cli_next(rows); row;
-         row = cli_next(row + 1)) {
-        struct str name = str_of(row->command->name);
-
-        if (argc > 0 && str_starts(name, str_of(argv[0])) && argv[0][0]) {
-            (void)fprintf(stderr, "%s\n  %s", found ? "" : "clew: did you mean",
-                          name.s);
-            found = true;
+    if (meant_commands(rows, argc, argv, meant) > 0) {
+        (void)fputs("clew: did you mean\n", stderr);
+        for (size_t i = 0; meant[i]; i++) {
+            (void)fprintf(stderr, "  %s\n", meant[i]);
         }
-    }
-    if (!found && (argc == 0 || argv[0][0] == '-')) {
+    } else if (argc == 0 || argv[0][0] == '-') {
         (void)fputs("clew: no command", stderr);
         if (argc > 0) {
             (void)fputs(", and before one there is no option ", stderr);
             output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
         }
-    } else if (!found) {
+        (void)fputc('\n', stderr);
+    } else {
         (void)fputs("clew: no such command: ", stderr);
         output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
+        (void)fputc('\n', stderr);
     }
-    (void)fputs("\nSee \"clew help\".\n", stderr);
+    (void)fputs("See \"clew help\".\n", stderr);
     return clew_status_exit(CLEW_INVALID);
 }
 

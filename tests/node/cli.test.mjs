@@ -176,6 +176,34 @@ test('a mistake exits with the code of its status', () => {
     assert.equal(JSON.parse(run.stderr).error.code, 'NOT_FOUND');
 });
 
+test('a word that is nearly another asks whether that was meant', () => {
+    for (const [words, meant] of [
+        ['chian', /did you mean\n {2}chains\n {2}chains show/],
+        ['memory', /did you mean\n {2}memories\n/],
+        ['keys lst', /did you mean\n {2}keys list\nSee/],
+        ['sesion end x', /did you mean\n {2}sessions end\nSee/],
+        ['memories shw x', /did you mean "memories show"\?/],
+        ['rebuild link', /did you mean "rebuild links"\?/],
+        ['help recal', /did you mean: recall$/m],
+        ['recall x --untl yesterday', /"--untl"; did you mean "--until"\?/],
+        ['chats --usr=ada', /did you mean "--user"\?/],
+        ['chats --jsn', /did you mean "--json"\?/],
+        ['chats --set serve.listen=1', /did you mean "server.listen"\?/],
+        ['chains conclud', /"conclud" is no id; did you mean "chains conclude"\?/],
+    ]) {
+        const run = clew([...words.split(' '), '--data', dir]);
+        assert.equal(run.status, 2, words);
+        assert.match(run.stderr, meant, words);
+        assert.equal(run.stdout, '');
+    }
+    for (const words of ['search x', 'list', 'resume', 'memories foo',
+        'recall x --verbose', 'recall x -x', 'chats --set a.b=1']) {
+        const run = clew([...words.split(' '), '--data', dir]);
+        assert.equal(run.status, 2, words);
+        assert.doesNotMatch(run.stderr, /did you mean/, words);
+    }
+});
+
 test('config says where a value came from', () => {
     const shown = JSON.parse(clew(['config', '--json', '--set',
         'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/near.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -408,6 +409,46 @@ static void names_are_listed_as_far_as_there_is_room(void **state)
     assert_string_equal(out, "");
 }
 
+static void a_name_is_near_by_what_typing_does(void **state)
+{
+    static const char *const names[] = {
+        "memories", "limit", "until", "status", "link", "ask", "conversation"};
+    static const struct {
+        const char *typed;
+        const char *meant; /* NULL: none is near */
+    } rows[] = {
+        {"memmories", "memories"},
+        {"memory", "memories"},
+        {"LIMIT", "limit"},
+        {"limti", "limit"},
+        {"untl", "until"},
+        {"conv", "conversation"},
+        {"lnk", "link"},
+        {"limit", NULL}, /* no word is its own correction */
+        {"list", NULL},
+        {"log", NULL},
+        {"us", NULL},
+        {"", NULL},
+        {"statistics of a very long sort that nobody would ever type in here",
+         NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct near near;
+
+        near_init(&near, str_of(rows[i].typed));
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+            near_offer(&near, str_of(names[n]));
+        }
+        if (rows[i].meant ? !str_eq(near.name, str_of(rows[i].meant))
+                          : near.name.len > 0) {
+            fail_msg("\"%s\" gave \"%.*s\"", rows[i].typed, (int)near.name.len,
+                     near.name.s ? near.name.s : "");
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +467,7 @@ int main(void)
         cmocka_unit_test(running_digest_goes_on_after_a_look),
         cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),
         cmocka_unit_test(names_are_listed_as_far_as_there_is_room),
+        cmocka_unit_test(a_name_is_near_by_what_typing_does),
     };
 
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

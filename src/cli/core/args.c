@@ -5,6 +5,7 @@
 #include "cli/core/args.h"
 
 #include "base/arena.h"
+#include "base/near.h"
 
 #include <string.h>
 
@@ -70,6 +71,29 @@ static const struct arg_option *option_of(const struct arg_option *own,
     return found ? found : find_short(args_common, word[1]);
 }
 
+/* The long option of this command, or of every one, that was meant. */
+static enum clew_status unknown(const struct arg_option *own, const char *word,
+                                struct clew_error *err)
+{
+    char meant[NEAR_TEXT_SIZE] = "";
+    struct near near;
+
+    if (word[1] == '-') {
+        struct str name = str_of(word + 2);
+
+        near_init(&near, str_sub(name, 0, str_find(name, STR("="), 0)));
+        for (const struct arg_option *at = own; at && at->name; at++) {
+            near_offer(&near, str_of(at->name));
+        }
+        for (const struct arg_option *at = args_common; at->name; at++) {
+            near_offer(&near, str_of(at->name));
+        }
+        near_text(&near, "--", meant);
+    }
+    return clew_fail_field(err, word, "unknown option \"%.80s\"%s", word,
+                           meant);
+}
+
 /* One option at argv[*at], which moves to its last word. */
 static enum clew_status read_option(const struct arg_option *own, int argc,
                                     char *const *argv, int *at,
@@ -80,7 +104,7 @@ static enum clew_status read_option(const struct arg_option *own, int argc,
     const struct arg_option *option = option_of(own, word, &value);
 
     if (!option) {
-        return clew_fail_field(err, word, "unknown option \"%.80s\"", word);
+        return unknown(own, word, err);
     }
     if (!option->value && value) {
         return clew_fail_field(err, option->name, "--%s takes no value",

@@ -4,6 +4,7 @@
  */
 #include "base/config.h"
 #include "cli/core/cli.h"
+#include "cli/core/meant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,10 +72,13 @@ void cli_help_command(const struct output *out, const struct command *command)
 static enum clew_status run_help(struct cli *cli, struct clew_error *err)
 {
     char *words[2] = {NULL, NULL};
+    const char *meant[MEANT_MAX + 1];
+    char names[STR_NAMES_SIZE];
     const struct command *command;
+    int n_words = (int)cli->args.n_operands;
     int n = 0;
 
-    if (cli->args.n_operands == 0) {
+    if (n_words == 0) {
         cli_help_all(&cli->out, cli->rows);
         return CLEW_OK;
     }
@@ -84,10 +88,12 @@ static enum clew_status run_help(struct cli *cli, struct clew_error *err)
             return clew_no_memory(err);
         }
     }
-    command = cli_find(cli->rows, (int)cli->args.n_operands, words, &n);
+    command = cli_find(cli->rows, n_words, words, &n);
     if (!command) {
-        return clew_fail(err, CLEW_NOT_FOUND, "no such command: \"%.80s\"",
-                         cli->args.operands[0]);
+        (void)meant_commands(cli->rows, n_words, words, meant);
+        str_names(meant, names);
+        return clew_fail(err, CLEW_INVALID, "no such command: \"%.80s\"%s%s",
+                         words[0], meant[0] ? "; did you mean: " : "", names);
     }
     cli_help_command(&cli->out, command);
     return CLEW_OK;

@@ -509,11 +509,11 @@ static bool is_field_of(const char *option, const char *field)
  * is "chat_id". NULL if it is not. */
 static const char *operand_of(const struct cli *cli, const char *field)
 {
-    const char *usage = cli->command->operands;
-    size_t len = strcspn(usage, " |");
+    struct str usage = usage_word(cli->command->operands, 0);
+    size_t len = strcspn(usage.s, " |]");
 
     return cli->args.n_operands > 0 && len > 0 &&
-                   str_ieq(str_sub(str_of(usage), 0, len),
+                   str_ieq(str_sub(usage, 0, len),
                            str_sub(str_of(field), 0, len)) &&
                    strcmp(field + len, "_id") == 0
                ? cli->args.operands[0]
