@@ -32,12 +32,13 @@ static const struct {
     {"ROLE", "user assistant system tool"},
     {"KEY-ROLE", "read write admin"},
     {"KIND", "turn memory episode chat"},
-    {"TYPE", "fact event decision effort thought skill preference"},
+    {"TYPE", "fact event decision effort thought skill preference "
+             "instruction report"},
     {"STATE", "active dormant concluded"},
     {"FORM", "text openai anthropic"},
     {"WHICH", "link no_link"},
     {"TASK-STATUS", "pending running done failed"},
-    {"STATUS", "active open resolved reopened abandoned retracted"},
+    {"STATUS", "active open resolved abandoned retracted"},
     {"TIME", "today yesterday 1h 1d 1w"},
     {"KEY=VALUE", NULL},
 };

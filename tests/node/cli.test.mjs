@@ -204,6 +204,26 @@ test('a word that is nearly another asks whether that was meant', () => {
     }
 });
 
+test('memories knows its types and how memories stand', () => {
+    const list = (...words) => clew(['memories', '--data', dir, ...words]);
+    const { result } = onData(['brain', 'contribute', 'The larch behind the ' +
+        'house grows slowly because its soil is dry in summer.']);
+    assert.match(list('--type', 'thought').stdout, /larch/);
+    assert.doesNotMatch(list('--status', 'retracted').stdout, /larch/);
+    onData(['brain', 'retract', result.thought_id]);
+    assert.match(list('--status', 'retracted').stdout, /larch/);
+    assert.doesNotMatch(list('--status', 'active').stdout, /larch/);
+    for (const [words, told] of [
+        [['--type', 'thougts'], /among fact, .*; did you mean "thought"\?/],
+        [['--type', 'song'], /no "song" among fact, preference, event/],
+        [['--status', 'opn'], /--status must be active, open, resolved/],
+    ]) {
+        assert.equal(list(...words).status, 2);
+        assert.match(list(...words).stderr, told);
+    }
+    assert.equal(list('--type', 'skill').status, 0);
+});
+
 test('config says where a value came from', () => {
     const shown = JSON.parse(clew(['config', '--json', '--set',
         'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);

@@ -42,6 +42,34 @@ static enum clew_status read_flag(const struct api_call *call, const char *name,
                                  name);
 }
 
+/* How a memory stands; "retracted", that it was taken back, is none of the
+ * statuses that are stored. */
+static enum clew_status read_status(const struct api_call *call,
+                                    struct memory_filter *filter,
+                                    struct clew_error *err)
+{
+    static const char *const names[] = {"active", "open", "resolved",
+                                        "abandoned"};
+    struct str status = {0};
+    enum clew_status result =
+        api_query_str(call, "status", LIMIT_NAME_BYTES, &status, err);
+
+    if (result != CLEW_OK || status.len == 0) {
+        return result;
+    }
+    filter->is_retracted = str_eq(status, STR("retracted"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (str_eq(status, str_of(names[i]))) {
+            filter->status = status;
+        }
+    }
+    return filter->is_retracted || filter->status.s
+               ? CLEW_OK
+               : clew_fail_field(err, "status",
+                                 "\"status\" must be active, open, resolved, "
+                                 "abandoned or retracted");
+}
+
 static enum clew_status read_filter(struct api_call *call,
                                     struct memory_filter *filter,
                                     struct clew_error *err)
@@ -54,8 +82,7 @@ static enum clew_status read_filter(struct api_call *call,
             api_query_str(call, "type", LIMIT_NAME_BYTES, &filter->type, err);
     }
     if (status == CLEW_OK) {
-        status = api_query_str(call, "status", LIMIT_NAME_BYTES,
-                               &filter->status, err);
+        status = read_status(call, filter, err);
     }
     if (status == CLEW_OK) {
         status =

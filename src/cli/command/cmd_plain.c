@@ -236,14 +236,6 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
                                          .call = route,                        \
                                          __VA_ARGS__}
 
-static const struct arg_option memory_options[] = {
-    {"user", 'U', "ID", NULL, "whose"},
-    {"type", 0, "TYPE", NULL, "fact, event, decision, effort, thought, skill"},
-    {"status", 0, "STATUS", NULL, "active, open, resolved, retracted ..."},
-    {"tag", 0, "TAG", NULL, "with this tag"},
-    {"chat", 'C', "CHAT", NULL, "drawn from this chat"},
-    PAGE_OPTIONS,
-    END_OF_OPTIONS};
 static const struct arg_option episode_options[] = {
     {"chat", 'C', "CHAT", NULL, "of this chat"}, PAGE_OPTIONS, END_OF_OPTIONS};
 static const struct arg_option link_options[] = {
@@ -258,9 +250,6 @@ static const struct arg_option analyse_options[] = {
 
 PLAIN(health, "health", "", 0, 0, "ask a server how it is; 0 if it is well",
       "health --url http://127.0.0.1:2539", NULL, "GET /healthz", .show = NULL);
-PLAIN(memories, "memories", "", 0, 0, "list what was kept, newest first",
-      "memories --user ada --type fact", memory_options, "GET /api/v1/memories",
-      .show = show_memories);
 PLAIN(memories_show, "memories show", "MEMORY", 1, 1,
       "show one memory and where it came from", "memories show " ID, NULL,
       "GET /api/v1/memories/{}", .show = show_memory);

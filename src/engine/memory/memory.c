@@ -74,7 +74,7 @@ DB_SQL(SELECT_REFS,
 #define FILTERS(at)                                                            \
     " AND ($2 = '' OR type = $2) AND ($3 = '' OR status = $3)"                 \
     " AND ($4 = '' OR ',' || tags || ',' LIKE $4 ESCAPE '\\')"                 \
-    " AND ($5 = 1 OR retracted_at IS NULL)"                                    \
+    " AND ($5 = 1 OR ($5 = 2) = (retracted_at IS NOT NULL))"                   \
     " AND (" at " < $6 OR (" at " = $6 AND id < $7))"                          \
     " AND ($9 = '' OR LOWER(summary) LIKE $9 ESCAPE '\\'"                      \
     " OR LOWER(COALESCE(resolution, '')) LIKE $9 ESCAPE '\\')"                 \
@@ -557,7 +557,9 @@ enum clew_status memory_list(struct store_tx *tx, struct arena *arena,
     args[n++] = db_text(filter->type.s ? filter->type : STR(""));
     args[n++] = db_text(filter->status.s ? filter->status : STR(""));
     args[n++] = db_text(tag);
-    args[n++] = db_int(filter->with_retracted);
+    args[n++] = db_int(filter->is_retracted     ? 2
+                       : filter->with_retracted ? 1
+                                                : 0);
     args[n++] = db_int(is_first ? INT64_MAX : filter->before_time_ms);
     args[n++] = before;
     args[n++] = db_int(filter->limit);

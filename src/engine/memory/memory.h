@@ -163,6 +163,7 @@ struct memory_filter {
     struct uuid before_id;
     int64_t limit;
     bool with_retracted;
+    bool is_retracted; /* only those */
 };
 enum clew_status memory_list(struct store_tx *tx, struct arena *arena,
                              const struct memory_filter *filter,
