@@ -122,6 +122,39 @@ onEachBackend("link decisions", (open) => {
       JSON.stringify(joined));
   });
 
+  test("a person's word parts and joins at once, and the last one counts", async () => {
+    const { id, first, user } = await third("How thick should the layer be?");
+    isOk(await api.post("/api/v1/turns", { user_id: user, chat_id: id, role: "user",
+      content: "Didn't we talk about cork boards for the cellar floor?",
+      created_at: new Date(day(9) + 120000).toISOString() }), 201);
+    const links = await decided(api, id);
+    const link = links.find((one) => one.other_chat_id === first);
+    const train = links.find((one) => one.other_chat_id !== first);
+    const say = async (one, outcome) => isOk(await api.post(`/api/v1/links/${one.id}/feedback`, { outcome }));
+    const shown = async () => JSON.stringify(isOk(await api.post(`/api/v1/chats/${id}/context`, { budget_tokens: 2000 })));
+    const joined = async () => isOk(await api.get(`/api/v1/episodes?user_id=${user}`)).items
+      .filter((one) => one.type === "cross_chat").flatMap((one) => one.chat_ids);
+    assert.equal(link.decision, "link");
+    assert.match(await shown(), /breathe/);
+    assert.ok((await joined()).includes(first));
+    await say(link, "incorrect");
+    assert.doesNotMatch(await shown(), /breathe/);
+    assert.deepEqual(await joined(), []);
+    /* nothing that is said later decides it anew */
+    isOk(await api.post("/api/v1/turns", { user_id: user, chat_id: id, role: "user",
+      content: "As we discussed, the cork boards for the timber floor of the cellar",
+      created_at: new Date(day(9) + 240000).toISOString() }), 201);
+    assert.deepEqual(await joined(), []);
+    await say(link, "correct");
+    assert.match(await shown(), /breathe/);
+    assert.ok((await joined()).includes(first));
+    if (train) {
+      assert.equal(train.decision, "no_link");
+      await say(train, "incorrect");
+      assert.ok((await joined()).includes(train.other_chat_id));
+    }
+  });
+
   test("outcomes are inferred: left alone, gone on with, left at once", async () => {
     /* kept apart, and left for another chat */
     const apart = await third("What does a wedding cake for sixty people cost?");

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/capture/read_task.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_feedback.h"
 #include "engine/read/verdicts.h"
 #include "task/worker.h"
 
@@ -281,7 +282,7 @@ static void what_a_person_said_of_a_link_stands(void **state)
     world_use_reader(&talk.world);
     two_chats(&weather, &python);
     next = sms(10 * DAY, "Oh, and what is it on Thursday?")->turn.chat_id;
-    assert_int_equal(chatlink_decision_feedback(
+    assert_int_equal(chatlink_feedback(
                          &talk.world.engine, &talk.world.scope,
                          &talk.world.arena, &talk.last.updates.links[0].id,
                          false, &judged, NULL),

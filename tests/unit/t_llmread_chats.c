@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_feedback.h"
 #include "engine/core/advice.h"
 #include "engine/proof/forget.h"
 
@@ -229,7 +230,7 @@ static struct uuid join_by_words(struct uuid *weather, bool is_confirmed)
     assert_true(chatlink_decision_is_link(decision));
     if (is_confirmed) {
         assert_int_equal(
-            chatlink_decision_feedback(&talk.world.engine, &talk.world.scope,
+            chatlink_feedback(&talk.world.engine, &talk.world.scope,
                                        &talk.world.arena, &decision->id, true,
                                        &judged, NULL),
             CLEW_OK);

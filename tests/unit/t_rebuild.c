@@ -13,6 +13,7 @@
 #include "engine/chat/chat.h"
 #include "engine/chat/session.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_feedback.h"
 #include "engine/chatlink/chatlink_tuning.h"
 #include "engine/core/task.h"
 #include "engine/effort/effort_thread.h"
@@ -309,7 +310,7 @@ static void do_links(struct history *h)
     assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
                                      &count, &err));
     if (count > 0) {
-        assert_ok(chatlink_decision_feedback(
+        assert_ok(chatlink_feedback(
             ENGINE, SCOPE, ARENA, &links[pick(h, (unsigned)count)].id,
             pick(h, 2) == 0, &link, &err));
     }
@@ -966,7 +967,7 @@ static void tunings_and_reverts_are_replayed(void **state)
         assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
                                          &count, &err));
         for (size_t k = 0; k < count; k++) {
-            assert_ok(chatlink_decision_feedback(
+            assert_ok(chatlink_feedback(
                 ENGINE, SCOPE, ARENA, &links[k].id, false, &judged, &err));
         }
         n_judged += count;

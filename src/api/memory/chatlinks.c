@@ -7,6 +7,7 @@
 #include "api/answer/forms.h"
 #include "base/limits.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_feedback.h"
 #include "engine/chatlink/chatlink_tuning.h"
 
 #define HISTORY 100
@@ -119,8 +120,8 @@ enum clew_status links_feedback(struct api_call *call, struct clew_error *err)
         return clew_fail_field(err, "outcome",
                                "\"outcome\" must be correct or incorrect");
     }
-    status = chatlink_decision_feedback(call->engine, &call->scope, call->arena,
-                                        &id, is_correct, &link, err);
+    status = chatlink_feedback(call->engine, &call->scope, call->arena, &id,
+                               is_correct, &link, err);
     if (status != CLEW_OK) {
         return status;
     }

@@ -369,10 +369,18 @@ static const char *title_of(struct cli *cli, json_t *known, const char *id)
     return title;
 }
 
+/* A person said that it was wrong: it is the other way round. */
+static bool is_taken_back(const json_t *link)
+{
+    return strcmp(cli_field(link, "outcome_by"), "feedback") == 0 &&
+           strcmp(cli_field(link, "outcome"), "incorrect") == 0;
+}
+
 static void show_link(struct cli *cli, json_t *known, const json_t *link,
                       size_t width)
 {
-    bool is_link = strcmp(cli_field(link, "decision"), "link") == 0;
+    bool was_link = strcmp(cli_field(link, "decision"), "link") == 0;
+    bool is_link = was_link != is_taken_back(link);
     const json_t *score = json_object_get(link, "algorithmic");
     const json_t *signals = json_object_get(link, "signals");
     const json_t *seen = json_object_get(signals, "seen");
@@ -385,8 +393,11 @@ static void show_link(struct cli *cli, json_t *known, const json_t *link,
 
     output_text(&cli->out, OUTPUT_NAME,
                 str_of(show_id(cli, cli_field(link, "id"), width)));
-    (void)fprintf(cli->out.file, "  %s, %.0f %% of %.0f needed, %s%s%s\n",
-                  is_link ? "joined" : "not joined",
+    (void)fprintf(cli->out.file, "  %s%s, %.0f %% of %.0f needed, %s%s%s\n",
+                  is_link == was_link ? ""
+                  : is_link           ? "now "
+                                      : "no longer ",
+                  is_link || was_link ? "joined" : "not joined",
                   100 * json_number_value(score),
                   100 * json_number_value(json_object_get(link, "threshold")),
                   cli_when(cli, link, "created_at"),

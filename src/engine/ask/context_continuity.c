@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/chat/turn.h"
+#include "engine/chatlink/chatlink_decision.h"
 #include "engine/core/budget.h"
 #include "engine/core/rows.h"
 #include "engine/read/claim_spans.h"
@@ -38,8 +39,8 @@ DB_SQL(SELECT_LINKED,
        "SELECT c.id, c.title, c.summary, c.last_seq, c.last_activity_at"
        " FROM link_decisions d"
        " JOIN chats c ON c.tenant = d.tenant AND c.id = d.other_chat_id"
-       " WHERE d.tenant = $1 AND d.chat_id = $2 AND d.decision = 'link'"
-       " ORDER BY +d.created_at DESC, d.id DESC LIMIT $3");
+       " WHERE d.tenant = $1 AND d.chat_id = $2 AND " CHATLINK_STANDS(
+           "d.") " ORDER BY +d.created_at DESC, d.id DESC LIMIT $3");
 /* What was said there last; g is the letter of a question (claim_spans.h),
  * which comes with the reply that followed. */
 DB_SQL(SELECT_CLAIMS,

@@ -255,7 +255,8 @@ static enum clew_status tell(struct turn_work *work,
 /* Nothing follows from a link that may be wrong but the link. */
 static bool is_sure(const struct chatlink_decision *decision)
 {
-    return str_eq(decision->confidence, STR("high"));
+    return str_eq(decision->confidence, STR("high")) ||
+           chatlink_decision_is_said(decision);
 }
 
 enum clew_status chatlink_apply(struct batch_work *batch,
@@ -263,7 +264,7 @@ enum clew_status chatlink_apply(struct batch_work *batch,
                                 bool was_link, int64_t now_ms,
                                 struct clew_error *err)
 {
-    bool is_link = chatlink_decision_is_link(decision);
+    bool is_link = chatlink_decision_stands(decision);
     struct episode_join join = {.chat_id = decision->chat_id,
                                 .other_chat_id = decision->other_chat_id,
                                 .link_id = decision->id,
@@ -315,6 +316,18 @@ static bool is_left_to_reader(const struct turn_work *work)
            work->batch->engine->reader;
 }
 
+/* Did a person say already how it is with this pair? */
+static enum clew_status is_said(struct turn_work *work, const struct uuid *id,
+                                bool *out, struct clew_error *err)
+{
+    struct chatlink_decision known;
+    enum clew_status status = chatlink_decision_find(
+        work->batch->tx, work->batch->arena, id, &known, err);
+
+    *out = status == CLEW_OK && chatlink_decision_is_said(&known);
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
 /* Write down one decision, and carry it out. */
 static enum clew_status record(struct turn_work *work,
                                const struct chatlink_candidate *item,
@@ -336,11 +349,18 @@ static enum clew_status record(struct turn_work *work,
                                          .threshold = tuning->threshold,
                                          .created_at_ms = turn->created_at_ms,
                                          .updated_at_ms = turn->created_at_ms};
-    enum clew_status status;
+    bool has_word = false;
+    enum clew_status status = CLEW_OK;
 
     decision.id =
         chatlink_decision_id(work->placement->slot->chat.created_at_ms,
                              &turn->chat_id, &item->profile->chat_id);
+    if (turn->seq > 1) {
+        status = is_said(work, &decision.id, &has_word, err);
+    }
+    if (status != CLEW_OK || has_word) {
+        return status;
+    }
     chatlink_decision_set(&decision, &verdict, NULL);
     decision.signals =
         text_of(batch->arena, signals_of(item, &tuning->weights));

@@ -213,7 +213,7 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
         return status;
     }
     was_link = chatlink_decision_is_link(decision);
-    if (work->opinion.is_there) {
+    if (work->opinion.is_there && !chatlink_decision_is_said(decision)) {
         verdict = chatlink_decide(decision->algorithmic, decision->threshold,
                                   &work->opinion, work->tuning.llm_weight);
         chatlink_decision_set(decision, &verdict, &work->opinion);

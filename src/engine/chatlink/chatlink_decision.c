@@ -66,7 +66,7 @@ DB_SQL(UNJUDGE, "UPDATE link_decisions SET outcome = 'incorrect'"
                 " WHERE tenant = $1 AND id = $2 AND outcome_by = 'inferred'");
 DB_SQL(SELECT_JOINED,
        "SELECT chat_id, other_chat_id FROM link_decisions WHERE tenant = $1"
-       " AND chat_id = ANY($2) AND decision = 'link'");
+       " AND chat_id = ANY($2) AND " CHATLINK_STANDS(""));
 DB_SQL(COUNT_OUTCOME,
        "INSERT INTO link_counters (tenant, n_outcomes) VALUES ($1, 1)"
        " ON CONFLICT (tenant) DO UPDATE SET"
@@ -85,6 +85,19 @@ struct uuid chatlink_decision_id(int64_t chat_created_at_ms,
 bool chatlink_decision_is_link(const struct chatlink_decision *decision)
 {
     return str_eq(decision->decision, STR("link"));
+}
+
+bool chatlink_decision_is_said(const struct chatlink_decision *decision)
+{
+    return str_eq(decision->outcome_by, STR("feedback"));
+}
+
+bool chatlink_decision_stands(const struct chatlink_decision *decision)
+{
+    bool is_wrong = chatlink_decision_is_said(decision) &&
+                    str_eq(decision->outcome, STR("incorrect"));
+
+    return chatlink_decision_is_link(decision) != is_wrong;
 }
 
 void chatlink_decision_set(struct chatlink_decision *decision,
@@ -278,10 +291,6 @@ chatlink_decision_unjudge(struct store_tx *tx,
 struct work {
     struct arena *arena;
     const struct chatlink_filter *filter;
-    const struct uuid *id;
-    bool is_correct;
-    int64_t now_ms;
-    struct chatlink_decision decision;
     struct chatlink_decision *items;
     size_t count;
 };
@@ -325,63 +334,6 @@ enum clew_status chatlink_decision_list(
     if (status == CLEW_OK) {
         *out = work.items;
         *out_count = work.count;
-    }
-    return status;
-}
-
-static enum clew_status note_feedback(struct store_tx *tx,
-                                      const struct work *work,
-                                      struct clew_error *err)
-{
-    struct action_new action = {.kind = ACTION_LINK_FEEDBACK,
-                                .subject = work->id,
-                                .detail = json_object(),
-                                .at_ms = work->now_ms};
-
-    if (!json_set_bool(action.detail, "is_correct", work->is_correct)) {
-        json_decref(action.detail);
-        return clew_no_memory(err);
-    }
-    return action_add(tx, &action, err);
-}
-
-static enum clew_status do_feedback(struct store_tx *tx, void *arg,
-                                    struct clew_error *err)
-{
-    struct work *work = arg;
-    struct chatlink_decision before;
-    bool is_set;
-    enum clew_status status =
-        chatlink_decision_find(tx, work->arena, work->id, &before, err);
-
-    if (status == CLEW_OK) {
-        status =
-            chatlink_decision_judge(tx, work->arena, &before, work->is_correct,
-                                    "feedback", work->now_ms, &is_set, err);
-    }
-    if (status == CLEW_OK) {
-        status = note_feedback(tx, work, err);
-    }
-    return status == CLEW_OK ? chatlink_decision_find(tx, work->arena, work->id,
-                                                      &work->decision, err)
-                             : status;
-}
-
-enum clew_status
-chatlink_decision_feedback(struct engine *engine, const struct scope *scope,
-                           struct arena *arena, const struct uuid *id,
-                           bool is_correct, struct chatlink_decision *out,
-                           struct clew_error *err)
-{
-    struct work work = {.arena = arena,
-                        .id = id,
-                        .is_correct = is_correct,
-                        .now_ms = clock_now_ms(engine->clock)};
-    enum clew_status status =
-        store_write(engine->store, scope, do_feedback, &work, err);
-
-    if (status == CLEW_OK) {
-        *out = work.decision;
     }
     return status;
 }

@@ -50,6 +50,14 @@ struct uuid chatlink_decision_id(int64_t chat_created_at_ms,
                                  const struct uuid *chat_id,
                                  const struct uuid *other_chat_id);
 bool chatlink_decision_is_link(const struct chatlink_decision *decision);
+/* Did a person say whether it was right? Then nobody decides it anew. */
+bool chatlink_decision_is_said(const struct chatlink_decision *decision);
+/* Are the two joined: as it was decided, or not where a person says that this
+ * was wrong? The same of the rows of an alias ("d." or ""), in SQL. */
+bool chatlink_decision_stands(const struct chatlink_decision *decision);
+#define CHATLINK_STANDS(d)                                                     \
+    "(" d "decision = 'link') <> (COALESCE(" d "outcome_by, '') = 'feedback'"  \
+    " AND COALESCE(" d "outcome, '') = 'incorrect')"
 /* Fill decision, agreement, confidence and llm from a verdict. */
 void chatlink_decision_set(struct chatlink_decision *decision,
                            const struct chatlink_verdict *verdict,
@@ -121,11 +129,5 @@ enum clew_status chatlink_decision_list(
     struct engine *engine, const struct scope *scope, struct arena *arena,
     const struct chatlink_filter *filter, struct chatlink_decision **out,
     size_t *out_count, struct clew_error *err) CLEW_MUST_CHECK;
-/* A person says whether it was right. */
-enum clew_status
-chatlink_decision_feedback(struct engine *engine, const struct scope *scope,
-                           struct arena *arena, const struct uuid *id,
-                           bool is_correct, struct chatlink_decision *out,
-                           struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

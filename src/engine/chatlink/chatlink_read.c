@@ -542,7 +542,7 @@ static enum clew_status settle(struct work *work,
     } else if (status == CLEW_OK &&
                (candidate->matter < 0 || decision.llm >= 0 ||
                 (was_link && decision.seq > work->to_seq) ||
-                str_eq(decision.outcome_by, STR("feedback")))) {
+                chatlink_decision_is_said(&decision))) {
         return CLEW_OK; /* a later turn's link is for its own task */
     }
     if (status == CLEW_OK) {

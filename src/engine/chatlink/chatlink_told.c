@@ -220,8 +220,7 @@ static enum clew_status tell(struct telling *t,
             .threshold = t->near.tuning.threshold,
             .created_at_ms = told->turn->created_at_ms};
         status = CLEW_OK;
-    } else if (status == CLEW_OK &&
-               str_eq(decision.outcome_by, STR("feedback"))) {
+    } else if (status == CLEW_OK && chatlink_decision_is_said(&decision)) {
         return CLEW_OK; /* a person knows better */
     }
     return status == CLEW_OK ? write_decision(t, told, &decision, err) : status;

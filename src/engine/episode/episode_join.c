@@ -22,14 +22,19 @@ DB_SQL(ADD_CHAT, "INSERT INTO episode_chats (tenant, episode_id, chat_id,"
                  " ON CONFLICT DO NOTHING");
 DB_SQL(SELECT_LINKED, "SELECT episode_id, chat_id FROM episode_chats"
                       " WHERE tenant = $1 AND link_id = $2 LIMIT 1");
+/* Kept apart, be it by a person's word; that word makes a link sure. */
+#define SAID "COALESCE(outcome_by, '') = 'feedback'"
+#define APART                                                                  \
+    "(decision = 'no_link') <> (" SAID                                         \
+    " AND COALESCE(outcome, '') = 'incorrect')"
 DB_SQL(SELECT_AGAINST,
        "SELECT 1 FROM episode_chats e JOIN link_decisions d ON d.tenant ="
        " e.tenant AND d.id = e.link_id WHERE e.tenant = $1 AND e.episode_id ="
-       " $2 AND d.confidence = 'uncertain' UNION ALL SELECT 1 FROM"
-       " link_decisions WHERE tenant = $1 AND chat_id = $3 AND other_chat_id ="
-       " ANY($4) AND decision = 'no_link' UNION ALL SELECT 1 FROM"
-       " link_decisions WHERE tenant = $1 AND other_chat_id = $3 AND chat_id ="
-       " ANY($4) AND decision = 'no_link' LIMIT 1");
+       " $2 AND d.confidence = 'uncertain' AND NOT (" SAID ")"
+       " UNION ALL SELECT 1 FROM link_decisions WHERE tenant = $1"
+       " AND chat_id = $3 AND other_chat_id = ANY($4) AND " APART
+       " UNION ALL SELECT 1 FROM link_decisions WHERE tenant = $1"
+       " AND other_chat_id = $3 AND chat_id = ANY($4) AND " APART " LIMIT 1");
 DB_SQL(REMOVE_CHAT, "DELETE FROM episode_chats WHERE tenant = $1"
                     " AND episode_id = $2 AND chat_id = $3");
 DB_SQL(REMOVE_CHATS,

@@ -15,6 +15,7 @@
 #include "engine/chat/timeout.h"
 #include "engine/chatlink/chatlink_assess.h"
 #include "engine/chatlink/chatlink_decision.h"
+#include "engine/chatlink/chatlink_feedback.h"
 #include "engine/chatlink/chatlink_read.h"
 #include "engine/chatlink/chatlink_tuning.h"
 #include "engine/core/task.h"
@@ -232,11 +233,10 @@ static enum clew_status feedback_again(struct doing *d, struct clew_error *err)
     enum clew_status status =
         json_get_bool(d->detail, "is_correct", JSON_REQUIRED, &is_correct, err);
 
-    return status == CLEW_OK
-               ? chatlink_decision_feedback(d->engine, d->scope, d->arena,
-                                            &d->action->subject, is_correct,
-                                            &decision, err)
-               : status;
+    return status == CLEW_OK ? chatlink_feedback(d->engine, d->scope, d->arena,
+                                                 &d->action->subject,
+                                                 is_correct, &decision, err)
+                             : status;
 }
 
 static enum clew_status revert_again(struct doing *d, struct clew_error *err)
