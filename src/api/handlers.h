@@ -79,6 +79,7 @@ API_HANDLER(episodes_compact);
 
 /* memory/chatlinks.c */
 API_HANDLER(links_list);
+API_HANDLER(links_get);
 API_HANDLER(links_feedback);
 API_HANDLER(tuning_get);
 API_HANDLER(tuning_revert);

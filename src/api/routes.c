@@ -101,6 +101,8 @@ const struct api_route api_routes[] = {
      "List decisions about links between chats, newest first",
      "listLinks: > [ChatLink]",
      0},
+    {HTTP_GET, "/api/v1/links/{id}", READ, links_get, NULL, NULL,
+     "Read a decision about a link", "getLink: > ChatLink", 0},
     {HTTP_POST, "/api/v1/links/{id}/feedback", WRITE, links_feedback,
      FIELDS("outcome"), NULL, "Say whether a link decision was right",
      "rateLink: outcome > ChatLink", 0},

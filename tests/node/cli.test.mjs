@@ -224,6 +224,34 @@ test('memories knows its types and how memories stand', () => {
     assert.equal(list('--type', 'skill').status, 0);
 });
 
+test('why answers of whatever has an id, as it stands now', () => {
+    const say = (text, ...more) => onData(['turn', '--user', 'una', text, ...more]).turn;
+    const first = say('The kiln in the shed needs a new thermostat.');
+    say('We decided to buy the Wexford thermostat for the kiln.', '--chat', first.chat_id);
+    const effort = onData(['efforts', 'new', 'una', 'mend the kiln']).id;
+    const why = (id) => clew(['why', id, '--data', dir]);
+    const kept = onData(['memories', '--user', 'una', '--chat', first.chat_id]).items;
+    const decision = kept.find((one) => /Wexford/.test(one.summary));
+    assert.match(why(decision.id).stdout, /What the reader sees\n[^]*Wexford.*\d+ %/);
+    onData(['brain', 'retract', decision.id]);
+    assert.match(why(decision.id).stdout, /taken back +just now/);
+    onData(['resolve', effort, 'the fuse was blown']);
+    onData(['reopen', effort]);
+    assert.match(why(effort).stdout,
+        /resolved, just now, by hand\n +- open, just now, by hand/);
+    assert.match(why(effort).stdout, /No turn is behind it/);
+    assert.match(why(`${first.chat_id}:1`).stdout, /Its chat/);
+    const chain = onData(['chains', '--user', 'una']).items[0];
+    assert.match(why(chain.id).stdout, /How it went/);
+    const chat = why(first.chat_id);
+    assert.equal(chat.status, 2);
+    assert.match(chat.stderr, /that is a chat.*CHAT:3/);
+    for (const id of ['0123abcd', 'nothing', '0199c1d2-7a00-7000-8000-000000000001']) {
+        assert.equal(why(id).status, 4);
+        assert.match(why(id).stderr, /nothing has the id/);
+    }
+});
+
 test('config says where a value came from', () => {
     const shown = JSON.parse(clew(['config', '--json', '--set',
         'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);

@@ -135,6 +135,7 @@ onEachBackend("link decisions", (open) => {
     const joined = async () => isOk(await api.get(`/api/v1/episodes?user_id=${user}`)).items
       .filter((one) => one.type === "cross_chat").flatMap((one) => one.chat_ids);
     assert.equal(link.decision, "link");
+    assert.deepEqual(isOk(await api.get(`/api/v1/links/${link.id}`)), link);
     assert.match(await shown(), /breathe/);
     assert.ok((await joined()).includes(first));
     await say(link, "incorrect");

@@ -280,7 +280,7 @@ describe("openapi.json", () => {
     const rest = operations(document).map(([, one]) => one)
       .filter((one) => !one["x-clew-mount"] && !seen.has(one.operationId))
       .map((one) => one.operationId);
-    assert.deepEqual(rest.sort(), ["abandonMemory", "exportAll", "getMetrics", "rateLink", "rateMemory",
+    assert.deepEqual(rest.sort(), ["abandonMemory", "exportAll", "getLink", "getMetrics", "rateLink", "rateMemory",
       "reopenMemory", "resolveMemory", "revertTuning", "streamEvents"]);
   });
 

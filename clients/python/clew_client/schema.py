@@ -2596,6 +2596,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "getHealth": ("GET", "/healthz", True),
     "getIndex": ("GET", "/", True),
     "getLineage": ("GET", "/api/v1/memories/{id}/lineage", True),
+    "getLink": ("GET", "/api/v1/links/{id}", True),
     "getMemory": ("GET", "/api/v1/memories/{id}", True),
     "getMemorySource": ("GET", "/api/v1/memories/{id}/source", True),
     "getMetrics": ("GET", "/metrics", True),

@@ -2622,6 +2622,13 @@ export interface Operations {
     body: undefined;
     answer: Lineage;
   };
+  /** Read a decision about a link */
+  getLink: {
+    params: { id: string };
+    query: undefined;
+    body: undefined;
+    answer: ChatLink;
+  };
   /** Read a memory */
   getMemory: {
     params: { id: string };
@@ -3016,6 +3023,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   getHealth: ["GET", "/healthz", true],
   getIndex: ["GET", "/", true],
   getLineage: ["GET", "/api/v1/memories/{id}/lineage", true],
+  getLink: ["GET", "/api/v1/links/{id}", true],
   getMemory: ["GET", "/api/v1/memories/{id}", true],
   getMemorySource: ["GET", "/api/v1/memories/{id}/source", true],
   getMetrics: ["GET", "/metrics", true],

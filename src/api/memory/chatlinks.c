@@ -100,6 +100,8 @@ enum clew_status links_list(struct api_call *call, struct clew_error *err)
                : status;
 }
 
+API_BY_ID(links_get, struct chatlink_decision, chatlink_decision_get, form_row)
+
 enum clew_status links_feedback(struct api_call *call, struct clew_error *err)
 {
     struct str outcome = {0};

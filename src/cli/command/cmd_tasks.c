@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_tasks.c - `clew tasks` lists later work, `clew why` explains a turn.
+ * cmd_tasks.c - `clew tasks` lists later work.
  */
 #include "base/limits.h"
 #include "cli/core/cli.h"
@@ -71,21 +71,4 @@ const struct command command_tasks = {
     .example = "clew tasks --status failed",
     .options = task_options,
     .run = run_tasks,
-};
-
-static enum clew_status run_why(struct cli *cli, struct clew_error *err)
-{
-    char *path = cli_path(cli, "/api/v1/traces", cli->args.operands[0], "");
-
-    return cli_show(cli, "GET", path, NULL, show_why, err);
-}
-
-const struct command command_why = {
-    .name = "why",
-    .operands = "TURN|CALL",
-    .min_operands = 1,
-    .max_operands = 1,
-    .summary = "say what was decided about a turn or a call, and why",
-    .example = "clew why 0199c1d2-7a00:3",
-    .run = run_why,
 };

@@ -70,6 +70,10 @@ enum clew_status show_rated(struct cli *cli, const json_t *answer,
                             struct clew_error *err);
 enum clew_status show_effort(struct cli *cli, const json_t *answer,
                              struct clew_error *err);
+/* A line of its own above what follows, after an empty one. */
+void show_heading(struct cli *cli, const char *text);
+/* What the reader saw in a turn: `reading` of a trace's decisions. */
+void show_reading(struct cli *cli, const json_t *reading);
 /* A trace in sentences. */
 enum clew_status show_why(struct cli *cli, const json_t *answer,
                           struct clew_error *err);

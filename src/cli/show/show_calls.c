@@ -269,7 +269,7 @@ static void why_act(struct cli *cli, const json_t *part)
 }
 
 /* "fact, 93 %; resolves, 71 %; hedged" */
-static void why_reading(struct cli *cli, const json_t *part)
+void show_reading(struct cli *cli, const json_t *part)
 {
     const json_t *sentence;
     size_t i;
@@ -384,7 +384,7 @@ enum clew_status show_why(struct cli *cli, const json_t *answer,
         const char *name;
         void (*show)(struct cli *cli, const json_t *part);
     } parts[] = {{"boundary", why_place},  {"chains", why_topic},
-                 {"observe", why_act},     {"reading", why_reading},
+                 {"observe", why_act},     {"reading", show_reading},
                  {"links", why_links},     {"link", why_call},
                  {"llm_calls", why_models}};
     const json_t *decisions = json_object_get(answer, "decisions");

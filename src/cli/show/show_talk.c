@@ -30,7 +30,7 @@ static void pair(struct cli *cli, const char *label, const char *value)
     }
 }
 
-static void heading(struct cli *cli, const char *text)
+void show_heading(struct cli *cli, const char *text)
 {
     (void)fputc('\n', cli->out.file);
     output_text(&cli->out, OUTPUT_BOLD, str_of(text));
@@ -51,7 +51,7 @@ static void show_claims(struct cli *cli, const json_t *claims)
     size_t i;
 
     if (json_array_size(claims) > 0) {
-        heading(cli, "What was said of it");
+        show_heading(cli, "What was said of it");
     }
     json_array_foreach (claims, i, claim) {
         item(cli, arena_printf(&cli->arena, "%s (turn %s, %s)",
@@ -67,7 +67,7 @@ static void show_updates(struct cli *cli, const json_t *updates)
     size_t i;
 
     if (json_array_size(updates) > 0) {
-        heading(cli, "How it went");
+        show_heading(cli, "How it went");
     }
     json_array_foreach (updates, i, update) {
         item(cli, arena_printf(&cli->arena, "%s: %s",
@@ -127,7 +127,7 @@ static void show_list(struct cli *cli, const json_t *list, const char *label,
                             extra[0] ? " (" : "", extra, extra[0] ? ")" : "");
     }
     if (text) {
-        heading(cli, label);
+        show_heading(cli, label);
         show_paragraph(cli, "  ", str_of(text));
     }
 }
@@ -138,7 +138,7 @@ static void show_dates(struct cli *cli, const json_t *dates)
     size_t i;
 
     if (json_array_size(dates) > 0) {
-        heading(cli, "When it speaks of");
+        show_heading(cli, "When it speaks of");
     }
     json_array_foreach (dates, i, date) {
         item(cli,
@@ -165,7 +165,7 @@ enum clew_status show_analysis(struct cli *cli, const json_t *answer,
     }
     (void)fputc('\n', cli->out.file);
     if (json_array_size(segments) > 1) {
-        heading(cli, "Part by part");
+        show_heading(cli, "Part by part");
         json_array_foreach (segments, i, segment) {
             item(cli, arena_printf(&cli->arena, "%s (%s, %.0f %%)",
                                    cli_field(segment, "text"),
@@ -213,10 +213,10 @@ enum clew_status show_tuning(struct cli *cli, const json_t *answer,
     }
     (void)fputs(":\n", cli->out.file);
     show_paragraph(cli, "  ", str_of(cli_field(now, "reason")));
-    heading(cli, "What counts how much");
+    show_heading(cli, "What counts how much");
     show_weights(cli, json_object_get(now, "weights"));
     if (json_array_size(history) > 0) {
-        heading(cli, "Before");
+        show_heading(cli, "Before");
     }
     json_array_foreach (history, i, one) {
         item(cli, arena_printf(&cli->arena, "%s: from %.0f %% on, %s",

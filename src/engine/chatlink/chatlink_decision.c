@@ -291,9 +291,35 @@ chatlink_decision_unjudge(struct store_tx *tx,
 struct work {
     struct arena *arena;
     const struct chatlink_filter *filter;
+    const struct uuid *id;
+    struct chatlink_decision decision;
     struct chatlink_decision *items;
     size_t count;
 };
+
+static enum clew_status do_get(struct store_tx *tx, void *arg,
+                               struct clew_error *err)
+{
+    struct work *work = arg;
+
+    return chatlink_decision_find(tx, work->arena, work->id, &work->decision,
+                                  err);
+}
+
+enum clew_status
+chatlink_decision_get(struct engine *engine, const struct scope *scope,
+                      struct arena *arena, const struct uuid *id,
+                      struct chatlink_decision *out, struct clew_error *err)
+{
+    struct work work = {.arena = arena, .id = id};
+    enum clew_status status =
+        store_read(engine->store, scope, do_get, &work, err);
+
+    if (status == CLEW_OK) {
+        *out = work.decision;
+    }
+    return status;
+}
 
 static enum clew_status do_list(struct store_tx *tx, void *arg,
                                 struct clew_error *err)

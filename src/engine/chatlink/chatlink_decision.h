@@ -125,6 +125,12 @@ struct chatlink_filter {
     struct uuid before_id;
     int64_t limit;
 };
+enum clew_status chatlink_decision_get(struct engine *engine,
+                                       const struct scope *scope,
+                                       struct arena *arena,
+                                       const struct uuid *id,
+                                       struct chatlink_decision *out,
+                                       struct clew_error *err) CLEW_MUST_CHECK;
 enum clew_status chatlink_decision_list(
     struct engine *engine, const struct scope *scope, struct arena *arena,
     const struct chatlink_filter *filter, struct chatlink_decision **out,
