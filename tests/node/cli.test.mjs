@@ -150,6 +150,28 @@ test('forget only says what would go unless it is told to', () => {
     assert.equal(find(), 0);
 });
 
+const hasScript = spawnSync('script', ['--version']).status === 0;
+test('on a terminal forget asks, and anything but a yes is a no',
+    { skip: hasScript ? false : 'script is not installed' }, () => {
+    const { turn } = onData(['turn', '--user', 'kim', 'the code is aubergine']);
+    const find = () => onData(['recall', 'aubergine', '--user', 'kim', '--kind',
+        'turn']).items.length;
+    /* the answer comes through the terminal; without one its input ends */
+    const ask = (answer, more = '') => spawnSync('script', ['-qec',
+        `'${bin}' forget --turn ${turn.id} --data '${dir}' ${more}`, '/dev/null'],
+    { input: answer, encoding: 'utf8', env: { ...env, TERM: 'xterm' } });
+    for (const answer of ['n\n', '\n', 'nope\n', 'yesterday\n', '\u0003', '\u0004', '']) {
+        const run = ask(answer);
+        assert.match(run.stdout, /would be forgotten: 1 turn/, answer);
+        assert.match(run.stdout, /Forget this for good\? \[y\/N\]/, answer);
+        assert.equal(find(), 1, JSON.stringify(answer));
+    }
+    assert.doesNotMatch(ask('y\n', '--dry-run').stdout, /\[y\/N\]/);
+    assert.equal(find(), 1);
+    assert.match(ask('y\n').stdout, /forgotten: 1 turn[^]*receipt/);
+    assert.equal(find(), 0);
+});
+
 test('what cannot be found is named, and a closed pipe is no error', () => {
     const lost = clew(['tree', 'nowhere', '--data', dir]);
     assert.equal(lost.status, 4);

@@ -102,8 +102,5 @@ enum clew_status show_forgotten(struct cli *cli, const json_t *answer,
     if (receipt[0]) {
         (void)fprintf(cli->out.file, "receipt: %s\n", receipt);
     }
-    if (is_dry) {
-        (void)fputs("nothing was forgotten; --yes does it\n", stderr);
-    }
     return CLEW_OK;
 }
