@@ -274,6 +274,29 @@ test('why answers of whatever has an id, as it stands now', () => {
     }
 });
 
+test('days and hours are those of the local zone, said and shown', () => {
+    const tokyo = { vars: { TZ: 'Asia/Tokyo' } };
+    const at = '2026-03-01T20:30:00Z'; /* the 2nd there, half past five */
+    const { turn } = onData(['turn', '--user', 'mio', '--at', at,
+        'The ferry of the islands leaves tomorrow.'], tokyo);
+    assert.equal(turn.timezone, 'Asia/Tokyo');
+    assert.equal(onData(['turn', '--user', 'mio', '--timezone', 'Europe/Rome', 'hm'],
+        tokyo).turn.timezone, 'Europe/Rome');
+    assert.equal(onData(['turn', '--user', 'mio', 'well'],
+        { vars: { TZ: 'UTC' } }).turn.timezone, null);
+    const shown = (...words) => clew([...words, '--user', 'mio', '--data', dir], tokyo).stdout;
+    assert.match(shown('chains'), /^2026-03-02 05:30 /m);
+    assert.match(shown('chats'), /2026-03-02/);
+    assert.match(shown('recall', 'ferry'), /2026-03-02/);
+    const [day] = onData(['analyse', 'call me tomorrow'], tokyo).dates;
+    assert.match(day.since, /T15:00:00/); /* midnight there */
+    /* a day may end while it runs */
+    const tomorrow = () => new Date(Date.now() + 33 * 3600e3).toISOString().slice(0, 10);
+    const before = tomorrow();
+    const told = clew(['analyse', 'call me tomorrow', '--data', dir], tokyo).stdout;
+    assert.ok([before, tomorrow()].some((one) => told.includes(`tomorrow: ${one}`)), told);
+});
+
 test('config says where a value came from', () => {
     const shown = JSON.parse(clew(['config', '--json', '--set',
         'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);

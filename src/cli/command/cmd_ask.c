@@ -29,13 +29,14 @@ static const struct arg_option options[] = {
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static json_t *body_of(const struct cli *cli, struct str query)
+static json_t *body_of(struct cli *cli, struct str query)
 {
     json_t *body = json_object();
 
     if (body && json_set_str(body, "query", query) &&
         cli_set_option(cli, body, "user_id", "user") &&
         cli_set_option(cli, body, "chat_id", "chat") &&
+        typed_set_zone(cli, body) &&
         cli_set_option(cli, body, "since", "since") &&
         cli_set_option(cli, body, "until", "until") &&
         cli_set_option(cli, body, "at", "at") &&

@@ -26,6 +26,7 @@ static const struct arg_option options[] = {
 
 struct row {
     const char *at;
+    const char *when; /* the same for people */
     const char *type;
     const char *reasoning;
     size_t order; /* as they came, where times are equal */
@@ -52,16 +53,21 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void add_rows(struct timeline *line, const json_t *chain, size_t lane)
+static void add_rows(struct cli *cli, struct timeline *line,
+                     const json_t *chain, size_t lane)
 {
     const json_t *update;
     size_t i;
 
     json_array_foreach (json_object_get(chain, "updates"), i, update) {
         if (line->n_rows < MAX_ROWS) {
-            line->rows[line->n_rows] = (struct row){
-                cli_field(update, "created_at"), cli_field(update, "type"),
-                cli_field(update, "reasoning"), line->n_rows, lane};
+            line->rows[line->n_rows] =
+                (struct row){cli_field(update, "created_at"),
+                             cli_date(cli, update, "created_at", true),
+                             cli_field(update, "type"),
+                             cli_field(update, "reasoning"),
+                             line->n_rows,
+                             lane};
             line->n_rows++;
         }
     }
@@ -102,7 +108,7 @@ static void draw(struct cli *cli, struct timeline *line)
                                           : ' ';
             lanes[2 * l + 1] = ' ';
         }
-        output_text(&cli->out, OUTPUT_DIM, str_sub(str_of(row->at), 0, 16));
+        output_text(&cli->out, OUTPUT_DIM, str_of(row->when));
         (void)fputs("  ", cli->out.file);
         output_text(&cli->out, OUTPUT_NAME, str_of(lanes));
         (void)fputc(' ', cli->out.file);
@@ -136,7 +142,7 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
 
         status = cli_call(cli, "GET", path, NULL, &details[i], err);
         if (status == CLEW_OK) {
-            add_rows(line, details[i], i);
+            add_rows(cli, line, details[i], i);
         }
     }
     if (status == CLEW_OK) {

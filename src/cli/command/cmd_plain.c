@@ -8,6 +8,7 @@
  */
 #include "base/json.h"
 #include "cli/core/cli.h"
+#include "cli/core/typed.h"
 #include "cli/show/show.h"
 
 #include <stdio.h>
@@ -91,6 +92,7 @@ static json_t *body_of(struct cli *cli, struct str fields, size_t n_used)
                               cli->args.given[i].value);
         }
     }
+    is_ok = is_ok && (!cli->command->sends_zone || typed_set_zone(cli, body));
     if (!is_ok) {
         json_decref(body);
     }
@@ -302,5 +304,5 @@ PLAIN(conversation, "conversation", "CONVERSATION", 1, 1,
       "GET /api/v1/conversations/{}", .show = show_conversation);
 PLAIN(analyse, "analyse", "TEXT", 1, 1, "say what a sentence does",
       "analyse \"could you send me the report by Friday?\"", analyse_options,
-      "POST /api/v1/analyse text", .show = show_analysis);
+      "POST /api/v1/analyse text", .sends_zone = true, .show = show_analysis);
 /* clang-format on */

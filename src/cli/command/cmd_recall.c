@@ -74,13 +74,14 @@ static bool set_score(const struct cli *cli, json_t *body)
                     *end || end == text ? json_string(text) : json_real(score));
 }
 
-static json_t *body_of(const struct cli *cli, struct str query, int64_t limit)
+static json_t *body_of(struct cli *cli, struct str query, int64_t limit)
 {
     json_t *body = json_object();
 
     if (body && json_set_str(body, "query", query) &&
         cli_set_option(cli, body, "user_id", "user") &&
         cli_set_option(cli, body, "chat_id", "chat") && set_kinds(cli, body) &&
+        typed_set_zone(cli, body) &&
         cli_set_option(cli, body, "since", "since") &&
         cli_set_option(cli, body, "until", "until") &&
         cli_set_option(cli, body, "at", "at") &&
@@ -101,10 +102,14 @@ static void show_why(struct cli *cli, const json_t *why)
     static const struct {
         const char *name;
         const char *words;
-    } parts[] = {{"read", "reading"},           {"lexical", "words"},
-                 {"neighbour", "words around"}, {"vector", "meaning"},
-                 {"window", "meaning around"},  {"gist", "what it says"},
-                 {"time", "time"},              {"prior", "kind of turn"},
+    } parts[] = {{"read", "reading"},
+                 {"lexical", "words"},
+                 {"neighbour", "words around"},
+                 {"vector", "meaning"},
+                 {"window", "meaning around"},
+                 {"gist", "what it says"},
+                 {"time", "time"},
+                 {"prior", "kind of turn"},
                  {"chat", "its chat"}};
     const char *between = "   why: ";
     struct buf text;

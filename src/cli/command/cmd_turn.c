@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/core/cli.h"
+#include "cli/core/typed.h"
 
 #include <stdio.h>
 
@@ -15,12 +16,13 @@ static const struct arg_option options[] = {
     {"channel", 0, "NAME", NULL, "how it came: web, sms, email ..."},
     {"name", 'n', "NAME", NULL, "the speaker, if there are several"},
     {"at", 0, "TIME", NULL, "when it was said (RFC 3339; default now)"},
-    {"timezone", 0, "ZONE", NULL, "the speaker's time zone"},
+    {"timezone", 0, "ZONE", NULL,
+     "the speaker's time zone (default: this machine's)"},
     {"external-id", 0, "ID", NULL, "your id: the same again stores nothing"},
     {NULL, 0, NULL, NULL, NULL},
 };
 
-static json_t *body_of(const struct cli *cli, struct str text)
+static json_t *body_of(struct cli *cli, struct str text)
 {
     const char *user = args_str(&cli->args, "user");
     const char *role = args_str(&cli->args, "role");
@@ -33,7 +35,7 @@ static json_t *body_of(const struct cli *cli, struct str text)
         cli_set_option(cli, body, "channel", "channel") &&
         cli_set_option(cli, body, "name", "name") &&
         cli_set_option(cli, body, "created_at", "at") &&
-        cli_set_option(cli, body, "timezone", "timezone") &&
+        typed_set_zone(cli, body) &&
         cli_set_option(cli, body, "external_id", "external-id")) {
         return body;
     }

@@ -46,6 +46,7 @@ struct command {
     /* How such a command's answer is shown; NULL: a value a line. */
     enum clew_status (*show)(struct cli *cli, const json_t *answer,
                              struct clew_error *err);
+    bool sends_zone;       /* what is said there is of the local zone */
     bool takes_bad_config; /* runs with the defaults instead */
     bool makes_store; /* where there is none; others only read what is there */
 };
@@ -129,6 +130,9 @@ bool cli_set_option(const struct cli *cli, json_t *body, const char *field,
 const char *cli_field(const json_t *object, const char *field);
 /* The member's time as people say it, in the arena; "" if it is not there. */
 const char *cli_when(struct cli *cli, const json_t *object, const char *field);
+/* The same as its local date, and with the minute if it `has_clock`. */
+const char *cli_date(struct cli *cli, const json_t *object, const char *field,
+                     bool has_clock);
 /* Any JSON, a value a line, indented. */
 void cli_show_tree(struct cli *cli, const json_t *json);
 /* Append a whole file, "-" for stdin. CLEW_NOT_FOUND if it cannot be read,

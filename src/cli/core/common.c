@@ -282,6 +282,21 @@ const char *cli_when(struct cli *cli, const json_t *object, const char *field)
     return copy ? copy : "";
 }
 
+const char *cli_date(struct cli *cli, const json_t *object, const char *field,
+                     bool has_clock)
+{
+    char text[OUTPUT_TIME_SIZE];
+    int64_t time_ms;
+    const char *copy;
+
+    if (!clock_parse(str_of(cli_field(object, field)), &time_ms)) {
+        return "";
+    }
+    output_date(time_ms, has_clock, text);
+    copy = arena_string(&cli->arena, text);
+    return copy ? copy : "";
+}
+
 enum clew_status cli_read_file(const char *path, struct buf *out,
                                struct clew_error *err)
 {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A server's clock may be ahead by so much: that is no time to come. */
@@ -279,6 +280,24 @@ void output_json(const struct output *out, const json_t *json)
     buf_release(&text);
 }
 
+void output_date(int64_t time_ms, bool has_clock, char text[OUTPUT_TIME_SIZE])
+{
+    time_t seconds = (time_t)(time_ms / CLOCK_SECOND_MS);
+    struct tm at = {0};
+
+    text[0] = '\0';
+    if (localtime_r(&seconds, &at)) {
+        (void)snprintf(text, OUTPUT_TIME_SIZE, "%04d-%02d-%02d",
+                       at.tm_year + 1900, at.tm_mon + 1, at.tm_mday);
+    }
+    if (has_clock && text[0]) {
+        size_t len = strlen(text);
+
+        (void)snprintf(text + len, OUTPUT_TIME_SIZE - len, " %02d:%02d",
+                       at.tm_hour, at.tm_min);
+    }
+}
+
 void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE])
 {
     int64_t age = now_ms - time_ms;
@@ -302,10 +321,7 @@ void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE])
         (void)snprintf(text, OUTPUT_TIME_SIZE, "in %lld h",
                        (long long)((CLOCK_HOUR_MS / 2 - age) / CLOCK_HOUR_MS));
     } else {
-        char full[CLOCK_TEXT_SIZE];
-
-        clock_format(time_ms, full);
-        (void)snprintf(text, OUTPUT_TIME_SIZE, "%.10s", full);
+        output_date(time_ms, false, text);
     }
 }
 

@@ -56,8 +56,9 @@ struct str output_fit(struct str text, size_t columns);
 void output_json(const struct output *out, const json_t *json);
 
 /* "just now", "5 min ago", "3 h ago", "2 d ago", "in 5 min", "in 3 h", else the
- * date. */
+ * date. Dates are of the local zone; output_date() gives the minute, too. */
 #define OUTPUT_TIME_SIZE 32
+void output_date(int64_t time_ms, bool has_clock, char text[OUTPUT_TIME_SIZE]);
 void output_time(int64_t time_ms, int64_t now_ms, char text[OUTPUT_TIME_SIZE]);
 
 /*

@@ -271,6 +271,20 @@ static struct str zone_of(struct arena *arena)
     return text ? str_of(text) : (struct str){0};
 }
 
+bool typed_set_zone(struct cli *cli, json_t *body)
+{
+    static const char *const utc[] = {"", "UTC", "Etc/UTC", "+00:00"};
+    const char *given = args_str(&cli->args, "timezone");
+    struct str zone = given ? str_of(given) : zone_of(&cli->arena);
+
+    for (size_t i = 0; !given && i < sizeof(utc) / sizeof(utc[0]); i++) {
+        if (str_eq(zone, str_of(utc[i]))) {
+            return true;
+        }
+    }
+    return json_set_str(body, "timezone", zone);
+}
+
 /* "90s", "15m", "2h", "3d", "1w": so long before now. */
 static bool span_of(struct str text, int64_t *out_ms)
 {

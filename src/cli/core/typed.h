@@ -15,6 +15,7 @@
 #include "clew/attr.h"
 #include "clew/status.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,6 +32,10 @@ struct cli;
  */
 enum clew_status typed_resolve(struct cli *cli,
                                struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Set the body's "timezone" to --timezone, else to that of this machine, by
+ * which "tomorrow" is meant; nothing for UTC. False without memory. */
+bool typed_set_zone(struct cli *cli, json_t *body);
 
 /* Where the error is about a field of the API, let it name the option that was
  * typed for it. */

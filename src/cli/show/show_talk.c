@@ -141,10 +141,12 @@ static void show_dates(struct cli *cli, const json_t *dates)
         show_heading(cli, "When it speaks of");
     }
     json_array_foreach (dates, i, date) {
-        item(cli,
-             arena_printf(&cli->arena, "%s: %.10s until %.10s",
-                          cli_field(date, "text"), cli_field(date, "since"),
-                          cli_field(date, "until")));
+        bool has_clock = strcmp(cli_field(date, "grain"), "time") == 0;
+
+        item(cli, arena_printf(&cli->arena, "%s: %s until %s",
+                               cli_field(date, "text"),
+                               cli_date(cli, date, "since", has_clock),
+                               cli_date(cli, date, "until", has_clock)));
     }
 }
 
