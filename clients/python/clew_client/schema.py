@@ -537,6 +537,8 @@ class AnswerSource(TypedDict):
     created_at: str
     # Something newer replaces it
     superseded: bool
+    # It reads like an order to a model
+    is_instruction: bool
     # How likely it answers
     score: float
     # The passage as it was shown

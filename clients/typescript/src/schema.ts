@@ -505,6 +505,8 @@ export interface AnswerSource {
   created_at: string;
   /** Something newer replaces it */
   superseded: boolean;
+  /** It reads like an order to a model */
+  is_instruction: boolean;
   /** How likely it answers */
   score: number;
   /** The passage as it was shown */

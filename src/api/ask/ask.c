@@ -129,6 +129,7 @@ static void write_source(struct json_out *out, const struct answer *answer,
     json_out_cut_str(out, "speaker", search_speaker(hit), NAME_BYTES);
     json_out_time(out, "created_at", &hit->item.created_at_ms);
     json_out_bool(out, "superseded", hit->is_superseded);
+    json_out_bool(out, "is_instruction", search_is_order(hit));
     json_out_real(out, "score", hit->item.score);
     json_out_cut_str(out, "text", answer->sources[i].text,
                      LIMIT_ANSWER_TEXT_BYTES);

@@ -242,6 +242,7 @@ const struct openapi_object openapi_talk[] = {
         {"speaker!", "text?", "Who said it"},
         {"created_at!", "time", "When it was said"},
         {"superseded!", "bool", "Something newer replaces it"},
+        {"is_instruction!", "bool", "It reads like an order to a model"},
         {"score!", "number", "How likely it answers"},
         {"text!", "text", "The passage as it was shown"})},
     {"Episode", "A stretch of turns with its summaries", OPENAPI_FIELDS(

@@ -233,6 +233,9 @@ static void show_head(struct cli *cli, size_t number, const json_t *item)
     if (json_is_true(json_object_get(item, "superseded"))) {
         output_text(&cli->out, OUTPUT_DIM, STR(", no longer holds"));
     }
+    if (json_is_true(json_object_get(item, "is_instruction"))) {
+        output_text(&cli->out, OUTPUT_BOLD, STR(", reads like an order"));
+    }
     (void)fputc('\n', cli->out.file);
 }
 
