@@ -24,6 +24,8 @@
 /* The year 9999. */
 #define MAX_SECONDS 253402300799.0
 #define ID_SIZE 256
+/* More is no damage but no conversation; each costs a look at all nodes. */
+#define MAX_CIRCLES 64
 
 struct walk {
     struct importer *importer;
@@ -31,8 +33,11 @@ struct walk {
     json_t *mapping;
     json_t *shown; /* nodes on the way to the current one */
     json_t *below; /* {ID: [those that name it as their parent]} */
+    /* {ID: who names it as a child}, of those that name no parent */
+    json_t *above;
     json_t *taken; /* nodes that were come to */
     int64_t time_ms;
+    size_t n_steps;
 };
 
 static struct str external_id(const struct walk *walk, struct str node,
@@ -118,13 +123,23 @@ static int64_t time_of(const json_t *seconds)
     return n > 0 && n < MAX_SECONDS ? (int64_t)(n * 1000) : 0;
 }
 
+/* The node before this one: it says so, or is said to be a child. */
+static struct str parent_of(const struct walk *walk, struct str id,
+                            const json_t *node)
+{
+    struct str parent = import_id(node, "parent");
+
+    return parent.s ? parent
+                    : json_text(json_object_getn(walk->above, id.s, id.len));
+}
+
 static enum clew_status take_node(struct walk *walk, struct str id,
                                   const json_t *node, struct clew_error *err)
 {
     const json_t *message = json_object_get(node, "message");
     const json_t *author = json_object_get(message, "author");
     const json_t *time = json_object_get(message, "create_time");
-    struct str parent = import_id(node, "parent");
+    struct str parent = parent_of(walk, id, node);
     char own[ID_SIZE];
     char above[ID_SIZE];
     struct import_message out = {.id = external_id(walk, id, own),
@@ -132,7 +147,9 @@ static enum clew_status take_node(struct walk *walk, struct str id,
                                  .name = import_id(author, "name")};
     enum clew_status status = CLEW_OK;
 
-    if (parent.s) {
+    /* what comes later, in a circle, is not before it */
+    if (parent.s && (json_object_getn(walk->taken, parent.s, parent.len) ||
+                     !json_object_getn(walk->mapping, parent.s, parent.len))) {
         out.parent = external_id(walk, parent, above);
     }
     out.content = content_of(message, err, &status);
@@ -170,13 +187,27 @@ static enum clew_status mark_shown(struct walk *walk, const json_t *piece,
                                          json_true()) != 0) {
             return clew_no_memory(err);
         }
-        at = import_id(node, "parent");
+        at = parent_of(walk, at, node);
     }
     return CLEW_OK;
 }
 
 /* Who follows whom is told twice: a list of children that is damaged, or does
- * not name one, loses nothing. */
+ * not name one, loses nothing, nor does a node that names no parent. */
+static bool note_child(struct walk *walk, struct str parent, const char *id)
+{
+    json_t *list = json_object_getn(walk->below, parent.s, parent.len);
+
+    if (!list) {
+        list = json_array();
+        if (json_object_setn_new_nocheck(walk->below, parent.s, parent.len,
+                                         list) != 0) {
+            return false;
+        }
+    }
+    return json_array_append_new(list, json_string(id)) == 0;
+}
+
 static bool note_parents(struct walk *walk)
 {
     const char *id;
@@ -184,19 +215,23 @@ static bool note_parents(struct walk *walk)
 
     json_object_foreach (walk->mapping, id, node) {
         struct str parent = import_id(node, "parent");
-        json_t *list = parent.s
-                           ? json_object_getn(walk->below, parent.s, parent.len)
-                           : NULL;
+        const json_t *child;
+        size_t i;
 
-        if (parent.s && !list) {
-            list = json_array();
-            if (json_object_setn_new_nocheck(walk->below, parent.s, parent.len,
-                                             list) != 0) {
+        if (parent.s && !note_child(walk, parent, id)) {
+            return false;
+        }
+        json_array_foreach (json_object_get(node, "children"), i, child) {
+            const char *name = json_string_value(child);
+            const json_t *other =
+                name ? json_object_get(walk->mapping, name) : NULL;
+
+            if (other && strcmp(name, id) != 0 &&
+                !import_id(other, "parent").s &&
+                json_object_set_new_nocheck(walk->above, name,
+                                            json_string(id)) != 0) {
                 return false;
             }
-        }
-        if (list && json_array_append_new(list, json_string(id)) != 0) {
-            return false;
         }
     }
     return true;
@@ -231,15 +266,15 @@ static enum clew_status walk_tree(struct walk *walk, json_t *stack,
 {
     enum clew_status status = CLEW_OK;
 
-    for (size_t n = 0; status == CLEW_OK && json_array_size(stack) > 0; n++) {
+    while (status == CLEW_OK && json_array_size(stack) > 0) {
         size_t top = json_array_size(stack) - 1;
         json_t *name = json_incref(json_array_get(stack, top));
         struct str id = json_text(name);
         const json_t *node =
             id.s ? json_object_getn(walk->mapping, id.s, id.len) : NULL;
 
-        (void)json_array_remove(stack, top); /* it is there */
-        if (n >= 2 * MAX_NODES) { /* each may be on the stack twice */
+        (void)json_array_remove(stack, top);    /* it is there */
+        if (walk->n_steps++ >= 2 * MAX_NODES) { /* each may be there twice */
             status = clew_fail(err, CLEW_TOO_LARGE, "too many messages");
         } else if (node && !json_object_getn(walk->taken, id.s, id.len)) {
             status = take_node(walk, id, node, err);
@@ -252,28 +287,73 @@ static enum clew_status walk_tree(struct walk *walk, json_t *stack,
         }
         json_decref(name);
     }
-    return status == CLEW_OK && json_object_size(walk->taken) <
-                                    json_object_size(walk->mapping)
-               ? clew_fail(err, CLEW_INVALID,
-                           "messages of it follow each other in a circle")
-               : status;
+    return status;
 }
 
-static bool push_roots(const struct walk *walk, json_t *stack)
+/* The oldest of those that were not come to; NULL if all were. Messages that
+ * follow each other in a circle begin with it. */
+static const char *oldest_left(const struct walk *walk)
 {
+    const char *oldest = NULL;
+    int64_t least = INT64_MAX;
     const char *id;
     json_t *node;
 
     json_object_foreach (walk->mapping, id, node) {
-        struct str parent = import_id(node, "parent");
+        int64_t time = time_of(
+            json_object_get(json_object_get(node, "message"), "create_time"));
 
-        if ((!parent.s ||
-             !json_object_getn(walk->mapping, parent.s, parent.len)) &&
-            json_array_append_new(stack, json_string(id)) != 0) {
+        if (!json_object_get(walk->taken, id) && (!oldest || time < least)) {
+            oldest = id;
+            least = time;
+        }
+    }
+    return oldest;
+}
+
+static enum clew_status walk_all(struct walk *walk, json_t *stack,
+                                 struct clew_error *err)
+{
+    enum clew_status status = walk_tree(walk, stack, err);
+    const char *id = oldest_left(walk);
+
+    for (int n = 0; status == CLEW_OK && id; n++) {
+        if (n == MAX_CIRCLES) {
+            return clew_fail(err, CLEW_INVALID,
+                             "messages of it follow each other in circles");
+        }
+        if (n == 0) {
+            importer_mend(walk->importer);
+        }
+        status = json_array_append_new(stack, json_string(id)) == 0
+                     ? walk_tree(walk, stack, err)
+                     : clew_no_memory(err);
+        id = oldest_left(walk);
+    }
+    return status;
+}
+
+/* The first beginning comes off first, before it the one that was shown. */
+static bool push_roots(const struct walk *walk, json_t *stack)
+{
+    json_t *shown = NULL;
+    const char *id;
+    json_t *node;
+
+    json_object_foreach (walk->mapping, id, node) {
+        struct str parent = parent_of(walk, str_of(id), node);
+
+        if (parent.s && json_object_getn(walk->mapping, parent.s, parent.len)) {
+            continue;
+        }
+        if (!shown && json_object_get(walk->shown, id)) {
+            shown = json_string(id);
+        } else if (json_array_insert_new(stack, 0, json_string(id)) != 0) {
+            json_decref(shown);
             return false;
         }
     }
-    return true;
+    return !shown || json_array_append_new(stack, shown) == 0;
 }
 
 enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
@@ -285,6 +365,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
                         .mapping = json_object_get(piece, "mapping"),
                         .shown = json_object(),
                         .below = json_object(),
+                        .above = json_object(),
                         .taken = json_object(),
                         .time_ms = time_of(time)};
     json_t *stack = json_array();
@@ -297,8 +378,14 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
     if (!walk.conversation.s || !json_is_object(walk.mapping)) {
         status = clew_fail(err, CLEW_INVALID,
                            "it has no \"conversation_id\" or no \"mapping\"");
-    } else if (!walk.shown || !walk.below || !walk.taken || !stack ||
-               !note_parents(&walk) || !push_roots(&walk, stack)) {
+    } else if (!walk.shown || !walk.below || !walk.above || !walk.taken ||
+               !stack || !note_parents(&walk)) {
+        status = clew_no_memory(err);
+    }
+    if (status == CLEW_OK) {
+        status = mark_shown(&walk, piece, err);
+    }
+    if (status == CLEW_OK && !push_roots(&walk, stack)) {
         status = clew_no_memory(err);
     }
     if (status == CLEW_OK) {
@@ -306,10 +393,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
             importer_begin(importer, import_text(piece, "title"), true, err);
     }
     if (status == CLEW_OK) {
-        status = mark_shown(&walk, piece, err);
-    }
-    if (status == CLEW_OK) {
-        status = walk_tree(&walk, stack, err);
+        status = walk_all(&walk, stack, err);
     }
     if (status == CLEW_OK) {
         status = importer_end(importer, err);
@@ -317,6 +401,7 @@ enum clew_status import_chatgpt(struct importer *importer, json_t *piece,
     json_decref(stack);
     json_decref(walk.shown);
     json_decref(walk.below);
+    json_decref(walk.above);
     json_decref(walk.taken);
     return status;
 }

@@ -79,6 +79,7 @@ struct import_counts {
     int64_t n_forks;   /* new ones */
     int64_t n_agents;  /* talks of sub-agents, new ones */
     int64_t n_skipped; /* all that were left out */
+    int64_t n_mended;  /* talks whose messages had no beginning */
     int64_t by_reason[IMPORT_REASONS];
 };
 
@@ -116,6 +117,8 @@ enum clew_status importer_add(struct importer *importer,
 enum clew_status importer_skip(struct importer *importer, struct str id,
                                struct str parent, enum import_reason reason,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* Messages of this conversation follow each other in a circle, which is cut. */
+void importer_mend(struct importer *importer);
 /* Hands on what is still gathered. */
 enum clew_status importer_end(struct importer *importer,
                               struct clew_error *err) CLEW_MUST_CHECK;

@@ -479,6 +479,11 @@ enum clew_status importer_begin(struct importer *importer, struct str title,
     return status;
 }
 
+void importer_mend(struct importer *importer)
+{
+    importer->counts.n_mended++;
+}
+
 enum clew_status importer_end(struct importer *importer, struct clew_error *err)
 {
     return hand_on(importer, err);

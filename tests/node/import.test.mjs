@@ -361,6 +361,50 @@ describe("importing", () => {
     fs.rmSync(data, { recursive: true, force: true });
   });
 
+  test("a damaged tree of ChatGPT loses nothing and keeps its order", async () => {
+    const data = tempFolder();
+    const from = (title, current, nodes, mend = () => {}) => {
+      const one = conversation(title, title, current, nodes);
+      mend(one.mapping);
+      return one;
+    };
+    const said = (name) => [gpt(`${name}1`, null, "user", `${name} one`),
+      gpt(`${name}2`, `${name}1`, "assistant", `${name} two`),
+      gpt(`${name}3`, `${name}2`, "user", `${name} three`)];
+    const all = [
+      from("two beginnings, the first shown", "a2", [...said("a"), gpt("z", null, "user", "z one")]),
+      from("no current", "gone", [...said("b"), gpt("y", null, "user", "y one")]),
+      from("a circle", "c3", said("c"), (m) => { m.c1.parent = "c3"; m.c3.children = ["c1"]; }),
+      from("its own parent", "d3", said("d"), (m) => { m.d1.parent = "d1"; }),
+      from("no first node", "e3", said("e"), (m) => { delete m.e1; }),
+      from("an empty node between", "f3", said("f"), (m) => { m.f2 = null; }),
+      from("children that name nothing", "g3", said("g"), (m) => { m.g1.children.unshift("nobody", 7, null); }),
+      from("no parents", "h3", said("h"), (m) => { m.h2.parent = null; m.h3.parent = null; }),
+      from("a beginning without a message", "i1", [gpt("r", null, null), gpt("i1", "r", "user", "i one")]),
+    ];
+    const name = file(JSON.stringify(all));
+    const once = await run("import", name, "--data", data, "--user", "pia");
+    assert.equal(once.status, 0, once.stderr);
+    assert.match(once.stdout, /^2 had messages that follow each other in a circle/m);
+    const chats = JSON.parse((await run("chats", "--data", data, "--json")).stdout).items;
+    const told = new Set();
+    for (const chat of chats) {
+      const turns = JSON.parse((await run("history", chat.id, "--data", data, "--json")).stdout).items;
+      told.add(turns.map((turn) => turn.text).join());
+    }
+    const line = (letter) => ["one", "two", "three"].map((n) => `${letter} ${n}`).join();
+    assert.deepEqual([...told].sort(), [line("a"), "z one", line("b"), "y one", line("c"), line("d"),
+      "e two,e three", "f one,f three", line("g"), line("h"), "i one"].sort());
+    const again = JSON.parse((await run("import", name, "--data", data, "--user", "pia", "--json")).stdout);
+    assert.deepEqual([again.added, again.forks, again.mended], [0, 0, 2]);
+    /* the beginning that was shown is the chat, the other its fork */
+    const shown = chats.filter((chat) => chat.title === all[0].title).map((chat) => chat.id);
+    const parents = await Promise.all(shown.map(async (id) =>
+      JSON.parse((await run("tree", id, "--data", data, "--json")).stdout).items.length));
+    assert.deepEqual(parents, [2, 2]);
+    fs.rmSync(data, { recursive: true });
+  });
+
   test("a fault says where it is, and nothing is half imported", async () => {
     const data = tempFolder();
     const good = JSON.stringify(boat());

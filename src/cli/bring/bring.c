@@ -427,6 +427,9 @@ static void show_json(const struct bring *bring, const struct pass *pass,
     if (json && counts->n_agents > 0) { /* of programs that have them */
         (void)json_set_int(json, "agents", counts->n_agents);
     }
+    if (json && counts->n_mended > 0) {
+        (void)json_set_int(json, "mended", counts->n_mended);
+    }
     for (int i = 0; json && i < IMPORT_REASONS; i++) {
         if (counts->by_reason[i] > 0) {
             (void)json_set_int(why, reason_fields[i], counts->by_reason[i]);
@@ -465,6 +468,12 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
                   s_of(counts->n_messages), (long long)counts->n_new,
                   bring->is_dry ? "would be new" : "new",
                   (long long)counts->n_forks, s_of(counts->n_forks));
+    if (counts->n_mended > 0) {
+        (void)fprintf(file,
+                      "%lld had messages that follow each other in a circle: "
+                      "the oldest begins\n",
+                      (long long)counts->n_mended);
+    }
     if (counts->n_agents > 0) {
         (void)fprintf(file, "%lld sub-agent%s beside them\n",
                       (long long)counts->n_agents, s_of(counts->n_agents));
