@@ -297,6 +297,30 @@ test('days and hours are those of the local zone, said and shown', () => {
     assert.ok([before, tomorrow()].some((one) => told.includes(`tomorrow: ${one}`)), told);
 });
 
+test('what a person says last of an effort is what is told of it', () => {
+    const own = mkdtempSync(join(tmpdir(), 'clew-cli-'));
+    const on = (...words) => clew([...words, '--data', own]);
+    const json = (...words) => JSON.parse(on(...words, '--json').stdout);
+    const { turn } = json('turn', '--user', 'lia', 'Hello, the windmill squeaks again.');
+    const effort = json('efforts', 'new', 'lia', 'oil the windmill', '--chat', turn.chat_id).id;
+    const views = () => [on('context', turn.chat_id, '-m', 'oil the windmill').stdout,
+        on('start', 'oil the windmill', '--user', 'lia').stdout,
+        on('recall', 'oil the windmill', '--user', 'lia').stdout].join('\n');
+    on('resolve', effort, 'graphite was used');
+    assert.match(views(), /=> graphite was used/);
+    on('reopen', effort);
+    assert.match(views(), /oil the windmill/);
+    assert.doesNotMatch(views(), /graphite/);
+    assert.match(on('efforts', '--user', 'lia').stdout, /effort:open[^]*before: graphite/);
+    on('resolve', effort, 'a new bearing');
+    assert.match(views(), /=> a new bearing/);
+    on('abandon', effort);
+    assert.doesNotMatch(views() + on('memories', 'show', effort).stdout, /bearing|graphite/);
+    assert.match(on('why', effort).stdout, /abandoned, just now, by hand/);
+    assert.match(on('rebuild', '--dry-run').stdout, / 0 differences/);
+    rmSync(own, { recursive: true });
+});
+
 test('config says where a value came from', () => {
     const shown = JSON.parse(clew(['config', '--json', '--set',
         'llm.model=x'], { vars: { CLEW_LLM_KEY: 'secret' } }).stdout);

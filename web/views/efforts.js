@@ -75,7 +75,7 @@ export default async function efforts(ctx) {
     h("h3", {}, clip(e.summary, 160)),
     h("div", { class: "meta" }, h("span", { class: "iso" }, e.agent_name ?? e.user_id), h("span", {}, e.status === "open" ? ago(e.created_at, now) : [time(e.created_at), " to ", time(e.updated_at)]), (e.source_refs ?? []).length ? h("span", {}, many(e.source_refs.reduce((n, r) => { const x = refOf(r); return n + (x ? x.last - x.first + 1 : 0); }, 0), "turn")) : null),
     s("svg", { viewBox: "0 0 240 20", preserveAspectRatio: "xMinYMid meet", role: "img", "aria-label": `${many(e.attempts.length, "attempt")}, ${col}` }, effortLine(e, at, 230, now)),
-    e.resolution ? h("p", { class: "end" }, clip(e.resolution, 200)) : null,
+    e.resolution && e.status !== "open" ? h("p", { class: "end" }, clip(e.resolution, 200)) : null,
     h("div", { class: "acts" },
       e.status === "open" ? [button("Resolve", { role: "write", cls: "ghost sm", onclick: () => move(e, "resolved") }), button("Abandon", { role: "write", cls: "ghost sm", onclick: () => move(e, "abandoned") })]
         : button("Reopen", { role: "write", cls: "ghost sm", onclick: () => move(e, "open") }),

@@ -236,7 +236,7 @@ export default async function memories(ctx) {
           x.user_id ? h("span", { class: "iso" }, x.user_id) : h("span", {}, "everyone's"), x.pinned ? h("span", { class: "pin" }, "pinned") : null,
           x.is_instruction ? h("span", { class: "tag doubt" }, "reads like an order: never handed to a model") : null),
         h("p", { class: "say" }, clip(x.summary, 6000)),
-        x.resolution ? h("p", { class: "mid" }, "⇒ ", x.resolution) : null,
+        x.resolution && x.status !== "open" ? h("p", { class: "mid" }, "⇒ ", x.resolution) : null,
         x.tags.length ? h("div", {}, x.tags.map((t) => [h("a", { class: "tag", href: ctx.address("memories", [], { tag: t }) }, t), " "])) : null,
         x.refined_by ? h("p", {}, h("a", { class: "link", href: `#/memories/${x.refined_by}` }, "See what took its place")) : null,
         h("div", { class: "acts" },

@@ -8,6 +8,7 @@
 #include "cli/show/show.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct arg_option list_options[] = {
     {"user", 'U', "ID", NULL, "whose (default \"me\")"},
@@ -19,6 +20,7 @@ static const struct arg_option list_options[] = {
 static void show(struct cli *cli, const json_t *effort, size_t width)
 {
     const char *resolution = cli_field(effort, "resolution");
+    bool is_open = strcmp(cli_field(effort, "status"), "open") == 0;
     bool is_attempt = json_is_string(json_object_get(effort, "parent_id"));
 
     output_text(&cli->out, OUTPUT_NAME,
@@ -32,7 +34,8 @@ static void show(struct cli *cli, const json_t *effort, size_t width)
                 cli->out.is_terminal ? cli->out.width - width - 22 : 0);
     (void)fputc('\n', cli->out.file);
     if (*resolution) {
-        show_paragraph(cli, "    => ", str_of(resolution));
+        show_paragraph(cli, is_open ? "    before: " : "    => ",
+                       str_of(resolution));
     }
 }
 

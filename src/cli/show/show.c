@@ -217,7 +217,11 @@ enum clew_status show_memory(struct cli *cli, const json_t *answer,
     (void)err;
     show_paragraph(cli, "", str_of(cli_field(answer, "summary")));
     if (resolution[0]) {
-        show_paragraph(cli, "  => ", str_of(resolution));
+        show_paragraph(cli,
+                       strcmp(cli_field(answer, "status"), "open") == 0
+                           ? "  before: "
+                           : "  => ",
+                       str_of(resolution));
     }
     (void)fputc('\n', cli->out.file);
     show_pair(cli, "memory", cli_field(answer, "id"));

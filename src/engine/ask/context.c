@@ -90,6 +90,7 @@ static bool recall_memory(struct builder *b, const struct search_hit *hit,
     int64_t last = 0;
     struct uuid chat;
     struct str place = hit->source_ref;
+    struct str end = memory_end(memory);
     const char *mark = "contributed";
     const char *text;
 
@@ -104,11 +105,11 @@ static bool recall_memory(struct builder *b, const struct search_hit *hit,
             mark = context_mark(b, &chat, first, last);
         }
     }
-    text = arena_printf(
-        b->arena, "- [%.*s] %.*s%s%.*s (%s)", (int)memory->type.len,
-        memory->type.s, (int)memory->summary.len, memory->summary.s,
-        memory->resolution.len ? " => " : "", (int)memory->resolution.len,
-        memory->resolution.s ? memory->resolution.s : "", mark ? mark : "");
+    text = arena_printf(b->arena, "- [%.*s] %.*s%s%.*s (%s)",
+                        (int)memory->type.len, memory->type.s,
+                        (int)memory->summary.len, memory->summary.s,
+                        end.len ? " => " : "", (int)end.len, end.s ? end.s : "",
+                        mark ? mark : "");
     *out = (struct context_line){
         .text = text ? budget_fit(b->arena, str_of(text), RECALL_TURN_TOKENS)
                      : (struct str){0},

@@ -55,7 +55,8 @@ DB_SQL(SELECT_CLAIMS,
        " q.chat_id AND t.seq = q.seq WHERE q.tenant = $1 AND q.chat_id = $2"
        " AND q.claims <> '' ORDER BY q.seq DESC, q.position DESC LIMIT $3");
 DB_SQL(SELECT_NEWEST,
-       "SELECT m.id, m.type, m.summary, m.resolution, m.created_at"
+       "SELECT m.id, m.type, m.summary, CASE WHEN m.status <> 'open' THEN"
+       " m.resolution END, m.created_at"
        " FROM memories m WHERE m.tenant = $1 AND m.chat_id = $2"
        " AND m.retracted_at IS NULL AND m.is_instruction = 0"
        " AND m.parent_id IS NULL AND (m.expires_at IS NULL OR m.expires_at >"

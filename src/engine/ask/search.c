@@ -31,7 +31,7 @@ static struct search_end end_of(const struct search_work *work,
         memory->updated_at_ms > search_sight_ms(work->query)) {
         return (struct search_end){0};
     }
-    return (struct search_end){memory->status, memory->resolution};
+    return (struct search_end){memory->status, memory_end(memory)};
 }
 
 static struct search_coat coat_of(const struct search_work *work,

@@ -36,8 +36,9 @@ DB_SQL(SELECT_COUNTS,
        " END, type, status DESC LIMIT $3");
 /* What a chat came to, if it has no summary yet. */
 DB_SQL(SELECT_GIST,
-       "SELECT summary, resolution FROM memories WHERE tenant = $1 AND chat_id"
-       " = $2 AND retracted_at IS NULL AND parent_id IS NULL AND"
+       "SELECT summary, CASE WHEN status <> 'open' THEN resolution END"
+       " FROM memories WHERE tenant = $1 AND chat_id = $2 AND"
+       " retracted_at IS NULL AND parent_id IS NULL AND"
        " is_instruction = 0 ORDER BY CASE WHEN type = 'decision' THEN 0 WHEN"
        " type = 'effort' AND status = 'resolved' THEN 1 WHEN type = 'effort'"
        " THEN 2 ELSE 3 END, created_at DESC, id DESC LIMIT 2");

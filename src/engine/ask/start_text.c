@@ -164,15 +164,16 @@ static void write_chat(struct arena *arena, struct buf *text, size_t n,
 static void write_memory(struct buf *text, const struct memory *memory)
 {
     bool is_effort = str_eq(memory->type, STR("effort"));
+    struct str end = memory_end(memory);
 
     (void)buf_printf(text, "  • [%.*s%s%.*s] ", (int)memory->type.len,
                      memory->type.s, is_effort ? ":" : "",
                      is_effort ? (int)memory->status.len : 0, memory->status.s);
     one_line_append(text, memory->summary, SIZE_MAX);
-    if (is_effort && memory->resolution.len > 0) {
+    if (is_effort && end.len > 0) {
         (void)buf_append_cstr(text, " => ");
-        one_line_append(text, memory->resolution, SIZE_MAX);
-        (void)buf_append_cstr(text, mark_of(memory->resolution));
+        one_line_append(text, end, SIZE_MAX);
+        (void)buf_append_cstr(text, mark_of(end));
     }
     (void)buf_append_char(text, '\n');
 }

@@ -148,14 +148,17 @@ static bool is_end_from_talk(const struct memory *memory)
 }
 
 /* Who sets an end right that was drawn from what was said takes back its words
- * with it; the log keeps them. */
+ * with it, and who gives an effort up what it was resolved with; the log keeps
+ * them. */
 static void take_back(struct memory *memory, const struct effort_change *change)
 {
     bool is_by_hand = uuid_is_nil(&change->chat_id);
     bool is_other =
         change->resolution.s || !str_eq(memory->status, str_of(change->status));
 
-    if (is_by_hand && is_other && is_end_from_talk(memory)) {
+    bool is_given_up = strcmp(change->status, "abandoned") == 0;
+
+    if (is_by_hand && is_other && (is_given_up || is_end_from_talk(memory))) {
         memory->resolution = (struct str){0};
     }
 }

@@ -533,6 +533,12 @@ static struct str pattern_of(struct arena *arena, struct str text,
     return (struct str){out, n};
 }
 
+struct str memory_end(const struct memory *memory)
+{
+    return str_eq(memory->status, STR("open")) ? (struct str){0}
+                                               : memory->resolution;
+}
+
 enum clew_status memory_list(struct store_tx *tx, struct arena *arena,
                              const struct memory_filter *filter,
                              struct memory **out_memories, size_t *out_count,

@@ -74,6 +74,10 @@ struct memory {
     int64_t change_seq;
 };
 
+/* How it ended, for who is told of it: nothing while it is open, whatever it
+ * had come to before. */
+struct str memory_end(const struct memory *memory);
+
 /* Lines first_seq to last_seq of a chat that a memory comes from. */
 struct memory_ref {
     struct uuid chat_id;
