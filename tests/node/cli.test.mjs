@@ -2,7 +2,7 @@
 // The command line: on a data folder and against a scripted server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync, statSync,
+import { chownSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
     writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -319,6 +319,35 @@ test('what a person says last of an effort is what is told of it', () => {
     assert.match(on('why', effort).stdout, /abandoned, just now, by hand/);
     assert.match(on('rebuild', '--dry-run').stdout, / 0 differences/);
     rmSync(own, { recursive: true });
+});
+
+test('every command that a message or an example names is there, with its options', () => {
+    const src = new URL('../../src/', import.meta.url).pathname;
+    const known = new Map();
+    const helpOf = (name) => {
+        if (!known.has(name)) known.set(name, clew([...name.split(' '), '--help']).stdout);
+        return known.get(name);
+    };
+    const names = new Set([...clew(['help']).stdout
+        .matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map((match) => match[1]));
+    let n = 0;
+    for (const file of readdirSync(src, { recursive: true })) {
+        if (!/\.[ch]$/.test(file)) continue;
+        /* strings that were cut for the width are one */
+        const text = readFileSync(join(src, file), 'utf8').replace(/"\s*\n\s*"/g, '');
+        for (const [, line] of text.matchAll(/(?:\\"|\.example =\s*"|`)clew ([a-z][^"\n]*?)(?:\\?"|`)/g)) {
+            const [one, two = ''] = line.split(/[ ,;:]/);
+            const pair = `${one} ${two}`;
+            const name = names.has(pair) ? pair : one;
+            assert.ok(names.has(name), `${file}: "clew ${line}"`);
+            for (const [option] of line.matchAll(/--[a-z][a-z-]*/g)) {
+                assert.ok(new RegExp(`${option}\\b`).test(helpOf(name)),
+                    `${file}: "clew ${line}" has no ${option}`);
+            }
+            n++;
+        }
+    }
+    assert.ok(n > 60, `${n} were looked at`);
 });
 
 test('config says where a value came from', () => {
