@@ -311,6 +311,8 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
         scan->be_at = i + 1;
     } else if (class & TW_PARTICIPLE) {
         see_participle(scan, tokens, i, before);
+        scan->seen.is_done = scan->is_english && before & TW_PRONOUN &&
+                             (class & TW_MOVE || !(class & TW_ARRANGED));
     } else if (class == TW_NONE && is_present(scan, token)) {
         see(scan, TENSE_FUTURE, false);
     }
@@ -370,6 +372,7 @@ static bool see_lead(struct tense_scan *scan, const struct tokens *tokens,
     }
     scan->seen.is_for |=
         is_word_at(tokens, last & TW_DETERMINER ? at - 2 : at - 1, "for");
+    scan->seen.is_done &= is_word_at(tokens, at - 1, "in");
     return false;
 }
 

@@ -18,7 +18,9 @@
 static int64_t near_days(const struct date_ref *ref, bool is_month)
 {
     if (is_month) {
-        return ref->seen.is_strong ? 0 : ref->seen.is_from ? ARRANGED_DAYS : 45;
+        return ref->seen.is_strong || ref->seen.is_done ? 0
+               : ref->seen.is_from                      ? ARRANGED_DAYS
+                                                        : 45;
     }
     if (ref->seen.tense == TENSE_PAST && !ref->seen.is_strong) {
         /* "agreed on 3 November" */

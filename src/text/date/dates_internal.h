@@ -143,6 +143,7 @@ struct date_tense_seen {
     bool is_strong;        /* a verb says so, not a participle */
     enum date_tense bound; /* the side a preposition says, whatever the tense */
     bool is_arranged;      /* booked, agreed: the day itself may be to come */
+    bool is_done;          /* "we visited Rome in January": the month it was */
     bool is_for;           /* "for" stands before the date */
     bool is_from;          /* "from", "ab": what begins then may be to come */
     bool begins;           /* … or "as of": and it goes on */
