@@ -166,6 +166,36 @@ onEachBackend("forget", (open, backend) => {
     assert.equal(told.ok, true, JSON.stringify(told));
   });
 
+  async function exported(api) {
+    return (await api.get("/api/v1/export")).text;
+  }
+
+  test("another topic does not quote the one it left", async () => {
+    const api = await tenant();
+    const gone = await say(api, "ann", "My parking lot is number Siebenundneunzig.");
+    await say(api, "ann", "The weather is fine.", { chat_id: gone.chat.id });
+    assert.match(await exported(api), /Branched from [^\n]*Siebenundneunzig/);
+    await forget(api, { turn_ids: [gone.turn.id] });
+    assert.doesNotMatch(await exported(api), /Siebenundneunzig/);
+  });
+
+  test("what is forgotten in parts has one tombstone each", async () => {
+    const api = await tenant();
+    const said = [];
+    for (let i = 0; i < 5; i++) {
+      said.push(await say(api, "ann", `Line ${i} of the log of the lighthouse.`,
+        said.length ? { chat_id: said[0].chat.id } : {}));
+    }
+    await forget(api, { turn_ids: [said[1].turn.id] });
+    await forget(api, { turn_ids: [said[2].turn.id, said[3].turn.id] });
+    await forget(api, { chat_id: said[0].chat.id });
+    await forget(api, { user_id: "ann" });
+    const graves = (await exported(api)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .filter((row) => row.type === "tombstone").map((row) => row.kind + row.id);
+    assert.deepEqual(graves, [...new Set(graves)]);
+    assert.equal(graves.filter((name) => name.startsWith("turn")).length, 5);
+  });
+
   test("the store still verifies", async () => {
     await server.clew("verify");
   });

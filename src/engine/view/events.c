@@ -31,7 +31,8 @@ DB_SQL(MEMORIES,
        " AND change_seq > $2 AND change_seq <= $3");
 DB_SQL(TOMBSTONES, "SELECT 4, id, NULL, kind, NULL, NULL, 0, created_at,"
                    " change_seq FROM tombstones WHERE tenant = $1"
-                   " AND change_seq > $2 AND change_seq <= $3");
+                   " AND change_seq > $2 AND change_seq <= $3"
+                   " AND kind <> 'chat'"); /* told by its turns */
 DB_SQL(CALLS, "SELECT 3, id, chat_id, COALESCE(model, ''),"
               " CASE WHEN error IS NULL THEN NULL ELSE 'failed' END, user_id,"
               " 0, stored_at, 0 FROM requests WHERE tenant = $1"

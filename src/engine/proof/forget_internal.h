@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forget_internal.h - one forget while it runs, for forget.c and
+ * forget_cascade.c.
+ */
+#ifndef ENGINE_FORGET_INTERNAL_H
+#define ENGINE_FORGET_INTERNAL_H
+
+#include "engine/proof/forget.h"
+
+struct forget_work {
+    struct engine *engine;
+    struct arena *arena;
+    const struct forget_input *input;
+    int64_t now_ms;
+    const char *selector;
+    unsigned char digest[SHA256_SIZE];
+    struct forget_receipt *out;
+};
+
+/* One more count of the receipt. */
+void forget_count_add(struct forget_receipt *out, const char *name,
+                      int64_t count);
+
+/*
+ * Leave tombstones for what the scratch table `forget_set` names, and delete it
+ * with all that hangs on it; counts go into the receipt.
+ */
+enum clew_status forget_cascade(struct forget_work *work, struct store_tx *tx,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
