@@ -319,9 +319,10 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/export", ADMIN, export_get, NULL, NULL,
      "Read everything of the tenant, one JSON object a line",
      "exportAll: > application/x-ndjson ExportRow", 0},
-    {HTTP_POST, "/api/v1/import", ADMIN, import_post, FIELDS("rows"), NULL,
+    {HTTP_POST, "/api/v1/import", ADMIN, import_post,
+     FIELDS("rows", "restore_forgotten"), NULL,
      "Take lines of an export, all or nothing; twice changes nothing",
-     "importRows: rows > Imported", 0},
+     "importRows: rows restore_forgotten > Imported", 0},
 
     /* --- the server itself --- */
     {HTTP_GET, "/", API_ROLE_NONE, meta_index, NULL, NULL,

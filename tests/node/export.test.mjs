@@ -132,7 +132,7 @@ for (const backend of ["sqlite", "postgres"]) {
       assert.equal(first.rows, lines(text).length - 2);
       isSame(await other.text(), text);
       await other.clew("verify");
-      assert.deepEqual(await other.import(text), { rows: first.rows, added: 0, dry_run: false });
+      assert.deepEqual(await other.import(text), { rows: first.rows, added: 0, forgotten: 0, dry_run: false });
       isSame(await other.text(), text);
       /* it is found there, and its server gives it out as well */
       await served(other, async (server) => {

@@ -3,6 +3,8 @@
  * forget.test.mjs - what is forgotten is gone: rows, results, and raw bytes.
  */
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
@@ -166,9 +168,77 @@ onEachBackend("forget", (open, backend) => {
     assert.equal(told.ok, true, JSON.stringify(told));
   });
 
+  /* Lines of an export, as they are: numbers may be longer than JavaScript's. */
+  async function bring(api, text, more = "") {
+    const rows = text.trimEnd().split("\n").slice(1, -1);
+    const answer = await api.post("/api/v1/import", `{"rows":[${rows}]${more}}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  }
+
   async function exported(api) {
     return (await api.get("/api/v1/export")).text;
   }
+
+  test("an export from before brings nothing of it back, unless that is wished", async () => {
+    const api = await tenant();
+    const said = [];
+    for (const text of ["Our billing job breaks every Sunday, we must repair it.",
+      "I moved the wardrobe Tollkirsche into the hall, my notary is Professor Ambrosius in Basel.",
+      "The billing job runs again since Oberon was given more memory."]) {
+      said.push(await say(api, "ann", text, said.length ? { chat_id: said[0].chat.id } : {}));
+    }
+    const whole = await say(api, "eve", "Quirinal is where my aunt lives.");
+    for (const id of [said[0].chat.id, whole.chat.id]) await api.post(`/api/v1/chats/${id}/close`, {});
+    const before = await exported(api);
+    await forget(api, { turn_ids: [said[1].turn.id] });
+    await forget(api, { chat_id: whole.chat.id });
+    const brought = await bring(api, before);
+    assert.ok(brought.forgotten > 2, JSON.stringify(brought));
+    const left = await exported(api);
+    for (const word of ["tollkirsche", "ambrosius", "quirinal", "aunt"]) {
+      assert.ok(!left.toLowerCase().includes(word), word);
+    }
+    assert.ok(left.includes("Oberon"));
+    assert.ok(!(await finds(api, "Ambrosius")).some((t) => t.includes("Ambrosius")));
+    /* once more changes nothing, whichever was read */
+    assert.equal((await bring(api, left)).added, 0);
+    const back = await bring(api, before, ',"restore_forgotten":true');
+    assert.equal(back.forgotten, 0);
+    assert.ok((await finds(api, "Ambrosius")).some((t) => t.includes("Ambrosius")));
+    assert.ok((await finds(api, "Quirinal")).some((t) => t.includes("Quirinal")));
+    assert.equal((await exported(api)).split("\n")
+      .filter((line) => line.includes("tombstone") && line.includes(said[1].turn.id)).length, 0);
+  });
+
+  test("the command says what was left out, and how it comes back", async () => {
+    const own = await open({ data: tempFolder() });
+    const api = own.api();
+    const gone = await say(api, "ann", "My parking lot is number Zweiundvierzig.");
+    await say(api, "ann", "The weather is fine.", { chat_id: gone.chat.id });
+    const file = path.join(tempFolder(), "before.jsonl");
+    fs.writeFileSync(file, (await own.clew("export")).stdout);
+    await own.clew("forget", "--turn", gone.turn.id, "--yes");
+    assert.match((await own.clew("import", file)).stdout,
+      /[1-9]\d* rows left out, of what was forgotten here; --restore-forgotten brings it back/);
+    assert.ok(!(await own.clew("export")).stdout.includes("Zweiundvierzig"));
+    assert.doesNotMatch((await own.clew("import", file, "--restore-forgotten")).stdout, /left out/);
+    assert.ok((await own.clew("export")).stdout.includes("Zweiundvierzig"));
+  });
+
+  test("what was forgotten elsewhere goes here by its export", async () => {
+    const here = await tenant();
+    const there = await tenant();
+    const gone = await say(there, "ann", "The safe opens with Kaleidoskop.");
+    await say(there, "ann", "The plumber comes on Monday.", { chat_id: gone.chat.id });
+    await bring(here, await exported(there));
+    assert.ok((await exported(here)).includes("Kaleidoskop"));
+    await forget(there, { turn_ids: [gone.turn.id] });
+    await bring(here, await exported(there));
+    const left = await exported(here);
+    assert.ok(!left.includes("Kaleidoskop"));
+    assert.ok(left.includes("plumber"));
+  });
 
   test("another topic does not quote the one it left", async () => {
     const api = await tenant();

@@ -310,7 +310,9 @@ static void restore(FILE *file)
             json_decref(row);
         }
     }
-    assert_ok(restore_rows(ENGINE, SCOPE, ARENA, rows, &report, &err));
+    assert_ok(restore_rows(ENGINE, SCOPE, ARENA,
+                           &(struct restore_input){.lines = rows}, &report,
+                           &err));
     json_decref(rows);
 }
 

@@ -1007,7 +1007,9 @@ static void restore(const char *text)
         }
         text += len + (text[len] == '\n');
         if (json_array_size(lines) == RESTORE_MAX_ROWS || !*text) {
-            assert_ok(restore_rows(ENGINE, SCOPE, ARENA, lines, &report, &err));
+            assert_ok(restore_rows(ENGINE, SCOPE, ARENA,
+                                   &(struct restore_input){.lines = lines},
+                                   &report, &err));
             json_array_clear(lines);
         }
     }

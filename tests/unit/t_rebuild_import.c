@@ -41,7 +41,9 @@ static bool import_title(void *arg, const struct rebuild_report *report)
                      "{\"title\":\"Bread\"}", "created_at",
                      "2026-02-16T00:01:00Z");
     assert_non_null(rows);
-    if (restore_rows(ENGINE, SCOPE, ARENA, rows, &out, &err) != CLEW_OK) {
+    if (restore_rows(ENGINE, SCOPE, ARENA,
+                     &(struct restore_input){.lines = rows}, &out,
+                     &err) != CLEW_OK) {
         fail_msg("%s", err.message);
     }
     assert_int_equal(out.n_added, 1);

@@ -201,7 +201,8 @@ const struct openapi_object openapi_server[] = {
         {"*", "any", "A row as clew import reads it back"})},
     {"Imported", "What came of an import", OPENAPI_FIELDS(
         {"rows!", "count", "Lines that were read"},
-        {"added!", "count", "Lines that were new"})},
+        {"added!", "count", "Lines that were new"},
+        {"forgotten!", "count", "Lines left out, of what was forgotten"})},
     {"Document", "This document", OPENAPI_FIELDS(
         {"openapi!", "text", "The version of OpenAPI"},
         {"*", "any", "As OpenAPI says"})},

@@ -98,12 +98,16 @@ enum clew_status export_get(struct api_call *call, struct clew_error *err)
 enum clew_status import_post(struct api_call *call, struct clew_error *err)
 {
     struct restore_report report = {0};
-    const json_t *rows = NULL;
-    enum clew_status status = json_get_array(call->body, "rows", JSON_REQUIRED,
-                                             RESTORE_MAX_ROWS, &rows, err);
+    struct restore_input input = {0};
+    enum clew_status status = json_get_array(
+        call->body, "rows", JSON_REQUIRED, RESTORE_MAX_ROWS, &input.lines, err);
 
     if (status == CLEW_OK) {
-        status = restore_rows(call->engine, &call->scope, call->arena, rows,
+        status = json_get_bool(call->body, "restore_forgotten", JSON_OPTIONAL,
+                               &input.brings_back, err);
+    }
+    if (status == CLEW_OK) {
+        status = restore_rows(call->engine, &call->scope, call->arena, &input,
                               &report, err);
     }
     if (status != CLEW_OK) {
@@ -111,7 +115,8 @@ enum clew_status import_post(struct api_call *call, struct clew_error *err)
     }
     call->out = json_object();
     if (!call->out || !json_set_int(call->out, "rows", report.n_rows) ||
-        !json_set_int(call->out, "added", report.n_added)) {
+        !json_set_int(call->out, "added", report.n_added) ||
+        !json_set_int(call->out, "forgotten", report.n_forgotten)) {
         return clew_no_memory(err);
     }
     return CLEW_OK;

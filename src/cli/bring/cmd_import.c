@@ -34,6 +34,7 @@ struct import {
     int64_t n_lines;
     int64_t n_rows;
     int64_t n_added;
+    int64_t n_forgotten;
     bool has_begun; /* the first line was there */
     bool has_ended; /* the last one too */
     struct progress progress;
@@ -55,7 +56,8 @@ static enum clew_status send_piece(struct import *import,
         (void)json_array_clear(import->rows); /* fails for non-arrays only */
         return CLEW_OK;
     }
-    body = json_pack("{s:o}", "rows", import->rows);
+    body = json_pack("{s:o, s:b}", "rows", import->rows, "restore_forgotten",
+                     args_has(&import->cli->args, "restore-forgotten"));
     import->rows = json_array();
     import->n_bytes = 0;
     if (!body || !import->rows) {
@@ -69,6 +71,8 @@ static enum clew_status send_piece(struct import *import,
 
         import->n_rows += n_rows;
         import->n_added += json_integer_value(json_object_get(answer, "added"));
+        import->n_forgotten +=
+            json_integer_value(json_object_get(answer, "forgotten"));
         progress_add(&import->progress, n_rows);
     }
     json_decref(answer);
@@ -205,11 +209,39 @@ static enum clew_status check_own(const char *path, FILE *file,
                : status;
 }
 
+static void tell_own(struct cli *cli, const struct import *import)
+{
+    bool is_dry = args_has(&cli->args, "dry-run");
+
+    if (cli->as_json) {
+        json_t *json = json_pack(
+            "{s:I, s:I, s:I, s:b}", "rows", (json_int_t)import->n_rows, "added",
+            (json_int_t)import->n_added, "forgotten",
+            (json_int_t)import->n_forgotten, "dry_run", is_dry);
+
+        output_json(&cli->out, json);
+        json_decref(json);
+        return;
+    }
+    if (is_dry) { /* which are new, only the store could say */
+        (void)fprintf(cli->out.file, "%lld rows, none of them imported\n",
+                      (long long)import->n_rows);
+        return;
+    }
+    (void)fprintf(cli->out.file, "%lld rows, %lld of them new\n",
+                  (long long)import->n_rows, (long long)import->n_added);
+    if (import->n_forgotten > 0) {
+        (void)fprintf(cli->out.file,
+                      "%lld rows left out, of what was forgotten here; "
+                      "--restore-forgotten brings it back\n",
+                      (long long)import->n_forgotten);
+    }
+}
+
 static enum clew_status import_own(struct cli *cli, FILE *file,
                                    struct clew_error *err)
 {
     struct import import = {.cli = cli, .rows = json_array()};
-    bool is_dry = args_has(&cli->args, "dry-run");
     enum clew_status status = CLEW_OK;
 
     if (!import.rows) {
@@ -222,20 +254,7 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
     if (status != CLEW_OK) {
         return status;
     }
-    if (cli->as_json) {
-        json_t *json =
-            json_pack("{s:I, s:I, s:b}", "rows", (json_int_t)import.n_rows,
-                      "added", (json_int_t)import.n_added, "dry_run", is_dry);
-
-        output_json(&cli->out, json);
-        json_decref(json);
-    } else if (is_dry) { /* which are new, only the store could say */
-        (void)fprintf(cli->out.file, "%lld rows, none of them imported\n",
-                      (long long)import.n_rows);
-    } else {
-        (void)fprintf(cli->out.file, "%lld rows, %lld of them new\n",
-                      (long long)import.n_rows, (long long)import.n_added);
-    }
+    tell_own(cli, &import);
     return CLEW_OK;
 }
 
@@ -376,6 +395,8 @@ static const struct arg_option import_options[] = {
     {"from", 0, "FORMAT", NULL, "which format it is; default: look"},
     {"dry-run", 0, NULL, NULL, "only say what would be imported"},
     {"watch", 0, "FOLDER", NULL, "go on importing what is written there"},
+    {"restore-forgotten", 0, NULL, NULL,
+     "of clew's own export: bring back what was forgotten since"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -16,8 +16,10 @@
 #include "engine/core/redact.h"
 #include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
+#include "engine/proof/forget.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
+#include "engine/proof/restore_internal.h"
 #include "engine/proof/restore_value.h"
 #include "engine/proof/secrets.h"
 #include "store/db.h"
@@ -26,33 +28,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-DB_SQL(FORGOTTEN, "SELECT id, " EXPORT_NEVER " FROM tombstones"
-                  " WHERE tenant = $1 AND id = ANY($2)");
-
-struct line {
-    size_t kind;
-    struct uuid id;               /* of kinds with a change number */
-    int64_t version;              /* of kinds that have one */
-    bool is_twice;                /* a line before it is the same row */
-    struct read_log_item reading; /* of an action that is one; else no reader */
-    struct db_value values[EXPORT_MAX_COLUMNS + 1];
-};
-
-struct restore_work {
-    struct engine *engine;
-    struct arena *arena;
-    struct line *lines;
-    size_t count;
-    struct restore_report report;
-};
-
 /* A row that is there. */
 struct known {
     struct uuid id;
     int64_t version;
 };
 
-/* Those of one kind, by id; the same id twice if it was also forgotten. */
+/* Those of one kind, by id. */
 struct known_set {
     struct known *items;
     size_t count;
@@ -62,7 +44,8 @@ struct known_set {
 
 /* What is imported is read like anything that comes in (redact.h). */
 static enum clew_status redact_line(const struct engine *engine,
-                                    struct arena *arena, struct line *line,
+                                    struct arena *arena,
+                                    struct restore_line *line,
                                     struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
@@ -138,7 +121,8 @@ static enum clew_status renew_value(struct arena *arena,
 }
 
 static enum clew_status read_columns(struct arena *arena, const json_t *json,
-                                     struct line *line, struct clew_error *err)
+                                     struct restore_line *line,
+                                     struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
     size_t n_fields = 1 + count_former(kind->type, json); /* 1: "type" */
@@ -173,7 +157,7 @@ static enum clew_status read_columns(struct arena *arena, const json_t *json,
 
 /* A reading has a place of its own, unless it says more than others do. */
 static void note_reading(struct arena *arena, const json_t *json,
-                         struct line *line)
+                         struct restore_line *line)
 {
     struct read_log_item item = {.seq = line->values[0].i};
     const char *kind = json_string_value(json_object_get(json, "kind"));
@@ -192,7 +176,8 @@ static void note_reading(struct arena *arena, const json_t *json,
 }
 
 static enum clew_status read_line(struct arena *arena, const json_t *json,
-                                  struct line *line, struct clew_error *err)
+                                  struct restore_line *line,
+                                  struct clew_error *err)
 {
     struct str type = {NULL, 0};
     const struct export_kind *kind;
@@ -269,7 +254,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Is this line's row there, as it is or later? */
-static bool is_known(const struct known_set *set, const struct line *line)
+static bool is_known(const struct known_set *set,
+                     const struct restore_line *line)
 {
     size_t low = 0;
     size_t high = set->count;
@@ -287,15 +273,15 @@ static bool is_known(const struct known_set *set, const struct line *line)
            set->items[low].version >= line->version;
 }
 
-static bool is_new(const struct known_set *set, const struct line *line)
+static bool is_new(const struct known_set *set, const struct restore_line *line)
 {
-    return !line->is_twice && !is_known(set, line);
+    return !line->is_twice && !line->is_gone && !is_known(set, line);
 }
 
 static int by_id_and_place(const void *a, const void *b)
 {
-    const struct line *left = *(struct line *const *)a;
-    const struct line *right = *(struct line *const *)b;
+    const struct restore_line *left = *(struct restore_line *const *)a;
+    const struct restore_line *right = *(struct restore_line *const *)b;
     int order = uuid_cmp(&left->id, &right->id);
 
     return order != 0 ? order : left < right ? -1 : left > right;
@@ -306,7 +292,7 @@ static int by_id_and_place(const void *a, const void *b)
 static enum clew_status mark_twice(struct restore_work *work, size_t kind,
                                    struct clew_error *err)
 {
-    struct line **lines =
+    struct restore_line **lines =
         arena_zero(work->arena, work->count + 1, sizeof(*lines));
     size_t n = 0;
 
@@ -318,7 +304,7 @@ static enum clew_status mark_twice(struct restore_work *work, size_t kind,
             lines[n++] = &work->lines[i];
         }
     }
-    qsort((void *)lines, n, sizeof(struct line *), by_id_and_place);
+    qsort((void *)lines, n, sizeof(struct restore_line *), by_id_and_place);
     for (size_t i = 1; i < n; i++) {
         lines[i]->is_twice = uuid_eq(&lines[i]->id, &lines[i - 1]->id);
     }
@@ -343,7 +329,7 @@ static enum clew_status add_known(struct store_tx *tx, const struct db_sql *sql,
     return db_end(&rows, err);
 }
 
-/* The rows of one kind's lines that are stored or were forgotten. */
+/* The rows of one kind's lines that are stored. */
 static enum clew_status find_known(struct store_tx *tx,
                                    const struct restore_work *work, size_t kind,
                                    struct known_set *set,
@@ -369,9 +355,6 @@ static enum clew_status find_known(struct store_tx *tx,
         return CLEW_OK;
     }
     status = add_known(tx, &export_sql_of(kind)->known, ids, n_ids, set, err);
-    if (status == CLEW_OK) {
-        status = add_known(tx, &FORGOTTEN, ids, n_ids, set, err);
-    }
     qsort(set->items, set->count, sizeof(*set->items), by_id);
     return status;
 }
@@ -396,7 +379,7 @@ static struct str text_of(const struct db_value *value)
 /* As claim_columns of export_kinds.c has them. */
 static enum clew_status write_claim(struct store_tx *tx,
                                     struct restore_work *work,
-                                    const struct line *line,
+                                    const struct restore_line *line,
                                     struct clew_error *err)
 {
     const struct db_value *v = line->values;
@@ -425,8 +408,8 @@ static enum clew_status write_claim(struct store_tx *tx,
 /* As chain_update_columns has them; what no step tells is a row of its own. */
 static enum clew_status fold_update(struct store_tx *tx,
                                     struct restore_work *work,
-                                    const struct line *line, bool *out_folded,
-                                    struct clew_error *err)
+                                    const struct restore_line *line,
+                                    bool *out_folded, struct clew_error *err)
 {
     const struct db_value *v = line->values;
     struct chain_event event = {.chain_id = id_of(&v[0]),
@@ -463,7 +446,8 @@ static enum clew_status fold_update(struct store_tx *tx,
 /* --- writing --- */
 
 static enum clew_status write_line(struct store_tx *tx,
-                                   struct restore_work *work, struct line *line,
+                                   struct restore_work *work,
+                                   struct restore_line *line,
                                    struct clew_error *err)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
@@ -507,14 +491,14 @@ static enum clew_status write_readings(struct store_tx *tx,
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->count; i++) {
-        if (work->lines[i].reading.reader.s) {
+        if (work->lines[i].reading.reader.s && !work->lines[i].is_gone) {
             items[n++] = work->lines[i].reading;
         }
     }
     status = n > 0 ? read_log_put(tx, work->arena, items, n, err) : CLEW_OK;
     n = 0;
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        if (work->lines[i].reading.reader.s) {
+        if (work->lines[i].reading.reader.s && !work->lines[i].is_gone) {
             work->lines[i].reading = items[n++];
             work->report.n_added += work->lines[i].reading.is_added ? 1 : 0;
         }
@@ -529,8 +513,10 @@ static enum clew_status write_plain(struct store_tx *tx,
     enum clew_status status = CLEW_OK;
 
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        if (work->lines[i].kind == kind && !work->lines[i].reading.is_kept) {
-            status = write_line(tx, work, &work->lines[i], err);
+        struct restore_line *line = &work->lines[i];
+
+        if (line->kind == kind && !line->is_gone && !line->reading.is_kept) {
+            status = write_line(tx, work, line, err);
         }
     }
     return status;
@@ -550,7 +536,7 @@ static enum clew_status write_changes(struct store_tx *tx,
         status = mark_twice(work, kind, err);
     }
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        const struct line *line = &work->lines[i];
+        const struct restore_line *line = &work->lines[i];
 
         n_new += line->kind == kind && is_new(&known, line) ? 1 : 0;
     }
@@ -558,11 +544,12 @@ static enum clew_status write_changes(struct store_tx *tx,
         status = db_take_changes(tx, n_new, &change, err);
     }
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        struct line *line = &work->lines[i];
+        struct restore_line *line = &work->lines[i];
 
         if (line->kind == kind && is_new(&known, line)) {
             line->values[export_n_stored(&export_kinds[kind])] =
                 db_int(change++);
+            line->is_added = true;
             status = write_line(tx, work, line, err);
         }
     }
@@ -579,7 +566,7 @@ static enum clew_status pass_log(struct store_tx *tx,
     enum clew_status status;
 
     for (size_t i = 0; i < work->count; i++) {
-        const struct line *line = &work->lines[i];
+        const struct restore_line *line = &work->lines[i];
         const struct export_kind *kind = &export_kinds[line->kind];
 
         for (size_t k = 0; k < kind->n_columns; k++) {
@@ -608,8 +595,13 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
     enum clew_status status = CLEW_OK;
 
     work->report = (struct restore_report){.n_rows = (int64_t)work->count};
+    for (size_t i = 0; i < work->count; i++) {
+        work->lines[i].is_gone = false; /* it may be done once more */
+        work->lines[i].is_added = false;
+    }
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
-        if (strcmp(export_kinds[i].type, "action") == 0) {
+        status = restore_mark_gone(tx, work, i, err);
+        if (status == CLEW_OK && strcmp(export_kinds[i].type, "action") == 0) {
             status = write_readings(tx, work, err); /* after the turns */
         }
         if (status != CLEW_OK) {
@@ -617,6 +609,12 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         }
         status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
                                             : write_plain(tx, work, i, err);
+    }
+    if (status == CLEW_OK) {
+        status = restore_unbury(tx, work, err);
+    }
+    if (status == CLEW_OK) {
+        status = restore_find_buried(tx, work, err);
     }
     if (status == CLEW_OK) {
         status = pass_log(tx, work, err);
@@ -627,13 +625,33 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
                : status;
 }
 
+/* What was forgotten where the lines come from goes here, too. */
+static enum clew_status forget_buried(struct restore_work *work,
+                                      const struct scope *scope,
+                                      struct clew_error *err)
+{
+    struct forget_input input = {.turn_ids = work->buried,
+                                 .n_turn_ids = work->n_buried};
+    struct forget_receipt receipt;
+    enum clew_status status = CLEW_OK;
+
+    if (work->n_buried > 0) {
+        status =
+            forget_run(work->engine, scope, work->arena, &input, &receipt, err);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status; /* another did */
+}
+
 enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
-                              struct arena *arena, const json_t *lines,
+                              struct arena *arena,
+                              const struct restore_input *input,
                               struct restore_report *out,
                               struct clew_error *err)
 {
-    struct restore_work work = {
-        .engine = engine, .arena = arena, .count = json_array_size(lines)};
+    struct restore_work work = {.engine = engine,
+                                .arena = arena,
+                                .count = json_array_size(input->lines),
+                                .brings_back = input->brings_back};
     enum clew_status status;
 
     if (work.count > RESTORE_MAX_ROWS) {
@@ -644,9 +662,12 @@ enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
     if (!work.lines) {
         return clew_no_memory(err);
     }
-    status = read_lines(&work, lines, err);
+    status = read_lines(&work, input->lines, err);
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, do_restore, &work, err);
+    }
+    if (status == CLEW_OK) {
+        status = forget_buried(&work, scope, err);
     }
     if (status == CLEW_OK) {
         *out = work.report;

@@ -6,8 +6,9 @@
  * numbers are taken anew. What is there already stays as it is, or takes over a
  * later state where its kind tells which is later (export_kinds.h); so a broken
  * import is simply run again, and a later export can go on top of an earlier.
- * What was forgotten here does not come back.
- * Thread-safety: safe.
+ * What was forgotten here does not come back, unless that is asked for, nor
+ * what had been made of its words; what lines say was forgotten where they come
+ * from is forgotten here. Thread-safety: safe.
  */
 #ifndef ENGINE_RESTORE_H
 #define ENGINE_RESTORE_H
@@ -18,6 +19,7 @@
 #include "store/store.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct engine;
@@ -25,18 +27,25 @@ struct engine;
 /* Rows of one call. */
 #define RESTORE_MAX_ROWS 1000
 
+struct restore_input {
+    const json_t *lines; /* an array */
+    bool brings_back;    /* also what was forgotten here */
+};
+
 struct restore_report {
     int64_t n_rows;
-    int64_t n_added; /* the rest was there, or was forgotten */
+    int64_t n_added;     /* the rest was there, or was forgotten */
+    int64_t n_forgotten; /* left out: they are of what was forgotten */
 };
 
 /*
- * Take an array of lines, all or nothing. CLEW_INVALID names what is wrong with
+ * Take lines, all or nothing. CLEW_INVALID names what is wrong with
  * which; CLEW_CONFLICT if a row contradicts one that is there (another turn at
  * the same place, the same external_id on another turn).
  */
 enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
-                              struct arena *arena, const json_t *lines,
+                              struct arena *arena,
+                              const struct restore_input *input,
                               struct restore_report *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * restore_internal.h - the lines of one call, for restore.c and
+ * restore_gone.c.
+ */
+#ifndef ENGINE_RESTORE_INTERNAL_H
+#define ENGINE_RESTORE_INTERNAL_H
+
+#include "engine/core/read_log.h"
+#include "engine/proof/export_kinds.h"
+#include "engine/proof/restore.h"
+
+struct restore_line {
+    size_t kind;
+    struct uuid id;               /* of kinds with a change number */
+    int64_t version;              /* of kinds that have one */
+    bool is_twice;                /* a line before it is the same row */
+    bool is_gone;                 /* what it tells was forgotten here */
+    bool is_added;                /* with a change number, by this call */
+    struct read_log_item reading; /* of an action that is one; else no reader */
+    struct db_value values[EXPORT_MAX_COLUMNS + 1];
+};
+
+struct restore_work {
+    struct engine *engine;
+    struct arena *arena;
+    struct restore_line *lines;
+    size_t count;
+    bool brings_back; /* also what was forgotten */
+    struct restore_report report;
+    struct uuid *buried; /* turns that are here, and forgotten elsewhere */
+    size_t n_buried;
+};
+
+/*
+ * Mark the lines of a kind that tell what was forgotten here, and count them in
+ * the report. Call when the kinds before it are written. Where the work brings
+ * back, none is marked: what forbids them goes instead.
+ */
+enum clew_status restore_mark_gone(struct store_tx *tx,
+                                   struct restore_work *work, size_t kind,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+/* After the lines are written: fill work->buried. */
+enum clew_status restore_find_buried(struct store_tx *tx,
+                                     struct restore_work *work,
+                                     struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * The same: a memory or an episode that lines bury and that is here
+ * nevertheless was made anew since. It gets a later change number than its
+ * tombstone, or the index would drop it.
+ */
+enum clew_status restore_unbury(struct store_tx *tx,
+                                const struct restore_work *work,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
