@@ -12,6 +12,7 @@
 #include "engine/feed/reembed.h"
 #include "engine/feed/vector_graph.h"
 #include "engine/llmread/llmread.h"
+#include "engine/proof/forget_scrub.h"
 #include "engine/proof/rebuild.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
@@ -34,6 +35,7 @@ static enum clew_status read_turns(struct engine *engine,
 }
 
 const struct task_handler task_handlers[] = {
+    {FORGET_SCRUB_TASK, forget_scrub_task},
     {LLMREAD_TASK, llmread_task},
     {READ_TURN_TASK, read_turns},
     {REBUILD_TASK, rebuild_task},

@@ -13,10 +13,9 @@
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
-#include "engine/feed/model_use.h"
 #include "engine/proof/forget_internal.h"
+#include "engine/proof/forget_scrub.h"
 #include "engine/proof/rebuild_later.h"
-#include "index/index.h"
 #include "store/db.h"
 
 #include <stdio.h>
@@ -291,6 +290,10 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
         if (status == CLEW_OK) {
             status = write_receipt(work, tx, err);
         }
+        if (status == CLEW_OK && !work->engine->replay) {
+            status = forget_scrub_later(tx, work->arena, &work->out->id,
+                                        work->now_ms, err);
+        }
     }
     return status == CLEW_OK ? db_exec(tx, &CLEAR_SET, DB_NO_ARGS, err)
                              : status;
@@ -302,7 +305,7 @@ static const char *remains(const struct engine *engine, bool is_scrubbed)
     if (strcmp(store_backend(engine->store), "postgres") != 0) {
         return is_scrubbed ? "in backups and exports made before"
                            : "in files of the index or the store until the "
-                             "next forget or a restart, and in backups and "
+                             "task \"scrub\" has run, and in backups and "
                              "exports made before";
     }
     return is_scrubbed
@@ -325,7 +328,6 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
                                .input = input,
                                .now_ms = clock_now_ms(engine->clock),
                                .out = out};
-    struct index_view *view = NULL;
     int given = (input->n_turn_ids > 0) + (input->n_external_ids > 0) +
                 (input->n_memory_ids > 0) + !uuid_is_nil(&input->chat_id) +
                 (input->user_id.s != NULL);
@@ -340,18 +342,7 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
     if (status != CLEW_OK || input->is_dry_run || engine->replay) {
         return status;
     }
-    /* the rows are gone; now their traces in the index's and store's files */
-    status = index_view_open(engine->indexes, scope->tenant, &view, err);
-    index_view_close(view);
-    if (status == CLEW_OK) {
-        status = index_purge(engine->indexes, scope->tenant, err);
-    }
-    if (status == CLEW_OK) {
-        status = model_use_purge(engine, scope, err);
-    }
-    if (status == CLEW_OK) {
-        status = store_scrub(engine->store, err);
-    }
+    status = forget_scrub(engine, scope, &out->id, err);
     out->is_scrubbed = status == CLEW_OK;
     out->remains = remains(engine, out->is_scrubbed);
     return CLEW_OK; /* forgotten is forgotten: the caller gets the receipt */

@@ -53,7 +53,7 @@ struct forget_receipt {
     size_t n_counts;
     char sha256[SHA256_HEX_SIZE]; /* over kinds and ids, in order */
     /* The raw bytes are gone from index and store files too; if a reader held
-     * them up, the next forget or a restart does it. */
+     * them up, a task does it (forget_scrub.h). */
     bool is_scrubbed;
     const char *remains; /* where bytes may still be, and until when */
 };
