@@ -240,6 +240,42 @@ onEachBackend("forget", (open, backend) => {
     assert.ok(left.includes("plumber"));
   });
 
+  /* An effort over two chats, and an end; what is forgotten of it. */
+  const talk = [
+    ["mon", "Our payment import is broken: it fails every night with a Zyxoberon timeout error. We need to fix it."],
+    ["mon", "I tried raising the Qwertzinator limit of the payment import, but the import still fails."],
+    ["tue", "Back to the payment import: it failed again last night with the timeout, also with the Brumbelfix setting."],
+    ["tue", "The payment import is fixed now: the Vexillomat had to be set to 30 seconds."],
+  ];
+
+  async function effortAfter(api, word) {
+    const chats = {};
+    let gone;
+    for (const [i, [day, text]] of talk.entries()) {
+      const said = await say(api, "ann", text, {
+        created_at: new Date(Date.UTC(2026, 2, day === "mon" ? 2 : 3, 9, i)).toISOString(), channel: day,
+        ...(chats[day] && { chat_id: chats[day] }),
+      });
+      chats[day] ??= said.chat.id;
+      if (text.includes(word)) gone = said.turn.id;
+    }
+    await forget(api, { turn_ids: [gone] });
+    const left = await exported(api);
+    assert.ok(!left.toLowerCase().includes(word.toLowerCase()), word);
+    return left.trimEnd().split("\n").map((line) => JSON.parse(line))
+      .find((row) => row.type === "memory" && row.memory_type === "effort" && row.summary.includes("Zyxoberon"));
+  }
+
+  test("an effort whose opening turn stays loses only what a later one brought", async () => {
+    const middle = await effortAfter(await tenant(), "Brumbelfix");
+    assert.equal(middle.status, "resolved");
+    assert.match(middle.resolution, /Vexillomat/);
+    const end = await effortAfter(await tenant(), "Vexillomat");
+    assert.equal(end.status, "open");
+    assert.equal(end.resolution, undefined);
+    assert.equal(await effortAfter(await tenant(), "Zyxoberon"), undefined);
+  });
+
   test("another topic does not quote the one it left", async () => {
     const api = await tenant();
     const gone = await say(api, "ann", "My parking lot is number Siebenundneunzig.");

@@ -13,6 +13,7 @@
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/proof/forget_effort.h"
 #include "engine/proof/forget_internal.h"
 #include "engine/proof/forget_scrub.h"
 #include "engine/proof/rebuild_later.h"
@@ -151,6 +152,9 @@ static enum clew_status collect_all(struct forget_work *work,
     if (status == CLEW_OK) {
         status = db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err);
     }
+    if (status == CLEW_OK && in->n_memory_ids == 0 && !in->user_id.s) {
+        status = forget_effort_spare(work, tx, err);
+    }
     if (status == CLEW_OK) {
         status = db_exec(tx, &ADD_EPISODES, DB_NO_ARGS, err);
     }
@@ -276,6 +280,7 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     enum clew_status status;
 
     memset(work->out, 0, sizeof(*work->out));
+    work->n_spared = 0;
     status = collect_all(work, tx, err);
     if (status == CLEW_OK) {
         status = digest_set(work, tx, err);
@@ -283,7 +288,10 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     if (status == CLEW_OK && work->input->is_dry_run) {
         status = count_set(work, tx, err);
     } else if (status == CLEW_OK) {
-        status = forget_cascade(work, tx, err);
+        status = forget_effort_trim(work, tx, err);
+        if (status == CLEW_OK) {
+            status = forget_cascade(work, tx, err);
+        }
         if (status == CLEW_OK) {
             status = note_forget(work, tx, err);
         }

@@ -4,7 +4,8 @@
  *
  * Forgetting a turn takes with it everything derived from it, in one
  * transaction: memories that cite it, their lineage edges, references and
- * index entries, and titles and summaries made from it. What remains is a
+ * index entries, and titles and summaries made from it. An effort stays where
+ * the turn that opened it does (forget_effort.h). What remains is a
  * tombstone per document (an id, so that indexes and other processes drop it)
  * and a receipt with counts and a digest of the ids.
  * Thread-safety: safe; see engine.h.

@@ -15,6 +15,8 @@ struct forget_work {
     int64_t now_ms;
     const char *selector;
     unsigned char digest[SHA256_SIZE];
+    struct uuid *spared; /* efforts that stay (forget_effort.h) */
+    size_t n_spared;
     struct forget_receipt *out;
 };
 
