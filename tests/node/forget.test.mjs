@@ -11,6 +11,7 @@ import { onEachBackend } from "./lib/backends.mjs";
 import { isLinked } from "./lib/check.mjs";
 import { filesWith } from "./lib/files.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
+import { until } from "./lib/wait.mjs";
 
 onEachBackend("forget", (open, backend) => {
   let server;
@@ -248,17 +249,31 @@ onEachBackend("forget", (open, backend) => {
     ["tue", "The payment import is fixed now: the Vexillomat had to be set to 30 seconds."],
   ];
 
-  async function effortAfter(api, word) {
+  async function sayAll(api, user) {
     const chats = {};
-    let gone;
+    const said = [];
     for (const [i, [day, text]] of talk.entries()) {
-      const said = await say(api, "ann", text, {
+      said.push(await say(api, user, text, {
         created_at: new Date(Date.UTC(2026, 2, day === "mon" ? 2 : 3, 9, i)).toISOString(), channel: day,
         ...(chats[day] && { chat_id: chats[day] }),
-      });
-      chats[day] ??= said.chat.id;
-      if (text.includes(word)) gone = said.turn.id;
+      }));
+      chats[day] ??= said.at(-1).chat.id;
     }
+    return said;
+  }
+
+  test("no row names a user who was forgotten", async () => {
+    const api = await tenant();
+    await sayAll(api, "annegret");
+    await until("its chats are one matter", async () => (await exported(api)).includes('"cross_chat"'));
+    await api.patch("/api/v1/users/annegret", { inactivity_minutes: 55 });
+    await forget(api, { user_id: "annegret" });
+    assert.doesNotMatch(await exported(api), /annegret/);
+  });
+
+  async function effortAfter(api, word) {
+    const said = await sayAll(api, "ann");
+    const gone = said[talk.findIndex(([, text]) => text.includes(word))].turn.id;
     await forget(api, { turn_ids: [gone] });
     const left = await exported(api);
     assert.ok(!left.toLowerCase().includes(word.toLowerCase()), word);
