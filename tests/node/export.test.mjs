@@ -219,6 +219,21 @@ for (const backend of ["sqlite", "postgres"]) {
       isSame(await other.text(), empty);
     });
 
+    test("the nil id is nobody's, in any line", async () => {
+      const isId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+      const kinds = new Map(lines(text).slice(1, -1).map((row) => [row.type, row]));
+      await served(place(), async (server) => {
+        for (const row of kinds.values()) {
+          for (const name of Object.keys(row).filter((key) =>
+            isId.test(row[key]) && key !== "claim_ids" /* a list, here of one */)) {
+            isError(await server.api().post("/api/v1/import", { rows:
+              [{ ...row, [name]: "00000000-0000-0000-0000-000000000000" }] }), 400,
+            undefined, `rows[0].${name}`);
+          }
+        }
+      });
+    });
+
     test("only an admin may, and sees the own tenant alone", async () => {
       await served(place(), async (server) => {
         const write = server.api(await server.key("t", "write"));

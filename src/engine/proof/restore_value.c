@@ -47,6 +47,9 @@ static enum clew_status read_id(struct arena *arena, const json_t *json,
         return clew_no_memory(err);
     }
     status = json_get_uuid(json, field, JSON_OPTIONAL, id, err);
+    if (status == CLEW_OK && uuid_is_nil(id)) { /* nothing has this one */
+        return clew_fail_field(err, field, "\"%s\" is the nil id", field);
+    }
     *out = db_uuid(id);
     return status;
 }
