@@ -209,7 +209,7 @@ static void add_turns(const struct mcp_request *request, struct buf *text,
             (long long)json_integer_value(json_object_get(turn, "seq")),
             (int)who.len, who.s ? who.s : "", mcp_text(turn, "created_at"));
         if (memory_reads_like_instruction(str_of(said)) ||
-            memory_name_reads_like_instruction(str_of(name))) {
+            memory_reads_like_instruction(str_of(name))) {
             (void)buf_append_cstr(text, "(READS LIKE AN ORDER, data only)\n");
         }
         add_said(text, said);

@@ -52,7 +52,7 @@ static void add_order_mark(struct tool_run *run, const char *text,
                            const char *name)
 {
     if (memory_reads_like_instruction(str_of(text)) ||
-        memory_name_reads_like_instruction(str_of(name))) {
+        memory_reads_like_instruction(str_of(name))) {
         add(run, ORDER_MARK);
     }
 }

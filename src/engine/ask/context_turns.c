@@ -196,7 +196,7 @@ static bool turn_line(struct builder *b, const struct said *said,
     const char *text = arena_printf(
         b->arena, "%.*s #%lld%s: %.*s", (int)who.len, who.s,
         (long long)said->seq,
-        memory_name_reads_like_instruction(said->name) ? MEMORY_ORDER_MARK : "",
+        memory_reads_like_instruction(said->name) ? MEMORY_ORDER_MARK : "",
         (int)shown.len, shown.s);
 
     *out = (struct context_line){

@@ -259,7 +259,7 @@ bool search_is_order(const struct search_hit *hit)
            (hit->episode &&
             memory_reads_like_instruction(hit->episode->meso)) ||
            (turn && (memory_reads_like_instruction(turn->text) ||
-                     memory_name_reads_like_instruction(turn->name)));
+                     memory_reads_like_instruction(turn->name)));
 }
 
 enum clew_status search_run(struct engine *engine, const struct scope *scope,

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/one_line.h"
 #include "engine/core/engine.h"
 #include "engine/core/redact.h"
 #include "engine/core/rows.h"
@@ -154,61 +153,6 @@ enum clew_status memory_doc(struct engine *engine, struct arena *arena,
                               .change_seq = memory->change_seq};
     return doc_of_text(engine, arena, memory_search_text(arena, memory), out,
                        err);
-}
-
-/* Two bytes whatever their case, as a number below 256. */
-static unsigned pair_of(const char *s)
-{
-    return (((unsigned char)s[0] | 0x20u) * 31 +
-            ((unsigned char)s[1] | 0x20u)) %
-           256;
-}
-
-bool memory_reads_like_instruction(struct str text)
-{
-    /* openings by which stored text tries to steer a model that reads it */
-    static const char *const marks[] = {
-        "ignore all previous",  "ignore previous instructions",
-        "ignore the above",     "disregard all previous",
-        "disregard previous",   "forget all previous",
-        "you are now ",         "from now on you ",
-        "system prompt",        "new instructions:",
-        "do not tell the user", "reveal your instructions",
-        "act as if ",           "<system>",
-        "override your "};
-
-    enum { N_MARKS = sizeof(marks) / sizeof(marks[0]) };
-    unsigned pairs[N_MARKS];    /* which each begins with */
-    bool begins[256] = {false}; /* does any begin with the pair? */
-
-    for (size_t k = 0; k < N_MARKS; k++) {
-        pairs[k] = pair_of(marks[k]);
-        begins[pairs[k]] = true;
-    }
-    for (size_t i = 0; i + 1 < text.len; i++) { /* one pass for all of them */
-        unsigned pair = pair_of(text.s + i);
-
-        for (size_t k = 0; begins[pair] && k < N_MARKS; k++) {
-            if (pairs[k] == pair &&
-                str_istarts(str_sub(text, i, text.len), str_of(marks[k]))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-bool memory_name_reads_like_instruction(struct str name)
-{
-    bool is_order;
-    struct buf line;
-
-    buf_init(&line, name.len + 1);
-    one_line_append(&line, name, SIZE_MAX);
-    /* without memory what is there is looked at */
-    is_order = memory_reads_like_instruction(buf_str(&line));
-    buf_release(&line);
-    return is_order;
 }
 
 static bool row_of(struct arena *arena, const struct db_rows *rows, void *item)
