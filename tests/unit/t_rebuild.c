@@ -310,9 +310,9 @@ static void do_links(struct history *h)
     assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
                                      &count, &err));
     if (count > 0) {
-        assert_ok(chatlink_feedback(
-            ENGINE, SCOPE, ARENA, &links[pick(h, (unsigned)count)].id,
-            pick(h, 2) == 0, &link, &err));
+        assert_ok(chatlink_feedback(ENGINE, SCOPE, ARENA,
+                                    &links[pick(h, (unsigned)count)].id,
+                                    pick(h, 2) == 0, &link, &err));
     }
 }
 
@@ -967,8 +967,8 @@ static void tunings_and_reverts_are_replayed(void **state)
         assert_ok(chatlink_decision_list(ENGINE, SCOPE, ARENA, &filter, &links,
                                          &count, &err));
         for (size_t k = 0; k < count; k++) {
-            assert_ok(chatlink_feedback(
-                ENGINE, SCOPE, ARENA, &links[k].id, false, &judged, &err));
+            assert_ok(chatlink_feedback(ENGINE, SCOPE, ARENA, &links[k].id,
+                                        false, &judged, &err));
         }
         n_judged += count;
         run_tasks();
@@ -983,13 +983,13 @@ static void tunings_and_reverts_are_replayed(void **state)
     expect_same_dump(before, dump());
 }
 
-/* --- in another store ------------------------------------------------------
- */
+/* --- in another store --- */
 
 /* Every row of a dump, but its first and last line, into the store at hand. */
 static void restore(const char *text)
 {
     json_t *lines = json_array();
+    struct restore_input input = {.lines = lines};
     struct restore_report report;
     struct clew_error err = {0};
 
@@ -1007,9 +1007,8 @@ static void restore(const char *text)
         }
         text += len + (text[len] == '\n');
         if (json_array_size(lines) == RESTORE_MAX_ROWS || !*text) {
-            assert_ok(restore_rows(ENGINE, SCOPE, ARENA,
-                                   &(struct restore_input){.lines = lines},
-                                   &report, &err));
+            assert_ok(
+                restore_rows(ENGINE, SCOPE, ARENA, &input, &report, &err));
             json_array_clear(lines);
         }
     }
