@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
+import net from "node:net";
 import process from "node:process";
 import { after, before, test } from "node:test";
 
@@ -89,7 +90,7 @@ onEachBackend("asking", (open) => {
   before(async () => {
     model = await startModel();
     server = await open({ env: { CLEW_LLM_URL: `${model.url}/v1`, CLEW_LLM_MODEL: "scripted",
-      CLEW_RECALL_READ_MS: "5000" } });
+      CLEW_RECALL_READ_MS: "5000", CLEW_LLM_TIMEOUT_MS: "600000" } });
     api = server.api();
     turns = {};
     for (const [i, [user_id, content]] of said.entries()) {
@@ -314,6 +315,27 @@ onEachBackend("asking", (open) => {
     assert.equal(code, 0);
     assert.match(shown, /^Your rent is 900 euros\. \[\d\]\nIt is cheap\. \(not supported\)\n\n\[\d\] user/);
   });
+
+  for (const stream of [false, true]) {
+    test(`who leaves ${stream ? "a stream" : "before the answer"} ends the call`, { timeout: 600_000 }, async () => {
+      let begun;
+      const begins = new Promise((resolve) => { begun = resolve; });
+      const ended = new Promise((resolve) => {
+        model.script = [(reply, _prompt) => {
+          reply.on("close", resolve); /* it says nothing until then */
+          begun();
+        }];
+      });
+      const body = JSON.stringify({ query: RENT, user_id: "ada", at: "2026-03-20T09:00:00Z", stream });
+      const socket = net.connect(Number(new URL(server.url).port), "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(`POST /api/v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+        + `Content-Length: ${body.length}\r\n\r\n${body}`);
+      await begins;
+      socket.resetAndDestroy();
+      await ended;
+    });
+  }
 
   test("a stream that breaks off ends in passages", async () => {
     model.script = [(reply, prompt) => {

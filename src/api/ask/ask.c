@@ -16,6 +16,7 @@
 #include "engine/answer/answer.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
+#include "http/presence.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -293,6 +294,10 @@ static ptrdiff_t read_stream(void *arg, char *out, size_t cap)
     (void)pthread_mutex_lock(&stream->lock);
     while (stream->at == stream->text.len && !stream->is_done &&
            !http_is_stopping(stream->request)) {
+        if (presence_is_lost(stream->request, since_ms * 1000000)) {
+            (void)pthread_mutex_unlock(&stream->lock);
+            return -1; /* who asked has gone: free_stream() ends the asking */
+        }
         wait_a_little(stream);
         if (stream->at == stream->text.len &&
             clock_mono_ns() / 1000000 - since_ms > QUIET_MS) {
@@ -406,11 +411,18 @@ static enum clew_status begin_stream(struct api_call *call,
     return CLEW_OK;
 }
 
-static bool is_stopping(void *arg)
-{
-    const struct api_call *call = arg;
+/* Somebody who waits for the whole of it. */
+struct listener {
+    const struct http_request *request;
+    int64_t since_ns;
+};
 
-    return http_is_stopping(call->request);
+static bool is_gone(void *arg)
+{
+    const struct listener *listener = arg;
+
+    return http_is_stopping(listener->request) ||
+           presence_is_lost(listener->request, listener->since_ns);
 }
 
 enum clew_status ask_post(struct api_call *call, struct clew_error *err)
@@ -420,6 +432,7 @@ enum clew_status ask_post(struct api_call *call, struct clew_error *err)
                              .until_ms = INT64_MAX,
                              .at_ms = clock_now_ms(call->engine->clock),
                              .ahead_ms = SEARCH_AHEAD_MS}}};
+    struct listener listener = {call->request, clock_mono_ns()};
     struct answer *answer;
     enum clew_status status = read_asked(call, &asked, err);
 
@@ -433,8 +446,8 @@ enum clew_status ask_post(struct api_call *call, struct clew_error *err)
     if (!answer) {
         return clew_no_memory(err);
     }
-    asked.query.is_over = is_stopping;
-    asked.query.arg = call;
+    asked.query.is_over = is_gone;
+    asked.query.arg = &listener;
     status = answer_run(call->engine, &call->scope, call->arena, &asked.query,
                         answer, err);
     if (status == CLEW_OK) {
