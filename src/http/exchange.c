@@ -202,7 +202,8 @@ static void set_peer(struct exchange *ex, struct MHD_Connection *connection)
         ex->door->listener.is_loopback && peer_is_loopback(addr);
 }
 
-static void set_presence(struct exchange *ex, struct MHD_Connection *connection)
+static void set_presence(struct exchange *ex, struct MHD_Connection *connection,
+                         bool may_probe)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -211,6 +212,7 @@ static void set_presence(struct exchange *ex, struct MHD_Connection *connection)
         ex->presence =
             (struct presence){.fd = info->connect_fd,
                               .watched = entry_of(connection),
+                              .may_probe = may_probe,
                               .patience_ms = ex->door->server->options.idle_ms};
         ex->request.presence = &ex->presence;
     }
@@ -311,7 +313,7 @@ static void check_request(struct exchange *ex,
 
 /* The first call: the headers are there, the body is not. */
 static void begin(struct exchange *ex, struct MHD_Connection *connection,
-                  const char *method)
+                  const char *method, const char *version)
 {
     struct server *server = ex->door->server;
 
@@ -328,7 +330,9 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
     ex->request.end = &server->end;
     ex->request.share = &ex->share;
     set_peer(ex, connection);
-    set_presence(ex, connection);
+    set_presence(ex, connection,
+                 !server->tls_cert &&
+                     strcmp(version, MHD_HTTP_VERSION_1_1) == 0);
     check_request(ex, connection);
 }
 
@@ -521,6 +525,7 @@ static enum MHD_Result send_response(struct exchange *ex,
     if (is_ok) {
         add_own(ex, made);
     }
+    ex->presence.may_probe = false;
     watch_answer(entry_of(connection), 0);
     result = is_ok ? MHD_queue_response(connection,
                                         (unsigned)ex->response.status, made)
@@ -562,13 +567,12 @@ enum MHD_Result exchange_step(void *cls, struct MHD_Connection *connection,
 
     (void)cls;
     (void)url; /* already decoded; the raw one came to exchange_begin() */
-    (void)version;
     if (!ex) {
         return MHD_NO;
     }
     if (!ex->has_begun) {
         keep(ex, connection);
-        begin(ex, connection, method);
+        begin(ex, connection, method, version);
         /* nobody has to send a body to be told that it is not wanted */
         ex->is_early = ex->is_refused && framing_has_body(&ex->request);
         return ex->is_early ? answer(ex, connection) : MHD_YES;

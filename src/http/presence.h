@@ -7,11 +7,12 @@
  * least once a second.
  *
  * A client that has only shut down its sending side may still listen, and one
- * that has closed its socket looks the same until something is sent to it. So
- * such a client gets its answer, but its place is anybody's from then on
+ * that has closed its socket looks the same until something is sent to it. An
+ * interim answer (100 Continue), which HTTP/1.1 allows for at any time before
+ * the answer, is sent once to find out. Where none may be, or the client still
+ * listens, it gets its answer, but its place is anybody's from then on
  * (watch.h), and silence is borne for `patience_ms` only. One whose connection
- * is gone in both directions is lost at once.
- * Thread-safety: as a request.
+ * is gone in both directions is lost at once. Thread-safety: as a request.
  */
 #ifndef HTTP_PRESENCE_H
 #define HTTP_PRESENCE_H
@@ -28,7 +29,8 @@ struct presence {
     int fd;
     struct watch_entry *watched; /* may be NULL */
     int64_t patience_ms;
-    bool is_lost; /* once and for all */
+    bool may_probe; /* HTTP/1.1 in plain, and nothing was answered yet */
+    bool is_lost;   /* once and for all */
 };
 
 /* -1 for in-process callers, who are always there. */
