@@ -289,6 +289,7 @@ struct looks {
     size_t n_symbols; /* that no name or path holds, and not last */
     size_t n_capitals_inside;
     size_t n_turns;  /* from a letter to a digit and back */
+    size_t n_run;    /* letters and digits, the longest */
     bool is_blank;   /* nothing but stars and the like */
     bool is_keylike; /* nothing a key does not hold */
     bool is_hex;
@@ -306,12 +307,15 @@ static struct looks look_at(struct str value)
                       .is_keylike = true,
                       .is_hex = true,
                       .is_shouted = true};
+    size_t n_run = 0;
 
     for (size_t i = 0; i < value.len; i++) {
         unsigned char c = (unsigned char)value.s[i];
         unsigned char last = i > 0 ? (unsigned char)value.s[i - 1] : ' ';
         bool is_letter = secret_is_alnum(c) && !is_digit(c);
 
+        n_run = secret_is_alnum(c) ? n_run + 1 : 0;
+        l.n_run = n_run > l.n_run ? n_run : l.n_run;
         l.n_digits += is_digit(c);
         l.n_letters += is_letter || c >= 0x80;
         l.n_symbols += i > 0 && i + 1 < value.len && c &&
@@ -619,8 +623,9 @@ static bool is_key(const struct saying *s, struct str value,
         return false;
     }
     if (s->say == SAY_BARE) {
-        return value.len >= MIN_BARE && l->n_turns >= 3 && !l->is_hex &&
-               !memchr(value.s, '/', value.len);
+        /* neither a path nor what is made of an id */
+        return l->is_keylike && l->n_run >= MIN_BARE && l->n_turns >= 3 &&
+               !l->is_hex && !memchr(value.s, '/', value.len);
     }
     if (is_named && value.len >= MIN_TIGHT_KEY) {
         return !memchr(value.s, ' ', value.len) &&

@@ -57,6 +57,8 @@ static const struct {
     {"[\"4111\",\"1111\",\"1111\",\"1111\"]", NULL},
     {"[\"password\",\"hunter2\",\"name\"]", NULL},
     {"[{\"name\":\"bob\",\"content\":\"hello\"}]", NULL},
+    {"{\"key\":\"link.read:018bcfe5-6800-7f93-a23a-b62e4b39921e:1\"}", NULL},
+    {"{\"key\":\"episode_018bcfe5-6800-7f93-a23a-b62e4b39921e_day\"}", NULL},
     {"[]", NULL},
     {"{\"\":\"\",\"password\":\"\"}", NULL},
     {"null", NULL},
