@@ -377,8 +377,6 @@ describe("as it is handed out", () => {
       ["t.jsonl", fixture("claude_code.jsonl").replace(/"uuid":"[^"]*"/, '"uuid":7'), /line \d+ .*no "uuid"/],
       ["u.jsonl", fixture("qwen.jsonl").replace(/"uuid":"[^"]*"/, '"uuid":{}'), /line \d+ .*no "uuid"/],
       ["v.jsonl", fixture("gemini_cli.jsonl").replace('"id":"m4"', '"id":4'), /line \d+ .*no "id"/],
-      ["w.json", JSON.stringify([{ conversation_id: "c", mapping: { a: { parent: "b", children: ["b"] }, b: { parent: "a", children: ["a"] } } }]),
-        /conversation 1 .*in a circle/],
       ["x.json", "\u0000\u0001\u0002 nothing of ours", /no export that can be read/],
       ["y.json", "", /there is nothing in it/],
       ["z.jsonl", " \n\n", /there is nothing in it/],
