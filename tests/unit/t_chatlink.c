@@ -422,15 +422,15 @@ static void a_word_of_the_user_beats_what_was_inferred(void **state)
     chat = sms(40 * MINUTE, "Oh, and what is it on Thursday?")->turn.chat_id;
     sms(41 * MINUTE, "And will it rain?");
     decision = decision_of(&chat);
-    assert_int_equal(chatlink_feedback(
-                         &talk.world.engine, &talk.world.scope,
-                         &talk.world.arena, &decision.id, false, &after, &err),
+    assert_int_equal(chatlink_feedback(&talk.world.engine, &talk.world.scope,
+                                       &talk.world.arena, &decision.id, false,
+                                       &after, &err),
                      CLEW_OK);
     assert_true(str_eq(after.outcome, STR("incorrect")));
     assert_true(str_eq(after.outcome_by, STR("feedback")));
-    assert_int_equal(chatlink_feedback(
-                         &talk.world.engine, &talk.world.other,
-                         &talk.world.arena, &decision.id, true, &after, &err),
+    assert_int_equal(chatlink_feedback(&talk.world.engine, &talk.world.other,
+                                       &talk.world.arena, &decision.id, true,
+                                       &after, &err),
                      CLEW_NOT_FOUND);
 }
 

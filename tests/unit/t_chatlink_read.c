@@ -282,10 +282,10 @@ static void what_a_person_said_of_a_link_stands(void **state)
     world_use_reader(&talk.world);
     two_chats(&weather, &python);
     next = sms(10 * DAY, "Oh, and what is it on Thursday?")->turn.chat_id;
-    assert_int_equal(chatlink_feedback(
-                         &talk.world.engine, &talk.world.scope,
-                         &talk.world.arena, &talk.last.updates.links[0].id,
-                         false, &judged, NULL),
+    assert_int_equal(chatlink_feedback(&talk.world.engine, &talk.world.scope,
+                                       &talk.world.arena,
+                                       &talk.last.updates.links[0].id, false,
+                                       &judged, NULL),
                      CLEW_OK);
     work_off();
     assert_true(is_linked(&next, &weather, &signals)); /* as it was recorded */

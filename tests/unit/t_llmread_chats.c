@@ -229,11 +229,10 @@ static struct uuid join_by_words(struct uuid *weather, bool is_confirmed)
     assert_non_null(decision);
     assert_true(chatlink_decision_is_link(decision));
     if (is_confirmed) {
-        assert_int_equal(
-            chatlink_feedback(&talk.world.engine, &talk.world.scope,
-                                       &talk.world.arena, &decision->id, true,
-                                       &judged, NULL),
-            CLEW_OK);
+        assert_int_equal(chatlink_feedback(&talk.world.engine,
+                                           &talk.world.scope, &talk.world.arena,
+                                           &decision->id, true, &judged, NULL),
+                         CLEW_OK);
     }
     return chat;
 }
