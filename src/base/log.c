@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/one_line.h"
 #include "base/utf8.h"
 
 #include <pthread.h>
@@ -170,7 +171,8 @@ static void put_line(const char *line, size_t len)
     }
 }
 
-/* Time and level in front, control characters out, a newline behind. */
+/* Time and level in front, controls and marks of direction out (one_line.h), a
+ * newline behind. */
 static void write_line(enum log_level level, const char *text)
 {
     char line[LINE_BYTES + 64];
@@ -186,11 +188,11 @@ static void write_line(enum log_level level, const char *text)
         len = sizeof(line) - 2;
     }
     len = utf8_cut((struct str){line, len + 1}, len);
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)line[i];
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
 
-        if (c < 0x20 || c == 0x7F) {
-            line[i] = ' ';
+        if (one_line_is_control(utf8_next((struct str){line, len}, &at))) {
+            memset(line + from, ' ', at - from);
         }
     }
     line[len] = '\n';

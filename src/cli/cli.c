@@ -206,11 +206,7 @@ static void print_error(bool as_json, const struct clew_error *err)
     struct output out;
 
     if (!as_json) {
-        output_open(&out, stderr);
-        (void)fputs("clew: ", out.file);
-        output_text(&out, OUTPUT_PLAIN, str_of(err->message));
-        (void)fputc('\n', out.file);
-        output_close(&out);
+        output_note("clew: %s", err->message);
         return;
     }
     output_init(&out, stderr);

@@ -7,11 +7,13 @@
  * on a terminal.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
 
 import { isOk } from "./lib/check.mjs";
-import { bin, cleanEnv, startServer } from "./lib/server.mjs";
+import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
 
 const evil = "\u001b]0;owned\u0007\u001b[31mred\u009b2J\u202egnp.exe\u2066x"
   + "\u200f\u0085\u0008\u000d";
@@ -87,6 +89,29 @@ describe("terminal", () => {
           `${words.join(" ")}: ${JSON.stringify(run.stdout).slice(0, 400)}`);
       }
     });
+
+  test("in a remark about a file, which is one line whatever its name", async () => {
+    const folder = path.join(tempFolder(), `in${evil.slice(0, 20)}\nclew: all was imported`);
+    fs.mkdirSync(folder);
+    const file = path.join(folder, `talk${evil.slice(0, 20)}\u2028x\nclew: it went well.jsonl`);
+    fs.writeFileSync(file, `{"type":"export","version":1}\n{"type":"${"\\u001b[31m\\u202e\\n"}","x":1}\n`);
+    const env = cleanEnv(server.data);
+    for (const words of [["import", file], ["import", `${file}2`], ["import", folder],
+      ["efforts", "--user", `no${evil}\nclew: none`], ["backup", `${folder}/b\n.db`]]) {
+      const { stderr } = spawnSync(bin, [...words, "--data", server.data], { env, encoding: "utf8", input: "" });
+      assert.match(stderr, /^[^\n]+\n$/, words.join(" "));
+      assert.doesNotMatch(stderr, bad);
+    }
+    const child = spawn(bin, ["import", "--watch", folder, "--data", server.data], { env, stdio: ["ignore", "ignore", "pipe"] });
+    let told = "";
+    child.stderr.setEncoding("utf8");
+    for await (const part of child.stderr) {
+      told += part;
+      if (told.includes("\n")) child.kill("SIGTERM");
+    }
+    assert.match(told, /^watching [^\n]+; Ctrl-C ends it\n/);
+    assert.doesNotMatch(told, bad);
+  });
 
   test("an export into a pipe is verbatim", async () => {
     const { stdout } = await server.clew("export", "-");

@@ -85,10 +85,16 @@ static void a_value_cannot_forge_a_line(void **state)
 
     (void)state;
     assert_int_equal(log_setup("info", &err), CLEW_OK);
-    log_event(LOG_INFO, "http", "odd", "path=%s", "a\nforged error\r\x1b[0m");
+    log_event(LOG_INFO, "http", "odd", "path=%s",
+              "a\nforged error\r\x1b[0m\u202e\u2028\xc2\x9b"
+              "2J\u00e9");
     text = logged();
     assert_int_equal(count_lines(text), 1);
     assert_null(strchr(text, '\x1b'));
+    assert_null(strstr(text, "\u202e"));
+    assert_null(strstr(text, "\u2028"));
+    assert_null(strstr(text, "\xc2\x9b"));
+    assert_non_null(strstr(text, "\u00e9"));
 }
 
 static void a_long_line_is_cut_between_characters(void **state)

@@ -84,7 +84,7 @@ static enum clew_status bring_one(struct watch *watch, const char *path,
     }
     if (is_outage(watch, status)) {
         if (!watch->is_told) {
-            (void)fprintf(stderr, "clew: %s; waiting for it\n", why.message);
+            output_note("clew: %s; waiting for it", why.message);
         }
         watch->is_told = true;
         watch->is_out = true;
@@ -96,9 +96,8 @@ static enum clew_status bring_one(struct watch *watch, const char *path,
         return status;
     }
     if (strcmp(why.code, IMPORT_UNKNOWN_CODE) != 0) {
-        (void)fprintf(stderr,
-                      "clew: %s: %s; it is read again when it changes\n", path,
-                      why.message);
+        output_note("clew: %s: %s; it is read again when it changes", path,
+                    why.message);
     }
     return CLEW_OK;
 }
@@ -137,7 +136,7 @@ enum clew_status bring_watch(struct bring *bring, const char *folder,
     bring_catch();
     bring->is_quiet = true;
     if (status == CLEW_OK) {
-        (void)fprintf(stderr, "watching %s; Ctrl-C ends it\n", folder);
+        output_note("watching %s; Ctrl-C ends it", folder);
     }
     while (status == CLEW_OK && !bring_is_stopped()) {
         status = look(&watch, folder, err);

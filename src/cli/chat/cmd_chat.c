@@ -638,7 +638,7 @@ static enum clew_status run(struct cli *cli, struct clew_error *err)
 
         /* a failure is told; the next line may go well */
         if (one_line(&talk, line, &is_over, &wrong) != CLEW_OK) {
-            (void)fprintf(stderr, "clew: %s\n", wrong.message);
+            output_note("clew: %s", wrong.message);
         }
         (void)fflush(cli->out.file);
     }

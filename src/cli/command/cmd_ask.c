@@ -181,8 +181,8 @@ static void show_rest(const struct hearing *h)
     }
     if (reason[0]) {
         (void)fflush(cli->out.file);
-        (void)fprintf(stderr, "%s: these are passages of what was said\n",
-                      why_no_model(cli, reason));
+        output_note("%s: these are passages of what was said",
+                    why_no_model(cli, reason));
     }
     if (h->n_shown > n) {
         (void)fprintf(stderr, "it broke off: the last %zu of these %zu count\n",

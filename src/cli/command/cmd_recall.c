@@ -314,7 +314,7 @@ static void show_rest(const struct cli *cli, const json_t *answer)
         args_int(&cli->args, "limit", 1, LIMIT_PAGE_MAX, &limit, NULL) ==
             CLEW_OK &&
         (int64_t)json_array_size(json_object_get(answer, "items")) < limit) {
-        (void)fprintf(stderr, "more: --cursor %s\n", next);
+        output_note("more: --cursor %s", next);
     }
 }
 
@@ -334,8 +334,7 @@ static enum clew_status show(struct cli *cli, const json_t *answer,
         return CLEW_OK;
     }
     if (cli_field(answer, "did_you_mean")[0]) {
-        (void)fprintf(stderr, "looked for: %s\n",
-                      cli_field(answer, "did_you_mean"));
+        output_note("looked for: %s", cli_field(answer, "did_you_mean"));
     }
     arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
     take_terms(&arena, answer, &found);

@@ -14,6 +14,7 @@
 #include "cli/core/fold.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -58,6 +59,25 @@ static const char *code_of(enum output_style style)
         return "\033[36m";
     }
     return "";
+}
+
+void output_note(const char *fmt, ...)
+{
+    char text[OUTPUT_NOTE_BYTES];
+    struct output out;
+    struct buf line;
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof(text), fmt, args); /* cut if it is longer */
+    va_end(args);
+    buf_init(&line, 2 * sizeof(text));
+    one_line_append(&line, str_of(text), SIZE_MAX);
+    output_open(&out, stderr); /* folds it on a terminal */
+    output_text(&out, OUTPUT_PLAIN, buf_str(&line));
+    (void)fputc('\n', out.file);
+    output_close(&out);
+    buf_release(&line);
 }
 
 /* --- the filter ---

@@ -54,6 +54,10 @@ void output_command(const struct output *out, const char *indent,
 /* The longest prefix of a text that takes at most `columns`. */
 struct str output_fit(struct str text, size_t columns);
 void output_json(const struct output *out, const json_t *json);
+/* A remark on stderr, for people: one line, whatever names of files, users or
+ * servers are in it. Without the "\n". */
+#define OUTPUT_NOTE_BYTES 4096
+void output_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* "just now", "5 min ago", "3 h ago", "2 d ago", "in 5 min", "in 3 h", else the
  * date. Dates are of the local zone; output_date() gives the minute, too. */

@@ -272,9 +272,8 @@ static enum clew_status remove_proxy(const struct setup *setup, struct str text,
         if (str_ends(str_of(left), str_of(place->path))) {
             left[len] = '\0';
         }
-        (void)fprintf(stderr,
-                      "%s is %s, which stays (--proxy %s takes it out)\n",
-                      place->name, left, left);
+        output_note("%s is %s, which stays (--proxy %s takes it out)",
+                    place->name, left, left);
     }
     return status;
 }
@@ -343,8 +342,7 @@ static void plan_skill(struct setup *setup, bool is_undo)
         return; /* it knows no skills */
     }
     if (!is_undo && is_foreign) {
-        (void)fprintf(stderr, "%s is not clew's; it is left as it is\n",
-                      change->path);
+        output_note("%s is not clew's; it is left as it is", change->path);
         (void)buf_append_str(&change->after, before); /* no change */
     } else if (!is_undo) {
         (void)buf_append_str(&change->after, own); /* checked when written */

@@ -138,7 +138,7 @@ void show_more(const json_t *answer)
     if (next[0] && isatty(STDERR_FILENO)) {
         (void)fputs("there are more: --limit N shows up to N\n", stderr);
     } else if (next[0]) {
-        (void)fprintf(stderr, "more: --cursor %s\n", next);
+        output_note("more: --cursor %s", next);
     }
 }
 

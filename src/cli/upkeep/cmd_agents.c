@@ -56,7 +56,7 @@ static void show_list(struct cli *cli, const json_t *list)
                     cli->out.file);
     }
     json_array_foreach (json_object_get(list, "problems"), i, item) {
-        (void)fprintf(stderr, "%s\n", cli_field(item, "message"));
+        output_note("%s", cli_field(item, "message"));
     }
 }
 

@@ -23,7 +23,7 @@ static enum clew_status run_backup(struct cli *cli, struct clew_error *err)
         status = store_backup(engine->store, path, err);
     }
     if (status == CLEW_OK && !cli->as_json) {
-        (void)fprintf(stderr, "copied to %s\n", path);
+        output_note("copied to %s", path);
     }
     return status;
 }

@@ -26,9 +26,8 @@ static enum clew_status show_new(struct cli *cli, const struct key *key,
 
     if (!cli->as_json) {
         (void)fprintf(cli->out.file, "%s\n", text);
-        (void)fprintf(stderr,
-                      "key %s: tenant %s, role %s. It is not shown again.\n",
-                      key->id, key->tenant, key_role_name(key->role));
+        output_note("key %s: tenant %s, role %s. It is not shown again.",
+                    key->id, key->tenant, key_role_name(key->role));
         return CLEW_OK;
     }
     json = json_pack("{s:s, s:s, s:s, s:s}", "key", text, "id", key->id,
@@ -172,7 +171,7 @@ static enum clew_status run_revoke(struct cli *cli, struct clew_error *err)
         status = key_revoke(engine, str_of(cli->args.operands[0]), err);
     }
     if (status == CLEW_OK && !cli->as_json) {
-        (void)fprintf(stderr, "key %s is revoked\n", cli->args.operands[0]);
+        output_note("key %s is revoked", cli->args.operands[0]);
     }
     return status;
 }
