@@ -95,6 +95,43 @@ onEachBackend("truth", (open, backend) => {
     });
   }
 
+  if (backend === "sqlite") {
+    test("what is of no turn is found, and a rebuild sets it right", async (t) => {
+      const data = tempFolder();
+      t.after(() => fs.rmSync(data, { recursive: true, force: true }));
+      const server = await open({ data });
+      isOk(await server.api().post("/api/v1/turns", say("I live in Hamburg. We decided to move the launch to Friday.")), 201);
+      await server.stop();
+      execFileSync("sqlite3", [path.join(data, "clew.db"), "UPDATE memory_refs SET first_seq = 8, last_seq = 9"]);
+      const quick = await fails(server.clew("verify", "--quick", "--json"));
+      assert.deepEqual(JSON.parse(quick.stdout).faults.map(({ tenant, rule, remedy }) => [tenant, rule, remedy]),
+        [["default", "an extracted memory cites turns that exist", "clew rebuild"]]);
+      assert.match((await fails(server.clew("verify", "--quick"))).stdout, /`clew rebuild`/);
+      await server.clew("rebuild");
+      await server.clew("verify");
+    });
+  }
+
+  test("what is left when turns are forgotten one by one is of turns that are there", async () => {
+    const server = await open();
+    const api = server.api();
+    const turns = [];
+    let chat;
+    for (const words of ["I need to fix the login page of the shop.", "I live in Hamburg. We decided to move the launch to Friday.",
+      "Actually I live in Bremen now, not in Hamburg.", "That worked, the login page is fixed now.", "My sister is called Greta."]) {
+      const { turn } = isOk(await api.post("/api/v1/turns", say(words, { chat_id: chat })), 201);
+      chat = turn.chat_id;
+      turns.push(turn.id);
+    }
+    const { id } = isOk(await api.post(`/api/v1/chats/${chat}/fork`, { at_seq: 3 }), 201);
+    turns.push(isOk(await api.post("/api/v1/turns", say("On the branch the shop is green.", { chat_id: id })), 201).turn.id);
+    isOk(await api.post(`/api/v1/chats/${chat}/compact`, {}));
+    for (const turn of [turns[2], turns[0], turns[5], turns[3], turns[1], turns[4]]) {
+      isOk(await api.post("/api/v1/forget", { turn_ids: [turn] }));
+      await server.clew("verify", "--quick");
+    }
+  });
+
   test("where there is no store nothing is sound", async () => {
     const data = tempFolder();
     const none = path.join(data, "none");

@@ -7,6 +7,8 @@
 #include "engine/proof/verify.h"
 #include "store/db.h"
 
+#include <string.h>
+
 DB_SQL(LOSE_CHAT, "DELETE FROM chats WHERE tenant = $1");
 DB_SQL(LOSE_CLAIMS, "UPDATE chain_steps SET said = 'x' WHERE tenant = $1");
 
@@ -22,10 +24,12 @@ static void damage(const struct db_sql *sql)
         const struct db_sql *in;
         void *out;
     } arg = {.in = sql};
+    struct clew_error err = {0};
 
-    assert_int_equal(store_write(talk.world.engine.store, &talk.world.scope,
-                                 do_exec, arg.out, NULL),
-                     CLEW_OK);
+    if (store_write(talk.world.engine.store, &talk.world.scope, do_exec,
+                    arg.out, &err) != CLEW_OK) {
+        fail_msg("%s", err.message);
+    }
 }
 
 static void verify(bool is_quick, struct verify_report *out)
@@ -82,6 +86,66 @@ static void what_does_not_follow_from_the_log_is_shown(void **state)
     assert_true(report.n_shown > 0 || report.n_faults > 0);
 }
 
+/* Rows of turns and chats that never were; each breaks one rule more. */
+static void what_is_of_no_turn_is_found_and_can_be_made_again(void **state)
+{
+    DB_SQL(NO_REF, "UPDATE memory_refs SET first_seq = 77, last_seq = 78"
+                   " WHERE tenant = $1");
+    DB_SQL(NO_STEP, "UPDATE chain_steps SET seq = seq + 70 WHERE tenant = $1");
+    DB_SQL(NO_GIST, "INSERT INTO gists (tenant, change_seq, id, model, place)"
+                    " SELECT tenant, 1000000, id, 1, id FROM chats"
+                    " WHERE tenant = $1");
+    DB_SQL(NO_TRACE, "UPDATE traces SET id = (SELECT chat_id FROM turns"
+                     " WHERE tenant = $1 LIMIT 1) WHERE tenant = $1 AND id ="
+                     " (SELECT id FROM traces WHERE tenant = $1 LIMIT 1)");
+    DB_SQL(NO_THREAD, "UPDATE efforts SET thread_id = memory_id"
+                      " WHERE tenant = $1");
+    DB_SQL(NO_UPDATE,
+           "INSERT INTO chain_updates (tenant, chain_id, created_at, position,"
+           " id, turn_id, type, claim_ids, reasoning) SELECT tenant, id, 1, 1,"
+           " id, id, 'extend', '', '' FROM chains WHERE tenant = $1");
+    DB_SQL(NO_LINK,
+           "INSERT INTO link_decisions (tenant, id, user_id, chat_id,"
+           " other_chat_id, turn_id, seq, algorithmic, threshold, decision,"
+           " agreement, confidence, signals, created_at, updated_at) SELECT"
+           " tenant, id, user_id, id, id, id, 1, 0, 0, 'no', 'none', 'low',"
+           " '{}', 1, 1 FROM chats WHERE tenant = $1");
+    static const struct {
+        const struct db_sql *sql;
+        const char *rule;
+    } damages[] = {
+        {&NO_REF, "an extracted memory cites turns that exist"},
+        {&NO_STEP, "a claim is of a turn that exists"},
+        {&NO_GIST, "a gist is of a turn that exists"},
+        {&NO_TRACE, "a trace is of a turn or a call that exists"},
+        {&NO_THREAD, "an effort is a memory and has a thread"},
+        {&NO_UPDATE, "an update of a chain is of a turn that existed"},
+        {&NO_LINK, "a link was decided at a turn that existed"},
+    };
+    struct verify_report report = {0};
+
+    (void)state;
+    verify(true, &report);
+    assert_int_equal(report.n_faults, 0);
+    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+        bool is_told = false;
+
+        damage(damages[i].sql);
+        assert_int_equal(verify_run(&talk.world.engine, &talk.world.arena,
+                                    &(struct verify_options){.is_quick = true},
+                                    &report, NULL),
+                         CLEW_OK);
+        for (size_t k = 0; k < report.n_faults; k++) {
+            is_told = is_told ||
+                      (strcmp(report.faults[k].rule, damages[i].rule) == 0 &&
+                       report.faults[k].is_derived);
+        }
+        if (!is_told) {
+            fail_msg("not told: %s", damages[i].rule);
+        }
+    }
+}
+
 /* What is made for the first tenant serves all the others. */
 static void one_empty_store_serves_several_replays(void **state)
 {
@@ -120,6 +184,9 @@ int main(void)
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(
             what_does_not_follow_from_the_log_is_shown, open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            what_is_of_no_turn_is_found_and_can_be_made_again, open_talk,
+            close_talk),
         cmocka_unit_test_setup_teardown(one_empty_store_serves_several_replays,
                                         open_talk, close_talk),
     };

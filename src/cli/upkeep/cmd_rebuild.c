@@ -230,10 +230,10 @@ static json_t *verify_json(const struct verify_report *report)
 
     for (size_t i = 0; json && i < report->n_faults; i++) {
         const struct verify_fault *fault = &report->faults[i];
-        json_t *item =
-            json_pack("{s:s, s:s, s:I, s:s*}", "tenant", fault->tenant, "rule",
-                      fault->rule, "count", (json_int_t)fault->count, "detail",
-                      fault->detail);
+        json_t *item = json_pack(
+            "{s:s, s:s, s:I, s:s*, s:s*}", "tenant", fault->tenant, "rule",
+            fault->rule, "count", (json_int_t)fault->count, "detail",
+            fault->detail, "remedy", fault->is_derived ? "clew rebuild" : NULL);
 
         if (json_array_append_new(json_object_get(json, "faults"), item) != 0) {
             json_decref(json);
@@ -247,6 +247,7 @@ static enum clew_status show_verify(struct cli *cli,
                                     const struct verify_report *report,
                                     struct clew_error *err)
 {
+    bool is_derived = report->n_shown > 0;
     json_t *json;
 
     if (cli->as_json) {
@@ -265,9 +266,10 @@ static enum clew_status show_verify(struct cli *cli,
                       fault->tenant, (long long)fault->count, fault->rule,
                       fault->detail ? ": " : "",
                       fault->detail ? fault->detail : "");
+        is_derived = is_derived || fault->is_derived;
     }
     show_differences(cli, report->shown, report->n_shown);
-    if (report->n_shown > 0) {
+    if (is_derived) {
         (void)fprintf(cli->out.file,
                       "what was said is kept as it was; `clew rebuild` derives "
                       "the rest again, as after an upgrade or another "

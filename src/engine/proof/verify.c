@@ -58,6 +58,39 @@ RULE(MEMORY_CITES,
 RULE(MEMORY_REF, "memory_refs r WHERE r.tenant = $1 AND NOT EXISTS (SELECT 1"
                  " FROM chats c WHERE c.tenant = $1 AND c.id = r.chat_id)");
 
+/* What names a turn names one that is there. A turn that was forgotten takes
+ * most of that with it; where a decision or an update outlives it, its
+ * tombstone says that it was there. */
+#define NO_TURN(id)                                                            \
+    " NOT EXISTS (SELECT 1 FROM turns t WHERE t.tenant = $1 AND t.id = " id    \
+    ") AND NOT EXISTS (SELECT 1 FROM tombstones d WHERE d.tenant = $1"         \
+    " AND d.id = " id ")"
+#define NO_TURN_AT(chat, first, last)                                          \
+    " NOT EXISTS (SELECT 1 FROM turns t WHERE t.tenant = $1 AND t.chat_id"     \
+    " = " chat " AND t.seq BETWEEN " first " AND " last ")"
+RULE(GIST_TURN, "gists g WHERE g.tenant = $1 AND" NO_TURN("g.id"));
+RULE(TRACE_TURN, "traces x WHERE x.tenant = $1 AND NOT EXISTS (SELECT 1 FROM"
+                 " requests r WHERE r.tenant = $1 AND r.id = x.id)"
+                 " AND" NO_TURN("x.id"));
+RULE(EFFORT_CHAT, "efforts e WHERE e.tenant = $1 AND (NOT EXISTS (SELECT 1 FROM"
+                  " chats c WHERE c.tenant = $1 AND c.id = e.thread_id)"
+                  " OR NOT EXISTS (SELECT 1 FROM memories m WHERE"
+                  " m.tenant = $1 AND m.id = e.memory_id))");
+RULE(LINK_TURN,
+     "link_decisions l WHERE l.tenant = $1 AND" NO_TURN("l.turn_id"));
+RULE(UPDATE_TURN, "chain_updates u WHERE u.tenant = $1"
+                  " AND u.turn_id IS NOT NULL AND" NO_TURN("u.turn_id"));
+RULE(STEP_TURN,
+     "chain_steps s WHERE s.tenant = $1 AND" NO_TURN_AT("s.chat_id", "s.seq",
+                                                        "s.seq"));
+/* Numbers up to the fork are of another chat's turns. */
+RULE(REF_TURN,
+     "memory_refs r JOIN memories m ON m.tenant = r.tenant"
+     " AND m.id = r.memory_id JOIN chats c ON c.tenant = r.tenant"
+     " AND c.id = r.chat_id WHERE r.tenant = $1"
+     " AND m.origin IN ('extracted', 'llm') AND r.first_seq > c.fork_seq"
+     " AND" NO_TURN_AT("r.chat_id", "r.first_seq", "r.last_seq"));
+
 RULE(VECTOR_ROW,
      "vectors v WHERE v.tenant = $1 AND NOT EXISTS (SELECT 1 FROM turns t"
      " WHERE t.tenant = $1 AND t.id = v.id AND v.kind = 'turn')"
@@ -79,23 +112,32 @@ RULE(VECTOR_EPISODE,
 static const struct {
     const struct db_sql *sql;
     const char *rule;
+    bool is_derived; /* a rebuild makes the rows again */
 } rules[] = {
-    {&TURN_CHAT, "every turn stands in a chat"},
-    {&TURN_SESSION, "every turn stands in a session of its chat"},
-    {&TURN_RANGE, "a turn's seq lies in its chat's own range"},
-    {&TURN_GAP, "a chat's turns are numbered without gaps"},
-    {&CHAT_PARENT, "a fork leaves its parent at a turn that exists"},
-    {&CHAT_ROOT, "a chat without a parent is its own conversation"},
-    {&SESSION_CHAT, "every session belongs to a chat"},
-    {&SESSION_OPEN, "a chat has at most one open session"},
-    {&TURN_CHANGE, "no change number is ahead of its tenant's"},
-    {&MEMORY_SOURCE, "lineage joins memories that exist"},
-    {&MEMORY_CITES, "every extracted memory cites its turns"},
-    {&MEMORY_REF, "a memory cites chats that exist"},
-    {&VECTOR_ROW, "every vector belongs to a row that exists"},
-    {&VECTOR_TURN, "a model has embedded every turn it says it has"},
-    {&VECTOR_MEMORY, "a model has embedded every memory it says it has"},
-    {&VECTOR_EPISODE, "a model has embedded every episode it says it has"},
+    {&TURN_CHAT, "every turn stands in a chat", false},
+    {&TURN_SESSION, "every turn stands in a session of its chat", false},
+    {&TURN_RANGE, "a turn's seq lies in its chat's own range", false},
+    {&TURN_GAP, "a chat's turns are numbered without gaps", false},
+    {&CHAT_PARENT, "a fork leaves its parent at a turn that exists", false},
+    {&CHAT_ROOT, "a chat without a parent is its own conversation", false},
+    {&SESSION_CHAT, "every session belongs to a chat", false},
+    {&SESSION_OPEN, "a chat has at most one open session", true},
+    {&TURN_CHANGE, "no change number is ahead of its tenant's", false},
+    {&MEMORY_SOURCE, "lineage joins memories that exist", true},
+    {&MEMORY_CITES, "every extracted memory cites its turns", true},
+    {&MEMORY_REF, "a memory cites chats that exist", true},
+    {&REF_TURN, "an extracted memory cites turns that exist", true},
+    {&STEP_TURN, "a claim is of a turn that exists", true},
+    {&EFFORT_CHAT, "an effort is a memory and has a thread", true},
+    {&UPDATE_TURN, "an update of a chain is of a turn that existed", true},
+    {&LINK_TURN, "a link was decided at a turn that existed", true},
+    {&GIST_TURN, "a gist is of a turn that exists", true},
+    {&TRACE_TURN, "a trace is of a turn or a call that exists", true},
+    {&VECTOR_ROW, "every vector belongs to a row that exists", false},
+    {&VECTOR_TURN, "a model has embedded every turn it says it has", false},
+    {&VECTOR_MEMORY, "a model has embedded every memory it says it has", false},
+    {&VECTOR_EPISODE, "a model has embedded every episode it says it has",
+     false},
 };
 
 DB_SQL(COUNT_CHATS, "SELECT COUNT(*) FROM chats WHERE tenant = $1");
@@ -196,7 +238,10 @@ static enum clew_status add_detail(struct work *work, const char *rule,
     }
     report->faults = grown;
     grown[report->n_faults++] =
-        (struct verify_fault){work->tenant->name.s, rule, n, detail};
+        (struct verify_fault){.tenant = work->tenant->name.s,
+                              .rule = rule,
+                              .count = n,
+                              .detail = detail};
     return CLEW_OK;
 }
 
@@ -229,6 +274,10 @@ static enum clew_status do_rules(struct store_tx *tx, void *arg,
         status = count(tx, rules[i].sql, &broken, err);
         if (status == CLEW_OK && broken > 0) {
             status = add_fault(work, rules[i].rule, broken, err);
+        }
+        if (status == CLEW_OK && broken > 0) {
+            report->faults[report->n_faults - 1].is_derived =
+                rules[i].is_derived;
         }
     }
     if (status == CLEW_OK) {

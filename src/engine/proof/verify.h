@@ -27,6 +27,7 @@ struct verify_fault {
     const char *rule;   /* "every turn stands in a chat" */
     int64_t count;      /* rows that break it */
     const char *detail; /* why it could not be looked at; NULL if it was */
+    bool is_derived;    /* a rebuild sets it right */
 };
 
 struct verify_report {
