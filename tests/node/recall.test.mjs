@@ -399,6 +399,24 @@ onEachBackend("recall", (open, backend) => {
     assert.deepEqual(await find({}), ["The parrot sleeps on the fridge."]);
   });
 
+  test("as of a moment nothing tells what came later, no sum either", async () => {
+    const user_id = "hindsight";
+    let chat_id;
+    for (const [day, content] of [[5, "The walnut table has to be sanded before it can be oiled."], [6, "I keep the walnut table in the barn."],
+      [20, "Actually the walnut table stands in the orangery now."], [21, "That worked, the walnut table is oiled now."]]) {
+      chat_id = isOk(await api.post("/api/v1/turns", { user_id, chat_id, role: "user", content,
+        created_at: `2025-02-${String(day).padStart(2, "0")}T09:00:00Z` }), 201).turn.chat_id;
+    }
+    await isRead(api);
+    isOk(await api.post(`/api/v1/chats/${chat_id}/compact`, {}));
+    const told = async (kinds, at) => (await recall({ query: "where is the walnut table?", user_id, kinds, at })).text;
+    for (const kinds of [undefined, ["episode"], ["memory"], ["turn"], ["chat"]]) {
+      assert.doesNotMatch(await told(kinds, "2025-02-10T09:00:00Z"), /orangery|is oiled/, `${kinds}`);
+    }
+    assert.match(await told(["episode"], "2025-02-22T09:00:00Z"), /orangery/);
+    assert.match(await told(["episode"]), /orangery/);
+  });
+
   test("what is forgotten is found by no kind", async () => {
     const user_id = "leaver";
     const chat = isOk(await api.post("/api/v1/chats", { user_id }), 201);

@@ -6,11 +6,13 @@
 
 #include "engine/chat/chat.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/episode/episode.h"
 #include "engine/memory/lineage.h"
 #include "engine/memory/memory.h"
 #include "engine/feed/model_use.h"
 #include "engine/feed/vector_graph.h"
+#include "store/db.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -355,6 +357,43 @@ static enum clew_status settle(struct fetch_work *work, struct clew_error *err)
     return CLEW_OK;
 }
 
+/* Asked as of a moment, what was summed up of later turns is not known yet. Of
+ * sums over several chats nobody knows which turns they tell. */
+DB_SQL(TOLD_LATER,
+       "SELECT e.id FROM episodes e WHERE e.tenant = $1 AND e.id = ANY($2)"
+       " AND (EXISTS (SELECT 1 FROM turns t WHERE t.tenant = $1"
+       " AND t.chat_id = e.chat_id AND t.seq BETWEEN e.first_seq"
+       " AND e.compacted_seq AND t.created_at > $3)"
+       " OR EXISTS (SELECT 1 FROM episode_chats c JOIN turns t"
+       " ON t.tenant = c.tenant AND t.chat_id = c.chat_id"
+       " WHERE c.tenant = $1 AND c.episode_id = e.id AND t.created_at > $3))");
+
+static enum clew_status drop_later(struct store_tx *tx, struct fetch_work *work,
+                                   const struct uuid *ids, size_t count,
+                                   struct clew_error *err)
+{
+    struct rows_list later = {
+        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    enum clew_status status = rows_add(
+        tx, &later, &TOLD_LATER,
+        DB_ARGS(db_uuids(ids, count), db_int(work->query->at_ms)), err);
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->n_episodes && status == CLEW_OK; i++) {
+        bool is_later = false;
+
+        for (size_t k = 0; k < later.count && !is_later; k++) {
+            is_later = uuid_eq(&work->episodes[i].id,
+                               (const struct uuid *)later.items + k);
+        }
+        if (!is_later) {
+            work->episodes[n++] = work->episodes[i];
+        }
+    }
+    work->n_episodes = status == CLEW_OK ? n : work->n_episodes;
+    return status;
+}
+
 /* The rows of turns and episodes among some hits. */
 static enum clew_status fetch_rows(struct store_tx *tx, struct fetch_work *work,
                                    const struct search_hit *hits, size_t count,
@@ -373,6 +412,9 @@ static enum clew_status fetch_rows(struct store_tx *tx, struct fetch_work *work,
     if (n > 0 && status == CLEW_OK) {
         status = episode_find_shown(tx, work->arena, ids, n, &work->episodes,
                                     &work->n_episodes, err);
+        if (status == CLEW_OK && work->query->ahead_ms == 0) {
+            status = drop_later(tx, work, ids, n, err);
+        }
     }
     return status;
 }
