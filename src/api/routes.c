@@ -18,14 +18,15 @@
 const struct api_route api_routes[] = {
     /* --- turns --- */
     {HTTP_POST, "/api/v1/turns", WRITE, turns_post,
-     /* "turns" first: the rest are the fields of each turn, see turns.c */
-     FIELDS("turns", "user_id", "role", "content", "name", "channel", "chat_id",
-            "created_at", "timezone", "external_id"), NULL,
+     /* a batch's own two first, then the fields of each turn, see turns.c */
+     FIELDS("turns", "unless_forgotten", "user_id", "role", "content", "name",
+            "channel", "chat_id", "created_at", "timezone", "external_id"),
+     NULL,
      "Store a turn, or a batch that is all or nothing",
      "createTurns: user_id,role,content > 201 CapturedOrBatch", 0},
     {HTTP_GET, "/api/v1/turns", READ, turns_find, NULL,
-     FIELDS("external_id", "secrets"),
-     "Find the turn with your id", "findTurns: external_id > [Turn]", 0},
+     FIELDS("external_id", "user_id", "secrets"),
+     "Find the turn with your id", "findTurns: external_id > FoundTurns", 0},
 
     /* --- chats --- */
     {HTTP_POST, "/api/v1/chats", WRITE, chats_post,

@@ -4,7 +4,9 @@
  *
  * A reader calls importer_begin(), importer_add() for each message (parents
  * first) and importer_end() for each conversation. Messages are gathered and
- * handed on in batches.
+ * handed on in batches. What was forgotten is left out, and what follows it
+ * goes behind the one before; a chat that is made after one was left out gets
+ * no title, which may tell of it.
  * Thread-safety: none.
  */
 #ifndef IMPORT_IMPORT_H
@@ -37,16 +39,19 @@ struct import_message {
 struct import_place {
     char chat[IMPORT_CHAT_ID_SIZE];
     int64_t seq;
-    bool is_known; /* it was there before */
+    bool is_known;     /* it was there before */
+    bool is_forgotten; /* it was, is not, and is to stay away */
 };
 
 /* What the importer asks for; `arg` is the caller's. */
 struct import_ops {
-    /* Where the message with this id is; is_known false if nowhere. */
+    /* Where the message with this id is; neither known nor forgotten: it is
+     * new. */
     enum clew_status (*find)(void *arg, struct str id, struct import_place *out,
                              struct clew_error *err);
     /* Keep messages, in order, in `chat`; an empty one: in a new chat, and
-     * there is one message. `out` has a place for each. */
+     * there is one message. `out` has a place for each; what was forgotten has
+     * no other. */
     enum clew_status (*add)(void *arg, const char *chat,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err);
@@ -76,10 +81,11 @@ struct import_counts {
     int64_t n_conversations;
     int64_t n_messages; /* kept or known */
     int64_t n_new;
-    int64_t n_forks;   /* new ones */
-    int64_t n_agents;  /* talks of sub-agents, new ones */
-    int64_t n_skipped; /* all that were left out */
-    int64_t n_mended;  /* talks whose messages had no beginning */
+    int64_t n_forks;     /* new ones */
+    int64_t n_agents;    /* talks of sub-agents, new ones */
+    int64_t n_forgotten; /* kept before, and forgotten: left out */
+    int64_t n_skipped;   /* all others that were left out */
+    int64_t n_mended;    /* talks whose messages had no beginning */
     int64_t by_reason[IMPORT_REASONS];
 };
 

@@ -2,9 +2,10 @@
 /*
  * importer.c - the chat of each message. See import.h.
  *
- * A node is a message that was added, or one that was left out and stands for
- * its parent. Messages wait in a batch of one chat; whoever needs a number the
- * batch does not have yet (a fork, another chat) hands it on first.
+ * A node is a message that was added; one that was left out stands for its
+ * parent (NO_NODE: for none). Messages wait in a batch of one chat; whoever
+ * needs a number the batch does not have yet (a fork, another chat) hands it on
+ * first.
  */
 #include "import/import.h"
 
@@ -33,6 +34,7 @@ struct waiting {
     struct import_message message;
     json_t *owner;
     size_t node;
+    size_t before; /* the node it follows in its chat; NO_NODE: none */
 };
 
 struct importer {
@@ -43,7 +45,8 @@ struct importer {
     char *source;
     json_t *memo;
     bool is_tree;
-    json_t *by_id; /* external id -> node */
+    bool has_forgotten; /* some of this conversation was left out for that */
+    json_t *by_id;      /* external id -> node */
     struct node *nodes;
     size_t n_nodes;
     size_t cap_nodes;
@@ -178,14 +181,60 @@ static void empty_batch(struct importer *importer)
     importer->batch_bytes = 0;
 }
 
+static void note_forgotten(struct importer *importer)
+{
+    importer->has_forgotten = true;
+    importer->counts.n_forgotten++;
+}
+
 static void note_places(struct importer *importer, size_t first, size_t n,
                         const struct import_place *places)
 {
     for (size_t i = 0; i < n; i++) {
-        importer->nodes[importer->batch[first + i].node].seq = places[i].seq;
+        const struct waiting *waiting = &importer->batch[first + i];
+        struct node *node = &importer->nodes[waiting->node];
+
+        if (places[i].is_forgotten) {
+            node->seq = waiting->before == NO_NODE
+                            ? 0
+                            : importer->nodes[waiting->before].seq;
+            note_forgotten(importer);
+            continue;
+        }
+        node->seq = places[i].seq;
         importer->counts.n_messages++;
         importer->counts.n_new += !places[i].is_known;
     }
+}
+
+/* The first message that is kept of a chat makes it. */
+static enum clew_status make_chat(struct importer *importer, struct chat *chat,
+                                  const struct import_message *messages,
+                                  size_t *out_first, struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    while (status == CLEW_OK && !chat->id[0] &&
+           *out_first < importer->n_batch) {
+        struct import_place place = {0};
+
+        status = importer->ops->add(importer->arg, "", messages + *out_first, 1,
+                                    &place, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
+        note_places(importer, (*out_first)++, 1, &place);
+        if (place.is_forgotten) {
+            continue;
+        }
+        memcpy(chat->id, place.chat, sizeof(chat->id));
+        if (!place.is_known && !importer->has_forgotten &&
+            json_string_length(importer->title) > 0) {
+            status = importer->ops->title(importer->arg, chat->id,
+                                          json_text(importer->title), err);
+        }
+    }
+    return status;
 }
 
 static enum clew_status hand_on(struct importer *importer,
@@ -204,20 +253,7 @@ static enum clew_status hand_on(struct importer *importer,
     for (size_t i = 0; i < importer->n_batch; i++) {
         messages[i] = importer->batch[i].message;
     }
-    if (!chat->id[0]) {
-        status =
-            importer->ops->add(importer->arg, "", messages, 1, places, err);
-        if (status == CLEW_OK) {
-            memcpy(chat->id, places[0].chat, sizeof(chat->id));
-            note_places(importer, 0, 1, places);
-            first = 1;
-        }
-        if (status == CLEW_OK && !places[0].is_known &&
-            json_string_length(importer->title) > 0) {
-            status = importer->ops->title(importer->arg, chat->id,
-                                          json_text(importer->title), err);
-        }
-    }
+    status = make_chat(importer, chat, messages, &first, err);
     if (status == CLEW_OK && importer->n_batch > first) {
         size_t n = importer->n_batch - first;
 
@@ -234,7 +270,8 @@ static enum clew_status hand_on(struct importer *importer,
 /* Copy a message into the batch. */
 static enum clew_status wait_for_more(struct importer *importer,
                                       const struct import_message *message,
-                                      size_t node, struct clew_error *err)
+                                      size_t node, size_t before,
+                                      struct clew_error *err)
 {
     json_t *owner =
         json_pack("[s%, s%]", message->id.s, message->id.len,
@@ -244,7 +281,7 @@ static enum clew_status wait_for_more(struct importer *importer,
     if (!owner) {
         return clew_no_memory(err);
     }
-    *waiting = (struct waiting){*message, owner, node};
+    *waiting = (struct waiting){*message, owner, node, before};
     waiting->message.id = json_text(json_array_get(owner, 0));
     waiting->message.parent = (struct str){0};
     waiting->message.agent = waiting->message.beside = (struct str){0};
@@ -261,7 +298,18 @@ static enum clew_status wait_for_more(struct importer *importer,
 
 /* --- placing -------------------------------------------------------------- */
 
-/* A chat for a message that does not follow the last of one. */
+/* A message that was forgotten stands for its parent. */
+static enum clew_status pass_forgotten(struct importer *importer, struct str id,
+                                       size_t parent, size_t *out_chat,
+                                       struct clew_error *err)
+{
+    note_forgotten(importer);
+    *out_chat = NO_NODE;
+    return name_node(importer, id, parent, err);
+}
+
+/* A chat for a message that does not follow the last of one; NO_NODE if it was
+ * forgotten. */
 static enum clew_status open_chat(struct importer *importer, struct str id,
                                   size_t parent, size_t *out_chat,
                                   struct clew_error *err)
@@ -280,6 +328,9 @@ static enum clew_status open_chat(struct importer *importer, struct str id,
     if (place.is_known) {
         return chat_of(importer, place.chat, out_chat, err);
     }
+    if (place.is_forgotten) {
+        return pass_forgotten(importer, id, parent, out_chat, err);
+    }
     if (parent != NO_NODE) {
         from = importer->nodes[parent];
     } else if (!importer->is_tree || importer->n_chats == 0) {
@@ -292,7 +343,7 @@ static enum clew_status open_chat(struct importer *importer, struct str id,
 }
 
 /* A chat for the first message of a sub-agent; NO_NODE, and the message left
- * out, if the talk it is beside is not there. */
+ * out, if it was forgotten or the talk it is beside is not there. */
 static enum clew_status open_agent(struct importer *importer,
                                    const struct import_message *message,
                                    size_t *out_chat, struct clew_error *err)
@@ -307,6 +358,9 @@ static enum clew_status open_agent(struct importer *importer,
     }
     if (status == CLEW_OK && place.is_known) {
         return chat_of(importer, place.chat, out_chat, err);
+    }
+    if (status == CLEW_OK && place.is_forgotten) {
+        return pass_forgotten(importer, message->id, NO_NODE, out_chat, err);
     }
     *out_chat = NO_NODE;
     if (status == CLEW_OK) {
@@ -346,11 +400,11 @@ enum clew_status importer_add(struct importer *importer,
         chat = importer->nodes[parent].chat;
     } else if (parent == NO_NODE && message->agent.s) {
         status = open_agent(importer, message, &chat, err);
-        if (status == CLEW_OK && chat == NO_NODE) {
-            return CLEW_OK;
-        }
     } else {
         status = open_chat(importer, message->id, parent, &chat, err);
+    }
+    if (status == CLEW_OK && chat == NO_NODE) {
+        return CLEW_OK;
     }
     if (status == CLEW_OK && importer->n_batch > 0 &&
         importer->batch_chat != chat) {
@@ -360,9 +414,11 @@ enum clew_status importer_add(struct importer *importer,
         status = add_node(importer, message->id, chat, 0, &node, err);
     }
     if (status == CLEW_OK) {
+        size_t before = importer->chats[chat].tip;
+
         importer->batch_chat = chat;
         importer->chats[chat].tip = node;
-        status = wait_for_more(importer, message, node, err);
+        status = wait_for_more(importer, message, node, before, err);
     }
     return status;
 }
@@ -473,6 +529,7 @@ enum clew_status importer_begin(struct importer *importer, struct str title,
     }
     importer->counts.n_conversations++;
     importer->is_tree = is_tree;
+    importer->has_forgotten = false;
     importer->n_nodes = 0;
     importer->n_chats = 0;
     (void)json_object_clear(importer->by_id); /* fails for non-objects only */

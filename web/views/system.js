@@ -124,7 +124,7 @@ export default async function system(ctx) {
     told.textContent = `${file.name} is sent and read; what was said in it is added as it comes …`;
     try {
       const got = await (await call("POST", `/api/v1/import/file?name=${encodeURIComponent(file.name)}`, file, { raw: true, headers: ctx.who ? { "x-clew-user": ctx.who } : {} })).json();
-      told.textContent = `${got.format}: ${many(got.conversations, "conversation")}, ${many(got.messages, "message")}, ${count(got.added)} of them new${got.forks ? `, ${many(got.forks, "fork")}` : ""}. ${got.skipped ? `${count(got.skipped)} left out: notes of the program itself, reasoning, nothing said. ` : ""}${got.added ? "It is being read now; memories follow." : "All of it was there already."}`;
+      told.textContent = `${got.format}: ${many(got.conversations, "conversation")}, ${many(got.messages, "message")}, ${count(got.added)} of them new${got.forks ? `, ${many(got.forks, "fork")}` : ""}. ${got.skipped ? `${count(got.skipped)} left out: notes of the program itself, reasoning, nothing said. ` : ""}${got.forgotten ? `${count(got.forgotten)} forgotten before, left out. ` : ""}${got.added ? "It is being read now; memories follow." : got.forgotten ? "The rest was there already." : "All of it was there already."}`;
       tell("Imported");
     } catch (error) {
       told.textContent = error instanceof ApiError && error.status === 413 ? `${file.name} is too large to be sent; at the command line it is read piece by piece: clew import ${file.name}`

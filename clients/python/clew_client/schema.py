@@ -68,8 +68,21 @@ class Captured(TypedDict):
 class CapturedBatch(TypedDict):
     """What came of a batch, in its order"""
 
-    # One for each turn
+    # One for each turn that was not left out
     items: List["Captured"]
+    # Your ids of those left out by `unless_forgotten`
+    forgotten: List[str]
+
+
+class FoundTurns(TypedDict):
+    """The turn with your id: one, or none"""
+
+    # The turn
+    items: List["Turn"]
+    # There are no further pages
+    next_cursor: None
+    # There is none: what `user_id` had under this id was forgotten
+    forgotten: bool
 
 
 class Updates(TypedDict):
@@ -1841,6 +1854,8 @@ class Imported(TypedDict):
     rows: int
     # Lines that were new
     added: int
+    # Lines left out, of what was forgotten
+    forgotten: int
 
 
 class Document(TypedDict):
@@ -2000,6 +2015,8 @@ class NewTurnBatch(TypedDict):
 
     # 1 to 1,000 turns, stored all or not at all
     turns: List["NewTurn"]
+    # Leave out what was forgotten of the same user by the same `external_id`
+    unless_forgotten: NotRequired[bool]
 
 
 class NewTurn(TypedDict):
@@ -2023,15 +2040,6 @@ class NewTurn(TypedDict):
     timezone: NotRequired[str]
     # Your own id of the turn: the same posted twice is stored once
     external_id: NotRequired[str]
-
-
-class TurnPage(TypedDict):
-    """A page of a list"""
-
-    # The items of this page
-    items: List["Turn"]
-    # To ask for the next page with; null on the last one
-    next_cursor: Union[str, None]
 
 
 class CreateChatBody(TypedDict):
@@ -2063,6 +2071,15 @@ class UpdateChatBody(TypedDict):
     title: NotRequired[str]
     # The silence that ends the chat
     inactivity_minutes: NotRequired[int]
+
+
+class TurnPage(TypedDict):
+    """A page of a list"""
+
+    # The items of this page
+    items: List["Turn"]
+    # To ask for the next page with; null on the last one
+    next_cursor: Union[str, None]
 
 
 class ForkChatBody(TypedDict):
@@ -2552,7 +2569,9 @@ class ImportRowsBody(TypedDict):
     """Take lines of an export, all or nothing; twice changes nothing"""
 
     # Lines of an export, as JSON objects
-    rows: List[Dict[str, Any]]
+    rows: NotRequired[List[Dict[str, Any]]]
+    # Bring back what was forgotten, too
+    restore_forgotten: NotRequired[bool]
 
 
 # One result for one turn, a list for a batch

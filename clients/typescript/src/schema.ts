@@ -62,8 +62,20 @@ export interface Captured {
 
 /** What came of a batch, in its order */
 export interface CapturedBatch {
-  /** One for each turn */
+  /** One for each turn that was not left out */
   items: Captured[];
+  /** Your ids of those left out by `unless_forgotten` */
+  forgotten: string[];
+}
+
+/** The turn with your id: one, or none */
+export interface FoundTurns {
+  /** The turn */
+  items: Turn[];
+  /** There are no further pages */
+  next_cursor: null;
+  /** There is none: what `user_id` had under this id was forgotten */
+  forgotten: boolean;
 }
 
 /** One result for one turn, a list for a batch */
@@ -1746,6 +1758,8 @@ export interface Imported {
   rows: number;
   /** Lines that were new */
   added: number;
+  /** Lines left out, of what was forgotten */
+  forgotten: number;
 }
 
 /** This document */
@@ -1887,6 +1901,8 @@ export type CreateTurnsBody = NewTurn | NewTurnBatch;
 export interface NewTurnBatch {
   /** 1 to 1,000 turns, stored all or not at all */
   turns: NewTurn[];
+  /** Leave out what was forgotten of the same user by the same `external_id` */
+  unless_forgotten?: boolean;
 }
 
 /** A turn to store */
@@ -1909,14 +1925,6 @@ export interface NewTurn {
   timezone?: string;
   /** Your own id of the turn: the same posted twice is stored once */
   external_id?: string;
-}
-
-/** A page of a list */
-export interface TurnPage {
-  /** The items of this page */
-  items: Turn[];
-  /** To ask for the next page with; null on the last one */
-  next_cursor: string | null;
 }
 
 /** Make a chat */
@@ -1945,6 +1953,14 @@ export interface UpdateChatBody {
   title?: string;
   /** The silence that ends the chat */
   inactivity_minutes?: number;
+}
+
+/** A page of a list */
+export interface TurnPage {
+  /** The items of this page */
+  items: Turn[];
+  /** To ask for the next page with; null on the last one */
+  next_cursor: string | null;
 }
 
 /** Fork a chat at any turn; nothing is copied */
@@ -2388,7 +2404,9 @@ export interface MakeBackupBody {
 /** Take lines of an export, all or nothing; twice changes nothing */
 export interface ImportRowsBody {
   /** Lines of an export, as JSON objects */
-  rows: (Record<string, unknown>)[];
+  rows?: (Record<string, unknown>)[];
+  /** Bring back what was forgotten, too */
+  restore_forgotten?: boolean;
 }
 
 /** What each operation takes and answers, by its operationId. */
@@ -2529,9 +2547,9 @@ export interface Operations {
   /** Find the turn with your id */
   findTurns: {
     params: undefined;
-    query: { external_id: string; secrets?: "mask" | "show" };
+    query: { external_id: string; user_id?: string; secrets?: "mask" | "show" };
     body: undefined;
-    answer: TurnPage;
+    answer: FoundTurns;
   };
   /** Remove things and all that was derived from them */
   forget: {
@@ -2712,7 +2730,7 @@ export interface Operations {
   importRows: {
     params: undefined;
     query: undefined;
-    body: ImportRowsBody;
+    body: ImportRowsBody | undefined;
     answer: Imported;
   };
   /** Place a call to an LLM in its conversation and store what is new */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * turns.c - /api/v1/turns: store one turn, or a batch that is all or nothing;
- * find one by its caller's id.
+ * find one by its caller's id. Of a batch may be left out what was forgotten.
  */
 #include "api/handlers.h"
 
@@ -12,9 +12,14 @@
 #include "engine/capture/capture.h"
 #include "engine/chat/turn.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Those of the route's fields that are a batch's own: "turns" and
+ * "unless_forgotten". The others are each turn's. */
+#define BATCH_FIELDS 2
 
 /* Put "turns[i]." before the field an error names. */
 static enum clew_status at_turn(size_t i, enum clew_status status,
@@ -133,7 +138,20 @@ static enum clew_status write_chat(const struct engine *engine,
     return status;
 }
 
-/* {"items":[…]} for a batch, else the one result itself. */
+/* Your ids of those that were left out. */
+static void write_forgotten(struct json_out *out,
+                            const struct capture_result *results, size_t count)
+{
+    json_out_array(out, "forgotten");
+    for (size_t i = 0; i < count; i++) {
+        if (results[i].is_forgotten) {
+            json_out_str(out, NULL, results[i].turn.external_id);
+        }
+    }
+    json_out_end_array(out);
+}
+
+/* {"items":[…],"forgotten":[…]} for a batch, else the one result itself. */
 static enum clew_status write_captures(struct api_call *call,
                                        struct capture_result *results,
                                        size_t count, bool is_batch,
@@ -150,6 +168,9 @@ static enum clew_status write_captures(struct api_call *call,
         json_out_array(&out, "items");
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
+        if (results[i].is_forgotten) {
+            continue;
+        }
         if (i == 0 || !uuid_eq(&results[i].chat.id, &results[i - 1].chat.id)) {
             status = write_chat(call->engine, &results[i].chat, &chat);
         }
@@ -160,6 +181,7 @@ static enum clew_status write_captures(struct api_call *call,
     }
     if (is_batch) {
         json_out_end_array(&out);
+        write_forgotten(&out, results, count);
         json_out_end_object(&out);
     }
     buf_release(&chat);
@@ -204,6 +226,7 @@ static enum clew_status answer_batch(struct api_call *call,
 }
 
 static enum clew_status read_batch(struct api_call *call, const json_t *turns,
+                                   bool unless_forgotten,
                                    struct capture_input *inputs,
                                    struct clew_error *err)
 {
@@ -211,13 +234,14 @@ static enum clew_status read_batch(struct api_call *call, const json_t *turns,
     json_t *turn;
 
     json_array_foreach (turns, i, turn) {
-        /* The route's own fields but "turns": batches do not nest. */
-        enum clew_status status =
-            json_check_fields(turn, call->route->body_fields + 1, err);
+        /* batches do not nest */
+        enum clew_status status = json_check_fields(
+            turn, call->route->body_fields + BATCH_FIELDS, err);
 
         if (status == CLEW_OK) {
             status = read_turn(call, turn, &inputs[i], err);
         }
+        inputs[i].unless_forgotten = unless_forgotten;
         if (status != CLEW_OK) {
             return at_turn(i, status, err);
         }
@@ -228,13 +252,18 @@ static enum clew_status read_batch(struct api_call *call, const json_t *turns,
 static enum clew_status post_batch(struct api_call *call,
                                    struct clew_error *err)
 {
-    static const char *const only_turns[] = {"turns", NULL};
+    static const char *const own[] = {"turns", "unless_forgotten", NULL};
     const json_t *turns = NULL;
+    bool unless_forgotten = false;
     struct capture_input *inputs;
     struct capture_result *results;
     size_t count;
-    enum clew_status status = json_check_fields(call->body, only_turns, err);
+    enum clew_status status = json_check_fields(call->body, own, err);
 
+    if (status == CLEW_OK) {
+        status = json_get_bool(call->body, "unless_forgotten", JSON_OPTIONAL,
+                               &unless_forgotten, err);
+    }
     if (status == CLEW_OK) {
         status = json_get_array(call->body, "turns", JSON_REQUIRED,
                                 LIMIT_BATCH_TURNS, &turns, err);
@@ -251,7 +280,7 @@ static enum clew_status post_batch(struct api_call *call,
     if (!inputs || !results) {
         return clew_no_memory(err);
     }
-    status = read_batch(call, turns, inputs, err);
+    status = read_batch(call, turns, unless_forgotten, inputs, err);
     if (status == CLEW_OK) {
         status = capture_turns(call->engine, &call->scope, call->arena, inputs,
                                count, results, err);
@@ -261,8 +290,14 @@ static enum clew_status post_batch(struct api_call *call,
 
 enum clew_status turns_post(struct api_call *call, struct clew_error *err)
 {
-    return json_object_get(call->body, "turns") ? post_batch(call, err)
-                                                : post_one(call, NULL, err);
+    enum clew_status status = CLEW_OK;
+
+    if (json_object_get(call->body, "turns")) {
+        return post_batch(call, err);
+    }
+    status = json_check_fields(call->body,
+                               call->route->body_fields + BATCH_FIELDS, err);
+    return status == CLEW_OK ? post_one(call, NULL, err) : status;
 }
 
 enum clew_status turns_post_to(struct api_call *call,
@@ -274,11 +309,33 @@ enum clew_status turns_post_to(struct api_call *call,
 
 /* --- GET /api/v1/turns?external_id= --- */
 
+static enum clew_status write_found(struct api_call *call, struct turn *turns,
+                                    size_t count, bool is_forgotten,
+                                    struct clew_error *err)
+{
+    enum clew_status status = api_show_turns(call, turns, count, err);
+    struct json_out out;
+
+    json_out_init(&out, &call->response->body);
+    json_out_object(&out, NULL);
+    json_out_array(&out, "items");
+    for (size_t i = 0; i < count; i++) {
+        turn_out(&out, &turns[i]);
+    }
+    json_out_end_array(&out);
+    json_out_str(&out, "next_cursor", (struct str){0});
+    json_out_bool(&out, "forgotten", is_forgotten);
+    json_out_end_object(&out);
+    return status;
+}
+
 enum clew_status turns_find(struct api_call *call, struct clew_error *err)
 {
     struct turn *turns = NULL;
     struct str external_id = {0};
+    struct str user_id = {0};
     size_t count = 0;
+    bool is_forgotten = false;
     enum clew_status status =
         api_query_str(call, "external_id", LIMIT_NAME_BYTES, &external_id, err);
 
@@ -287,9 +344,21 @@ enum clew_status turns_find(struct api_call *call, struct clew_error *err)
             clew_fail_field(err, "external_id", "\"external_id\" is required");
     }
     if (status == CLEW_OK) {
+        status =
+            api_query_str(call, "user_id", LIMIT_NAME_BYTES, &user_id, err);
+    }
+    if (status == CLEW_OK) {
         status = turn_by_external_id(call->engine, &call->scope, call->arena,
                                      external_id, &turns, &count, err);
     }
-    return status == CLEW_OK ? turns_answer(call, NULL, turns, count, NULL, err)
-                             : status;
+    if (status == CLEW_OK && count == 0 && user_id.s) {
+        struct forgotten_name name = {user_id, external_id, 0};
+
+        status =
+            forgotten_ask(call->engine, &call->scope, call->arena, &name, err);
+        is_forgotten = name.at_ms > 0;
+    }
+    return status == CLEW_OK
+               ? write_found(call, turns, count, is_forgotten, err)
+               : status;
 }

@@ -138,18 +138,20 @@ static json_t *fields_schema(const struct api_route *route,
 static bool add_turn_bodies(json_t *schemas, const struct api_route *route)
 {
     json_t *list = openapi_field_of(route, "turns");
+    json_t *unless = openapi_field_of(route, "unless_forgotten");
     bool is_ok = list && json_set(list, "minItems", json_integer(1)) &&
                  json_set(list, "maxItems", json_integer(1000));
 
-    is_ok =
-        json_set(schemas, MANY_TURNS,
-                 json_pack("{s:s, s:s, s:b, s:[s], s:{s:o}}", "type", "object",
-                           "description", "Turns to store, all or none",
-                           "additionalProperties", 0, "required", "turns",
-                           "properties", "turns", list)) &&
-        is_ok;
+    is_ok = json_set(schemas, MANY_TURNS,
+                     json_pack("{s:s, s:s, s:b, s:[s], s:{s:o, s:o}}", "type",
+                               "object", "description",
+                               "Turns to store, all or none",
+                               "additionalProperties", 0, "required", "turns",
+                               "properties", "turns", list, "unless_forgotten",
+                               unless)) &&
+            is_ok;
     return is_ok && json_set(schemas, ONE_TURN,
-                             fields_schema(route, route->body_fields + 1,
+                             fields_schema(route, route->body_fields + 2,
                                            "A turn to store"));
 }
 

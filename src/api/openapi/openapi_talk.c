@@ -36,7 +36,14 @@ const struct openapi_object openapi_talk[] = {
         {"trace_id!", "uuid?", "Its trace: what was decided, and why"},
         {"repeated!", "bool", "It was stored already, by its external_id"})},
     {"CapturedBatch", "What came of a batch, in its order", OPENAPI_FIELDS(
-        {"items!", "[Captured]", "One for each turn"})},
+        {"items!", "[Captured]", "One for each turn that was not left out"},
+        {"forgotten!", "[text]",
+         "Your ids of those left out by `unless_forgotten`"})},
+    {"FoundTurns", "The turn with your id: one, or none", OPENAPI_FIELDS(
+        {"items!", "[Turn]", "The turn"},
+        {"next_cursor!", "null", "There are no further pages"},
+        {"forgotten!", "bool",
+         "There is none: what `user_id` had under this id was forgotten"})},
     {"CapturedOrBatch", "One result for one turn, a list for a batch",
      OPENAPI_FIELDS({"", "Captured/CapturedBatch", ""})},
     {"Updates", "What a turn changed", OPENAPI_FIELDS(

@@ -61,6 +61,10 @@ static enum clew_status find(void *arg, struct str id, struct import_place *out,
     buf_init(&path, 1 << 20);
     (void)buf_append_cstr(&path, "/api/v1/turns?external_id=");
     cli_encode(&path, id);
+    if (!bring->brings_back) {
+        (void)buf_append_cstr(&path, "&user_id=");
+        cli_encode(&path, str_of(bring->user));
+    }
     status = buf_status(&path);
     status = status == CLEW_OK
                  ? cli_call(bring->cli, "GET", path.data, NULL, &answer, err)
@@ -68,6 +72,7 @@ static enum clew_status find(void *arg, struct str id, struct import_place *out,
     buf_release(&path);
     turn = json_array_get(json_object_get(answer, "items"), 0);
     out->is_known = turn != NULL;
+    out->is_forgotten = json_is_true(json_object_get(answer, "forgotten"));
     if (turn) {
         take_turn(turn, out);
     }
@@ -111,6 +116,28 @@ static enum clew_status go_on(const struct bring *bring, struct clew_error *err)
                      (long long)bring->progress.total);
 }
 
+/* Each message's own item; one that has none was left out. */
+static void take_places(const json_t *answer,
+                        const struct import_message *messages, size_t n,
+                        struct import_place *out)
+{
+    const json_t *items = json_object_get(answer, "items");
+    size_t at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(items, at);
+        const json_t *turn = json_object_get(item, "turn");
+
+        out[i].is_forgotten =
+            !str_eq(str_of(cli_field(turn, "external_id")), messages[i].id);
+        if (!out[i].is_forgotten) {
+            take_turn(turn, &out[i]);
+            out[i].is_known = json_is_true(json_object_get(item, "repeated"));
+            at++;
+        }
+    }
+}
+
 static enum clew_status add(void *arg, const char *chat,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err)
@@ -125,7 +152,8 @@ static enum clew_status add(void *arg, const char *chat,
         return status;
     }
     turns = json_array();
-    body = json_pack("{s:o}", "turns", turns);
+    body = json_pack("{s:o, s:b}", "turns", turns, "unless_forgotten",
+                     !bring->brings_back);
     for (size_t i = 0; body && i < n; i++) {
         if (json_array_append_new(
                 turns, form_message(bring, chat, &messages[i])) != 0) {
@@ -137,12 +165,8 @@ static enum clew_status add(void *arg, const char *chat,
         return clew_no_memory(err);
     }
     status = cli_call(bring->cli, "POST", "/api/v1/turns", body, &answer, err);
-    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
-        const json_t *item =
-            json_array_get(json_object_get(answer, "items"), i);
-
-        take_turn(json_object_get(item, "turn"), &out[i]);
-        out[i].is_known = json_is_true(json_object_get(item, "repeated"));
+    if (status == CLEW_OK) {
+        take_places(answer, messages, n, out);
     }
     json_decref(answer);
     progress_add(&bring->progress, (int64_t)n);
@@ -232,7 +256,7 @@ static enum clew_status add_dry(void *arg, const char *chat,
         if (status != CLEW_OK) {
             return status;
         }
-        if (!out[i].is_known) {
+        if (!out[i].is_known && !out[i].is_forgotten) {
             (void)snprintf(out[i].chat, sizeof(out[i].chat), "dry-%lld",
                            (long long)bring->n_fake);
             out[i].seq = 1;
@@ -424,6 +448,9 @@ static void show_json(const struct bring *bring, const struct pass *pass,
         (json_int_t)counts->n_skipped, "dry_run", bring->is_dry,
         "skipped_because", why, "other_files", n_other);
 
+    if (json && counts->n_forgotten > 0) {
+        (void)json_set_int(json, "forgotten", counts->n_forgotten);
+    }
     if (json && counts->n_agents > 0) { /* of programs that have them */
         (void)json_set_int(json, "agents", counts->n_agents);
     }
@@ -478,6 +505,13 @@ static void show_counts(const struct bring *bring, const struct pass *pass)
         (void)fprintf(file, "%lld sub-agent%s beside them\n",
                       (long long)counts->n_agents, s_of(counts->n_agents));
     }
+    if (counts->n_forgotten > 0) {
+        (void)fprintf(file,
+                      "%lld forgotten before, left out; --restore-forgotten "
+                      "brings %s back\n",
+                      (long long)counts->n_forgotten,
+                      counts->n_forgotten == 1 ? "it" : "them");
+    }
     if (counts->n_skipped > 0) {
         (void)fprintf(file, "%lld left out: ", (long long)counts->n_skipped);
     }
@@ -503,7 +537,9 @@ void bring_init(struct bring *bring, struct cli *cli)
 
     *bring = (struct bring){.cli = cli,
                             .user = user ? user : "me",
-                            .is_dry = args_has(&cli->args, "dry-run")};
+                            .is_dry = args_has(&cli->args, "dry-run"),
+                            .brings_back =
+                                args_has(&cli->args, "restore-forgotten")};
 }
 
 enum clew_status bring_look(struct bring *bring, const char *path,

@@ -20,8 +20,9 @@ struct bring {
     const char *user;
     enum import_format format; /* what it must be; IMPORT_UNKNOWN: look */
     bool is_dry;
-    bool is_quiet;  /* no counts where nothing was new */
-    bool is_unseen; /* no progress: nobody sits at this terminal */
+    bool brings_back; /* also what was forgotten here */
+    bool is_quiet;    /* no counts where nothing was new */
+    bool is_unseen;   /* no progress: nobody sits at this terminal */
     struct progress progress;
     int64_t n_fake;  /* chats that a dry run made up */
     int64_t n_other; /* files that are something else */

@@ -395,8 +395,7 @@ static const struct arg_option import_options[] = {
     {"from", 0, "FORMAT", NULL, "which format it is; default: look"},
     {"dry-run", 0, NULL, NULL, "only say what would be imported"},
     {"watch", 0, "FOLDER", NULL, "go on importing what is written there"},
-    {"restore-forgotten", 0, NULL, NULL,
-     "of clew's own export: bring back what was forgotten since"},
+    {"restore-forgotten", 0, NULL, NULL, "bring back what was forgotten since"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

@@ -17,6 +17,7 @@
 #include "engine/chat/place.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/core/trace.h"
@@ -39,6 +40,7 @@ struct item {
     const struct turn *first; /* the stored turn this one repeats, or NULL */
     struct updates updates;   /* what it changed */
     size_t same_as; /* an earlier item of this batch it repeats, or itself */
+    const struct forgotten_name *name; /* NULL: it is taken in any case */
 };
 
 struct batch {
@@ -209,9 +211,46 @@ static enum clew_status find_repeats(struct batch *batch, struct store_tx *tx,
     return status;
 }
 
+static bool is_forgotten(const struct batch *batch, size_t i)
+{
+    const struct item *item = &batch->items[batch->items[i].same_as];
+
+    return item->name && item->name->at_ms > 0;
+}
+
 static bool is_fresh(const struct batch *batch, size_t i)
 {
-    return !batch->items[i].first && batch->items[i].same_as == i;
+    return !batch->items[i].first && batch->items[i].same_as == i &&
+           !is_forgotten(batch, i);
+}
+
+/* Mark the items that were forgotten and are not to come back. */
+static enum clew_status find_forgotten(struct batch *batch, struct store_tx *tx,
+                                       struct clew_error *err)
+{
+    struct forgotten_name *names =
+        arena_zero(batch->arena, batch->count, sizeof(*names));
+    size_t n = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (!names) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        item->name = NULL; /* it may be done once more */
+        if (item->input->unless_forgotten && item->turn.external_id.s &&
+            !item->first) {
+            item->name = &names[n];
+            names[n++] = (struct forgotten_name){item->turn.user_id,
+                                                 item->turn.external_id, 0};
+        }
+    }
+    if (n > 0) {
+        status = forgotten_find(tx, batch->arena, names, n, err);
+    }
+    return status;
 }
 
 /* --- inside the transaction ------------------------------------------------
@@ -314,8 +353,12 @@ static void fill_results(struct batch *batch, struct place *place)
         struct place_chat *slot;
 
         result->is_repeat = !is_fresh(batch, i);
+        result->is_forgotten = is_forgotten(batch, i);
         result->turn =
             item->first ? *item->first : batch->items[item->same_as].turn;
+        if (result->is_forgotten) {
+            continue;
+        }
         if (is_fresh(batch, i)) {
             result->updates = item->updates;
         }
@@ -346,6 +389,9 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
                                       .place = &place,
                                       .is_unread = batch->is_unread};
     status = find_repeats(batch, tx, err);
+    if (status == CLEW_OK) {
+        status = find_forgotten(batch, tx, err);
+    }
     if (status == CLEW_OK) {
         status = begin_place(batch, tx, &place, err);
     }

@@ -41,6 +41,8 @@ struct capture_input {
     struct uuid chat_id;         /* nil: the boundary rules decide */
     const struct turn *recorded; /* NULL; in a replay the turn as it stands */
     int64_t created_at_ms;       /* CAPTURE_NOW: the clock's */
+    /* Nothing is stored of what was forgotten under this external_id. */
+    bool unless_forgotten;
 };
 #define CAPTURE_NOW INT64_MIN
 
@@ -49,6 +51,7 @@ struct capture_result {
     struct chat chat;
     struct updates updates; /* what it changed */
     bool is_repeat;         /* known by its external_id; nothing was stored */
+    bool is_forgotten;      /* it was; nothing was stored, and it has no chat */
 };
 
 /* A turn with all that follows from the input alone: a fresh id, times, token

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
 #include "engine/proof/forget_effort.h"
 #include "engine/proof/forget_internal.h"
@@ -288,7 +289,10 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     if (status == CLEW_OK && work->input->is_dry_run) {
         status = count_set(work, tx, err);
     } else if (status == CLEW_OK) {
-        status = forget_effort_trim(work, tx, err);
+        status = forgotten_leave(tx, work->arena, work->now_ms, err);
+        if (status == CLEW_OK) {
+            status = forget_effort_trim(work, tx, err);
+        }
         if (status == CLEW_OK) {
             status = forget_cascade(work, tx, err);
         }

@@ -7,6 +7,7 @@
  * (a summary, a topic, an answer) may quote them, and is made anew instead.
  */
 #include "engine/core/action.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
 #include "engine/proof/restore_internal.h"
 #include "store/db.h"
@@ -341,6 +342,60 @@ static enum clew_status buried_ids(const struct restore_work *work,
     return CLEW_OK;
 }
 
+static struct str text_at(const struct restore_line *line, const char *name)
+{
+    const struct export_kind *kind = &export_kinds[line->kind];
+
+    for (size_t i = 0; i < kind->n_columns; i++) {
+        if (strcmp(kind->columns[i].name, name) == 0 &&
+            line->values[i].type == DB_TEXT) {
+            return (struct str){line->values[i].p, line->values[i].len};
+        }
+    }
+    return (struct str){0};
+}
+
+/* Of another import of the same export: turns that came in by this call and
+ * were stored before their names were forgotten here. */
+static enum clew_status add_named(struct store_tx *tx,
+                                  const struct restore_work *work,
+                                  struct uuid *ids, size_t *count,
+                                  struct clew_error *err)
+{
+    struct forgotten_name *names =
+        arena_zero(work->arena, work->count + 1, sizeof(*names));
+    const struct restore_line **lines =
+        arena_zero(work->arena, work->count + 1, sizeof(*lines));
+    size_t n = 0;
+    enum clew_status status;
+
+    if (!names || !lines) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        const struct restore_line *line = &work->lines[i];
+        struct str name = {0};
+
+        if (line->is_added &&
+            strcmp(export_kinds[line->kind].type, "turn") == 0) {
+            name = text_at(line, "external_id");
+        }
+        if (name.s) {
+            lines[n] = line;
+            names[n++] =
+                (struct forgotten_name){text_at(line, "user_id"), name, 0};
+        }
+    }
+    status = forgotten_find(tx, work->arena, names, n, err);
+    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
+        if (names[i].at_ms > 0 &&
+            time_at(lines[i], "stored_at") <= names[i].at_ms) {
+            ids[(*count)++] = lines[i]->id;
+        }
+    }
+    return status;
+}
+
 enum clew_status restore_find_buried(struct store_tx *tx,
                                      struct restore_work *work,
                                      struct clew_error *err)
@@ -351,6 +406,9 @@ enum clew_status restore_find_buried(struct store_tx *tx,
     size_t n = 0;
     enum clew_status status = buried_ids(work, "turn", false, &ids, &n, err);
 
+    if (status == CLEW_OK && !work->brings_back) {
+        status = add_named(tx, work, ids, &n, err);
+    }
     work->n_buried = 0;
     return status == CLEW_OK && n > 0
                ? rows_all(tx, &list, &SELECT_BURIED, DB_ARGS(db_uuids(ids, n)),

@@ -28,7 +28,7 @@ struct restore_work {
     size_t count;
     bool brings_back; /* also what was forgotten */
     struct restore_report report;
-    struct uuid *buried; /* turns that are here, and forgotten elsewhere */
+    struct uuid *buried; /* turns that came in, and are forgotten */
     size_t n_buried;
 };
 

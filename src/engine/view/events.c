@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
 
@@ -32,7 +33,8 @@ DB_SQL(MEMORIES,
 DB_SQL(TOMBSTONES, "SELECT 4, id, NULL, kind, NULL, NULL, 0, created_at,"
                    " change_seq FROM tombstones WHERE tenant = $1"
                    " AND change_seq > $2 AND change_seq <= $3"
-                   " AND kind <> 'chat'"); /* told by its turns */
+                   " AND kind NOT IN ('chat', '" FORGOTTEN_KIND
+                   "')"); /* told by its turns */
 DB_SQL(CALLS, "SELECT 3, id, chat_id, COALESCE(model, ''),"
               " CASE WHEN error IS NULL THEN NULL ELSE 'failed' END, user_id,"
               " 0, stored_at, 0 FROM requests WHERE tenant = $1"

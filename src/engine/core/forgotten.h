@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forgotten.h - the names that callers gave to turns that were forgotten.
+ *
+ * A tombstone names a turn by clew's own id, which is a new one each time an
+ * export of another program is imported. So a turn with an external_id leaves a
+ * second one, of kind "name": the digest of whose it was and what it was
+ * called, under a key of the tenant's that was drawn by chance, so that nobody
+ * without that key can try names. Keys are tenant settings; an export carries
+ * them with its tombstones, so a tenant may have several. All count.
+ * Thread-safety: none; inside one transaction, but for forgotten_ask().
+ */
+#ifndef ENGINE_FORGOTTEN_H
+#define ENGINE_FORGOTTEN_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "clew/attr.h"
+#include "clew/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+struct scope;
+struct store_tx;
+
+/* As tombstones and exports have it. */
+#define FORGOTTEN_KIND "name"
+
+struct forgotten_name {
+    struct str user_id;
+    struct str external_id;
+    int64_t at_ms; /* out: when it was last forgotten; 0: never */
+};
+
+/* Leave the names of the turns that the scratch table `forget_set` holds. Call
+ * while they are there. */
+enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
+                                 int64_t now_ms,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Say of each name when it was forgotten. */
+enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
+                                struct forgotten_name *names, size_t count,
+                                struct clew_error *err) CLEW_MUST_CHECK;
+/* The same of one, in a transaction of its own. */
+enum clew_status forgotten_ask(struct engine *engine, const struct scope *scope,
+                               struct arena *arena, struct forgotten_name *name,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
+#endif
