@@ -8,6 +8,7 @@
 #include "engine/chatlink/chatlink_decision.h"
 #include "engine/chatlink/chatlink_feedback.h"
 #include "engine/core/advice.h"
+#include "engine/core/rows.h"
 #include "engine/proof/forget.h"
 
 #include <stdio.h>
@@ -381,6 +382,107 @@ static void a_forgotten_chat_is_not_brought_back(void **state)
     assert_int_equal(rebuild(true).n_differences, 0);
 }
 
+DB_SQL(COUNT_ANSWERS, "SELECT COUNT(*) FROM llm_answers WHERE tenant = $1"
+                      " AND purpose = 'read'"
+                      " AND answer LIKE '%mast of our boat%'");
+
+static enum clew_status do_count(struct store_tx *tx, void *arg,
+                                 struct clew_error *err)
+{
+    return rows_number(tx, &COUNT_ANSWERS, DB_NO_ARGS, arg, err);
+}
+
+/* Readings on record that quote the boat's first turn (sums are answered the
+ * same here, whatever they are of). */
+static int64_t n_quoting(void)
+{
+    int64_t count = -1;
+
+    assert_int_equal(store_read(talk.world.engine.store, &talk.world.scope,
+                                do_count, &count, NULL),
+                     CLEW_OK);
+    return count;
+}
+
+static void forget_turn(const struct uuid *turn_id)
+{
+    struct forget_input input = {.turn_ids = turn_id, .n_turn_ids = 1};
+    struct forget_receipt receipt;
+
+    assert_int_equal(forget_run(&talk.world.engine, &talk.world.scope,
+                                &talk.world.arena, &input, &receipt, NULL),
+                     CLEW_OK);
+}
+
+static void what_quotes_an_earlier_chat_goes_with_it(void **state)
+{
+    struct uuid boat, bread, gone;
+    const char *label = learn_label(state, "mast of our boat");
+
+    answer_chats("");
+    (void)say("ada", 0, BOAT);
+    boat = talk.last.turn.chat_id;
+    gone = talk.last.turn.id;
+    pause_talk();
+    bread = say("ada", 2 * DAY, BREAD)->turn.chat_id;
+    pause_talk();
+    assert_false(uuid_eq(&boat, &bread));
+    (void)say("ada", 4 * DAY, "The rigger called, it is done");
+    answer_chats(naming(label, "The mast of our boat"));
+    pause_talk();
+    assert_true(n_quoting() > 0);
+    forget_turn(&gone);
+    assert_int_equal(n_quoting(), 0);
+    (void)rebuild(false);
+    assert_int_equal(rebuild(true).n_differences, 0);
+}
+
+static void what_quotes_a_note_goes_with_its_turn(void **state)
+{
+    struct uuid gone;
+    struct uuid other;
+
+    (void)state;
+    (void)say("ada", 0, BOAT);
+    gone = talk.last.turn.id;
+    answer(NOTE("T1", "mast of our boat needs a new shroud", "fact"), "", "",
+           "");
+    pause_talk();
+    assert_non_null(find("llm", "mast of our boat"));
+    (void)say("ada", 2 * DAY, BREAD);
+    answer_chats("");
+    pause_talk();
+    /* a second stretch is shown no earlier chats, but notes */
+    other = say("ada", 2 * DAY + 20 * MINUTE,
+                "We bought the yeast at the mill, by the way")
+                ->turn.chat_id;
+    answer(NOTE("T1", "The mast of our boat", "fact"), "", "", "");
+    pause_talk();
+    assert_true(n_quoting() > 1);
+    forget_turn(&gone);
+    assert_int_equal(n_quoting(), 0);
+    assert_false(uuid_is_nil(&other));
+    (void)rebuild(false);
+    assert_int_equal(rebuild(true).n_differences, 0);
+}
+
+static void other_answers_stay(void **state)
+{
+    struct uuid boat, bread;
+    int64_t count;
+
+    (void)state;
+    two_chats("ada", &boat, &bread);
+    (void)say("bob", 3 * DAY, "Their mast of our boat song is the best");
+    answer(NOTE("T1", "mast of our boat song", "fact"), "", "", "");
+    pause_talk();
+    count = n_quoting();
+    assert_true(count > 0);
+    (void)say("ada", 4 * DAY, "The rigger called");
+    forget_turn(&talk.last.turn.id);
+    assert_int_equal(n_quoting(), count);
+}
+
 int main(void)
 {
 #define CASE(name)                                                             \
@@ -395,6 +497,9 @@ int main(void)
         CASE(an_answer_that_is_none_undoes_nothing),
         CASE(lies_about_chats_link_none),
         CASE(a_forgotten_chat_is_not_brought_back),
+        CASE(what_quotes_an_earlier_chat_goes_with_it),
+        CASE(what_quotes_a_note_goes_with_its_turn),
+        CASE(other_answers_stay),
     };
 
     return WORLD_EACH(tests);

@@ -105,7 +105,9 @@ static enum clew_status ask(struct work *work)
         .schema = schema,
         .timeout_ms = CHATLINK_DEADLINE_MS,
         .max_tokens = ANSWER_TOKENS};
-    struct advice_of of = {.chat_id = work->decision.chat_id};
+    struct advice_of of = {.chat_id = work->decision.chat_id,
+                           .beside = &work->other.id,
+                           .n_beside = 1};
     double confidence = -1;
     json_t *answer = NULL;
     struct buf prompt;

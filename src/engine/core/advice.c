@@ -22,8 +22,9 @@ DB_SQL(SELECT_ANSWER,
        "SELECT answer FROM llm_answers WHERE tenant = $1 AND key = $2");
 DB_SQL(INSERT_ANSWER,
        "INSERT INTO llm_answers (tenant, key, purpose, model, chat_id, answer,"
-       " created_at, first_seq, last_seq, input_tokens, output_tokens)"
-       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+       " created_at, first_seq, last_seq, input_tokens, output_tokens,"
+       " beside)"
+       " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
        " ON CONFLICT DO NOTHING");
 /* Numbers of the log are given out in order: what was forgotten since. */
 DB_SQL(SELECT_LAST_GONE, "SELECT COALESCE(MAX(change_seq), 0) FROM tombstones"
@@ -120,6 +121,13 @@ static enum clew_status do_look(struct store_tx *tx, void *arg,
                        &work->used, err);
 }
 
+static struct db_value beside_of(const struct advice_of *of)
+{
+    return of->n_beside > 0
+               ? db_bytes(of->beside, of->n_beside * sizeof(struct uuid))
+               : db_null();
+}
+
 static enum clew_status do_record(struct store_tx *tx, void *arg,
                                   struct clew_error *err)
 {
@@ -142,15 +150,15 @@ static enum clew_status do_record(struct store_tx *tx, void *arg,
     if (status != CLEW_OK || work->is_late) {
         return status; /* it may say what was forgotten meanwhile */
     }
-    return db_exec(tx, &INSERT_ANSWER,
-                   DB_ARGS(db_bytes(work->key, sizeof(work->key)),
-                           db_text(work->purpose), db_text(work->model),
-                           db_uuid(&work->of->chat_id), db_text(work->text),
-                           db_int(work->now_ms), db_int(work->of->first_seq),
-                           db_int(work->of->last_seq),
-                           db_int(work->answer.input_tokens),
-                           db_int(work->answer.output_tokens)),
-                   err);
+    return db_exec(
+        tx, &INSERT_ANSWER,
+        DB_ARGS(db_bytes(work->key, sizeof(work->key)), db_text(work->purpose),
+                db_text(work->model), db_uuid(&work->of->chat_id),
+                db_text(work->text), db_int(work->now_ms),
+                db_int(work->of->first_seq), db_int(work->of->last_seq),
+                db_int(work->answer.input_tokens),
+                db_int(work->answer.output_tokens), beside_of(work->of)),
+        err);
 }
 
 /* So much a million tokens is as many millionths a token. */

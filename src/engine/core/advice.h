@@ -27,11 +27,15 @@ struct engine;
 /* The code of the failure (clew_error.code) when the day's tokens are used. */
 #define ADVICE_SPENT "TOKENS_SPENT"
 
-/* Whose words a question holds: turns of a chat, from one to another. */
+/* Whose words a question holds: turns of a chat, from one to another, and what
+ * else is shown beside them: an answer may quote any of it, and goes with it.
+ */
 struct advice_of {
     struct uuid chat_id;
     int64_t first_seq;
     int64_t last_seq;
+    const struct uuid *beside; /* other chats, their turns, memories */
+    size_t n_beside;
 };
 /*
  * Ask. `purpose` is a short name ("link", "summary"); `of` says whose text it

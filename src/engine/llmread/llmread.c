@@ -33,6 +33,14 @@ DB_SQL(SELECT_READINGS,
        " AND kind = '" ACTION_LLM_READ "'" ACTION_BY_SUBJECT
        " ORDER BY +seq DESC LIMIT $3");
 
+/* Turns of other chats that the shown notes were drawn from: the notes may be
+ * replaced by then. */
+DB_SQL(SELECT_CITED,
+       "SELECT DISTINCT t.id FROM memory_refs r CROSS JOIN turns t"
+       " WHERE r.tenant = $1 AND r.memory_id = ANY($2) AND r.chat_id <> $3"
+       " AND t.tenant = $1 AND t.chat_id = r.chat_id"
+       " AND t.seq BETWEEN r.first_seq AND r.last_seq LIMIT 1000");
+
 struct work {
     struct engine *engine;
     const struct scope *scope;
@@ -42,6 +50,8 @@ struct work {
     int64_t after_seq;
     int64_t through_seq; /* 0: as much as fits */
     struct stretch stretch;
+    struct uuid *cited; /* turns of other chats, by the notes that are shown */
+    size_t n_cited;
     bool is_unsure;
     json_t *answer;      /* NULL: skipped or refused */
     const json_t *shown; /* chats, by the action that is replayed */
@@ -114,6 +124,27 @@ enum clew_status llmread_through(struct store_tx *tx, struct arena *arena,
 /* --- asking ----------------------------------------------------------------
  */
 
+static enum clew_status load_cited(struct work *work, struct store_tx *tx,
+                                   struct clew_error *err)
+{
+    const struct stretch *s = &work->stretch;
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct uuid *ids = arena_zero(work->arena, s->n_notes + 1, sizeof(*ids));
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < s->n_notes; i++) {
+        ids[i] = s->notes[i].memory.id;
+    }
+    return s->n_notes == 0 ? CLEW_OK
+                           : rows_all(tx, &list, &SELECT_CITED,
+                                      DB_ARGS(db_uuids(ids, s->n_notes),
+                                              db_uuid(&work->chat_id)),
+                                      &work->cited, &work->n_cited, err);
+}
+
 static enum clew_status do_load(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
@@ -128,10 +159,12 @@ static enum clew_status do_load(struct store_tx *tx, void *arg,
         status = stretch_load(work->engine, tx, work->arena, &work->chat_id,
                               work->after_seq, 0, &work->stretch, err);
     }
-    return status == CLEW_OK
-               ? earlier_load(work->engine, tx, work->arena, work->after_seq,
-                              &work->stretch, err)
-               : status;
+    if (status == CLEW_OK) {
+        status = earlier_load(work->engine, tx, work->arena, work->after_seq,
+                              &work->stretch, err);
+    }
+    work->n_cited = 0;
+    return status == CLEW_OK ? load_cited(work, tx, err) : status;
 }
 
 /* The turns of this chat that are shown, those to understand by too. */
@@ -151,13 +184,54 @@ static struct advice_of shown_turns(const struct work *work)
     return out;
 }
 
+/* What is shown of other chats: turns that are to be understood by, how earlier
+ * ones began, efforts and notes. */
+static enum clew_status shown_beside(const struct work *work,
+                                     struct advice_of *of,
+                                     struct clew_error *err)
+{
+    const struct stretch *s = &work->stretch;
+    size_t n = 0;
+    struct uuid *ids = arena_zero(work->arena,
+                                  s->n_turns + s->n_chats + s->n_efforts +
+                                      s->n_notes + work->n_cited + 1,
+                                  sizeof(*ids));
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < s->n_turns; i++) {
+        const struct uuid *chat = &s->turns[i].turn.chat_id;
+
+        if (!uuid_eq(chat, &work->chat_id) &&
+            (n == 0 || !uuid_eq(chat, &ids[n - 1]))) {
+            ids[n++] = *chat;
+        }
+    }
+    for (size_t i = 0; i < s->n_chats; i++) {
+        ids[n++] = s->chats[i].id;
+    }
+    for (size_t i = 0; i < s->n_efforts; i++) {
+        ids[n++] = s->efforts[i].memory.id;
+    }
+    for (size_t i = 0; i < s->n_notes; i++) {
+        ids[n++] = s->notes[i].memory.id;
+    }
+    for (size_t i = 0; i < work->n_cited; i++) {
+        ids[n++] = work->cited[i];
+    }
+    of->beside = ids;
+    of->n_beside = n;
+    return CLEW_OK;
+}
+
 /* Ask until an answer makes sense; work->answer stays NULL if none does. */
 static enum clew_status consult(struct work *work, struct clew_error *err)
 {
     struct advice_of of = shown_turns(work);
     char trouble[256] = "";
     bool is_garbled = false;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status = shown_beside(work, &of, err);
 
     for (int i = 0; i < MAX_TRIES && status == CLEW_OK && !work->answer; i++) {
         struct llm_request request;

@@ -397,6 +397,7 @@ static const struct export_column llm_answer_columns[] = {
     {"last_seq", EXPORT_INT, true, NULL},
     {"input_tokens", EXPORT_INT, true, NULL},
     {"output_tokens", EXPORT_INT, true, NULL},
+    {"beside", EXPORT_BYTES, true, NULL},
 };
 static const struct export_column llm_ledger_columns[] = {
     {"day", EXPORT_INT, false, NULL},

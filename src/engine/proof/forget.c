@@ -291,6 +291,9 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     } else if (status == CLEW_OK) {
         status = forgotten_leave(tx, work->arena, work->now_ms, err);
         if (status == CLEW_OK) {
+            status = forget_answers(work, tx, err);
+        }
+        if (status == CLEW_OK) {
             status = forget_effort_trim(work, tx, err);
         }
         if (status == CLEW_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forget_internal.h - one forget while it runs, for forget.c and
- * forget_cascade.c.
+ * forget_internal.h - one forget while it runs, for forget.c, forget_answers.c
+ * and forget_cascade.c.
  */
 #ifndef ENGINE_FORGET_INTERNAL_H
 #define ENGINE_FORGET_INTERNAL_H
@@ -23,6 +23,11 @@ struct forget_work {
 /* One more count of the receipt. */
 void forget_count_add(struct forget_receipt *out, const char *name,
                       int64_t count);
+
+/* Drop what a language model answered to anything that the scratch table
+ * names. Call while that is there. */
+enum clew_status forget_answers(struct forget_work *work, struct store_tx *tx,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Leave tombstones for what the scratch table `forget_set` names, and delete it
