@@ -9,7 +9,9 @@
 #include "engine/chatlink/chatlink_feedback.h"
 #include "engine/core/advice.h"
 #include "engine/core/rows.h"
+#include "engine/proof/export.h"
 #include "engine/proof/forget.h"
+#include "engine/proof/restore.h"
 
 #include <stdio.h>
 
@@ -437,6 +439,67 @@ static void what_quotes_an_earlier_chat_goes_with_it(void **state)
     assert_int_equal(rebuild(true).n_differences, 0);
 }
 
+/* All that is stored, as an export; the caller closes it. */
+static FILE *export_all(void)
+{
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    assert_int_equal(export_write(&talk.world.engine, &talk.world.scope,
+                                  &talk.world.arena, fileno(file), NULL),
+                     CLEW_OK);
+    rewind(file);
+    return file;
+}
+
+static void import_all(FILE *file)
+{
+    static char line[1 << 20];
+    struct restore_report report;
+
+    while (fgets(line, sizeof(line), file)) {
+        json_t *row = json_loads(line, 0, NULL);
+        json_t *rows = json_pack("[O]", row);
+        struct restore_input input = {.lines = rows};
+        const char *type = json_string_value(json_object_get(row, "type"));
+
+        if (strcmp(type, "export") != 0 && strcmp(type, "end") != 0) {
+            assert_int_equal(restore_rows(&talk.world.engine, &talk.world.scope,
+                                          &talk.world.arena, &input, &report,
+                                          NULL),
+                             CLEW_OK);
+        }
+        json_decref(rows);
+        json_decref(row);
+    }
+}
+
+static void no_import_brings_back_what_quotes_it(void **state)
+{
+    struct uuid gone;
+    const char *label = learn_label(state, "mast of our boat");
+    FILE *file;
+
+    answer_chats("");
+    (void)say("ada", 0, BOAT);
+    gone = talk.last.turn.id;
+    pause_talk();
+    (void)say("ada", 2 * DAY, BREAD);
+    pause_talk();
+    (void)say("ada", 4 * DAY, "The rigger called, it is done");
+    answer_chats(naming(label, "The mast of our boat"));
+    pause_talk();
+    assert_true(n_quoting() > 0);
+    file = export_all();
+    import_all(file); /* nothing was forgotten */
+    assert_true(n_quoting() > 0);
+    forget_turn(&gone);
+    rewind(file);
+    import_all(file);
+    assert_int_equal(n_quoting(), 0);
+    (void)fclose(file); /* it was only read */
+}
+
 static void what_quotes_a_note_goes_with_its_turn(void **state)
 {
     struct uuid gone;
@@ -498,6 +561,7 @@ int main(void)
         CASE(lies_about_chats_link_none),
         CASE(a_forgotten_chat_is_not_brought_back),
         CASE(what_quotes_an_earlier_chat_goes_with_it),
+        CASE(no_import_brings_back_what_quotes_it),
         CASE(what_quotes_a_note_goes_with_its_turn),
         CASE(other_answers_stay),
     };

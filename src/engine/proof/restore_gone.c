@@ -4,7 +4,8 @@
  *
  * Tombstones name turns, memories, episodes and chats. That of a chat stays
  * where only some of its turns went: what had been made of its words by then
- * (a summary, a topic, an answer) may quote them, and is made anew instead.
+ * (a summary, a topic, an answer) may quote them, and is made anew instead. An
+ * answer of another chat that was shown what is gone does not come back either.
  */
 #include "engine/core/action.h"
 #include "engine/core/forgotten.h"
@@ -14,6 +15,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_SHOWN 4096 /* what one answer was shown beside its turns */
 
 /* Of something forgotten, 1 if it is here nevertheless: derived anew, or a chat
  * that has other turns. */
@@ -292,6 +295,55 @@ static enum clew_status mark_column(struct store_tx *tx,
     return status;
 }
 
+/* The ids of what else was shown for an answer (core/advice.h). */
+static size_t shown_ids(const struct restore_line *line, struct uuid *ids)
+{
+    const struct export_kind *kind = &export_kinds[line->kind];
+
+    for (size_t i = 0; i < kind->n_columns; i++) {
+        const struct db_value *value = &line->values[i];
+
+        if (strcmp(kind->columns[i].name, "beside") == 0 &&
+            value->type == DB_BYTES) {
+            size_t n = value->len / sizeof(*ids);
+
+            n = n < MAX_SHOWN ? n : MAX_SHOWN;
+            memcpy(ids, value->p, n * sizeof(*ids));
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* An answer that was shown what was forgotten here since may quote it. */
+static enum clew_status mark_answers(struct store_tx *tx,
+                                     struct restore_work *work, size_t kind,
+                                     struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(work->arena, MAX_SHOWN, sizeof(*ids));
+    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        struct restore_line *line = &work->lines[i];
+        struct rows_list marks = {
+            .arena = work->arena, .size = sizeof(struct mark), .fn = read_mark};
+        const struct mark *found;
+        size_t n =
+            line->kind == kind && !line->is_gone ? shown_ids(line, ids) : 0;
+
+        if (n > 0) {
+            status = rows_add(tx, &marks, &SELECT_GONE,
+                              DB_ARGS(db_uuids(ids, n)), err);
+        }
+        found = marks.items;
+        for (size_t k = 0; status == CLEW_OK && k < marks.count; k++) {
+            line->is_gone = line->is_gone || is_gone(line, &found[k]);
+        }
+        work->report.n_forgotten += n > 0 && line->is_gone ? 1 : 0;
+    }
+    return status;
+}
+
 static bool is_grave(const struct export_kind *kind)
 {
     return strcmp(kind->type, "tombstone") == 0;
@@ -310,7 +362,10 @@ enum clew_status restore_mark_gone(struct store_tx *tx,
             status = mark_column(tx, work, kind, i, err);
         }
     }
-    return status;
+    return status == CLEW_OK && !work->brings_back &&
+                   strcmp(form->type, "llm_answer") == 0
+               ? mark_answers(tx, work, kind, err)
+               : status;
 }
 
 /* --- tombstones that come in --- */
