@@ -204,8 +204,6 @@ const struct secret_label secret_labels[] = {
     {"security code", SAY_CVV, 0},
     {"seed phrase", SAY_PHRASE, 0},
     {"senha", SAY_PASSWORD, 0},
-    {"session_id", SAY_KEY, 0},
-    {"sessionid", SAY_KEY, 0},
     {"shared key", SAY_KEY, 0},
     {"shared_key", SAY_KEY, 0},
     {"sifre", SAY_PASSWORD, LABEL_STEM},

@@ -378,6 +378,7 @@ static const char *const innocent[] = {
     "my api key is expired",
     "my api key is in the vault",
     "session id: missing",
+    "{\"session_id\": \"019cad9c-7d40-7bfc-bd22-d30614944133\"}",
     "card number: 1234 5678 9012 3456",
     "call 0800 4111 1111",
     "version 4.1111.1111.1111",
