@@ -55,6 +55,14 @@ function isSame(actual, expected) {
   assert.fail("the same lines in another order");
 }
 
+/* What an import that is refused says of it. */
+async function refusal(run) {
+  const { stderr } = await run.then(() => assert.fail("it was taken"), (error) => error);
+  const { error } = JSON.parse(stderr);
+  assert.equal(error.code, stderr.includes("contradicts") ? "CONFLICT" : "VALIDATION_ERROR");
+  return error.message;
+}
+
 const lines = (text) => text.trimEnd().split("\n").map((line) => JSON.parse(line));
 
 /*
@@ -189,6 +197,99 @@ for (const backend of ["sqlite", "postgres"]) {
       assert.ok(!(await other.text()).includes('"external_id":"e8"'));
     });
 
+    test("nor does anything that was said of it, in any table", async () => {
+      const made = place();
+      const ids = await served(made, async (server) => {
+        const api = server.api();
+        const say = async (content, more) => isOk(await api.post("/api/v1/turns",
+          { user_id: "dora", role: "user", content, ...more }), 201);
+        const think = async (prompt, more) => isOk(await api.post("/api/v1/memory",
+          { prompt, agent_id: "test", agent_name: "Test", ...more })).result.thought_id;
+        const { chat } = await say("I need to mend the zeppelin in the attic.");
+        await say("We decided to paint the zeppelin red.", { chat_id: chat.id });
+        isOk(await api.patch(`/api/v1/chats/${chat.id}`, { title: "About the zeppelin" }));
+        const kept = await say("My sister lives in Bremen.");
+        const first = await think("Every zeppelin has to be moored with two ropes and one anchor.");
+        const second = await think("Every airship has to be moored with three ropes and no anchor.", { refines: first });
+        return { chat: chat.id, kept: kept.chat.id, first, second };
+      });
+      const whole = await made.text();
+      for (const what of [{ chat_id: ids.chat, memory_ids: [ids.first] },
+        { user_id: "dora", memory_ids: [ids.first] }, { memory_ids: [ids.second, ids.first], chat_id: ids.chat }]) {
+        const other = place();
+        await other.import(whole);
+        await served(other, async (server) => {
+          for (const [name, value] of Object.entries(what)) {
+            isOk(await server.api().post("/api/v1/forget", { [name]: value }));
+          }
+        });
+        const before = await other.text();
+        assert.ok(!/zeppelin/i.test(before));
+        await other.import(whole);
+        const after = await other.text();
+        assert.ok(!/zeppelin/i.test(after), lines(after).filter((row) =>
+          /zeppelin/i.test(JSON.stringify(row))).map((row) => row.type).join());
+        assert.ok(!lines(after).some((row) => row.type !== "tombstone" && row.kind !== "memory.forget"
+          && Object.values(row).some((value) => value === ids.first || value === ids.chat)));
+        await other.clew("verify");
+      }
+    });
+
+    test("nor what came of it elsewhere since", async () => {
+      const made = place();
+      const other = place();
+      const naming = (id, what) => lines(what).filter((row) => Object.values(row).includes(id));
+      const first = await served(made, async (server) => {
+        const say = async (content, more) => isOk(await server.api().post("/api/v1/turns",
+          { user_id: "dora", role: "user", content, ...more }), 201);
+        const { chat } = await say("We decided to moor the zeppelin at the north mast.");
+        const kept = await say("My sister lives in Bremen.", { channel: "web" });
+        const { turn } = await say("We decided to buy a sextant from Isidor.", { chat_id: kept.chat.id });
+        return { chat: chat.id, kept: kept.chat.id, turn };
+      });
+      await other.import(await made.text());
+      await served(other, async (server) => {
+        isOk(await server.api().post("/api/v1/forget", { chat_id: first.chat }));
+        isOk(await server.api().post("/api/v1/forget", { turn_ids: [first.turn.id] }));
+      });
+      await other.clew("verify");
+      const fork = await served(made, async (server) => {
+        const api = server.api();
+        const say = async (content, chat_id) => isOk(await api.post("/api/v1/turns",
+          { user_id: "dora", role: "user", content, chat_id }), 201);
+        await say("We decided to paint the zeppelin red because of the fog.", first.chat);
+        const { id } = isOk(await api.post(`/api/v1/chats/${first.chat}/fork`, { at_seq: 2, title: "The zeppelin's fork" }), 201);
+        await say("We decided to sell the zeppelin.", id);
+        isOk(await api.post(`/api/v1/chats/${id}/fork`, { at_seq: 3, title: "The zeppelin's fork's fork" }), 201);
+        isOk(await api.post("/api/v1/link", { messages: [{ role: "user", content: "How long is a zeppelin?" }],
+          response: { role: "assistant", content: "Long." }, model: "m", chat_id: id }));
+        return id;
+      });
+      let later = await made.text();
+      assert.ok(naming(fork, later).length > 3);
+      /* a rebuild there gave what was made of the turn another id and chain */
+      const memory = lines(later).find((row) => row.type === "memory" && /Isidor/.test(row.summary));
+      const chain = lines(await other.text()).find((row) => row.type === "chain" && row.chat_id === first.kept);
+      later = later.replaceAll(memory.id, "0199c1d2-7a00-7000-8000-000000000001").split("\n").map((line) =>
+        line.startsWith('{"type":"claim"') && line.includes(first.kept) && line.includes(`"seq":${first.turn.seq},`)
+          ? line.replace(/"chain_id":"[^"]*"/, `"chain_id":"${chain.id}"`) : line).join("\n");
+      assert.ok(later.includes(`"seq":${first.turn.seq},"position":0,"chain_id":"${chain.id}"`));
+      const whole = await other.import(later);
+      assert.ok(whole.forgotten > 5);
+      const text = await other.text();
+      assert.ok(!/zeppelin|isidor/i.test(text), lines(text).filter((row) =>
+        /zeppelin|isidor/i.test(JSON.stringify(row))).map((row) => row.type).join());
+      assert.deepEqual(naming(fork, text).map((row) => row.type), ["tombstone"]);
+      await other.clew("verify");
+      assert.equal((await other.import(later)).added, 0);
+      await other.clew("verify");
+      /* all of it comes back when it is wished */
+      await other.clew("import", file, "--restore-forgotten");
+      const back = await other.text();
+      assert.ok(/zeppelin red/.test(back) && /sell the zeppelin/.test(back) && /Isidor/.test(back));
+      await other.clew("verify");
+    });
+
     test("bad lines are refused whole, with their place", async () => {
       const other = place();
       const turn = lines(text).find((row) => row.type === "turn");
@@ -217,6 +318,83 @@ for (const backend of ["sqlite", "postgres"]) {
           { rows: Array(1001).fill(turn) }), 400, undefined, "rows");
       });
       isSame(await other.text(), empty);
+    });
+
+    test("rows that do not fit each other are refused, and nothing of their call stays", async () => {
+      const rows = lines(text).slice(1, -1);
+      const other = "0199c1d2-7a00-7000-8000-000000000001";
+      const turn = rows.find((row) => row.type === "turn");
+      const root = rows.find((row) => row.type === "chat" && !row.parent_id && row.id === turn.chat_id);
+      const source = rows.find((row) => row.type === "memory_source");
+      const of = { chat: root, turn, session: rows.find((row) => row.id === turn.session_id), memory_source: source,
+        memory_ref: { type: "memory_ref", memory_id: source.memory_id, chat_id: root.id, first_seq: 1, last_seq: 1 } };
+      const held = [root, of.session, turn, ...rows.filter((row) => row.type === "memory"
+        && [source.memory_id, source.source_id].includes(row.id)), source, of.memory_ref];
+      const wrong = [["chat", "conversation_id", other], ["chat", "depth", 3], ["chat", "depth", -1], ["chat", "fork_seq", 2],
+        ["chat", "last_seq", -1], ["session", "chat_id", other], ["turn", "chat_id", other], ["turn", "session_id", other],
+        ["turn", "seq", 0], ["turn", "seq", root.last_seq + 1], ["memory_source", "source_id", other],
+        ["memory_source", "memory_id", other], ["memory_ref", "memory_id", other], ["memory_ref", "chat_id", other]];
+      const at = place();
+      await served(at, async () => {});
+      const empty = await at.text();
+      await served(at, async (server) => {
+        const post = (list) => server.api().post("/api/v1/import", { rows: list });
+        for (const [type, field, value] of wrong) {
+          const bad = { ...of[type], [field]: value };
+          const list = held.map((row) => row === of[type] ? bad : row);
+          const answer = await post(list);
+          /* what pointed at it may be met first */
+          assert.equal(answer.status, 400, `${type}.${field}: ${answer.text}`);
+          assert.match(answer.body.error.field, /^rows\[\d\]\./);
+          if (type !== "chat" && type !== "session") {
+            isError(answer, 400, undefined, `rows[${list.indexOf(bad)}].${field}`);
+          }
+        }
+        /* another tenant's chat is no chat here */
+        isOk(await post(held));
+        const stranger = server.api(await server.key("stranger"));
+        isError(await stranger.post("/api/v1/import", { rows: [of.session] }), 400, undefined, "rows[0].chat_id");
+      });
+      assert.notEqual(await at.text(), empty);
+    });
+
+    test("a file is looked at to its end before a row of it is sent", async () => {
+      const all = text.trimEnd().split("\n");
+      const last = all.length - 1;
+      const edit = (at, change) => all.map((line, i) =>
+        i === at ? JSON.stringify({ ...JSON.parse(line), ...change }) : line).join("\n");
+      const claim = all.findLastIndex((line) => line.startsWith('{"type":"claim"'));
+      for (const [content, words] of [
+        [edit(0, { version: 2 }), /line 1 is of a newer clew/],
+        [edit(0, { version: 0 }), /line 2 stands outside of an export/],
+        [edit(claim, { confidence: "high" }), new RegExp(`line ${claim + 1} is wrong: .*confidence`)],
+        [edit(claim, { mood: "fine" }), new RegExp(`line ${claim + 1} is wrong: unknown field`)],
+        [edit(claim, { type: "claims" }), new RegExp(`line ${claim + 1} is wrong: "type" is unknown`)],
+        [all.with(claim, "[1]").join("\n"), new RegExp(`line ${claim + 1} is wrong`)],
+        [all.toSpliced(claim, 1).join("\n"), new RegExp(`line ${last} counts ${last - 1} rows, and ${last - 2} are before it`)],
+        [`${text}${all[claim]}\n`, new RegExp(`line ${last + 2} stands outside of an export`)],
+      ]) {
+        const other = place();
+        assert.match(await refusal(other.import(content)), words);
+        assert.ok(!fs.existsSync(other.data), "not even a store");
+      }
+      const twice = place();
+      await twice.import(text + text);
+      isSame(await twice.text(), text);
+    });
+
+    test("what the store alone can tell is told with its line", async () => {
+      const all = text.trimEnd().split("\n");
+      const last = all.findLastIndex((line) => line.startsWith('{"type":"turn"'));
+      const other = place();
+      const wrong = all.with(last, JSON.stringify({ ...JSON.parse(all[last]), seq: 4711 })).join("\n");
+      assert.match(await refusal(other.import(wrong)),
+        new RegExp(`^line ${last + 1}: "seq" is out of its chat's range; \\d+ rows before it were taken`));
+      await other.import(text);
+      isSame(await other.text(), text);
+      const taken = all.with(last, JSON.stringify({ ...JSON.parse(all[last]), id: "0199c1d2-7a00-7000-8000-000000000001" })).join("\n");
+      assert.match(await refusal(other.import(taken)), new RegExp(`^line ${last + 1}: a "turn" contradicts what is stored`));
+      isSame(await other.text(), text);
     });
 
     test("the nil id is nobody's, in any line", async () => {

@@ -11,6 +11,8 @@
 #include "base/json.h"
 #include "cli/bring/bring.h"
 #include "cli/core/cli.h"
+#include "engine/proof/export_kinds.h"
+#include "engine/proof/restore.h"
 #include "import/reader.h"
 
 #include <errno.h>
@@ -21,15 +23,17 @@
 /* A piece of an import: rows, and bytes of their lines. */
 #define PIECE_ROWS 500
 #define PIECE_BYTES (8u << 20)
-/* One line: the largest turn, with every byte of it escaped. */
+/* One line: the largest turn, with every byte of it escaped; and read. */
 #define LINE_BYTES (128u << 20)
+#define LOOK_BYTES (2 * (size_t)LINE_BYTES)
 
 /* --- clew's own export -----------------------------------------------------
  */
 
 struct import {
     struct cli *cli;
-    json_t *rows; /* of the piece being gathered */
+    json_t *rows;           /* of the piece being gathered */
+    int64_t at[PIECE_ROWS]; /* the lines they stand in */
     size_t n_bytes;
     int64_t n_lines;
     int64_t n_rows;
@@ -39,6 +43,24 @@ struct import {
     bool has_ended; /* the last one too */
     struct progress progress;
 };
+
+/* The answer speaks of a row of its piece; who reads it has lines. */
+static void tell_line(const struct import *import, enum clew_status status,
+                      struct clew_error *err)
+{
+    struct clew_error why;
+    size_t row = 0;
+
+    if (sscanf(err->field, "rows[%zu]", &row) != 1 || row >= PIECE_ROWS) {
+        return;
+    }
+    why = *err;
+    (void)clew_fail_code(err, status, why.code,
+                         "line %lld: %.200s; %lld rows before it were taken, "
+                         "and the whole file can be brought again",
+                         (long long)import->at[row], why.message,
+                         (long long)import->n_rows);
+}
 
 static enum clew_status send_piece(struct import *import,
                                    struct clew_error *err)
@@ -74,6 +96,8 @@ static enum clew_status send_piece(struct import *import,
         import->n_forgotten +=
             json_integer_value(json_object_get(answer, "forgotten"));
         progress_add(&import->progress, n_rows);
+    } else if (err) {
+        tell_line(import, status, err);
     }
     json_decref(answer);
     return status;
@@ -86,7 +110,8 @@ static bool take_mark(struct import *import, const json_t *line)
 
     if (strcmp(type, "export") == 0) {
         import->has_begun =
-            json_integer_value(json_object_get(line, "version")) == 1;
+            json_integer_value(json_object_get(line, "version")) ==
+            EXPORT_VERSION;
         return true;
     }
     if (strcmp(type, "end") == 0) {
@@ -116,8 +141,11 @@ static enum clew_status take_line(struct import *import, struct str text,
         return clew_fail(err, CLEW_INVALID,
                          "this is no export that this version can read");
     }
-    if (line && json_array_append_new(import->rows, line) != 0) {
-        return clew_no_memory(err);
+    if (line) {
+        import->at[json_array_size(import->rows)] = import->n_lines;
+        if (json_array_append_new(import->rows, line) != 0) {
+            return clew_no_memory(err);
+        }
     }
     import->n_bytes += text.len;
     if (json_array_size(import->rows) >= PIECE_ROWS ||
@@ -172,41 +200,98 @@ static enum clew_status take_file(struct import *import, FILE *file,
     return status;
 }
 
-/* Is it whole? Read to its end before anything of it is sent, so that one that
- * is cut off leaves nothing behind. */
+/* A look at a file before anything of it is sent. */
+struct look {
+    struct arena arena; /* of one line */
+    int64_t n_lines;
+    int64_t n_rows; /* since the last "export" */
+    bool has_begun;
+    bool has_ended; /* nothing but another "export" may come */
+};
+
+/* What the first and the last line of an export say of it. */
+static enum clew_status look_at_mark(struct look *look, const json_t *json,
+                                     bool is_end, struct clew_error *err)
+{
+    const char *name = is_end ? "rows" : "version";
+    int64_t number = json_integer_value(json_object_get(json, name));
+
+    if (!is_end && number > EXPORT_VERSION) {
+        return clew_fail(err, CLEW_INVALID,
+                         "is of a newer clew: it has form %lld, and this one "
+                         "reads %d",
+                         (long long)number, EXPORT_VERSION);
+    }
+    if (is_end && number != look->n_rows) {
+        return clew_fail(err, CLEW_INVALID,
+                         "counts %lld rows, and %lld are before it",
+                         (long long)number, (long long)look->n_rows);
+    }
+    look->n_rows = 0;
+    look->has_begun = look->has_begun || number == EXPORT_VERSION;
+    look->has_ended = is_end;
+    return CLEW_OK;
+}
+
+static enum clew_status look_at_line(struct look *look, struct str text,
+                                     struct clew_error *err)
+{
+    json_t *json = NULL;
+    struct clew_error why = {.status = CLEW_OK};
+    const char *type;
+    enum clew_status status = json_parse(text, &json, NULL);
+
+    if (status != CLEW_OK) {
+        return clew_fail(err, status, "is not JSON");
+    }
+    type = cli_field(json, "type");
+    if (strcmp(type, "export") == 0 || strcmp(type, "end") == 0) {
+        status = look_at_mark(look, json, strcmp(type, "end") == 0, err);
+    } else if (!look->has_begun || look->has_ended) {
+        status = clew_fail(err, CLEW_INVALID, "stands outside of an export");
+    } else {
+        look->n_rows++;
+        status = restore_look(&look->arena, json, &why);
+        arena_clear(&look->arena);
+    }
+    json_decref(json);
+    return why.status == CLEW_OK
+               ? status
+               : clew_fail_code(err, status, why.code, "is wrong: %.240s",
+                                why.message);
+}
+
+/* Is it whole, and each line of it well formed? Read to its end before anything
+ * of it is sent, so that one that is damaged leaves nothing behind. */
 static enum clew_status check_own(const char *path, FILE *file,
                                   struct clew_error *err)
 {
-    struct import import = {0};
+    struct look look = {.n_lines = 0};
+    struct clew_error why = {.status = CLEW_OK};
     enum clew_status status = CLEW_OK;
     struct buf line;
 
+    arena_init(&look.arena, LOOK_BYTES);
     buf_init(&line, LINE_BYTES);
     while (status == CLEW_OK && read_line(file, &line)) {
-        json_t *json = NULL;
-
-        import.n_lines++;
-        if (line.len == 0) {
-            continue;
+        look.n_lines++;
+        if (buf_status(&line) != CLEW_OK) {
+            status = clew_fail(&why, buf_status(&line), "is too long");
+        } else if (line.len > 0) {
+            status = look_at_line(&look, buf_str(&line), &why);
         }
-        status = buf_status(&line) == CLEW_OK
-                     ? json_parse(buf_str(&line), &json, NULL)
-                     : buf_status(&line);
-        if (status != CLEW_OK) {
-            (void)clew_fail(err, status, "%.110s: line %lld is %s", path,
-                            (long long)import.n_lines,
-                            status == CLEW_INVALID ? "not JSON" : "too long");
-        } else {
-            (void)take_mark(&import, json);
-        }
-        json_decref(json);
     }
     buf_release(&line);
-    return status == CLEW_OK && !import.has_ended
-               ? clew_fail(err, CLEW_INVALID,
+    arena_release(&look.arena);
+    if (status != CLEW_OK) {
+        return clew_fail_code(err, status, why.code, "%.110s: line %lld %.180s",
+                              path, (long long)look.n_lines, why.message);
+    }
+    return look.has_ended
+               ? CLEW_OK
+               : clew_fail(err, CLEW_INVALID,
                            "%.110s: the export is cut off behind line %lld",
-                           path, (long long)import.n_lines)
-               : status;
+                           path, (long long)look.n_lines);
 }
 
 static void tell_own(struct cli *cli, const struct import *import)

@@ -12,16 +12,15 @@
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
 #include "engine/core/read_log.h"
-#include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/proof/chain_lines.h"
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/forget.h"
 #include "engine/proof/rebuild_later.h"
 #include "engine/proof/renew.h"
+#include "engine/proof/restore_fit.h"
 #include "engine/proof/restore_internal.h"
 #include "engine/proof/restore_value.h"
-#include "engine/proof/secrets.h"
 #include "store/db.h"
 
 #include <stdio.h>
@@ -41,51 +40,6 @@ struct known_set {
 };
 
 /* --- reading lines --- */
-
-/* What is imported is read like anything that comes in (redact.h). */
-static enum clew_status redact_line(const struct engine *engine,
-                                    struct arena *arena,
-                                    struct restore_line *line,
-                                    struct clew_error *err)
-{
-    const struct export_kind *kind = &export_kinds[line->kind];
-    struct db_value *text = NULL;
-    struct db_value *content = NULL;
-    enum clew_status status = CLEW_OK;
-
-    for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {
-        struct db_value *value = &line->values[i];
-        enum secrets_form form =
-            secrets_form_of(kind->type, export_field(&kind->columns[i]));
-        struct str was = {value->p, value->len};
-
-        if (form == SECRETS_NONE) {
-            continue;
-        }
-        if (strcmp(kind->type, "turn") == 0) {
-            text = form == SECRETS_TEXT ? value : text;
-            content = form == SECRETS_JSON ? value : content;
-            continue;
-        }
-        if (value->type == DB_TEXT) {
-            status = form == SECRETS_JSON ? redact_json(arena, &was, err)
-                                          : redact_str(arena, &was, err);
-            *value = db_text(was);
-        }
-    }
-    if (status == CLEW_OK && text && content) {
-        struct str said = {text->p, text->len};
-        struct str sent = {NULL, 0};
-
-        if (content->type == DB_TEXT) {
-            sent = (struct str){content->p, content->len};
-        }
-        status = content_redact(engine, arena, &said, &sent, err);
-        *text = db_text(said);
-        *content = db_text(sent);
-    }
-    return status;
-}
 
 /* Fields of lines from before: what they say follows from the others. */
 static const struct {
@@ -205,6 +159,20 @@ static enum clew_status read_line(struct arena *arena, const json_t *json,
     return status;
 }
 
+/* A fault of a line is told with its place. */
+static void name_row(const struct restore_work *work,
+                     const struct restore_line *line, enum clew_status status,
+                     struct clew_error *err)
+{
+    char field[sizeof(err->field)];
+
+    if (err && status == CLEW_INVALID) {
+        (void)snprintf(field, sizeof(field), "rows[%zu].%.50s",
+                       (size_t)(line - work->lines), err->field);
+        memcpy(err->field, field, sizeof(field));
+    }
+}
+
 static enum clew_status read_lines(struct restore_work *work,
                                    const json_t *lines, struct clew_error *err)
 {
@@ -216,8 +184,9 @@ static enum clew_status read_lines(struct restore_work *work,
             read_line(work->arena, json, &work->lines[i], err);
 
         if (status == CLEW_OK && redact_mode(work->engine) != REDACT_OFF) {
-            status =
-                redact_line(work->engine, work->arena, &work->lines[i], err);
+            status = restore_redact(work->engine, work->arena,
+                                    &export_kinds[work->lines[i].kind],
+                                    work->lines[i].values, err);
         }
         if (status == CLEW_OK &&
             !export_pack(work->arena, &export_kinds[work->lines[i].kind],
@@ -225,13 +194,7 @@ static enum clew_status read_lines(struct restore_work *work,
             status = clew_no_memory(err);
         }
         if (status != CLEW_OK) {
-            if (err && status == CLEW_INVALID) {
-                char field[sizeof(err->field)];
-
-                (void)snprintf(field, sizeof(field), "rows[%zu].%.50s", i,
-                               err->field);
-                memcpy(err->field, field, sizeof(field));
-            }
+            name_row(work, &work->lines[i], status, err);
             return status;
         }
     }
@@ -379,7 +342,7 @@ static struct str text_of(const struct db_value *value)
 /* As claim_columns of export_kinds.c has them. */
 static enum clew_status write_claim(struct store_tx *tx,
                                     struct restore_work *work,
-                                    const struct restore_line *line,
+                                    struct restore_line *line,
                                     struct clew_error *err)
 {
     const struct db_value *v = line->values;
@@ -399,6 +362,12 @@ static enum clew_status write_claim(struct store_tx *tx,
         uuid_is_nil(&claim.chat_id) || uuid_is_nil(&claim.chain_id) ||
         !claim_type_parse(text_of(&v[6]), &claim.type)) {
         return clew_fail_field(err, "claim", "this is no claim");
+    }
+    status =
+        restore_fit_claim(tx, &claim.chat_id, claim.seq, &line->is_gone, err);
+    if (status != CLEW_OK || line->is_gone) {
+        work->report.n_forgotten += line->is_gone ? 1 : 0;
+        return status;
     }
     status = chain_lines_add_claim(tx, work->arena, &claim, &is_added, err);
     work->report.n_added += is_added ? 1 : 0;
@@ -457,7 +426,9 @@ static enum clew_status write_line(struct store_tx *tx,
     enum clew_status status = CLEW_OK;
 
     if (strcmp(kind->type, "claim") == 0) {
-        return write_claim(tx, work, line, err);
+        status = write_claim(tx, work, line, err);
+        name_row(work, line, status, err);
+        return status;
     }
     if (strcmp(kind->type, "chain_update") == 0) {
         status = fold_update(tx, work, line, &is_folded, err);
@@ -471,8 +442,7 @@ static enum clew_status write_line(struct store_tx *tx,
         work->report.n_added += count > 0 ? 1 : 0;
     }
     if (status == CLEW_CONFLICT) {
-        (void)clew_fail(err, CLEW_CONFLICT,
-                        "a \"%s\" contradicts what is stored", kind->type);
+        work->conflict = line;
     }
     return status;
 }
@@ -599,6 +569,7 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         work->lines[i].is_gone = false; /* it may be done once more */
         work->lines[i].is_added = false;
     }
+    work->conflict = NULL;
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
         status = restore_mark_gone(tx, work, i, err);
         if (status == CLEW_OK && strcmp(export_kinds[i].type, "action") == 0) {
@@ -617,6 +588,9 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         status = restore_find_buried(tx, work, err);
     }
     if (status == CLEW_OK) {
+        status = restore_fit(tx, work, err);
+    }
+    if (status == CLEW_OK) {
         status = pass_log(tx, work, err);
     }
     return status == CLEW_OK && work->report.n_added > 0
@@ -625,21 +599,42 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
                : status;
 }
 
-/* What was forgotten where the lines come from goes here, too. */
-static enum clew_status forget_buried(struct restore_work *work,
-                                      const struct scope *scope,
-                                      struct clew_error *err)
+/* What was forgotten where the lines come from goes here, too, and so do
+ * memories that were made elsewhere of what was forgotten here. */
+static enum clew_status forget_also(struct restore_work *work,
+                                    const struct scope *scope,
+                                    struct clew_error *err)
 {
-    struct forget_input input = {.turn_ids = work->buried,
+    struct forget_input turns = {.turn_ids = work->buried,
                                  .n_turn_ids = work->n_buried};
+    struct forget_input memories = {.memory_ids = work->orphans,
+                                    .n_memory_ids = work->n_orphans};
     struct forget_receipt receipt;
     enum clew_status status = CLEW_OK;
 
     if (work->n_buried > 0) {
         status =
-            forget_run(work->engine, scope, work->arena, &input, &receipt, err);
+            forget_run(work->engine, scope, work->arena, &turns, &receipt, err);
+    }
+    if (work->n_orphans > 0 &&
+        (status == CLEW_OK || status == CLEW_NOT_FOUND)) {
+        status = forget_run(work->engine, scope, work->arena, &memories,
+                            &receipt, err);
+        work->report.n_forgotten += (int64_t)work->n_orphans;
     }
     return status == CLEW_NOT_FOUND ? CLEW_OK : status; /* another did */
+}
+
+/* In words of its own: the store tells of a statement. */
+static void tell_conflict(const struct restore_work *work,
+                          struct clew_error *err)
+{
+    (void)clew_fail(err, CLEW_CONFLICT, "a \"%s\" contradicts what is stored",
+                    export_kinds[work->conflict->kind].type);
+    if (err) {
+        (void)snprintf(err->field, sizeof(err->field), "rows[%zu]",
+                       (size_t)(work->conflict - work->lines));
+    }
 }
 
 enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
@@ -666,11 +661,22 @@ enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
     if (status == CLEW_OK) {
         status = store_write(engine->store, scope, do_restore, &work, err);
     }
+    if (status == CLEW_CONFLICT && work.conflict) {
+        tell_conflict(&work, err);
+    }
     if (status == CLEW_OK) {
-        status = forget_buried(&work, scope, err);
+        status = forget_also(&work, scope, err);
     }
     if (status == CLEW_OK) {
         *out = work.report;
     }
     return status;
+}
+
+enum clew_status restore_look(struct arena *arena, const json_t *json,
+                              struct clew_error *err)
+{
+    struct restore_line line = {.kind = 0};
+
+    return read_line(arena, json, &line, err);
 }

@@ -40,13 +40,19 @@ struct restore_report {
 
 /*
  * Take lines, all or nothing. CLEW_INVALID names what is wrong with
- * which; CLEW_CONFLICT if a row contradicts one that is there (another turn at
- * the same place, the same external_id on another turn).
+ * which ("rows[3].seq"), also if it points at nothing that is there or among
+ * them (restore_fit.h); CLEW_CONFLICT if a row contradicts one that is there
+ * (another turn at the same place, the same external_id on another turn).
  */
 enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
                               struct arena *arena,
                               const struct restore_input *input,
                               struct restore_report *out,
+                              struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Is one line well formed by itself, whatever is stored? CLEW_INVALID names the
+ * field. */
+enum clew_status restore_look(struct arena *arena, const json_t *line,
                               struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

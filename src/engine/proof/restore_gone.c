@@ -6,8 +6,10 @@
  * where only some of its turns went: what had been made of its words by then
  * (a summary, a topic, an answer) may quote them, and is made anew instead. An
  * answer of another chat that was shown what is gone does not come back either.
+ * What came of a chat elsewhere after it went here has no tombstone yet.
  */
 #include "engine/core/action.h"
+#include "engine/core/engine.h"
 #include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
 #include "engine/proof/restore_internal.h"
@@ -44,8 +46,10 @@ DB_SQL(SELECT_SESSIONS, "SELECT id, 'session', 0, 1 FROM sessions"
                         " WHERE tenant = $1 AND id = ANY($2)");
 DB_SQL(SELECT_REQUESTS, "SELECT id, 'request', 0, 1 FROM requests"
                         " WHERE tenant = $1 AND id = ANY($2)");
-DB_SQL(SELECT_BURIED,
-       "SELECT id FROM turns WHERE tenant = $1 AND id = ANY($2) ORDER BY id");
+DB_SQL(SELECT_TRACED,
+       "SELECT id, 'turn', 0, 1 FROM turns WHERE tenant = $1 AND id = ANY($2)"
+       " UNION SELECT id, 'request', 0, 1 FROM requests WHERE tenant = $1"
+       " AND id = ANY($2)");
 
 /* What a tombstone, or a row that others hang on, says of an id. */
 struct mark {
@@ -145,6 +149,7 @@ static const struct db_sql *hangs_on(const char *type, const char *column)
         {"chain_update", "chain_id", &SELECT_CHAINS},
         {"chain_term", "chain_id", &SELECT_CHAINS},
         {"session_talk", "session_id", &SELECT_SESSIONS},
+        {"trace", "id", &SELECT_TRACED},
         {"request_task", "request_id", &SELECT_REQUESTS},
         {"request_anchor", "request_id", &SELECT_REQUESTS},
     };
@@ -158,8 +163,8 @@ static const struct db_sql *hangs_on(const char *type, const char *column)
     return NULL;
 }
 
-static bool id_at(const struct restore_line *line, size_t column,
-                  struct uuid *out)
+bool restore_id_at(const struct restore_line *line, size_t column,
+                   struct uuid *out)
 {
     const struct db_value *value = &line->values[column];
 
@@ -170,8 +175,7 @@ static bool id_at(const struct restore_line *line, size_t column,
     return true;
 }
 
-/* When a line's row was made, by the column `name`. */
-static int64_t time_at(const struct restore_line *line, const char *name)
+int64_t restore_time_at(const struct restore_line *line, const char *name)
 {
     const struct export_kind *kind = &export_kinds[line->kind];
 
@@ -209,7 +213,7 @@ static size_t column_ids(const struct restore_work *work, size_t kind,
 
     for (size_t i = 0; i < work->count; i++) {
         n += work->lines[i].kind == kind &&
-             id_at(&work->lines[i], column, &ids[n]);
+             restore_id_at(&work->lines[i], column, &ids[n]);
     }
     return n;
 }
@@ -221,7 +225,7 @@ static bool is_gone(const struct restore_line *line, const struct mark *mark)
     if (!mark || !mark->is_here) {
         return mark != NULL;
     }
-    return mark->is_chat && time && time_at(line, time) <= mark->at_ms;
+    return mark->is_chat && time && restore_time_at(line, time) <= mark->at_ms;
 }
 
 /* A row that hangs on one that went; what a chain's updates say may quote. */
@@ -230,7 +234,7 @@ static bool is_left_over(const struct restore_line *line,
 {
     return !mark ||
            (strcmp(export_kinds[line->kind].type, "chain_update") == 0 &&
-            time_at(line, "created_at") <= mark->at_ms);
+            restore_time_at(line, "created_at") <= mark->at_ms);
 }
 
 static void mark_lines(struct restore_work *work, size_t kind, size_t column,
@@ -241,7 +245,8 @@ static void mark_lines(struct restore_work *work, size_t kind, size_t column,
         const struct mark *mark;
         struct uuid id;
 
-        if (line->kind != kind || line->is_gone || !id_at(line, column, &id) ||
+        if (line->kind != kind || line->is_gone ||
+            !restore_id_at(line, column, &id) ||
             (!is_hanging && !speaks_of_gone(line, column))) {
             continue;
         }
@@ -344,6 +349,149 @@ static enum clew_status mark_answers(struct store_tx *tx,
     return status;
 }
 
+/* --- what goes with a chat that was forgotten --- */
+
+/* Chats that were forgotten, whole: of one that others fork from a row stays.
+ */
+DB_SQL(SELECT_NO_CHAT,
+       "SELECT d.id FROM tombstones d WHERE d.tenant = $1 AND d.id = ANY($2)"
+       " AND d.kind = 'chat' AND NOT EXISTS (SELECT 1 FROM chats c"
+       " WHERE c.tenant = $1 AND c.id = d.id) ORDER BY d.id");
+DB_SQL(SELECT_GRAVES, "SELECT id FROM tombstones WHERE tenant = $1"
+                      " AND id = ANY($2) AND kind = $3 ORDER BY id");
+DB_SQL(BURY, "INSERT INTO tombstones (tenant, change_seq, kind, id, created_at)"
+             " VALUES ($1, $2, $3, $4, $5)");
+
+size_t restore_column_of(size_t kind, const char *name)
+{
+    size_t i = 0;
+
+    while (i < export_kinds[kind].n_columns &&
+           strcmp(export_kinds[kind].columns[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static int by_uuid(const void *a, const void *b)
+{
+    return uuid_cmp(a, b);
+}
+
+static bool has_id(const struct uuid *ids, size_t n, const struct uuid *id)
+{
+    return n > 0 && bsearch(id, ids, n, sizeof(*ids), by_uuid) != NULL;
+}
+
+/* Forks of what is not here have no place, and go the same way. */
+static enum clew_status mark_forks(struct store_tx *tx,
+                                   struct restore_work *work, size_t kind,
+                                   size_t *out_marked, struct clew_error *err)
+{
+    size_t parent = restore_column_of(kind, "parent_id");
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct uuid *ids = arena_zero(work->arena, work->count + 1, sizeof(*ids));
+    struct uuid *gone = NULL;
+    size_t n = 0;
+    enum clew_status status;
+
+    *out_marked = 0;
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    n = column_ids(work, kind, parent, ids);
+    if (n == 0) {
+        return CLEW_OK;
+    }
+    status = rows_all(tx, &list, &SELECT_NO_CHAT, DB_ARGS(db_uuids(ids, n)),
+                      &gone, &n, err);
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        struct restore_line *line = &work->lines[i];
+        struct uuid id;
+
+        if (line->kind == kind && !line->is_gone &&
+            restore_id_at(line, parent, &id) && has_id(gone, n, &id)) {
+            line->is_gone = true;
+            *out_marked += 1;
+        }
+    }
+    work->report.n_forgotten += (int64_t)*out_marked;
+    return status;
+}
+
+/* Tombstones for lines that have none of their own. */
+static enum clew_status bury(struct store_tx *tx, struct restore_work *work,
+                             size_t kind, struct clew_error *err)
+{
+    struct str name = str_of(export_kinds[kind].type);
+    int64_t now_ms = clock_now_ms(work->engine->clock);
+    size_t column = restore_column_of(kind, "id");
+    struct rows_list list = {
+        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct uuid *ids = arena_zero(work->arena, work->count + 1, sizeof(*ids));
+    struct uuid *held = NULL;
+    size_t n = 0;
+    size_t n_held = 0;
+    enum clew_status status;
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        n += work->lines[i].kind == kind && work->lines[i].is_gone &&
+             restore_id_at(&work->lines[i], column, &ids[n]);
+    }
+    if (n == 0) {
+        return CLEW_OK;
+    }
+    qsort(ids, n, sizeof(*ids), by_uuid);
+    status =
+        rows_all(tx, &list, &SELECT_GRAVES,
+                 DB_ARGS(db_uuids(ids, n), db_text(name)), &held, &n_held, err);
+    for (size_t i = 0; i < n && status == CLEW_OK; i++) {
+        int64_t change = 0;
+
+        if (has_id(held, n_held, &ids[i]) ||
+            (i > 0 && uuid_eq(&ids[i], &ids[i - 1]))) {
+            continue;
+        }
+        status = db_take_changes(tx, 1, &change, err);
+        if (status == CLEW_OK) {
+            status = db_exec(tx, &BURY,
+                             DB_ARGS(db_int(change), db_text(name),
+                                     db_uuid(&ids[i]), db_int(now_ms)),
+                             err);
+        }
+    }
+    return status;
+}
+
+/* Forks of forks, too. */
+static enum clew_status mark_along(struct store_tx *tx,
+                                   struct restore_work *work, size_t kind,
+                                   struct clew_error *err)
+{
+    const char *type = export_kinds[kind].type;
+    bool is_chat = strcmp(type, "chat") == 0;
+    size_t n_marked = 0;
+    enum clew_status status = CLEW_OK;
+
+    if (work->brings_back || (!is_chat && strcmp(type, "turn") != 0)) {
+        return CLEW_OK;
+    }
+    do {
+        n_marked = 0;
+        if (is_chat) {
+            status = mark_forks(tx, work, kind, &n_marked, err);
+        }
+        if (status == CLEW_OK) {
+            status = bury(tx, work, kind, err);
+        }
+    } while (status == CLEW_OK && n_marked > 0);
+    return status;
+}
+
 static bool is_grave(const struct export_kind *kind)
 {
     return strcmp(kind->type, "tombstone") == 0;
@@ -362,148 +510,9 @@ enum clew_status restore_mark_gone(struct store_tx *tx,
             status = mark_column(tx, work, kind, i, err);
         }
     }
-    return status == CLEW_OK && !work->brings_back &&
-                   strcmp(form->type, "llm_answer") == 0
-               ? mark_answers(tx, work, kind, err)
-               : status;
-}
-
-/* --- tombstones that come in --- */
-
-/* The ids that lines bury as a kind, or those that this call buries. */
-static enum clew_status buried_ids(const struct restore_work *work,
-                                   const char *kind, bool is_added,
-                                   struct uuid **out_ids, size_t *out_count,
-                                   struct clew_error *err)
-{
-    struct uuid *ids =
-        arena_zero(work->arena, work->count + 1, sizeof(struct uuid));
-    size_t n = 0;
-
-    if (!ids) {
-        return clew_no_memory(err);
+    if (status == CLEW_OK && !work->brings_back &&
+        strcmp(form->type, "llm_answer") == 0) {
+        status = mark_answers(tx, work, kind, err);
     }
-    for (size_t i = 0; i < work->count; i++) {
-        const struct restore_line *line = &work->lines[i];
-        struct str name = {line->values[0].p, line->values[0].len};
-
-        if (is_grave(&export_kinds[line->kind]) && str_eq(name, str_of(kind)) &&
-            (line->is_added || !is_added)) {
-            ids[n++] = line->id;
-        }
-    }
-    *out_ids = ids;
-    *out_count = n;
-    return CLEW_OK;
-}
-
-static struct str text_at(const struct restore_line *line, const char *name)
-{
-    const struct export_kind *kind = &export_kinds[line->kind];
-
-    for (size_t i = 0; i < kind->n_columns; i++) {
-        if (strcmp(kind->columns[i].name, name) == 0 &&
-            line->values[i].type == DB_TEXT) {
-            return (struct str){line->values[i].p, line->values[i].len};
-        }
-    }
-    return (struct str){0};
-}
-
-/* Of another import of the same export: turns that came in by this call and
- * were stored before their names were forgotten here. */
-static enum clew_status add_named(struct store_tx *tx,
-                                  const struct restore_work *work,
-                                  struct uuid *ids, size_t *count,
-                                  struct clew_error *err)
-{
-    struct forgotten_name *names =
-        arena_zero(work->arena, work->count + 1, sizeof(*names));
-    const struct restore_line **lines =
-        arena_zero(work->arena, work->count + 1, sizeof(*lines));
-    size_t n = 0;
-    enum clew_status status;
-
-    if (!names || !lines) {
-        return clew_no_memory(err);
-    }
-    for (size_t i = 0; i < work->count; i++) {
-        const struct restore_line *line = &work->lines[i];
-        struct str name = {0};
-
-        if (line->is_added &&
-            strcmp(export_kinds[line->kind].type, "turn") == 0) {
-            name = text_at(line, "external_id");
-        }
-        if (name.s) {
-            lines[n] = line;
-            names[n++] =
-                (struct forgotten_name){text_at(line, "user_id"), name, 0};
-        }
-    }
-    status = forgotten_find(tx, work->arena, names, n, err);
-    for (size_t i = 0; status == CLEW_OK && i < n; i++) {
-        if (names[i].at_ms > 0 &&
-            time_at(lines[i], "stored_at") <= names[i].at_ms) {
-            ids[(*count)++] = lines[i]->id;
-        }
-    }
-    return status;
-}
-
-enum clew_status restore_find_buried(struct store_tx *tx,
-                                     struct restore_work *work,
-                                     struct clew_error *err)
-{
-    struct rows_list list = {
-        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
-    struct uuid *ids = NULL;
-    size_t n = 0;
-    enum clew_status status = buried_ids(work, "turn", false, &ids, &n, err);
-
-    if (status == CLEW_OK && !work->brings_back) {
-        status = add_named(tx, work, ids, &n, err);
-    }
-    work->n_buried = 0;
-    return status == CLEW_OK && n > 0
-               ? rows_all(tx, &list, &SELECT_BURIED, DB_ARGS(db_uuids(ids, n)),
-                          &work->buried, &work->n_buried, err)
-               : status;
-}
-
-#define ANEW(table)                                                            \
-    "UPDATE " table " SET change_seq = $3 + (SELECT COUNT(*) FROM " table      \
-    " o WHERE o.tenant = $1 AND o.id = ANY($2) AND o.id < " table              \
-    ".id) WHERE tenant = $1 AND id = ANY($2)"
-DB_SQL(MEMORIES_ANEW, ANEW("memories"));
-DB_SQL(EPISODES_ANEW, ANEW("episodes"));
-
-static enum clew_status renumber(struct store_tx *tx,
-                                 const struct restore_work *work,
-                                 const char *kind, const struct db_sql *sql,
-                                 struct clew_error *err)
-{
-    struct uuid *ids = NULL;
-    size_t n = 0;
-    int64_t first = 0;
-    enum clew_status status = buried_ids(work, kind, true, &ids, &n, err);
-
-    if (status != CLEW_OK || n == 0) {
-        return status;
-    }
-    status = db_take_changes(tx, (int64_t)n, &first, err);
-    return status == CLEW_OK
-               ? db_exec(tx, sql, DB_ARGS(db_uuids(ids, n), db_int(first)), err)
-               : status;
-}
-
-enum clew_status restore_unbury(struct store_tx *tx,
-                                const struct restore_work *work,
-                                struct clew_error *err)
-{
-    enum clew_status status = renumber(tx, work, "memory", &MEMORIES_ANEW, err);
-
-    return status == CLEW_OK
-               ? renumber(tx, work, "episode", &EPISODES_ANEW, err)
-               : status;
+    return status == CLEW_OK ? mark_along(tx, work, kind, err) : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore_internal.h - the lines of one call, for restore.c and
- * restore_gone.c.
+ * restore_internal.h - the lines of one call, for restore.c,
+ * restore_fit.c and restore_gone.c.
  */
 #ifndef ENGINE_RESTORE_INTERNAL_H
 #define ENGINE_RESTORE_INTERNAL_H
@@ -28,20 +28,33 @@ struct restore_work {
     size_t count;
     bool brings_back; /* also what was forgotten */
     struct restore_report report;
+    const struct restore_line *conflict; /* it contradicts what is stored */
     struct uuid *buried; /* turns that came in, and are forgotten */
     size_t n_buried;
+    struct uuid *orphans; /* memories of what was left out */
+    size_t n_orphans;
 };
+
+/* The place of a kind's column; its number of columns if it has none such. */
+size_t restore_column_of(size_t kind, const char *name);
+/* The id in a column of a line; false if there is none. */
+bool restore_id_at(const struct restore_line *line, size_t column,
+                   struct uuid *out);
+/* When a line's row was made, by the column `name`. */
+int64_t restore_time_at(const struct restore_line *line, const char *name);
 
 /*
  * Mark the lines of a kind that tell what was forgotten here, and count them in
- * the report. Call when the kinds before it are written. Where the work brings
- * back, none is marked: what forbids them goes instead.
+ * the report. Call when the kinds before it are written. Forks and turns that
+ * go with a chat get tombstones of their own, for what later calls say of them.
+ * Where the work brings back, none is marked: what forbids them goes instead.
  */
 enum clew_status restore_mark_gone(struct store_tx *tx,
                                    struct restore_work *work, size_t kind,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
-/* After the lines are written: fill work->buried. */
+/* After the lines are written: fill work->buried and work->orphans, and drop
+ * references to turns that were left out. */
 enum clew_status restore_find_buried(struct store_tx *tx,
                                      struct restore_work *work,
                                      struct clew_error *err) CLEW_MUST_CHECK;

@@ -5,8 +5,11 @@
 #include "engine/proof/restore_value.h"
 
 #include "base/sha256.h"
+#include "engine/chat/content_redact.h"
 #include "engine/chat/turn.h"
 #include "engine/core/action.h"
+#include "engine/core/redact.h"
+#include "engine/proof/secrets.h"
 #include "engine/read/gist.h"
 
 #include <string.h>
@@ -165,4 +168,49 @@ enum clew_status restore_check(const struct export_kind *kind,
         }
     }
     return CLEW_OK;
+}
+
+/* --- rows --- */
+
+enum clew_status restore_redact(const struct engine *engine,
+                                struct arena *arena,
+                                const struct export_kind *kind,
+                                struct db_value *values, struct clew_error *err)
+{
+    struct db_value *text = NULL;
+    struct db_value *content = NULL;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < kind->n_columns && status == CLEW_OK; i++) {
+        struct db_value *value = &values[i];
+        enum secrets_form form =
+            secrets_form_of(kind->type, export_field(&kind->columns[i]));
+        struct str was = {value->p, value->len};
+
+        if (form == SECRETS_NONE) {
+            continue;
+        }
+        if (strcmp(kind->type, "turn") == 0) {
+            text = form == SECRETS_TEXT ? value : text;
+            content = form == SECRETS_JSON ? value : content;
+            continue;
+        }
+        if (value->type == DB_TEXT) {
+            status = form == SECRETS_JSON ? redact_json(arena, &was, err)
+                                          : redact_str(arena, &was, err);
+            *value = db_text(was);
+        }
+    }
+    if (status == CLEW_OK && text && content) {
+        struct str said = {text->p, text->len};
+        struct str sent = {NULL, 0};
+
+        if (content->type == DB_TEXT) {
+            sent = (struct str){content->p, content->len};
+        }
+        status = content_redact(engine, arena, &said, &sent, err);
+        *text = db_text(said);
+        *content = db_text(sent);
+    }
+    return status;
 }

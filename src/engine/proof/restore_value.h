@@ -15,6 +15,8 @@
 #include "engine/proof/export_kinds.h"
 #include "store/db.h"
 
+struct engine;
+
 /* The most of one text. */
 #define RESTORE_VALUE_BYTES (128u << 20)
 
@@ -29,5 +31,11 @@ enum clew_status restore_value(struct arena *arena, const json_t *json,
 enum clew_status restore_check(const struct export_kind *kind,
                                const json_t *json,
                                struct clew_error *err) CLEW_MUST_CHECK;
+/* What is imported is read like anything that comes in (redact.h). */
+enum clew_status restore_redact(const struct engine *engine,
+                                struct arena *arena,
+                                const struct export_kind *kind,
+                                struct db_value *values,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif
