@@ -518,6 +518,28 @@ onEachBackend("what goes on in another chat", (open) => {
   });
 });
 
+/* praise of what made it worse */
+onEachBackend("what is accepted in form only", (open) => {
+  const tried = ["u:The router in the attic drops the connection every ten minutes",
+    "a:Move it to channel 11 and see whether that helps."];
+  const said = { "wonderful, now there is no connection at all": "open",
+    "oh great, since then even the kitchen is offline": "open",
+    "wonderful, not a single drop since": "resolved", "great, that was all it needed": "resolved" };
+
+  test("ends nothing", async () => {
+    const api = (await open()).api();
+    for (const [i, [told, status]] of Object.entries(said).entries()) {
+      const user_id = `ada${i}`;
+      const { id } = isOk(await api.post("/api/v1/chats", { user_id }), 201);
+      for (const [k, content] of [...tried.map((line) => line.slice(2)), told].entries()) {
+        isOk(await api.post("/api/v1/turns", { user_id, chat_id: id, role: k === 1 ? "assistant" : "user", content }), 201);
+      }
+      const { items } = isOk(await api.get(`/api/v1/memories?user_id=${user_id}&type=effort&limit=50`));
+      assert.equal(items.find((effort) => effort.summary.startsWith("The router"))?.status, status, told);
+    }
+  });
+});
+
 /* an effort of one chat that is at work there is taken up in another */
 onEachBackend("an effort goes on in another chat", (open) => {
   test("its sources are the turns that speak of it, in the chat they stand in", async () => {

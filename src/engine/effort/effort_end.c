@@ -13,6 +13,7 @@
 #include "text/settled.h"
 #include "text/summarise.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Longer turns say more than that something did not help. */
@@ -22,11 +23,13 @@
 #define END_ASSISTANT 0.28f
 /* Giving up is written about more often than it is done: the reader learned it
  * from as many of either. */
-#define LEAN 3.0f
-#define FAILED 0.45f
+#define LEAN 2.0f
+#define FAILED 0.60f
 #define HALF 0.5f
-/* What is accepted in form counts so much. */
+/* What is accepted in form counts so much; not where the reader is so sure of
+ * the contrary. */
 #define ACCEPTED 0.45f
+#define DENIED 0.95f
 /* Of an end before, another turn must be surer by so much. */
 #define SURER 0.10f
 /* An ending shorter than this says little by itself, in bytes. */
@@ -200,17 +203,23 @@ static bool is_same_trouble(const struct observation *o)
            settled_is_same_trouble(str_trim(o->turn.text));
 }
 
+/* So much the sentence does that does it most. */
+static float most(const struct observation *o, enum reader_act act)
+{
+    float p = 0;
+
+    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
+        p = fmaxf(p, o->read[i].act[act]);
+    }
+    return p;
+}
+
 /* How sure it is that an attempt failed: what the reader says of the effort, or
  * that together with what it says of the sentence most like it. */
 static float failing(const struct observation *o, float verdict)
 {
-    float act = 0;
+    float act = most(o, READER_ACT_FAILS);
 
-    for (size_t i = 0; i < o->analysis.n_sentences; i++) {
-        float p = o->read[i].act[READER_ACT_FAILS];
-
-        act = p > act ? p : act;
-    }
     return act > verdict ? (verdict + act) / 2 : verdict;
 }
 
@@ -225,7 +234,8 @@ static bool is_trouble(const struct observation *o)
  * Else the comparison and the sentences by themselves are two witnesses: their
  * odds multiply ("that did it" after advice may compare like a failure, or read
  * like one, seldom both). */
-static bool is_rather_end(const struct observation *o, float sure, float failed)
+static bool is_rather_end(const struct observation *o, bool is_accepted,
+                          float sure, float failed)
 {
     float ends = 0;
     float fails = 0;
@@ -236,8 +246,15 @@ static bool is_rather_end(const struct observation *o, float sure, float failed)
         ends += act[READER_ACT_RESOLVES] + act[READER_ACT_ABANDONS];
         fails += act[READER_ACT_FAILS];
     }
-    return effort_is_accepted(o) || sure > failed ||
-           sure * ends > failed * fails;
+    return is_accepted || sure > failed || sure * ends > failed * fails;
+}
+
+/* "Great, now it drops every five minutes": is it accepted in form only? By
+ * both witnesses. */
+static bool is_denied(const struct observation *o, float failed)
+{
+    return failed >= DENIED && most(o, READER_ACT_FAILS) >= DENIED &&
+           most(o, READER_ACT_RESOLVES) < 1 - DENIED;
 }
 
 /* What the reader's word on an effort comes to. */
@@ -248,23 +265,25 @@ static struct effort_ending ending_of(const struct observation *o,
     const float *p = standing->verdicts[i].p;
     float floor = o->turn.role == TALK_ASSISTANT ? END_ASSISTANT : END_USER;
     float least = i < standing->n_open ? floor : standing->sure[i] + SURER;
+    bool is_accepted =
+        effort_is_accepted(o) && !is_denied(o, p[READER_ENDING_FAILED]);
     struct effort_ending out = {
         .sure = p[READER_ENDING_RESOLVED] + p[READER_ENDING_ABANDONED],
         .is_resolved =
             p[READER_ENDING_RESOLVED] * LEAN > p[READER_ENDING_ABANDONED],
-        .is_reaction = effort_is_accepted(o),
-        .is_accepted = effort_is_accepted(o) && i == 0 &&
-                       standing->n_open > 0 &&
+        .is_reaction = is_accepted,
+        .is_accepted = is_accepted && i == 0 && standing->n_open > 0 &&
                        effort_is_here(o, standing->efforts[i])};
 
     if (out.is_accepted) {
         out.sure = out.sure + ACCEPTED < 1.0f ? out.sure + ACCEPTED : 1.0f;
         out.is_resolved = true;
     }
-    out.ends = out.sure >= floor && out.sure >= least && effort_may_end(o) &&
-               !is_trouble(o) &&
-               is_rather_end(o, out.sure, p[READER_ENDING_FAILED]) &&
-               out.sure > HALF * p[READER_ENDING_GOES_ON];
+    out.ends =
+        out.sure >= floor && out.sure >= least && effort_may_end(o) &&
+        !is_trouble(o) &&
+        is_rather_end(o, is_accepted, out.sure, p[READER_ENDING_FAILED]) &&
+        out.sure > HALF * p[READER_ENDING_GOES_ON];
     return out;
 }
 
