@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - stars over secrets in texts and messages. See redact.h;
- * redact_tree.c has what stands in JSON.
+ * redact.c - stars over secrets in messages, by the mode. See redact.h;
+ * redact_tree.c has what stands in a text, or in JSON.
  */
 #include "engine/core/redact.h"
 
 #include "base/buf.h"
 #include "base/config.h"
 #include "engine/core/engine.h"
-#include "text/secret_scan.h"
 
 #include <string.h>
 
@@ -21,24 +20,6 @@ enum redact_mode redact_mode(const struct engine *engine)
     return strcmp(mode, "off") == 0    ? REDACT_OFF
            : strcmp(mode, "drop") == 0 ? REDACT_DROP
                                        : REDACT_MASK;
-}
-
-enum clew_status redact_str(struct arena *arena, struct str *text,
-                            struct clew_error *err)
-{
-    struct secret_span span;
-    char *copy;
-
-    if (!text->s || !secret_scan_find(*text, 0, &span)) {
-        return CLEW_OK;
-    }
-    copy = arena_copy(arena, text->s, text->len);
-    if (!copy) {
-        return clew_no_memory(err);
-    }
-    (void)secret_scan_mask(copy, text->len); /* there is one */
-    text->s = copy;
-    return CLEW_OK;
 }
 
 enum clew_status redact_text(const struct engine *engine, struct arena *arena,

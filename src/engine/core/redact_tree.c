@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact_tree.c - stars over secrets in JSON. See redact.h.
+ * redact_tree.c - stars over secrets in texts and in JSON. See redact.h.
  *
  * What a string says is found as in any text. Beyond that a field's name is the
  * label of its value, and a list's name that of its items; a name and its value
@@ -35,6 +35,24 @@ struct walk {
     bool is_changed;
     bool is_failed;
 };
+
+enum clew_status redact_str(struct arena *arena, struct str *text,
+                            struct clew_error *err)
+{
+    struct secret_span span;
+    char *copy;
+
+    if (!text->s || !secret_scan_find(*text, 0, &span)) {
+        return CLEW_OK;
+    }
+    copy = arena_copy(arena, text->s, text->len);
+    if (!copy) {
+        return clew_no_memory(err);
+    }
+    (void)secret_scan_mask(copy, text->len); /* there is one */
+    text->s = copy;
+    return CLEW_OK;
+}
 
 /* Take a new value; `is_set` says whether its place did. */
 static void took(struct walk *w, bool is_set)
