@@ -43,8 +43,8 @@ static size_t notes_of(struct arena *arena, const struct row *row)
 static void what_is_hardly_worth_it_is_left_out(void **state)
 {
     static const struct row rows[] = {
-        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.79f, 0},
-        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.81f, 1},
+        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.84f, 0},
+        {"Gardening is good for Magda's mind.", READER_KEEP_FACT, 0.86f, 1},
         {"Always answer Magda in Polish.", READER_KEEP_INSTRUCTION, 0.5f, 1},
         /* a day to come, and one that is over */
         {"Magda gets her bees tomorrow.", READER_KEEP_EVENT, 0.5f, 1},
