@@ -8,7 +8,7 @@ import path from "node:path";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isLinked } from "./lib/check.mjs";
+import { isLinked, isOk } from "./lib/check.mjs";
 import { filesWith } from "./lib/files.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
@@ -289,6 +289,21 @@ onEachBackend("forget", (open, backend) => {
     assert.equal(end.status, "open");
     assert.equal(end.resolution, undefined);
     assert.equal(await effortAfter(await tenant(), "Zyxoberon"), undefined);
+  });
+
+  test("an effort of two turns that lie side by side keeps the first", async () => {
+    const api = await tenant();
+    const first = await say(api, "ann", "I need to find a new dentist in Ghent before May");
+    const second = await say(api, "ann", "the dentist should be near the tram", { chat_id: first.chat.id });
+    const effort = async () => isOk(await api.get("/api/v1/memories?user_id=ann&type=effort")).items[0];
+    const cited = async ({ id }) => {
+      const { items } = isOk(await api.get(`/api/v1/memories/${id}/source`));
+      return items.map((turn) => turn.id);
+    };
+    assert.deepEqual(await cited(await effort()), [first.turn.id, second.turn.id]);
+    await forget(api, { turn_ids: [second.turn.id] });
+    assert.equal((await effort()).status, "open");
+    assert.deepEqual(await cited(await effort()), [first.turn.id]);
   });
 
   test("another topic does not quote the one it left", async () => {

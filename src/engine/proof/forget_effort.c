@@ -35,21 +35,24 @@ DB_SQL(SPARE, "DELETE FROM forget_set WHERE tenant = $1 AND kind = 'memory'"
 DB_SQL(SELECT_TEXT, "SELECT t.text FROM turns t WHERE t.tenant = $1"
                     " AND t.chat_id = $2 AND t.seq = $3"
                     " AND NOT " FORGOTTEN("t.chat_id", "t.seq"));
-/* A range that loses a turn becomes a line for each that stays. */
-#define LOSES                                                                  \
+/* A range that loses a turn becomes a line for each that stays; its own line is
+ * the first of them, if that stays. */
+#define LOSES(refs)                                                            \
     "EXISTS (SELECT 1 FROM forget_set f WHERE f.tenant = $1"                   \
-    " AND f.kind = 'turn' AND f.chat_id = memory_refs.chat_id"                 \
-    " AND f.seq BETWEEN memory_refs.first_seq AND memory_refs.last_seq)"
+    " AND f.kind = 'turn' AND f.chat_id = " refs ".chat_id"                    \
+    " AND f.seq BETWEEN " refs ".first_seq AND " refs ".last_seq)"
+#define OWN_LINE                                                               \
+    " ON CONFLICT (tenant, memory_id, chat_id, first_seq) DO UPDATE"           \
+    " SET last_seq = excluded.last_seq WHERE " LOSES("memory_refs")
 DB_SQL(SPLIT_REFS,
        "INSERT INTO memory_refs (tenant, memory_id, chat_id, first_seq,"
-       " last_seq) SELECT memory_refs.tenant, memory_refs.memory_id, t.chat_id,"
-       " t.seq, t.seq FROM memory_refs CROSS JOIN turns t WHERE"
-       " memory_refs.tenant = $1 AND memory_refs.memory_id = $2"
-       " AND t.tenant = $1 AND t.chat_id = memory_refs.chat_id AND t.seq"
-       " BETWEEN memory_refs.first_seq AND memory_refs.last_seq AND " LOSES
-       " AND NOT " FORGOTTEN("t.chat_id", "t.seq") " ON CONFLICT DO NOTHING");
+       " last_seq) SELECT DISTINCT r.tenant, r.memory_id, t.chat_id, t.seq,"
+       " t.seq FROM memory_refs r CROSS JOIN turns t WHERE r.tenant = $1"
+       " AND r.memory_id = $2 AND t.tenant = $1 AND t.chat_id = r.chat_id"
+       " AND t.seq BETWEEN r.first_seq AND r.last_seq"
+       " AND NOT " FORGOTTEN("t.chat_id", "t.seq") " AND " LOSES("r") OWN_LINE);
 DB_SQL(DROP_REFS, "DELETE FROM memory_refs WHERE tenant = $1"
-                  " AND memory_id = $2 AND " LOSES);
+                  " AND memory_id = $2 AND " LOSES("memory_refs"));
 /* It is at work where it was, or where else it has turns. */
 DB_SQL(SELECT_PLACE,
        "SELECT chat_id, MIN(first_seq), MAX(last_seq) FROM memory_refs"
