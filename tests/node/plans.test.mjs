@@ -34,7 +34,7 @@ const allowed = [
   /e\.is_open = 1 AND m\.parent_id IS NULL ORDER/, /* and so are open efforts */
   /\(\$\d+ = '' OR (\w\.)?(user_id|agent_id|model) = /, /* filters of a list that is
                                 read in its order, and counts of everything */
-  /MAX\(change_seq\)|EXISTS \(SELECT 1 FROM corrections/, /* read one row */
+  /MAX\(change_seq\)|EXISTS \(SELECT 1 FROM (corrections|tombstones d WHERE d\.tenant = \$1 AND d\.kind)/, /* read one row */
   /origin = 'llm' LIMIT 1\) AS told/, /* so does this, of an index of those alone */
 ];
 

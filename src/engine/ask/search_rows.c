@@ -364,9 +364,9 @@ DB_SQL(TOLD_LATER,
        " AND (EXISTS (SELECT 1 FROM turns t WHERE t.tenant = $1"
        " AND t.chat_id = e.chat_id AND t.seq BETWEEN e.first_seq"
        " AND e.compacted_seq AND t.created_at > $3)"
-       " OR EXISTS (SELECT 1 FROM episode_chats c JOIN turns t"
-       " ON t.tenant = c.tenant AND t.chat_id = c.chat_id"
-       " WHERE c.tenant = $1 AND c.episode_id = e.id AND t.created_at > $3))");
+       " OR EXISTS (SELECT 1 FROM episode_chats c CROSS JOIN chats h"
+       " WHERE c.tenant = $1 AND c.episode_id = e.id AND h.tenant = $1"
+       " AND h.id = c.chat_id AND h.last_activity_at > $3))");
 
 static enum clew_status drop_later(struct store_tx *tx, struct fetch_work *work,
                                    const struct uuid *ids, size_t count,

@@ -34,8 +34,9 @@ DB_SQL(SELECT_GONE, "SELECT d.id, d.kind, d.created_at, " IS_HERE
                     " AND d.id = ANY($2)" GRAVES);
 DB_SQL(DROP_GONE,
        "DELETE FROM tombstones WHERE tenant = $1 AND id = ANY($2)" GRAVES);
-DB_SQL(DROP_WISHES, "DELETE FROM actions WHERE tenant = $1 AND subject ="
-                    " ANY($2) AND kind = '" ACTION_MEMORY_FORGET "'");
+DB_SQL(DROP_WISHES,
+       "DELETE FROM actions WHERE tenant = $1 AND subject ="
+       " ANY($2)" ACTION_BY_SUBJECT " AND kind = '" ACTION_MEMORY_FORGET "'");
 /* Chains, and when words of their chats were last forgotten. */
 DB_SQL(SELECT_CHAINS,
        "SELECT c.id, 'chain', COALESCE((SELECT MAX(d.created_at) FROM"

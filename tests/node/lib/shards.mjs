@@ -67,7 +67,7 @@ export function explain(list) {
     const [, columns, values] = /^INSERT INTO \w+ \((.*?)\) SELECT (.*?) FROM UNNEST\(/.exec(sql) ?? [];
     const column = columns?.split(", ")[values.split(", ").indexOf("value")]
       ?? /(\w+) = value\b/.exec(sql)?.[1];
-    return sql.replace(/UNNEST\((\$\d+)\)/g, `UNNEST($1::${/digest|_id$/.test(column) ? "bytea" : "bigint"}[])`);
+    return sql.replace(/UNNEST\((\$\d+)\)/g, `UNNEST($1::${/digest|^id$|_id$/.test(column) ? "bytea" : "bigint"}[])`);
   };
   const one = (sql, i) => [`\\echo @${i}`,
     `PREPARE s AS ${listed(sql).replace(/\$1\b/g, "'1'").replace(/\$(\d+)/g, (all, n) => `$${n - 1}`)};`,
