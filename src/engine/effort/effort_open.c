@@ -15,8 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-/* So sure that it is about an open effort a turn is a detail of it. */
+/* So sure that it is about an open effort a turn is a detail of it; of another
+ * chat's it must be surer, or it ends up among what it has nothing to do with.
+ */
 #define RELATED 0.38f
+#define RELATED_FAR 0.85f
 /* What the logits weigh of its saying that it opens one, and of its being about
  * one that is known. Fitted to worlds that the reader had not seen. */
 #define OPEN_SAID 0.27
@@ -168,7 +171,7 @@ static enum clew_status weigh(struct observation *o, struct effort_cache *cache,
                               struct clew_error *err)
 {
     struct effort_standing standing;
-    float best = RELATED;
+    float best = 0;
     float near = 0;
     enum clew_status status = effort_stand_open(o, cache, &standing, err);
 
@@ -178,7 +181,8 @@ static enum clew_status weigh(struct observation *o, struct effort_cache *cache,
         float p = 1.0f - standing.verdicts[i].p[READER_ENDING_UNRELATED];
 
         near = fmaxf(near, p);
-        if (p > best && effort->is_open) {
+        if (p > best && effort->is_open &&
+            p > (effort_is_here(o, effort) ? RELATED : RELATED_FAR)) {
             best = p;
             *out = effort;
         }
