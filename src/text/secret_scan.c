@@ -65,7 +65,7 @@ static void make_tables(void)
         begins[secret_capital(first)] |= B_LABEL;
         add_pair(first, (unsigned char)secret_labels[i].text[1]);
     }
-    for (unsigned char c = '0'; c <= '9'; c++) {
+    for (size_t c = '0'; c <= '9'; c++) {
         begins[c] |= B_DIGIT;
     }
     begins['b'] |= B_TOKEN;
