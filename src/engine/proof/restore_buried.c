@@ -124,15 +124,11 @@ static enum clew_status find_orphans(struct store_tx *tx,
 
 static struct str text_at(const struct restore_line *line, const char *name)
 {
-    const struct export_kind *kind = &export_kinds[line->kind];
+    const struct db_value *value =
+        &line->values[restore_column_of(line->kind, name)];
 
-    for (size_t i = 0; i < kind->n_columns; i++) {
-        if (strcmp(kind->columns[i].name, name) == 0 &&
-            line->values[i].type == DB_TEXT) {
-            return (struct str){line->values[i].p, line->values[i].len};
-        }
-    }
-    return (struct str){0};
+    return value->type == DB_TEXT ? (struct str){value->p, value->len}
+                                  : (struct str){0};
 }
 
 /* Of another import of the same export: turns that came in by this call and

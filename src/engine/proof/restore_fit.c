@@ -106,15 +106,9 @@ struct name {
 
 static struct uuid id_in(const struct restore_line *line, const char *column)
 {
-    const struct export_kind *kind = &export_kinds[line->kind];
     struct uuid id = {{0}};
 
-    for (size_t i = 0; i < kind->n_columns; i++) {
-        if (strcmp(kind->columns[i].name, column) == 0 &&
-            line->values[i].type == DB_UUID) {
-            memcpy(id.b, line->values[i].p, sizeof(id.b));
-        }
-    }
+    (void)restore_id_at(line, restore_column_of(line->kind, column), &id);
     return id;
 }
 

@@ -178,14 +178,10 @@ bool restore_id_at(const struct restore_line *line, size_t column,
 
 int64_t restore_time_at(const struct restore_line *line, const char *name)
 {
-    const struct export_kind *kind = &export_kinds[line->kind];
+    size_t i = restore_column_of(line->kind, name);
 
-    for (size_t i = 0; i < kind->n_columns; i++) {
-        if (strcmp(kind->columns[i].name, name) == 0) {
-            return line->values[i].i;
-        }
-    }
-    return INT64_MAX;
+    return i < export_kinds[line->kind].n_columns ? line->values[i].i
+                                                  : INT64_MAX;
 }
 
 /* Forgetting a memory is itself told in the log, and a fork outlives what it
@@ -304,21 +300,15 @@ static enum clew_status mark_column(struct store_tx *tx,
 /* The ids of what else was shown for an answer (core/advice.h). */
 static size_t shown_ids(const struct restore_line *line, struct uuid *ids)
 {
-    const struct export_kind *kind = &export_kinds[line->kind];
+    const struct db_value *value =
+        &line->values[restore_column_of(line->kind, "beside")];
+    size_t n = value->type == DB_BYTES ? value->len / sizeof(*ids) : 0;
 
-    for (size_t i = 0; i < kind->n_columns; i++) {
-        const struct db_value *value = &line->values[i];
-
-        if (strcmp(kind->columns[i].name, "beside") == 0 &&
-            value->type == DB_BYTES) {
-            size_t n = value->len / sizeof(*ids);
-
-            n = n < MAX_SHOWN ? n : MAX_SHOWN;
-            memcpy(ids, value->p, n * sizeof(*ids));
-            return n;
-        }
+    n = n < MAX_SHOWN ? n : MAX_SHOWN;
+    if (n > 0) {
+        memcpy(ids, value->p, n * sizeof(*ids));
     }
-    return 0;
+    return n;
 }
 
 /* An answer that was shown what was forgotten here since may quote it. */
