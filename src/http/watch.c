@@ -138,6 +138,16 @@ static bool is_sooner(const struct watch_entry *a, const struct watch_entry *b)
                        : atomic_load(&a->due_ns) <= atomic_load(&b->due_ns);
 }
 
+/* Has it said something that its own thread has not come to? Then it does not
+ * rest, however long that thread waits for a processor. */
+static bool has_asked(const struct watch_entry *entry)
+{
+    int n_unread = 0;
+
+    return atomic_load(&entry->at) == AT_REST &&
+           ioctl(entry->fd, SIOCINQ, &n_unread) == 0 && n_unread > 0;
+}
+
 /* Cut off the one whose place is due: who rests before who is at something, and
  * whoever has been due for longest. */
 static bool cut_off_due(struct watch *watch, bool only_uploads, int64_t now_ns)
@@ -147,7 +157,7 @@ static bool cut_off_due(struct watch *watch, bool only_uploads, int64_t now_ns)
     for (struct watch_entry *at = watch->first; at; at = at->next) {
         if (!at->is_cut && atomic_load(&at->due_ns) <= now_ns &&
             (!only_uploads || atomic_load(&at->at) == AT_UPLOAD) &&
-            (!oldest || is_sooner(at, oldest))) {
+            (!oldest || is_sooner(at, oldest)) && !has_asked(at)) {
             oldest = at;
         }
     }

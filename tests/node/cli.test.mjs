@@ -2,6 +2,7 @@
 // The command line: on a data folder and against a scripted server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
     writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -152,23 +153,33 @@ test('forget only says what would go unless it is told to', () => {
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 test('on a terminal forget asks, and anything but a yes is a no',
-    { skip: hasScript ? false : 'script is not installed' }, () => {
+    { skip: hasScript ? false : 'script is not installed' }, async () => {
     const { turn } = onData(['turn', '--user', 'kim', 'the code is aubergine']);
     const find = () => onData(['recall', 'aubergine', '--user', 'kim', '--kind',
         'turn']).items.length;
-    /* the answer comes through the terminal; without one its input ends */
-    const ask = (answer, more = '') => spawnSync('script', ['-qec',
-        `'${bin}' forget --turn ${turn.id} --data '${dir}' ${more}`, '/dev/null'],
-    { input: answer, encoding: 'utf8', env: { ...env, TERM: 'xterm' } });
+    /* The answer comes through the terminal once it was asked for, as a ^C
+     * before would end it unasked; without an answer its input ends. */
+    const ask = async (answer, more = '') => {
+        const run = spawn('script', ['-qec',
+            `'${bin}' forget --turn ${turn.id} --data '${dir}' ${more}`, '/dev/null'],
+        { stdio: ['pipe', 'pipe', 'inherit'], env: { ...env, TERM: 'xterm' } });
+        let said = '';
+        run.stdout.setEncoding('utf8').on('data', (part) => {
+            said += part;
+            if (/\[y\/N\] $/.test(said)) run.stdin.end(answer);
+        });
+        await once(run, 'close');
+        return said;
+    };
     for (const answer of ['n\n', '\n', 'nope\n', 'yesterday\n', '\u0003', '\u0004', '']) {
-        const run = ask(answer);
-        assert.match(run.stdout, /would be forgotten: 1 turn/, answer);
-        assert.match(run.stdout, /Forget this for good\? \[y\/N\]/, answer);
+        const said = await ask(answer);
+        assert.match(said, /would be forgotten: 1 turn/, answer);
+        assert.match(said, /Forget this for good\? \[y\/N\]/, answer);
         assert.equal(find(), 1, JSON.stringify(answer));
     }
-    assert.doesNotMatch(ask('y\n', '--dry-run').stdout, /\[y\/N\]/);
+    assert.doesNotMatch(await ask('y\n', '--dry-run'), /\[y\/N\]/);
     assert.equal(find(), 1);
-    assert.match(ask('y\n').stdout, /forgotten: 1 turn[^]*receipt/);
+    assert.match(await ask('y\n'), /forgotten: 1 turn[^]*receipt/);
     assert.equal(find(), 0);
 });
 
