@@ -184,6 +184,20 @@ struct when when_span(const struct date_ref *ref, enum date_unit unit,
     return when;
 }
 
+bool week_of(int64_t year, int64_t week, struct when *out)
+{
+    int64_t first;
+    int64_t next;
+
+    /* 4 January is in the first week of its year */
+    if (week < 1 || week > 53 || !day_of(year, 1, 4, &first) ||
+        !day_of(year + 1, 1, 4, &next)) {
+        return false;
+    }
+    *out = when_unit(first, DU_WEEK, week - 1);
+    return out->from < when_unit(next, DU_WEEK, 0).from;
+}
+
 struct when when_season(int64_t season, int64_t year)
 {
     /* spring, summer, autumn, winter (into the next year) */

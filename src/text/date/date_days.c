@@ -234,6 +234,17 @@ static int64_t month_last_day(const struct date_parser *p, size_t *at,
     return last;
 }
 
+/* The month of "30 February" and "31st of April" is none either. */
+static bool has_no_such_day_before(const struct date_parser *p, size_t at)
+{
+    size_t back = at > 1 && date_is(p, at - 1, DC_OF) ? 2 : 1;
+    int64_t day;
+
+    return at >= back && !date_item_at(p, at)->breaks &&
+           month_day_number(p, at - back, &day) &&
+           !day_of(2000, date_item_at(p, at)->value, day, &day);
+}
+
 bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at + 1;
@@ -241,7 +252,8 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
     int64_t year;
     bool is_unsure = false;
 
-    if (!date_is(p, *at, DC_MONTH) || !month_is_sure(p, *at)) {
+    if (!date_is(p, *at, DC_MONTH) || !month_is_sure(p, *at) ||
+        has_no_such_day_before(p, *at)) {
         return false;
     }
     days.month = date_item_at(p, *at)->value;
@@ -256,7 +268,9 @@ bool date_rule_month(const struct date_parser *p, size_t *at, struct when *out)
         days.first = date_item_at(p, next)->value;
         days.last = date_item_at(p, next)->extra;
         next++;
-    } else if (month_day_number(p, next, &days.first)) {
+    } else if (month_day_number(p, next, &days.first) &&
+               (date_item_at(p, *at)->language != TEXT_GERMAN ||
+                date_is(p, next, DC_ORDINAL))) {
         next++;
         days.last = month_last_day(p, &next, days.first);
     }

@@ -22,7 +22,7 @@ static bool is_trigger(const struct date_item *item)
         [DC_MOMENT] = true,  [DC_DAYS] = true,     [DC_TODAY] = true,
         [DC_TONIGHT] = true, [DC_DAYPART] = true,  [DC_SEASON] = true,
         [DC_HOLIDAY] = true, [DC_MERIDIEM] = true, [DC_OCLOCK] = true,
-        [DC_AGO] = true,     [DC_ORDINAL] = true,
+        [DC_AGO] = true,     [DC_ORDINAL] = true,  [DC_WEEK_NO] = true,
     };
 
     return triggers[item->class];
@@ -151,8 +151,16 @@ static bool leads_day_month(const struct date_item *last)
            (last->class == DC_UNIT && last->value == DU_DAY);
 }
 
-/* Add "31.12." and "12/04" as a day and its month, where that is how the
- * language writes them. */
+/* … behind this in English: "on 11/28", "Friday 12/4"; not "by 1/2 inch" */
+static bool leads_month_day(const struct date_item *last, int64_t day)
+{
+    return last->class == DC_WEEKDAY ||
+           (day > 12 && leads_day_month(last) && last->class != DC_THE &&
+            last->class != DC_TO && last->class != DC_UNIT);
+}
+
+/* Add "31.12.", "12/04" and English "4/12" as a day and its month, where that
+ * is how the language writes them. */
 static bool split_day_month(struct str text, const struct tokens *tokens,
                             size_t index, struct date_item *items, size_t *n)
 {
@@ -169,15 +177,18 @@ static bool split_day_month(struct str text, const struct tokens *tokens,
     struct date_item second = first;
     bool has_dot =
         sign == '.' && token->to < text.len && text.s[token->to] == '.';
+    bool is_english = tokens->language == TEXT_ENGLISH;
     int64_t day;
     int64_t month;
 
-    if (at == 0 || tokens->language == TEXT_ENGLISH ||
-        tokens->language == TEXT_UNKNOWN ||
-        !str_parse_int(str_sub(word, 0, at), &day) ||
-        !str_parse_int(str_sub(word, at + 1, word.len), &month) || day < 1 ||
-        day > 31 || month < 1 || month > 12 ||
-        !(has_dot || (*n > 0 && leads_day_month(&items[*n - 1])))) {
+    if (at == 0 || tokens->language == TEXT_UNKNOWN ||
+        !str_parse_int(str_sub(word, 0, at), is_english ? &month : &day) ||
+        !str_parse_int(str_sub(word, at + 1, word.len),
+                       is_english ? &day : &month) ||
+        day < 1 || day > 31 || month < 1 || month > 12 ||
+        !(has_dot ||
+          (*n > 0 && (is_english ? leads_month_day(&items[*n - 1], day)
+                                 : leads_day_month(&items[*n - 1]))))) {
         return false;
     }
     date_item_set(&first, DC_ORDINAL, day, 1);
@@ -230,14 +241,18 @@ static bool is_ordinal_dot(struct str text, const struct tokens *tokens,
 
     if (last->class != DC_NUMBER || last->extra != 1 || last->value < 1 ||
         last->value > 31 || dot->kind != TOKEN_PUNCT ||
-        !str_eq(dot->folded, STR(".")) || index + 1 >= tokens->count ||
-        tokens->items[last->token].to != dot->from ||
-        tokens->items[index + 1].flags & TOKEN_BREAK) {
+        !str_eq(dot->folded, STR(".")) ||
+        tokens->items[last->token].to != dot->from) {
         return false;
     }
+    if (index + 1 >= tokens->count ||
+        tokens->items[index + 1].flags & TOKEN_BREAK) {
+        return is_on && tokens->language == TEXT_GERMAN; /* "am 27." */
+    }
     next = date_item_of(text, tokens, index + 1).class;
-    return (is_on && next == DC_OTHER) || next == DC_MONTH || next == DC_TO ||
-           next == DC_UNTIL || next == DC_AND;
+    return (is_on && (next == DC_OTHER || next == DC_AT || next == DC_COMMA)) ||
+           next == DC_MONTH || next == DC_TO || next == DC_UNTIL ||
+           next == DC_AND;
 }
 
 /* Items of all tokens that are not parts; returns how many can be dates. */
@@ -289,16 +304,24 @@ static size_t read_items(struct str text, const struct tokens *tokens,
     return n_triggers;
 }
 
+/* A number with a dot right behind it: "28." */
+static bool is_dotted(const struct tokens *tokens, size_t i)
+{
+    const struct token *token = &tokens->items[i];
+
+    return i + 1 < tokens->count && token[0].kind == TOKEN_NUMBER &&
+           token[1].kind == TOKEN_PUNCT && str_eq(token[1].folded, STR(".")) &&
+           token[0].to == token[1].from;
+}
+
 /* "1. Mai", where it is no day yet: English writes no dot there. */
 static bool has_german_day(const struct tokens *tokens)
 {
     for (size_t i = 0; i + 2 < tokens->count; i++) {
         const struct token *token = &tokens->items[i];
 
-        if (token[0].kind == TOKEN_NUMBER && token[1].kind == TOKEN_PUNCT &&
-            str_eq(token[1].folded, STR(".")) && token[0].to == token[1].from &&
-            token[2].kind == TOKEN_WORD && token[2].flags & TOKEN_CAPITAL &&
-            date_is_month(token[2].folded) &&
+        if (is_dotted(tokens, i) && token[2].kind == TOKEN_WORD &&
+            token[2].flags & TOKEN_CAPITAL && date_is_month(token[2].folded) &&
             date_item_as(tokens, i + 2, token[2].folded).class != DC_MONTH) {
             return true;
         }
@@ -306,8 +329,8 @@ static bool has_german_day(const struct tokens *tokens)
     return false;
 }
 
-/* "am 3.12.", "vom 12.03.": a day and its month where only German has the
- * word before; not "I am 3.12 m tall". */
+/* "am 3.12.", "vom 12.03.", "am 28.": a day where only German has the word
+ * before; not "I am 3.12 m tall". */
 static bool has_german_number(struct str text, const struct tokens *tokens)
 {
     for (size_t i = 0; i + 1 < tokens->count; i++) {
@@ -320,7 +343,8 @@ static bool has_german_number(struct str text, const struct tokens *tokens)
         if ((str_eq(word, STR("am")) || str_eq(word, STR("vom")) ||
              str_eq(word, STR("zum"))) &&
             !(i > 0 && str_eq(tokens->items[i - 1].folded, STR("i"))) &&
-            split_day_month(text, &own, i + 1, items, &n)) {
+            (is_dotted(tokens, i + 1) ||
+             split_day_month(text, &own, i + 1, items, &n))) {
             return true;
         }
     }

@@ -227,6 +227,11 @@ static bool read_mixed(struct str text, struct date_item *item)
         date_item_set(item, DC_QUARTER, text.s[1] - '0', 0);
         return true;
     }
+    if (str_starts(text, STR("kw")) && digits_at(text, 2, 2, &value) > 0 &&
+        text.len <= 4) {
+        date_item_set(item, DC_WEEK_NO, value, 0);
+        return true;
+    }
     if ((str_eq(tail, STR("s")) || str_eq(tail, STR("'s"))) &&
         value % 10 == 0) {
         if (n == 4 && value >= 1000) {

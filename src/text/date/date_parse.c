@@ -359,35 +359,39 @@ static bool parse_beside(const struct date_parser *p, size_t *at,
     return true;
 }
 
-/* "heute in einer Woche", "Dienstag in 14 Tagen", "Tuesday in two weeks": that
- * day, where "in two weeks" alone is any of its week. */
+/* "heute in einer Woche", "heute vor einem Jahr", "Dienstag in 14 Tagen",
+ * "Tuesday in two weeks": that day, where "in two weeks" alone is any of its
+ * week. */
 static bool parse_on(const struct date_parser *p, size_t *at, struct when *out)
 {
     size_t next = *at + 2;
     const struct date_item *from = date_item_at(p, *at);
     const struct date_item *unit;
+    const struct date_item *side = date_item_at(p, *at + 1);
+    bool is_back = side->class == DC_BEFORE && side->is_short;
     int64_t day = p->ref.today + from->value;
     int64_t n;
 
-    if ((from->class != DC_TODAY && from->class != DC_WEEKDAY) ||
-        !date_is(p, *at + 1, DC_IN) || date_item_at(p, *at + 1)->is_risky ||
-        !date_take_count(p, &next, &n)) {
+    if ((from->class != DC_TODAY && (from->class != DC_WEEKDAY || is_back)) ||
+        (!is_back && (side->class != DC_IN || side->is_risky)) ||
+        side->breaks || !date_take_count(p, &next, &n)) {
         return false;
     }
     unit = date_item_at(p, next);
-    if (unit->class != DC_UNIT || n > MAX_ON ||
-        (unit->value != DU_WEEK && unit->value != DU_DAY)) {
+    if (unit->class != DC_UNIT || unit->value < DU_DAY || n > MAX_ON) {
         return false;
     }
-    n *= unit->value == DU_WEEK ? 7 : 1;
     if (from->class == DC_WEEKDAY) {
-        if (n < 7 || n % 7 > 1) {
+        n *= unit->value == DU_WEEK ? 7 : 1;
+        if (unit->value > DU_WEEK || n < 7 || n % 7 > 1) {
             return false;
         }
         n -= n % 7; /* eight days are a week: both ends count */
-        day = date_weekday_from(&p->ref, from->value, DC_COMING);
+        day = date_weekday_from(&p->ref, from->value, DC_COMING) + n;
+    } else {
+        day = day_move(day, (enum date_unit)unit->value, is_back ? -n : n);
     }
-    *out = when_days(day + n, day + n + 1, DATE_DAY);
+    *out = when_days(day, day + 1, DATE_DAY);
     out->is_relative = true;
     *at = next + 1;
     return true;

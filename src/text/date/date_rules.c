@@ -184,7 +184,8 @@ static bool rule_day_beside(const struct date_parser *p, size_t *at,
     return true;
 }
 
-/* Weeks behind a weekday: "Friday week", "Freitag in zwei Wochen"; 0: none */
+/* Weeks behind a weekday: "Friday week", "Freitag in zwei Wochen", "vendredi en
+ * huit"; 0: none */
 static int64_t take_weeks(const struct date_parser *p, size_t *at)
 {
     size_t next = *at;
@@ -197,6 +198,14 @@ static int64_t take_weeks(const struct date_parser *p, size_t *at)
         return 0;
     }
     unit = date_item_at(p, next);
+    if (has_in && date_item_at(p, *at)->is_risky) { /* "en": in so many days */
+        if (date_item_at(p, *at)->language != TEXT_FRENCH ||
+            unit->class == DC_UNIT || (n != 8 && n != 15)) {
+            return 0;
+        }
+        *at = next;
+        return n / 7;
+    }
     if (date_item_at(p, *at)->breaks || unit->class != DC_UNIT ||
         (unit->value != DU_WEEK && unit->value != DU_FORTNIGHT) || n > 100) {
         return 0;
@@ -443,6 +452,38 @@ static bool rule_quarter(const struct date_parser *p, size_t *at,
     return true;
 }
 
+/* KW 48, Kalenderwoche 3 2027, calendar week 50: as ISO 8601 counts them */
+static bool rule_week_no(const struct date_parser *p, size_t *at,
+                         struct when *out)
+{
+    size_t next = *at + 1;
+    int64_t week = date_item_at(p, *at)->value;
+    int64_t year = p->ref.year;
+    bool is_unsure = false;
+    bool has_year;
+
+    if (!date_is(p, *at, DC_WEEK_NO)) {
+        return false;
+    }
+    if (week == 0) {
+        const struct date_item *number = date_item_at(p, next++);
+
+        week =
+            number->class == DC_NUMBER && !number->breaks ? number->value : 0;
+    }
+    has_year = date_take_year(p, &next, &year);
+    if (!week_of(year, week, out)) {
+        return false;
+    }
+    if (!has_year) {
+        year = date_year_for(&p->ref, *out, &is_unsure);
+        out->is_unsure = !week_of(year, week, out) || is_unsure;
+        out->is_relative = true;
+    }
+    *at = next;
+    return true;
+}
+
 /* 2023; not "2023 people", "$2023" (the caller's words decide) */
 static bool rule_year(const struct date_parser *p, size_t *at, struct when *out)
 {
@@ -506,7 +547,7 @@ bool date_base(const struct date_parser *p, size_t *at, struct when *out)
         date_rule_count,  date_rule_rank,  date_rule_which,   date_rule_days,
         date_rule_month,  date_rule_nth,   rule_weekday,      rule_weekend,
         rule_season,      rule_unit_which, rule_holiday,      rule_quarter,
-        rule_decade,      rule_numeric,    rule_year,
+        rule_decade,      rule_numeric,    rule_week_no,      rule_year,
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -311,8 +311,9 @@ static void see_word(struct tense_scan *scan, const struct tokens *tokens,
         scan->be_at = i + 1;
     } else if (class & TW_PARTICIPLE) {
         see_participle(scan, tokens, i, before);
-        scan->seen.is_done = scan->is_english && before & TW_PRONOUN &&
-                             (class & TW_MOVE || !(class & TW_ARRANGED));
+        scan->seen.is_done =
+            (scan->is_english ? before & TW_PRONOUN : scan->has_have) &&
+            (class & TW_MOVE || !(class & TW_ARRANGED));
     } else if (class == TW_NONE && is_present(scan, token)) {
         see(scan, TENSE_FUTURE, false);
     }

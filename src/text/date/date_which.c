@@ -29,6 +29,8 @@ static int64_t near_days(const struct date_ref *ref, bool is_month)
     return ref->seen.is_strong ? 30 : 45; /* "it is 3 November" */
 }
 
+/* "so many years ago today" */
+#define MAX_AGO 1000
 /* Past this the other side is about as likely, unless a word decides. */
 #define UNSURE_DAYS 150
 
@@ -205,6 +207,17 @@ static bool count_by(const struct date_parser *p, size_t *at, size_t next,
         after->class == DC_WEEKDAY && !after->breaks) {
         *at = next + 1;
         return weekday_ago(p, at, after->value, n, out);
+    }
+    if (is_ago && unit->class == DC_UNIT && unit->value >= DU_DAY &&
+        n <= MAX_AGO && after->class == DC_TODAY && !after->is_risky &&
+        !after->breaks) { /* "a year ago today": that very day */
+        int64_t day = day_move(p->ref.today + after->value,
+                               (enum date_unit)unit->value, -n);
+
+        *out = when_days(day, day + 1, DATE_DAY);
+        out->is_relative = true;
+        *at = next + 2;
+        return true;
     }
     if (!is_ago && !is_before && !has_in && unit->class == DC_UNIT) {
         side = take_told(p, &next);

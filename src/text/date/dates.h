@@ -31,6 +31,11 @@
  *     12/04" a day and its month where the language writes them so.
  *   - "dans", "dentro de", "fra" and "daqui a" are to come whatever the verb.
  *   - "a week on Friday" and "Friday week" are a week after the coming Friday.
+ *   - "KW 48" and "calendar week 3" are weeks of ISO 8601, of the year that a
+ *     day would be of. "30 February" is nothing.
+ *   - "on 11/28" and "Friday 12/4" are month first; "by 12/4" may be a
+ *     fraction.
+ *   - "heute vor einem Jahr" and "a week ago today" are that very day, too.
  *   - "heute in zwei Wochen" is that very day, "Dienstag in acht Tagen" a week
  *     after the coming Tuesday.
  *   - "the second Tuesday in March" is one day; without a month, or "of the

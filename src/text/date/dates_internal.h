@@ -27,6 +27,7 @@ enum date_class {
     DC_YEAR,    /* 1950-2049 as digits; `value` also serves as a number */
     DC_DECADE,  /* 90s, 1990s */
     DC_QUARTER, /* Q3 */
+    DC_WEEK_NO, /* KW, "calendar week": its number follows; `value` of "KW48" */
     DC_TIME,    /* `value` = minute of the day; length in `extra` */
     DC_DATE,    /* 2024-03-01 and the like: `value` = days, `extra` = unit */
     DC_MOMENT,  /* RFC 3339 with a zone: `value` = ms UTC */
@@ -236,6 +237,8 @@ int64_t day_move(int64_t day, enum date_unit unit, int64_t n);
 int day_weekday(int64_t day);
 /* False if there is no such day. */
 bool day_of(int64_t year, int64_t month, int64_t day, int64_t *out);
+/* A week of a year by its number in ISO 8601; false if there is none. */
+bool week_of(int64_t year, int64_t week, struct when *out);
 struct when when_season(int64_t season, int64_t year);
 int64_t holiday_day(int64_t holiday, int64_t year);
 struct when when_daypart(int64_t day, enum date_part part);
