@@ -107,6 +107,7 @@ struct work {
     struct batch_work batch;
     bool has_decided;  /* something is on record of the chat */
     bool is_early;     /* the turn that asked still waits to be read */
+    bool is_passed;    /* a later turn's task was quicker: it saw more */
     bool is_of_joined; /* only what words have joined is read */
     int64_t to_seq;    /* the turn that asked; later ones are not seen */
     int64_t to_change; /* … by its place among all */
@@ -240,6 +241,7 @@ static enum clew_status mark_joined(struct work *work, struct clew_error *err)
         work->batch.tx, work->arena, &work->chat_id, &decisions, &count, err);
 
     work->has_decided = count > 0;
+    work->is_passed = chatlink_decision_is_past(decisions, count, work->to_seq);
     for (size_t i = 0; i < work->n_candidates; i++) {
         struct candidate *candidate = &work->candidates[i];
 
@@ -599,6 +601,9 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     if (status == CLEW_NOT_FOUND) {
         work->n_candidates = 0; /* forgotten meanwhile */
         status = CLEW_OK;
+    }
+    if (work->is_passed) {
+        work->n_candidates = 0;
     }
     if (status == CLEW_OK) {
         status = find_through(work, err);
