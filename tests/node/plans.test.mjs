@@ -72,6 +72,17 @@ test("rows of one thing are found by an index", async (t) => {
   assert.deepEqual(walks, []);
 });
 
+test("what goes with forgotten turns is found by their chats", async (t) => {
+  const server = await startServer();
+  t.after(() => server.stop());
+  const list = common().filter((sql) => /^INSERT INTO forget_set .*(FROM|JOIN) forget_set/.test(sql));
+  assert.ok(list.length >= 3, `only ${list.length} statements were found`);
+  const found = plans(path.join(server.data, "clew.db"), list);
+  /* asked of every row of the tenant whether it is of one of many turns, each would be compared with each */
+  const walks = list.filter((sql, i) => / (e|m|c|r|l) USING (COVERING )?INDEX \S+ \(tenant=\?\)$/m.test(found[i]));
+  assert.deepEqual(walks.filter((sql) => !/FROM chains/.test(sql)), []);
+});
+
 /* What may look over all tenants: reads only, without a lock, of the program's
  * own later work. Each node answers for its part. */
 const acrossTenants = [

@@ -37,8 +37,8 @@ DB_SQL(ADD_CHAT_TURNS, ADD_TURNS "chat_id = $2");
 DB_SQL(ADD_USER_TURNS, ADD_TURNS "user_id = $2");
 /* Others may have spoken in them: what they said goes with the chat. */
 DB_SQL(ADD_USER_CHAT_TURNS,
-       ADD_TURNS "chat_id IN (SELECT c.id FROM chats c WHERE c.tenant = $1"
-                 " AND c.user_id = $2) ON CONFLICT DO NOTHING");
+       ADD_TURNS "user_id <> $2 AND chat_id IN (SELECT c.id FROM chats c"
+                 " WHERE c.tenant = $1 AND c.user_id = $2)");
 DB_SQL(ADD_CHAT, "INSERT INTO forget_set (tenant, kind, id) SELECT tenant,"
                  " 'chat', id FROM chats WHERE tenant = $1 AND id = $2");
 DB_SQL(ADD_USER_CHATS,
@@ -50,30 +50,35 @@ DB_SQL(ADD_MEMORY_IDS,
 DB_SQL(ADD_USER_MEMORIES,
        "INSERT INTO forget_set (tenant, kind, id) SELECT tenant, 'memory', id"
        " FROM memories WHERE tenant = $1 AND user_id = $2");
-/* What was extracted from a turn goes with it. */
+/* What was extracted from a turn goes with it. Found by its chat: asked of each
+ * row whether it goes, every row of the tenant would be read. */
 DB_SQL(ADD_DERIVED,
        "INSERT INTO forget_set (tenant, kind, id) SELECT m.tenant, 'memory',"
        " m.id FROM memories m WHERE m.tenant = $1"
-       " AND m.origin IN ('extracted', 'llm')"
-       " AND EXISTS (SELECT 1 FROM memory_refs r JOIN forget_set f"
-       " ON f.tenant = r.tenant AND f.kind = 'turn' AND f.chat_id = r.chat_id"
-       " AND f.seq BETWEEN r.first_seq AND r.last_seq"
-       " WHERE r.tenant = $1 AND r.memory_id = m.id)"
+       " AND m.origin IN ('extracted', 'llm') AND m.id IN (SELECT r.memory_id"
+       " FROM memory_refs r WHERE r.tenant = $1 AND r.chat_id IN (SELECT"
+       " chat_id FROM forget_set WHERE tenant = $1 AND kind = 'turn')"
+       " AND EXISTS (SELECT 1 FROM forget_set f WHERE f.tenant = $1"
+       " AND f.kind = 'turn' AND f.chat_id = r.chat_id"
+       " AND f.seq BETWEEN r.first_seq AND r.last_seq))"
        " ON CONFLICT DO NOTHING");
+#define OF_TOUCHED                                                             \
+    " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
+    " kind IN ('turn', 'chat'))"
 /* Summaries may quote what goes. */
 DB_SQL(ADD_EPISODES,
-       "INSERT INTO forget_set (tenant, kind, id) SELECT DISTINCT e.tenant,"
-       " 'episode', e.id FROM episodes e JOIN forget_set f"
-       " ON f.tenant = e.tenant WHERE e.tenant = $1 AND (f.kind = 'chat'"
-       " AND f.id = e.chat_id OR f.kind = 'turn' AND f.chat_id = e.chat_id"
-       " AND f.seq >= e.first_seq AND (e.last_seq IS NULL"
-       " OR f.seq <= e.last_seq)) ON CONFLICT DO NOTHING");
+       "INSERT INTO forget_set (tenant, kind, id) SELECT e.tenant, 'episode',"
+       " e.id FROM episodes e WHERE e.tenant = $1 AND e.chat_id" OF_TOUCHED
+       " AND (EXISTS (SELECT 1 FROM forget_set c WHERE c.tenant = $1"
+       " AND c.kind = 'chat' AND c.id = e.chat_id) OR EXISTS (SELECT 1 FROM"
+       " forget_set f WHERE f.tenant = $1 AND f.kind = 'turn'"
+       " AND f.chat_id = e.chat_id AND f.seq >= e.first_seq"
+       " AND f.seq <= COALESCE(e.last_seq, 9223372036854775807)))"
+       " ON CONFLICT DO NOTHING");
 DB_SQL(ADD_CROSS,
        "INSERT INTO forget_set (tenant, kind, id) SELECT DISTINCT c.tenant,"
-       " 'episode', c.episode_id FROM episode_chats c JOIN forget_set f"
-       " ON f.tenant = c.tenant WHERE c.tenant = $1 AND (f.kind = 'chat'"
-       " AND f.id = c.chat_id OR f.kind = 'turn' AND f.chat_id = c.chat_id)"
-       " ON CONFLICT DO NOTHING");
+       " 'episode', c.episode_id FROM episode_chats c WHERE c.tenant = $1"
+       " AND c.chat_id" OF_TOUCHED " ON CONFLICT DO NOTHING");
 DB_SQL(COUNT_KIND,
        "SELECT COUNT(*) FROM forget_set WHERE tenant = $1 AND kind = $2");
 DB_SQL(SELECT_SET, "SELECT kind, id FROM forget_set WHERE tenant = $1"

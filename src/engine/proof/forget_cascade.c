@@ -119,17 +119,23 @@ DB_SQL(DROP_GISTS, "DELETE FROM gists WHERE tenant = $1 AND id" OF("turn"));
 #define IN_PLACES                                                              \
     " IN (SELECT f.chat_id, f.seq FROM forget_set f WHERE f.tenant = $1"       \
     " AND f.kind = 'turn')"
-#define LOSING                                                                 \
-    " IN (SELECT COALESCE(l.moved_to, l.chain_id) FROM chain_steps l"          \
-    " WHERE l.tenant = $1 AND l.claims <> ''"                                  \
-    " AND (l.chat_id, l.seq)" IN_PLACES ")"
+/* They are looked up once and stand in the scratch table from then on, which
+ * has been counted and has left its tombstones by that time. */
+DB_SQL(NOTE_LOSING,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT DISTINCT l.tenant,"
+       " 'losing', COALESCE(l.moved_to, l.chain_id) FROM chain_steps l"
+       " WHERE l.tenant = $1 AND l.claims <> ''"
+       " AND (l.chat_id, l.seq)" IN_PLACES);
+#define LOSING OF("losing")
 /* Others that left one, or took one in, say so with its topic. */
-#define OTHERS                                                                 \
-    " IN (SELECT c.id FROM chains c WHERE c.tenant = $1 AND c.user_id IN"      \
-    " (SELECT o.user_id FROM chains o WHERE o.tenant = $1 AND o.id" LOSING     \
-    ") AND (c.branches_from" LOSING " OR c.twin_of" LOSING                     \
-    " OR c.id IN (SELECT m.merged_into FROM chains m WHERE m.tenant = $1"      \
-    " AND m.id" LOSING ")))"
+DB_SQL(NOTE_QUOTING,
+       "INSERT INTO forget_set (tenant, kind, id) SELECT c.tenant, 'quoting',"
+       " c.id FROM chains c WHERE c.tenant = $1 AND c.user_id IN"
+       " (SELECT o.user_id FROM chains o WHERE o.tenant = $1 AND o.id" LOSING
+       ") AND (c.branches_from" LOSING " OR c.twin_of" LOSING
+       " OR c.id IN (SELECT m.merged_into FROM chains m WHERE m.tenant = $1"
+       " AND m.id" LOSING "))");
+#define OTHERS OF("quoting")
 #define STEPS_OF(chains)                                                       \
     " (chat_id, seq, position) IN (SELECT u.chat_id, u.seq, u.position FROM"   \
     " chain_blocks b CROSS JOIN chain_steps u WHERE b.tenant = $1"             \
@@ -270,6 +276,8 @@ static const struct {
     {&DROP_PROFILES, NULL, NULL},
     {&DROP_TRACES, NULL, NULL},
     {&DROP_GISTS, NULL, NULL},
+    {&NOTE_LOSING, NULL, NULL},
+    {&NOTE_QUOTING, NULL, NULL},
     {&BLANK_CHAIN_UPDATES, NULL, NULL},
     {&DROP_QUOTING_UPDATES, NULL, NULL},
     {&DROP_EMPTY_QUOTES, NULL, NULL},
