@@ -9,6 +9,7 @@
 #include "engine/capture/read_turn.h"
 #include "engine/core/engine.h"
 #include "engine/call/call_decide.h"
+#include "engine/call/call_forgotten.h"
 #include "engine/call/call_plan.h"
 #include "engine/call/call_spot.h"
 #include "engine/call/call_stats.h"
@@ -34,6 +35,7 @@ struct work {
     const struct call_input *input;
     struct call_plan *plan;
     int64_t now_ms;
+    size_t n_forgotten;      /* first messages that were forgotten */
     struct batch_work batch; /* what the transaction stored, for the index */
     struct call_result *out;
 };
@@ -100,7 +102,8 @@ static enum clew_status store_turn(struct work *work,
     return status;
 }
 
-/* Store the messages that are new, each with the digest up to it. */
+/* Store the messages that are new, each with the digest up to it. What was
+ * forgotten is not: it is only sent again. */
 static enum clew_status store_messages(struct work *work, struct place *place,
                                        const struct call_spot *spot,
                                        struct request *request,
@@ -109,9 +112,11 @@ static enum clew_status store_messages(struct work *work, struct place *place,
     const struct call_messages *messages = &work->plan->messages;
     enum clew_status status = CLEW_OK;
 
+    size_t n_known =
+        work->n_forgotten > spot->n_known ? work->n_forgotten : spot->n_known;
+
     request->last_seq = spot->known_seq;
-    for (size_t i = spot->n_known; i < messages->count && status == CLEW_OK;
-         i++) {
+    for (size_t i = n_known; i < messages->count && status == CLEW_OK; i++) {
         struct content content;
 
         status = call_plan_content(
@@ -274,6 +279,10 @@ static enum clew_status do_link(struct store_tx *tx, void *arg,
     call_plan_sources(work->plan, &sources);
     status = call_decide(tx, work->arena, &work->plan->request, &sources,
                          &decision, err);
+    if (status == CLEW_OK) {
+        status = call_forgotten(tx, work->arena, work->plan, &decision,
+                                &work->n_forgotten, err);
+    }
     if (status == CLEW_OK) {
         status =
             call_spot_find(tx, work->arena, work->plan, &decision, &spot, err);

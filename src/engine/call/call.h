@@ -56,7 +56,8 @@ struct call_result {
 
 /*
  * CLEW_INVALID for an empty list or broken messages; CLEW_CONFLICT if the id is
- * known with other messages; CLEW_NOT_FOUND for an unknown `chat_id`.
+ * known with other messages, or the call is older than the forget of its user
+ * or of what it goes on with; CLEW_NOT_FOUND for an unknown `chat_id`.
  */
 enum clew_status call_link(struct engine *engine, const struct scope *scope,
                            struct arena *arena, const struct call_input *input,

@@ -31,6 +31,20 @@ DB_SQL(INSERT_KEY,
 DB_SQL(COUNT_NAMES, "SELECT COUNT(*)" NAMES);
 DB_SQL(SELECT_NAMES, "SELECT t.id, t.user_id, t.external_id" NAMES
                      " AND f.id > $2 ORDER BY f.id LIMIT $3");
+/* Calls are found again by their messages; what a chat's were is in the digests
+ * that its requests and its turns left. */
+DB_SQL(SELECT_CHATS, "SELECT DISTINCT r.chat_id FROM forget_set f"
+                     " CROSS JOIN requests r WHERE f.tenant = $1"
+                     " AND f.kind = 'chat' AND r.tenant = $1"
+                     " AND r.chat_id = f.id ORDER BY r.chat_id");
+#define OF_CHAT " WHERE r.tenant = $1 AND r.chat_id = $2"
+DB_SQL(SELECT_CALLS,
+       "SELECT k.key, k.user_id FROM (SELECT r.hash_key AS key, r.user_id"
+       " FROM requests r" OF_CHAT " UNION SELECT r.reply_key, r.user_id"
+       " FROM requests r" OF_CHAT " AND r.reply_key IS NOT NULL"
+       " UNION SELECT r.prefix_key, c.user_id FROM request_prefixes r"
+       " CROSS JOIN chats c" OF_CHAT " AND c.tenant = $1 AND c.id = $2) AS k"
+       " WHERE k.key > $3 ORDER BY k.key, k.user_id LIMIT $4");
 DB_SQL(DROP_NAMES,
        "DELETE FROM tombstones WHERE tenant = $1 AND kind = '" FORGOTTEN_KIND
        "' AND id = ANY($2)");
@@ -140,6 +154,23 @@ static enum clew_status take_key(struct store_tx *tx, struct arena *arena,
 
 /* --- leaving -------------------------------------------------------------- */
 
+/* Of messages; no name that a caller gives holds a NUL. */
+#define CALL_NAME_BYTES (1 + sizeof(struct uuid))
+
+static struct str name_of_call(const struct uuid *key, char *bytes)
+{
+    bytes[0] = '\0';
+    memcpy(bytes + 1, key->b, sizeof(key->b));
+    return (struct str){bytes, CALL_NAME_BYTES};
+}
+
+struct str forgotten_call_name(struct arena *arena, const struct uuid *key)
+{
+    char bytes[CALL_NAME_BYTES];
+
+    return arena_str(arena, name_of_call(key, bytes));
+}
+
 /* Digests of the next names, after the turn `*after`. */
 static enum clew_status read_page(struct store_tx *tx, const struct key *key,
                                   struct uuid *after, struct uuid *ids,
@@ -182,26 +213,102 @@ static enum clew_status leave_page(struct store_tx *tx, const struct uuid *ids,
                              : status;
 }
 
-enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
-                                 int64_t now_ms, struct clew_error *err)
+static enum clew_status leave_names(struct store_tx *tx, const struct key *key,
+                                    int64_t n_names, int64_t now_ms,
+                                    struct clew_error *err)
 {
     struct uuid ids[PAGE];
     struct uuid after = {{0}};
-    struct key key = {{0}};
-    int64_t n_names = 0;
     size_t count = 0;
-    enum clew_status status =
-        rows_number(tx, &COUNT_NAMES, DB_NO_ARGS, &n_names, err);
+    enum clew_status status = CLEW_OK;
 
-    if (status == CLEW_OK && n_names > 0) {
-        status = take_key(tx, arena, now_ms, &key, err);
-    }
     for (; n_names > 0 && status == CLEW_OK; n_names -= (int64_t)count) {
-        status = read_page(tx, &key, &after, ids, &count, err);
+        status = read_page(tx, key, &after, ids, &count, err);
         if (status != CLEW_OK || count == 0) {
             break;
         }
         status = leave_page(tx, ids, count, now_ms, err);
+    }
+    return status;
+}
+
+/* The next of a chat's calls, after the one with the key `*after`. */
+static enum clew_status read_calls(struct store_tx *tx, const struct key *key,
+                                   const struct uuid *chat_id,
+                                   struct uuid *after, struct uuid *ids,
+                                   size_t *out_count, struct clew_error *err)
+{
+    struct db_value from = db_bytes(after->b, sizeof(after->b));
+    char bytes[CALL_NAME_BYTES];
+    struct db_rows rows;
+    size_t n = 0;
+    enum clew_status status;
+
+    from.type = DB_UUID; /* the nil id is a value here, not NULL */
+    status =
+        db_query(tx, &SELECT_CALLS,
+                 DB_ARGS(db_uuid(chat_id), from, db_int(PAGE)), &rows, err);
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (n < PAGE && db_next(&rows)) {
+        *after = db_get_uuid(&rows, 0);
+        ids[n++] =
+            digest_of(key, db_get_text(&rows, 1), name_of_call(after, bytes));
+    }
+    *out_count = n;
+    return db_end(&rows, err);
+}
+
+static enum clew_status leave_calls(struct store_tx *tx, const struct key *key,
+                                    const struct uuid *chat_id, int64_t now_ms,
+                                    struct clew_error *err)
+{
+    struct uuid ids[PAGE];
+    struct uuid after = {{0}};
+    size_t count = PAGE;
+    enum clew_status status = CLEW_OK;
+
+    while (count == PAGE && status == CLEW_OK) {
+        status = read_calls(tx, key, chat_id, &after, ids, &count, err);
+        if (status == CLEW_OK && count > 0) {
+            status = leave_page(tx, ids, count, now_ms, err);
+        }
+    }
+    return status;
+}
+
+enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
+                                 struct str user_id, int64_t now_ms,
+                                 struct clew_error *err)
+{
+    struct uuid *chats = NULL;
+    struct uuid user;
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    struct key key = {{0}};
+    int64_t n_names = 0;
+    size_t n_chats = 0;
+    enum clew_status status =
+        rows_number(tx, &COUNT_NAMES, DB_NO_ARGS, &n_names, err);
+
+    if (status == CLEW_OK) {
+        status = rows_all(tx, &list, &SELECT_CHATS, DB_NO_ARGS, &chats,
+                          &n_chats, err);
+    }
+    if (status != CLEW_OK || (n_names == 0 && n_chats == 0 && !user_id.s)) {
+        return status;
+    }
+    status = take_key(tx, arena, now_ms, &key, err);
+    if (status == CLEW_OK) {
+        status = leave_names(tx, &key, n_names, now_ms, err);
+    }
+    for (size_t i = 0; i < n_chats && status == CLEW_OK; i++) {
+        status = leave_calls(tx, &key, &chats[i], now_ms, err);
+    }
+    if (status == CLEW_OK && user_id.s) {
+        user = digest_of(&key, user_id, FORGOTTEN_USER);
+        status = leave_page(tx, &user, 1, now_ms, err);
     }
     explicit_bzero(&key, sizeof(key));
     return status;

@@ -8,6 +8,11 @@
  * called, under a key of the tenant's that was drawn by chance, so that nobody
  * without that key can try names. Keys are tenant settings; an export carries
  * them with its tombstones, so a tenant may have several. All count.
+ *
+ * Captured calls have no such name: a client sends all that was said with each.
+ * For them stand the digests of their messages, under the same key, and for a
+ * user who was forgotten a name that no turn has: what was captured before and
+ * stored after says that it was.
  * Thread-safety: none; inside one transaction, but for forgotten_ask().
  */
 #ifndef ENGINE_FORGOTTEN_H
@@ -15,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "clew/attr.h"
 #include "clew/status.h"
 
@@ -35,10 +41,18 @@ struct forgotten_name {
     int64_t at_ms; /* out: when it was last forgotten; 0: never */
 };
 
-/* Leave the names of the turns that the scratch table `forget_set` holds. Call
- * while they are there. */
+/* The external_id that stands for a user as a whole. */
+#define FORGOTTEN_USER ((struct str){"", 1})
+
+/* The external_id that stands for a list of messages (engine/call/request.h:
+ * request_key(), request_reply_key()). s == NULL without memory. */
+struct str forgotten_call_name(struct arena *arena, const struct uuid *key);
+
+/* Leave the names of the turns, and the calls of the chats, that the scratch
+ * table `forget_set` holds, and the user's if one is given (else s == NULL).
+ * Call while they are there. */
 enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
-                                 int64_t now_ms,
+                                 struct str user_id, int64_t now_ms,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* Say of each name when it was forgotten. */
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,

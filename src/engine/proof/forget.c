@@ -294,7 +294,8 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     if (status == CLEW_OK && work->input->is_dry_run) {
         status = count_set(work, tx, err);
     } else if (status == CLEW_OK) {
-        status = forgotten_leave(tx, work->arena, work->now_ms, err);
+        status = forgotten_leave(tx, work->arena, work->input->user_id,
+                                 work->now_ms, err);
         if (status == CLEW_OK) {
             status = forget_answers(work, tx, err);
         }
