@@ -315,6 +315,29 @@ onEachBackend("forget", (open, backend) => {
     assert.doesNotMatch(await exported(api), /Siebenundneunzig/);
   });
 
+  test("what was set right about its words goes with it, unless a turn that stays says the same", async () => {
+    const api = await tenant();
+    const correct = (body) => api.post("/api/v1/analyse/feedback", body).then(isOk);
+    const secret = "Kindly bring the Kolkrabe from the cellar.";
+    const shared = "Well, off we go.";
+    const gone = await say(api, "ann", secret);
+    await say(api, "ann", shared, { chat_id: gone.chat.id });
+    await say(api, "bob", shared);
+    await correct({ text: secret, act: "reject" });
+    await correct({ text: secret, previous: "What do you need?", act: "accept" });
+    await correct({ text: shared, act: "commit" });
+    const kinds = async () => (await exported(api)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .filter((row) => row.type === "correction" || row.kind === "intent.correct").map((row) => row.type).sort();
+    assert.equal((await kinds()).length, 6);
+    await forget(api, { user_id: "ann", dry_run: true });
+    assert.equal((await kinds()).length, 6);
+    await forget(api, { user_id: "ann" });
+    assert.deepEqual(await kinds(), ["action", "correction"]);
+    assert.equal(isOk(await api.post("/api/v1/analyse", { text: shared })).act, "commit");
+    await forget(api, { user_id: "bob" });
+    assert.deepEqual(await kinds(), []);
+  });
+
   test("what is forgotten in parts has one tombstone each", async () => {
     const api = await tenant();
     const said = [];

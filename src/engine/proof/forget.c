@@ -300,6 +300,9 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
             status = forget_answers(work, tx, err);
         }
         if (status == CLEW_OK) {
+            status = forget_corrections(work, tx, err);
+        }
+        if (status == CLEW_OK) {
             status = forget_effort_trim(work, tx, err);
         }
         if (status == CLEW_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forget_internal.h - one forget while it runs, for forget.c, forget_answers.c
- * and forget_cascade.c.
+ * forget_internal.h - one forget while it runs, for forget.c, forget_answers.c,
+ * forget_corrections.c and forget_cascade.c.
  */
 #ifndef ENGINE_FORGET_INTERNAL_H
 #define ENGINE_FORGET_INTERNAL_H
@@ -28,6 +28,12 @@ void forget_count_add(struct forget_receipt *out, const char *name,
  * names. Call while that is there. */
 enum clew_status forget_answers(struct forget_work *work, struct store_tx *tx,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Drop what a person set right about words that go. Call while the scratch
+ * table and the turns are there. */
+enum clew_status forget_corrections(struct forget_work *work,
+                                    struct store_tx *tx,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
  * Leave tombstones for what the scratch table `forget_set` names, and delete it

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/rows.h"
 #include "engine/read/reading.h"
 #include "model/intent_words.h"
 #include "store/db.h"
@@ -30,6 +31,14 @@ DB_SQL(SELECT_OLD,
        " WHERE tenant = $1 AND created_at < COALESCE((SELECT MIN(created_at)"
        " FROM actions WHERE tenant = $1 AND kind = '" ACTION_INTENT_CORRECT
        "'), 9223372036854775807) ORDER BY key");
+
+DB_SQL(SELECT_KEYS, "SELECT key FROM corrections WHERE tenant = $1"
+                    " ORDER BY key");
+DB_SQL(DROP, "DELETE FROM corrections WHERE tenant = $1 AND key = $2");
+DB_SQL(SELECT_TOLD, "SELECT id, detail, packed FROM actions WHERE tenant = $1"
+                    " AND kind = '" ACTION_INTENT_CORRECT "'");
+DB_SQL(DROP_TOLD, "DELETE FROM actions WHERE tenant = $1"
+                  " AND kind = '" ACTION_INTENT_CORRECT "' AND id = ANY($2)");
 
 struct correction_work {
     unsigned char key[SHA256_SIZE];         /* words and the act before */
@@ -247,6 +256,87 @@ enum clew_status correction_add(struct engine *engine,
     work.act = act;
     work.was = &was;
     return store_write(engine->store, scope, do_add, &work, err);
+}
+
+enum clew_status correction_keys_of(struct arena *arena, struct str text,
+                                    struct correction_key out[CORRECTION_KEYS])
+{
+    struct intent_reading reading;
+    enum clew_status status = reading_intent(arena, text, &reading);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    key_of(reading.pieces, NULL, out[0].b);
+    for (int i = 0; i < INTENT_ACTS; i++) {
+        struct intent before = {.act = (enum intent_act)i};
+
+        key_of(reading.pieces, &before, out[1 + i].b);
+    }
+    return CLEW_OK;
+}
+
+static bool read_key(struct arena *arena, const struct db_rows *rows, void *out)
+{
+    struct correction_key *key = out;
+    struct str bytes = db_get_bytes(rows, 0);
+
+    (void)arena;
+    memcpy(key->b, bytes.s,
+           bytes.len < sizeof(key->b) ? bytes.len : sizeof(key->b));
+    return true;
+}
+
+enum clew_status correction_list(struct store_tx *tx, struct arena *arena,
+                                 struct correction_key **out_keys,
+                                 size_t *out_count, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct correction_key), .fn = read_key};
+
+    return rows_all(tx, &list, &SELECT_KEYS, DB_NO_ARGS, out_keys, out_count,
+                    err);
+}
+
+/* An action that tells of a correction. */
+struct told {
+    struct uuid id;
+    struct str detail;
+};
+
+static bool read_told(struct arena *arena, const struct db_rows *rows,
+                      void *out)
+{
+    struct told *told = out;
+
+    told->id = db_get_uuid(rows, 0);
+    return rows_packed(arena, rows, 2, 1, &told->detail);
+}
+
+enum clew_status correction_remove(struct store_tx *tx, struct arena *arena,
+                                   const struct correction_key *key,
+                                   struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct told), .fn = read_told};
+    struct told *told = NULL;
+    size_t count = 0;
+    char name[SHA256_HEX_SIZE];
+    enum clew_status status =
+        db_exec(tx, &DROP, DB_ARGS(db_bytes(key->b, sizeof(key->b))), err);
+
+    hex_format(key->b, sizeof(key->b), name);
+    if (status == CLEW_OK) {
+        status =
+            rows_all(tx, &list, &SELECT_TOLD, DB_NO_ARGS, &told, &count, err);
+    }
+    for (size_t i = 0; i < count && status == CLEW_OK; i++) {
+        if (str_find(told[i].detail, str_of(name), 0) != SIZE_MAX) {
+            status =
+                db_exec(tx, &DROP_TOLD, DB_ARGS(db_uuids(&told[i].id, 1)), err);
+        }
+    }
+    return status;
 }
 
 enum clew_status correction_again(struct store_tx *tx, const json_t *detail,

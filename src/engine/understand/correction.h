@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "clew/attr.h"
 #include "clew/status.h"
@@ -59,6 +60,26 @@ enum clew_status correction_add(struct engine *engine,
                                 struct str text, struct str previous,
                                 enum intent_act act,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+
+/* The keys under which corrections of a text may be kept: of its words alone,
+ * and of these after each act. Who has the store can try words against them. */
+#define CORRECTION_KEYS (1 + INTENT_ACTS)
+struct correction_key {
+    unsigned char b[SHA256_SIZE];
+};
+/* Fails only with CLEW_NO_MEMORY. */
+enum clew_status
+correction_keys_of(struct arena *arena, struct str text,
+                   struct correction_key out[CORRECTION_KEYS]) CLEW_MUST_CHECK;
+/* All that are kept, in order. */
+enum clew_status correction_list(struct store_tx *tx, struct arena *arena,
+                                 struct correction_key **out_keys,
+                                 size_t *out_count,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Drop one, and the actions that tell of it. */
+enum clew_status correction_remove(struct store_tx *tx, struct arena *arena,
+                                   const struct correction_key *key,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Do again what the action ACTION_INTENT_CORRECT tells of. */
 enum clew_status correction_again(struct store_tx *tx, const json_t *detail,
