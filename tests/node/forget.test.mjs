@@ -241,6 +241,31 @@ onEachBackend("forget", (open, backend) => {
     assert.ok(left.includes("plumber"));
   });
 
+  test("a topic that went on elsewhere does not bring the words back that it began with", async () => {
+    const here = await tenant();
+    const there = await tenant();
+    const chains = async (api) => (await exported(api)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .filter((row) => row.type === "chain");
+    const first = await say(there, "ann", "The parrot Tollkirsche sings at night.");
+    const more = (text) => say(there, "ann", text, { chat_id: first.chat.id });
+    await more("The parrot sings in the kitchen at night.");
+    const [chain, ...others] = await chains(there);
+    assert.deepEqual(others, []);
+    assert.match(chain.topic, /Tollkirsche/);
+    await bring(here, await exported(there));
+    await forget(here, { turn_ids: [first.turn.id] });
+    const left = (await chains(here)).find((row) => row.id === chain.id);
+    assert.doesNotMatch(left.topic, /Tollkirsche/);
+    await more("The parrot sings at night in the hall, too.");
+    const grown = (await chains(there)).find((row) => row.id === chain.id);
+    assert.ok(grown.last_extended_at > chain.last_extended_at);
+    await bring(here, await exported(there));
+    const text = await exported(here);
+    assert.ok(text.includes("in the hall, too"));
+    assert.doesNotMatch(text, /Tollkirsche/i);
+    assert.ok((await chains(here)).every((row) => row.topic !== ""));
+  });
+
   /* An effort over two chats, and an end; what is forgotten of it. */
   const talk = [
     ["mon", "Our payment import is broken: it fails every night with a Zyxoberon timeout error. We need to fix it."],

@@ -22,6 +22,10 @@
 #define WITH_TURN                                                              \
     " FROM chain_steps u JOIN turns t ON t.tenant = $1 AND"                    \
     " t.chat_id = u.chat_id AND t.seq = u.seq WHERE u.tenant = $1"
+DB_SQL(SELECT_NAMELESS, "SELECT id FROM chains WHERE tenant = $1"
+                        " AND topic = '' AND n_claims > 0");
+DB_SQL(NAME_CHAIN,
+       "UPDATE chains SET topic = $3 WHERE tenant = $1 AND id = $2");
 DB_SQL(SELECT_PAGE,
        "SELECT " CHAIN_STEP_COLUMNS ", t.text, t.name, t.timezone" WITH_TURN
        " AND (u.chat_id, u.seq, u.position) > ($3, $4, $5)"
@@ -532,5 +536,30 @@ enum clew_status chain_lines_fold_page(struct store_tx *tx, struct arena *arena,
         *after = ids[i];
     }
     *out_end = list.count < PAGE_CHAINS;
+    return status;
+}
+
+/* --- names --- */
+
+enum clew_status chain_lines_name(struct engine *engine, struct store_tx *tx,
+                                  struct arena *arena, struct clew_error *err)
+{
+    struct rows_list list = {
+        .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
+    enum clew_status status =
+        rows_add(tx, &list, &SELECT_NAMELESS, DB_NO_ARGS, err);
+
+    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
+        const struct uuid *id = (const struct uuid *)list.items + i;
+        struct claim *claims = NULL;
+        size_t count = 0;
+
+        status = chain_claims(engine, tx, arena, id, 1, &claims, &count, err);
+        if (status == CLEW_OK && count > 0) {
+            status =
+                db_exec(tx, &NAME_CHAIN,
+                        DB_ARGS(db_uuid(id), db_text(claims[0].subject)), err);
+        }
+    }
     return status;
 }

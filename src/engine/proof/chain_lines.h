@@ -50,5 +50,9 @@ enum clew_status chain_lines_fold(struct store_tx *tx, struct arena *arena,
 enum clew_status chain_lines_fold_page(struct store_tx *tx, struct arena *arena,
                                        struct uuid *after, bool *out_end,
                                        struct clew_error *err) CLEW_MUST_CHECK;
+/* Name the chains that lost their names, each after the first of its claims. */
+enum clew_status chain_lines_name(struct engine *engine, struct store_tx *tx,
+                                  struct arena *arena,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

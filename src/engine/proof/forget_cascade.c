@@ -9,8 +9,8 @@
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
 #include "engine/feed/vector_graph.h"
+#include "engine/proof/chain_lines.h"
 #include "engine/proof/forget_internal.h"
-#include "engine/topic/chain.h"
 #include "store/db.h"
 
 #include <assert.h>
@@ -113,8 +113,8 @@ DB_SQL(DROP_GISTS, "DELETE FROM gists WHERE tenant = $1 AND id" OF("turn"));
     " chats p JOIN forget_set f ON f.tenant = p.tenant AND f.chat_id = p.id"   \
     " AND f.kind = 'turn' WHERE p.tenant = $1)))"
 /* Claims go with their turns, and what was decided there. A chain that loses
- * one is named after a claim it keeps (name_chains()); one that lost all goes.
- * What is told of either goes, for it may quote what was said. 64 is
+ * one is named after a claim it keeps (chain_lines_name()); one that lost all
+ * goes. What is told of either goes, for it may quote what was said. 64 is
  * CHAIN_BLOCK. */
 #define IN_PLACES                                                              \
     " IN (SELECT f.chat_id, f.seq FROM forget_set f WHERE f.tenant = $1"       \
@@ -158,10 +158,6 @@ DB_SQL(RENAME_CHAINS,
        " AND COALESCE(m.moved_to, m.chain_id) = chains.id"
        " AND (m.chat_id, m.seq) NOT" IN_PLACES
        ") WHERE tenant = $1 AND (id" LOSING OF_TWINS ")");
-DB_SQL(SELECT_NAMELESS, "SELECT id FROM chains WHERE tenant = $1"
-                        " AND topic = '' AND n_claims > 0");
-DB_SQL(NAME_CHAIN,
-       "UPDATE chains SET topic = $3 WHERE tenant = $1 AND id = $2");
 #define DROP_EMPTY                                                             \
     "DELETE FROM chain_steps WHERE tenant = $1 AND claims = '' AND"
 #define BLANK                                                                  \
@@ -312,31 +308,6 @@ void forget_count_add(struct forget_receipt *out, const char *name,
     out->counts[out->n_counts++].count = count;
 }
 
-/* Chains that lost the claims they may have been named after. */
-static enum clew_status name_chains(struct forget_work *work,
-                                    struct store_tx *tx, struct clew_error *err)
-{
-    struct rows_list list = {
-        .arena = work->arena, .size = sizeof(struct uuid), .fn = rows_id};
-    enum clew_status status =
-        rows_add(tx, &list, &SELECT_NAMELESS, DB_NO_ARGS, err);
-
-    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
-        const struct uuid *id = (const struct uuid *)list.items + i;
-        struct claim *claims = NULL;
-        size_t count = 0;
-
-        status = chain_claims(work->engine, tx, work->arena, id, 1, &claims,
-                              &count, err);
-        if (status == CLEW_OK && count > 0) {
-            status =
-                db_exec(tx, &NAME_CHAIN,
-                        DB_ARGS(db_uuid(id), db_text(claims[0].subject)), err);
-        }
-    }
-    return status;
-}
-
 static enum clew_status leave_tombstones(struct forget_work *work,
                                          struct store_tx *tx,
                                          struct clew_error *err)
@@ -382,7 +353,7 @@ enum clew_status forget_cascade(struct forget_work *work, struct store_tx *tx,
         }
     }
     if (status == CLEW_OK) {
-        status = name_chains(work, tx, err);
+        status = chain_lines_name(work->engine, tx, work->arena, err);
     }
     if (status == CLEW_OK) {
         status = vector_graph_forget(tx, err);

@@ -572,6 +572,9 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
     work->conflict = NULL;
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
         status = restore_mark_gone(tx, work, i, err);
+        if (status == CLEW_OK) {
+            status = restore_blank(tx, work, i, err);
+        }
         if (status == CLEW_OK && strcmp(export_kinds[i].type, "action") == 0) {
             status = write_readings(tx, work, err); /* after the turns */
         }
@@ -580,6 +583,9 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         }
         status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
                                             : write_plain(tx, work, i, err);
+    }
+    if (status == CLEW_OK) {
+        status = chain_lines_name(work->engine, tx, work->arena, err);
     }
     if (status == CLEW_OK) {
         status = restore_unbury(tx, work, err);

@@ -3,8 +3,8 @@
  * restore_gone.c - an import and what was forgotten. See restore_internal.h.
  *
  * Tombstones name turns, memories, episodes and chats. That of a chat stays
- * where only some of its turns went: what had been made of its words by then
- * (a summary, a topic, an answer) may quote them, and is made anew instead. An
+ * where only some of its turns went: what was made of its words (a profile, an
+ * answer) may quote them, and is made anew instead. An
  * answer of another chat that was shown what is gone does not come back either.
  * What came of a chat elsewhere after it went here has no tombstone yet.
  */
@@ -117,24 +117,19 @@ static bool is_owner(const char *type, const char *column)
     return false;
 }
 
-/* Made of a chat's words; NULL: is not. Else the column that tells when. */
-static const char *made_of_words(const char *type)
+/* Made of a chat's words, whenever that was: where the turns were not forgotten
+ * it may have been made of them since. What else is, restore_blank() blanks. */
+static bool is_made_of_words(const char *type)
 {
-    static const struct {
-        const char *type;
-        const char *time;
-    } made[] = {
-        {"chain", "last_extended_at"},     {"chat_profile", "last_at"},
-        {"chat_term", "started_at"},       {"llm_answer", "created_at"},
-        {"session_summary", "created_at"},
-    };
+    static const char *const made[] = {"chat_profile", "chat_term",
+                                       "llm_answer", "session_summary"};
 
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
-        if (strcmp(made[i].type, type) == 0) {
-            return made[i].time;
+        if (strcmp(made[i], type) == 0) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* What hangs on a row that went with what was forgotten: the column, and the
@@ -217,12 +212,10 @@ static size_t column_ids(const struct restore_work *work, size_t kind,
 
 static bool is_gone(const struct restore_line *line, const struct mark *mark)
 {
-    const char *time = made_of_words(export_kinds[line->kind].type);
-
     if (!mark || !mark->is_here) {
         return mark != NULL;
     }
-    return mark->is_chat && time && restore_time_at(line, time) <= mark->at_ms;
+    return mark->is_chat && is_made_of_words(export_kinds[line->kind].type);
 }
 
 /* A row that hangs on one that went; what a chain's updates say may quote. */
@@ -231,7 +224,7 @@ static bool is_left_over(const struct restore_line *line,
 {
     return !mark ||
            (strcmp(export_kinds[line->kind].type, "chain_update") == 0 &&
-            restore_time_at(line, "created_at") <= mark->at_ms);
+            mark->at_ms > 0);
 }
 
 static void mark_lines(struct restore_work *work, size_t kind, size_t column,

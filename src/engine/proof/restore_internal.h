@@ -53,6 +53,12 @@ enum clew_status restore_mark_gone(struct store_tx *tx,
                                    struct restore_work *work, size_t kind,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
+/* Take out of a kind's lines what may be words of turns that were forgotten
+ * here; of chats that lost some. Call before they are written. */
+enum clew_status restore_blank(struct store_tx *tx, struct restore_work *work,
+                               size_t kind,
+                               struct clew_error *err) CLEW_MUST_CHECK;
+
 /* After the lines are written: fill work->buried and work->orphans, and drop
  * references to turns that were left out. */
 enum clew_status restore_find_buried(struct store_tx *tx,
