@@ -75,6 +75,22 @@ onEachBackend("forget", (open, backend) => {
     assert.deepEqual(turns.body.items.map((t) => t.text), ["Only in the fork."]);
   });
 
+  test("a fork is not called by words of what it left, once these are forgotten", async () => {
+    const api = await tenant();
+    const fork = async (id, more = {}) => isOk(await api.post(`/api/v1/chats/${id}/fork`, more), 201);
+    const titles = async () => isOk(await api.get("/api/v1/chats?limit=100")).items.map((chat) => chat.title);
+    for (const named of [(one) => ({ chat_id: one.chat.id }), (one) => ({ turn_ids: [one.turn.id] })]) {
+      const one = await say(api, "ann", "My safe opens with Kolkrabe.");
+      const { id } = await fork(one.chat.id);
+      await fork(id);
+      await fork(id, { title: "Mine" });
+      assert.equal((await titles()).filter((title) => /Kolkrabe/.test(title)).length, 3);
+      await forget(api, named(one));
+      assert.deepEqual((await titles()).filter((title) => /Kolkrabe/.test(title)), []);
+    }
+    assert.equal((await titles()).filter((title) => title === "Mine").length, 2);
+  });
+
   test("forgetting a user takes all of theirs and nothing else", async () => {
     const api = await tenant();
     await say(api, "ann", "Ann grows tomatoes on the balcony.");

@@ -89,6 +89,12 @@ DB_SQL(DROP_LINKS,
 #define OF_TOUCHED                                                             \
     " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
     " kind IN ('turn', 'chat'))"
+/* A fork is called as what it left. */
+DB_SQL(BLANK_FORKS,
+       "UPDATE chats SET summary = NULL, title = NULL WHERE tenant = $1"
+       " AND parent_id IS NOT NULL AND is_titled_by_user = 0"
+       " AND conversation_id IN (SELECT p.conversation_id FROM chats p"
+       " WHERE p.tenant = $1 AND p.id" OF_TOUCHED ")");
 /* A model's reasons may quote what goes. */
 DB_SQL(BLANK_LINKS, "UPDATE link_decisions SET signals = '{}',"
                     " packed = NULL WHERE tenant = $1"
@@ -262,6 +268,7 @@ static const struct {
     {&DROP_STARTS, NULL, NULL},
     {&DROP_MEMORIES, "memories", NULL},
     {&BLANK_CHATS, NULL, NULL},
+    {&BLANK_FORKS, NULL, NULL},
     {&DROP_EPISODE_CHATS, NULL, NULL},
     {&DROP_EPISODES, NULL, NULL},
     {&DROP_CROSS, NULL, NULL},
