@@ -202,7 +202,7 @@ onEachBackend("forgetting what was imported", (open) => {
     await at.load(name);
     await at.forget({ turn_ids: [(await at.turn("Below the zinnia pot.")).id] });
     const text = (await at.api.get("/api/v1/export")).text;
-    assert.ok(!text.includes("a1\""), "the name itself is gone");
+    assert.doesNotMatch(text, /[^0-9a-f]a1"/, "the name itself is gone"); /* ids may end so */
     const to = await place("to");
     const later = await place("later"); /* has a key of its own */
     const others = chatgpt("c2", "Sheds", shed);
