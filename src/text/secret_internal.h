@@ -41,9 +41,10 @@ enum secret_say {
     SAY_SPACELESS /* a password, in a language without spaces */
 };
 enum secret_label_flags {
-    LABEL_ENDS = 1 << 0, /* also at the end of a longer word: PGPASSWORD */
-    LABEL_STEM = 1 << 1, /* endings may follow: hasła, şifrem */
-    LABEL_FIRST = 1 << 2 /* not after another word: "bus pass" */
+    LABEL_ENDS = 1 << 0,  /* also at the end of a longer word: PGPASSWORD */
+    LABEL_STEM = 1 << 1,  /* endings may follow: hasła, şifrem */
+    LABEL_FIRST = 1 << 2, /* not after another word: "bus pass" */
+    LABEL_LINE = 1 << 3   /* a setting, whose value is the rest of its line */
 };
 struct secret_label {
     const char *text; /* in small letters */
@@ -148,9 +149,13 @@ size_t secret_value_end(const struct saying *s);
 
 /* A password or key said as such, whose label begins at `at`. */
 bool secret_said(struct str text, size_t at, struct secret_span *out);
+/* A password or key told before its label, which is from `label` to `end`. */
+bool secret_before(struct saying *s, size_t label, size_t end);
 /* A card's number that begins at `at`. */
 bool secret_card(struct str text, size_t at, struct secret_span *out);
 /* A password given to a program, whose option begins at `at`. */
 bool secret_option(struct str text, size_t at, struct secret_span *out);
+/* One that is piped to a program ("|" or "<<<" at `at`), before or after. */
+bool secret_piped(struct str text, size_t at, struct secret_span *out);
 
 #endif

@@ -531,6 +531,28 @@ static bool is_first(struct str text, size_t at)
            secret_is_escaped(text, at);
 }
 
+/* "requirepass hunter2", a line of its own or after "config set". */
+static bool try_line(struct saying *s, size_t at, size_t end)
+{
+    struct str text = s->text;
+    size_t from = at;
+
+    while (from > 0 && is_space(text.s[from - 1])) {
+        from--;
+    }
+    if (from > 0 && text.s[from - 1] != '\n' &&
+        !secret_is_escaped(text, from) &&
+        (from < 3 || !secret_starts(text, from - 3, "set"))) {
+        return false;
+    }
+    if (end >= text.len || !is_space(text.s[end]) ||
+        !try_value(s, JOIN_IS, secret_skip_blanks(text, end))) {
+        return false;
+    }
+    from = secret_skip_blanks(text, s->to + s->is_quoted);
+    return from >= text.len || secret_line_end_at(text, from) > 0;
+}
+
 static bool try_label(struct saying *s, const struct secret_label *label,
                       size_t at, bool is_inside)
 {
@@ -541,7 +563,7 @@ static bool try_label(struct saying *s, const struct secret_label *label,
         return false;
     }
     if (label->say == SAY_SPACELESS) {
-        return try_spaceless(s, end);
+        return try_spaceless(s, end) || secret_before(s, at, end);
     }
     if (is_public(s, at) ||
         (label->flags & LABEL_FIRST && !is_first(s->text, at))) {
@@ -551,8 +573,12 @@ static bool try_label(struct saying *s, const struct secret_label *label,
         try_call(s, end)) {
         return !is_post_code(s, at);
     }
+    if (label->flags & LABEL_LINE && try_line(s, at, end)) {
+        return true;
+    }
     return (end == plain || (label->flags & LABEL_STEM)) &&
-           try_words(s, at, end) && !is_post_code(s, at);
+           (try_words(s, at, end) || secret_before(s, at, end)) &&
+           !is_post_code(s, at);
 }
 
 /* The first label that begins with these two bytes, or one after it. */
@@ -580,7 +606,8 @@ bool secret_said(struct str text, size_t at, struct secret_span *out)
     unsigned char first = secret_small((unsigned char)text.s[at]);
     unsigned char second =
         at + 1 < text.len ? secret_small((unsigned char)text.s[at + 1]) : 0;
-    bool is_inside = at > 0 && secret_is_alnum((unsigned char)text.s[at - 1]) &&
+    bool is_inside = first < 0x80 && at > 0 &&
+                     secret_is_alnum((unsigned char)text.s[at - 1]) &&
                      !secret_is_escaped(text, at) &&
                      !(is_capital(text.s[at]) && !is_capital(text.s[at - 1]));
     size_t from = first_label(first, second);

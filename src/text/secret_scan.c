@@ -23,6 +23,7 @@
 #define AWS_ID 20
 #define AWS_SECRET 40
 #define MAX_PAIR 160 /* bytes after the id */
+#define THREES 8192
 
 /* What may begin at a byte. */
 enum begins {
@@ -31,13 +32,15 @@ enum begins {
     B_TOKEN = 1 << 2, /* bearer, basic, a JSON web token */
     B_DIGIT = 1 << 3,
     B_DASH = 1 << 4,
-    B_COLON = 1 << 5
+    B_COLON = 1 << 5,
+    B_PIPE = 1 << 6
 };
 
 static unsigned char begins[256];
-/* Which two bytes begin a prefix or, in small letters, a label: most words are
- * told from them here. */
+/* Which two bytes begin a prefix or, in small letters, a label, and which three
+ * may begin a label: most words are told from them here. */
 static unsigned char pairs[256][256 / 8];
+static unsigned char threes[THREES / 8];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void add_pair(unsigned char first, unsigned char second)
@@ -48,6 +51,36 @@ static void add_pair(unsigned char first, unsigned char second)
 static bool is_pair(unsigned char first, unsigned char second)
 {
     return pairs[first][second / 8] >> second % 8 & 1;
+}
+
+static size_t three_of(unsigned char a, unsigned char b, unsigned char c)
+{
+    return ((size_t)a << 10 ^ (size_t)b << 5 ^ c) % THREES;
+}
+
+static void add_three(size_t three)
+{
+    threes[three / 8] |= (unsigned char)(1u << three % 8);
+}
+
+static void add_label(const unsigned char *text)
+{
+    if (text[2]) {
+        add_three(three_of(text[0], text[1], text[2]));
+    }
+    for (size_t c = 0; c < 256 && !text[2]; c++) { /* "pw" */
+        add_three(three_of(text[0], text[1], (unsigned char)c));
+    }
+}
+
+static bool may_be_label(struct str text, size_t at)
+{
+    size_t three = three_of(
+        secret_small((unsigned char)text.s[at]),
+        secret_small((unsigned char)text.s[at + 1]),
+        at + 2 < text.len ? secret_small((unsigned char)text.s[at + 2]) : 0);
+
+    return threes[three / 8] >> three % 8 & 1;
 }
 
 static void make_tables(void)
@@ -64,6 +97,7 @@ static void make_tables(void)
         begins[first] |= B_LABEL;
         begins[secret_capital(first)] |= B_LABEL;
         add_pair(first, (unsigned char)secret_labels[i].text[1]);
+        add_label((const unsigned char *)secret_labels[i].text);
     }
     for (size_t c = '0'; c <= '9'; c++) {
         begins[c] |= B_DIGIT;
@@ -73,6 +107,8 @@ static void make_tables(void)
     begins['e'] |= B_TOKEN;
     begins['-'] |= B_DASH;
     begins[':'] |= B_COLON;
+    begins['|'] |= B_PIPE;
+    begins['<'] |= B_PIPE;
 }
 
 const char *secret_kind_name(enum secret_kind kind)
@@ -388,7 +424,8 @@ static bool any_at(struct str text, size_t at, unsigned what,
     }
     if ((what & B_LABEL) &&
         is_pair(secret_small(first), secret_small(second)) &&
-        is_label_border(text, at) && secret_said(text, at, out)) {
+        may_be_label(text, at) && is_label_border(text, at) &&
+        secret_said(text, at, out)) {
         return true;
     }
     if ((what & B_TOKEN) && !is_inside &&
@@ -398,13 +435,15 @@ static bool any_at(struct str text, size_t at, unsigned what,
     return ((what & B_DIGIT) && secret_card(text, at, out)) ||
            ((what & B_DASH) &&
             (pem_at(text, at, out) || secret_option(text, at, out))) ||
-           ((what & B_COLON) && address_at(text, at, out));
+           ((what & B_COLON) && address_at(text, at, out)) ||
+           ((what & B_PIPE) && secret_piped(text, at, out));
 }
 
 bool secret_scan_find(struct str text, size_t at, struct secret_span *out)
 {
     struct secret_span pair;
     bool has_pair = at <= text.len && aws_pair(text, at, &pair);
+    size_t from = at;
 
     (void)pthread_once(&once, make_tables);
     for (; at < text.len; at++) {
@@ -414,7 +453,8 @@ bool secret_scan_find(struct str text, size_t at, struct secret_span *out)
             *out = pair;
             return true;
         }
-        if (what && any_at(text, at, what, out)) {
+        /* what is told before its label may have been found already */
+        if (what && any_at(text, at, what, out) && out->from >= from) {
             return true;
         }
     }

@@ -413,6 +413,73 @@ static const char *const innocent[] = {
     "years 2021\n2022\n2023\n2024",
 };
 
+/* Settings, pipes and arguments; and what is named after the value. */
+static const char *const told_apart[] = {
+    "requirepass «Zk41vTq8mmR»",
+    "port 6379\n  masterauth «swordfish»\nsave 60 1",
+    "CONFIG SET requirepass «hunter2»",
+    "bindpw \"«open sesame»\"",
+    "our redis has requirepass «tulip-harbor-93» in its config",
+    "echo «hunter2» | sudo -S id",
+    "echo '«blue moon 7»' | sudo -kS -u ada apt update",
+    "printf '%s\\n' \"«Kite55roof»\" | sudo -S -k id",
+    "cd /srv && echo «Bx93mmTTq»|sudo -S make install",
+    "sudo -S reboot <<< «Kx83nnWo1»",
+    "echo «hunter2» | docker login -u ada --password-stdin",
+    "echo ada:«hunter2» | chpasswd",
+    "smbclient //nas/x -U ada%«hunter2»",
+    "openssl rsa -passin pass:«hunter2» -in k.pem",
+    "htpasswd -bB .htpasswd ada «hunter2»",
+    "wget --user ada:«hunter2» https://x",
+    "SSHPASS=«Lamp99post» sshpass -e ssh x",
+    "«hunter2hunter2» is my wifi password",
+    "«Nq8brook71» is our new admin password, keep it safe",
+    "try it: '«open sesame»' is the password for the door",
+    "«hunter22», that's my password. ok?",
+    "«Falcon991» - that is the root password",
+    "«4711» is my PIN",
+    "«abcd1234efgh5678» is our API key for CI",
+    "«Fl0ating7barn» ist das Passwort vom NAS",
+    "«Falcon991» lautet unser neues WLAN-Passwort",
+    "«zafiro82tren» es la contraseña del router",
+    "«cerise61pont» est le mot de passe du wifi",
+    "«Kometa57dom» - это пароль от вайфая",
+    "我的WiFi密码是 «hk88tianlong»",
+    "«Yu73feng9» 是路由器的密码",
+    "«Hoshi39mizu»がWi-Fiのパスワードです",
+};
+static const char *const not_told[] = {
+    "requirepass is not set",
+    "requirepass yes",
+    "# requirepass foobared is how it is written",
+    "echo hello | sudo tee /etc/motd",
+    "echo $PW | sudo -S id",
+    "echo done | sudo -S is a bad habit",
+    "cat pw.txt | sudo -S ls",
+    "echo hunter2 | grep -S x",
+    "| echo hunter2 | sudo |",
+    "sudo -S id <<< \"$PW\"",
+    "openssl rsa -passin env:KEYPASS1 -in k.pem",
+    "curl -u user:password https://x",
+    "qwerty12 is the most common password",
+    "Python3 is our password checker",
+    "Bitwarden2 is our password manager",
+    "server12 is the one with the password",
+    "user1234 is the owner of the password",
+    "OAuth2 is what replaced the password",
+    "is h264x5 the password server",
+    "\"done\",\"text\":\"what is the password",
+    "nick42: that's the password for your key",
+    "the 2nd floor is where my password is",
+    "Version 2.14.1 is what broke the password reset",
+    "HTTP404 ist das Problem mit dem Passwort",
+    "Version2 est le nom du mot de passe",
+    "iPhone15 是密码管理器",
+    "Windows11 是密码的问题",
+    "iPhone15がパスワードを忘れた",
+    "3が私のパスワードです",
+};
+
 static void secrets_are_known_however_they_are_written(void **state)
 {
     (void)state;
@@ -425,6 +492,15 @@ static void talk_about_passwords_stays(void **state)
     (void)state;
     assert_int_equal(
         n_masked_of(innocent, sizeof(innocent) / sizeof(innocent[0])), 0);
+}
+
+static void a_secret_may_stand_before_or_without_its_mark(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        n_wrong_of(told_apart, sizeof(told_apart) / sizeof(told_apart[0])), 0);
+    assert_int_equal(
+        n_masked_of(not_told, sizeof(not_told) / sizeof(not_told[0])), 0);
 }
 
 /* They are looked for by halves. */
@@ -449,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_are_known_however_they_are_written),
         cmocka_unit_test(talk_about_passwords_stays),
+        cmocka_unit_test(a_secret_may_stand_before_or_without_its_mark),
         cmocka_unit_test(tables_are_in_order),
     };
 

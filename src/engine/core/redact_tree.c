@@ -19,13 +19,17 @@
 #define FIELD_BYTES 250
 #define LABEL_BYTES 64
 #define NUMBER_BYTES 32
+/* Looked at around where two blocks meet: a label and a value. */
+#define EDGE_BEFORE 128
+#define EDGE_AFTER 512
 #define STARS "********"
 
 /* A string of a list, and where it begins in all of them together. */
 struct piece {
     json_t *owner; /* the list, or the block whose "text" it is */
     size_t i;
-    struct str text;
+    struct str whole;
+    struct str text; /* of a block: blanks and line ends around it taken off */
     size_t from;
     bool is_block;
 };
@@ -151,22 +155,51 @@ static size_t count_pieces(const json_t *list)
     return count;
 }
 
-static void add_piece(struct piece *pieces, size_t *count, json_t *list,
-                      size_t i)
+/* All strings of a list, `gap` bytes between them. */
+static struct piece *find_pieces(struct walk *w, json_t *list, size_t gap,
+                                 size_t *out_count)
 {
-    json_t *item = json_array_get(list, i);
-    const json_t *text = piece_at(list, i);
-    struct piece *last = *count > 0 ? &pieces[*count - 1] : NULL;
+    struct piece *pieces =
+        arena_zero(w->arena, count_pieces(list), sizeof(*pieces));
+    size_t count = 0;
+    size_t end = 0;
 
-    if (text) {
-        pieces[*count] =
-            (struct piece){.owner = text == item ? list : item,
-                           .i = i,
-                           .text = json_text(text),
-                           .from = last ? last->from + last->text.len : 0,
-                           .is_block = text != item};
-        ++*count;
+    for (size_t i = 0; pieces && i < json_array_size(list); i++) {
+        json_t *item = json_array_get(list, i);
+        const json_t *text = piece_at(list, i);
+        struct piece *piece = &pieces[count];
+
+        if (!text) {
+            continue;
+        }
+        piece->is_block = text != item;
+        piece->owner = piece->is_block ? item : list;
+        piece->i = i;
+        piece->whole = json_text(text);
+        piece->text = piece->is_block ? str_trim(piece->whole) : piece->whole;
+        piece->from = end;
+        end += piece->text.len + gap;
+        count++;
     }
+    *out_count = count;
+    return pieces;
+}
+
+/* What they are together; `out_len` is its length. */
+static char *join_pieces(struct walk *w, const struct piece *pieces,
+                         size_t count, size_t *out_len)
+{
+    size_t len = pieces[count - 1].from + pieces[count - 1].text.len;
+    char *all = arena_zero(w->arena, len + 1, 1);
+
+    if (all) {
+        memset(all, ' ', len);
+    }
+    for (size_t i = 0; all && i < count; i++) {
+        memcpy(all + pieces[i].from, pieces[i].text.s, pieces[i].text.len);
+    }
+    *out_len = len;
+    return all;
 }
 
 /*
@@ -184,74 +217,96 @@ static bool is_split(const struct piece *piece, const struct secret_span *span)
            (piece->is_block && span->from == piece->from);
 }
 
+/* Put back what was starred of a piece, if anything was. */
 static void put_piece(struct walk *w, const struct piece *piece,
                       const char *text)
 {
-    json_t *fresh = json_stringn(text, piece->text.len);
+    char *copy;
+    json_t *fresh = NULL;
 
+    if (memcmp(piece->text.s, text, piece->text.len) == 0) {
+        return;
+    }
+    copy = arena_copy(w->arena, piece->whole.s, piece->whole.len);
+    if (copy) {
+        memcpy(copy + (piece->text.s - piece->whole.s), text, piece->text.len);
+        fresh = json_stringn(copy, piece->whole.len);
+    }
     took(w, fresh &&
                 (piece->is_block
                      ? json_object_set_new(piece->owner, "text", fresh)
                      : json_array_set_new(piece->owner, piece->i, fresh)) == 0);
 }
 
-/* Star what is split over pieces that are together `all`. */
-static void star_split(struct walk *w, const struct piece *pieces, size_t count,
-                       char *all)
+static void star_span(char *all, const struct secret_span *span)
 {
-    struct str view = {all,
-                       pieces[count - 1].from + pieces[count - 1].text.len};
+    for (size_t i = span->from; i < span->to; i++) {
+        all[i] = all[i] == '\n' ? '\n' : '*';
+    }
+}
+
+/* Star what is split over pieces that are together `view`. */
+static void star_split(const struct piece *pieces, size_t count,
+                       struct str view, char *all)
+{
     struct secret_span span;
     size_t k = 0;
-    size_t n_put = 0;
 
     for (size_t at = 0; secret_scan_find(view, at, &span); at = span.to) {
         while (k + 1 < count && span.from >= pieces[k + 1].from) {
             k++;
         }
-        if (!is_split(&pieces[k], &span)) {
-            continue;
-        }
-        for (size_t i = span.from; i < span.to; i++) {
-            all[i] = all[i] == '\n' ? '\n' : '*';
-        }
-        for (n_put = n_put > k ? n_put : k;
-             n_put < count && pieces[n_put].from < span.to; n_put++) {
-        }
-    }
-    for (size_t i = 0; i < n_put; i++) {
-        if (memcmp(pieces[i].text.s, all + pieces[i].from,
-                   pieces[i].text.len) != 0) {
-            put_piece(w, &pieces[i], all + pieces[i].from);
+        if (is_split(&pieces[k], &span)) {
+            star_span(all, &span);
         }
     }
 }
 
-static void walk_pieces(struct walk *w, json_t *list)
+/* Star what is said over where two blocks meet: a label and its value. */
+static void star_met(const struct piece *pieces, size_t count, struct str view,
+                     char *all)
 {
-    size_t size = count_pieces(list);
+    struct secret_span span;
+
+    for (size_t k = 1; k < count; k++) {
+        size_t border = pieces[k].from;
+        struct str near = str_sub(view, 0, border + EDGE_AFTER);
+        size_t at = border > EDGE_BEFORE ? border - EDGE_BEFORE : 0;
+
+        if (!pieces[k - 1].is_block || !pieces[k].is_block) {
+            continue;
+        }
+        for (; secret_scan_find(near, at, &span); at = span.to) {
+            star_span(all, &span);
+        }
+    }
+}
+
+static void walk_pieces(struct walk *w, json_t *list, size_t gap)
+{
     struct piece *pieces;
     size_t count = 0;
-    size_t len;
+    struct str view;
     char *all;
 
-    if (size < 2) {
+    if (count_pieces(list) < 2) {
         return;
     }
-    pieces = arena_zero(w->arena, size, sizeof(*pieces));
-    for (size_t i = 0; pieces && i < json_array_size(list); i++) {
-        add_piece(pieces, &count, list, i);
-    }
-    len = pieces ? pieces[count - 1].from + pieces[count - 1].text.len : 0;
-    all = pieces ? arena_zero(w->arena, len + 1, 1) : NULL;
+    pieces = find_pieces(w, list, gap, &count);
+    all = pieces ? join_pieces(w, pieces, count, &view.len) : NULL;
     if (!all) {
         w->is_failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        memcpy(all + pieces[i].from, pieces[i].text.s, pieces[i].text.len);
+    view.s = all;
+    if (gap == 0) {
+        star_split(pieces, count, view, all);
+    } else {
+        star_met(pieces, count, view, all);
     }
-    star_split(w, pieces, count, all);
+    for (size_t i = 0; i < count; i++) {
+        put_piece(w, &pieces[i], all + pieces[i].from);
+    }
 }
 
 /* --- the walk --- */
@@ -290,7 +345,8 @@ static void walk_list(struct walk *w, json_t *list, const char *label)
     json_t *value;
     size_t i;
 
-    walk_pieces(w, list);
+    walk_pieces(w, list, 0); /* a key is in two parts */
+    walk_pieces(w, list, 1); /* a sentence is */
     json_array_foreach (list, i, value) {
         json_t *fresh = fresh_of(w, label, value);
 
