@@ -91,28 +91,64 @@ static enum clew_status scan_shape(struct str text, bool *out_has_odd,
 #define ITEM_BYTES 96
 #define STRING_BYTES 96
 
+static size_t node_bytes(char c)
+{
+    switch (c) {
+    case ',':
+        return ITEM_BYTES;
+    case ':':
+        return PAIR_BYTES;
+    case '[':
+        return ARRAY_BYTES;
+    case '{':
+        return OBJECT_BYTES;
+    default:
+        return 0;
+    }
+}
+
+/* What the escape at `at` may stand for: mostly a quote, but "\u005b" is a
+ * bracket. */
+static size_t escape_bytes(struct str text, size_t at)
+{
+    struct str code = str_sub(text, at, at + 5);
+
+    return code.len == 5 && str_starts(code, STR("\\u00")) &&
+                   code.s[4] >= '2' && code.s[4] <= '7'
+               ? OBJECT_BYTES
+               : STRING_BYTES / 2;
+}
+
+/* Past the string that begins at `at`. What is JSON in it (arguments of tools)
+ * may be parsed, too: each mark in it counts, wherever it stands. */
+static size_t skip_string(struct str text, size_t at, size_t *bytes)
+{
+    bool is_json = at + 1 < text.len && strchr("[{\\ ", text.s[at + 1]);
+    size_t from = at++;
+
+    for (; at < text.len && text.s[at] != '"'; at++) {
+        char c = text.s[at];
+
+        if (c == '\\') {
+            *bytes += is_json ? escape_bytes(text, at) : 0;
+            at++;
+        } else if (is_json) {
+            *bytes += node_bytes(c);
+        }
+    }
+    *bytes += STRING_BYTES + (is_json ? ITEM_BYTES + at - from : 0);
+    return at;
+}
+
 size_t json_tree_bytes(struct str text)
 {
     size_t bytes = ITEM_BYTES + text.len; /* strings, and digits of numbers */
-    bool in_string = false;
 
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.s[i];
-
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-            bytes += STRING_BYTES;
-        } else if (c == ',') {
-            bytes += ITEM_BYTES;
-        } else if (c == ':') {
-            bytes += PAIR_BYTES;
-        } else if (c == '[') {
-            bytes += ARRAY_BYTES;
-        } else if (c == '{') {
-            bytes += OBJECT_BYTES;
+        if (text.s[i] == '"') {
+            i = skip_string(text, i, &bytes);
+        } else {
+            bytes += node_bytes(text.s[i]);
         }
     }
     return bytes;

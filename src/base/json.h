@@ -35,8 +35,9 @@ enum clew_status json_parse(struct str text, json_t **out_json,
 enum clew_status json_parse_values(struct str text, json_t **out_json,
                                    struct clew_error *err) CLEW_MUST_CHECK;
 
-/* What the tree of `text` takes at most, before it is parsed: a few bytes of
- * text may be a hundred times as many of nodes. */
+/* What the tree of `text` takes at most, with those of the strings in it that
+ * hold JSON themselves, before it is parsed: a few bytes of text may be a
+ * hundred times as many of nodes. */
 size_t json_tree_bytes(struct str text);
 
 /*

@@ -13,12 +13,14 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "engine/core/engine.h"
 #include "http/metrics.h"
 #include "http/presence.h"
+#include "http/room.h"
 #include "proxy/headers.h"
 #include "proxy/record.h"
 #include "proxy/target.h"
@@ -146,8 +148,7 @@ static void begin_record(struct call *call, enum canon_api api)
     (void)buf_append_str(&record->session, session.s && utf8_is_valid(session)
                                                ? session
                                                : STR(""));
-    (void)buf_append_str(&record->request, request->body);
-    if (buf_status(&record->request) != CLEW_OK ||
+    if (record_take_request(record, request->body) != CLEW_OK ||
         buf_status(&record->user_id) != CLEW_OK) {
         record_free(record);
         recorder_miss(call->proxy->recorder);
@@ -207,6 +208,35 @@ static bool wants_context(const struct call *call)
     return call->proxy->is_injecting;
 }
 
+/* What a call takes beside its body. */
+struct needs {
+    size_t kept;   /* the record's copy */
+    size_t parsed; /* to find where context goes */
+    size_t sent;   /* the copy with context, and the words asked with */
+};
+
+/*
+ * All of it is asked for before any is there. What is written to the record
+ * goes on counting until the call is over; then the recorder's queue has its
+ * own limit.
+ */
+static enum clew_status take_room(const struct call *call, struct needs *needs,
+                                  struct clew_error *err)
+{
+    struct str body = call->request->body;
+
+    *needs = (struct needs){0};
+    if (call->proxy->is_capturing) {
+        needs->kept = body.len;
+    }
+    if (wants_context(call)) {
+        needs->parsed = json_tree_bytes(body);
+        needs->sent = 2 * body.len;
+    }
+    return room_take(call->request->share,
+                     needs->kept + needs->parsed + needs->sent, err);
+}
+
 /* The body to send: the client's own, or with context in it. */
 static struct str body_of(struct call *call, enum canon_api api)
 {
@@ -254,10 +284,17 @@ static enum clew_status send_up(struct call *call, struct wire_answer *answer,
         return clew_fail(err, CLEW_NOT_FOUND, "there is no such upstream");
     }
     if (call->target.is_captured) {
+        struct needs needs;
+
+        status = take_room(call, &needs, err);
+        if (status != CLEW_OK) {
+            return status;
+        }
         begin_record(call, api);
         if (wants_context(call)) {
             up.body = body_of(call, api);
         }
+        room_give(request->share, needs.parsed);
     }
     status = headers_up(request, &headers, &up.n_headers, err);
     if (status != CLEW_OK) {

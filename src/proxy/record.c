@@ -39,6 +39,12 @@ void record_free(struct record *record)
     }
 }
 
+enum clew_status record_take_request(struct record *record, struct str body)
+{
+    record->tree_bytes = json_tree_bytes(body);
+    return buf_append_str(&record->request, body);
+}
+
 size_t record_size(const struct record *record)
 {
     return sizeof(*record) + record->user_id.cap + record->session.cap +
@@ -138,6 +144,7 @@ enum clew_status record_read(struct str bytes, struct record **out_record,
     record->is_packed = head.flags[1];
     record->is_whole = head.flags[2];
     record->is_cut = head.flags[3];
+    record->tree_bytes = json_tree_bytes(buf_str(&record->request));
     record->id = head.id;
     record->chat_id = head.chat_id;
     *out_record = record;

@@ -42,12 +42,16 @@ struct record {
      * calls next says it again */
     char client[CALLER_NAME_BYTES + 1];
     struct buf request;  /* body as the client sent it */
+    size_t tree_bytes;   /* what it is when parsed, at most */
     struct buf reply;    /* body as the upstream sent it */
     struct record *next; /* of a queue */
 };
 
 struct record *record_new(void);
 void record_free(struct record *record);
+/* Keep the client's body. */
+enum clew_status record_take_request(struct record *record,
+                                     struct str body) CLEW_MUST_CHECK;
 /* Bytes it holds. */
 size_t record_size(const struct record *record);
 

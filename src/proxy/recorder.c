@@ -24,9 +24,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Records linked in one transaction, and their bytes: large ones go alone. */
+/* Records linked in one transaction, their bytes and what they are parsed to:
+ * large ones go alone. */
 #define BATCH 64
 #define BATCH_BYTES (16u * 1024 * 1024)
+#define BATCH_TREE_BYTES (2 * BATCH_BYTES)
 /* How long the first record of a batch waits for others: one commit costs the
  * calls under way more than this delay costs anyone. */
 #define GATHER_MS 10
@@ -166,6 +168,7 @@ struct batch {
     int64_t numbers[BATCH]; /* of spool files; 0 = from memory */
     size_t count;
     size_t n_bytes;
+    size_t n_tree_bytes;
 };
 
 static bool fits(const struct recorder *r, const struct batch *batch,
@@ -176,7 +179,8 @@ static bool fits(const struct recorder *r, const struct batch *batch,
     return batch->count == 0 ||
            (batch->count < limit &&
             record->tenant == batch->records[0]->tenant &&
-            batch->n_bytes + record_size(record) <= BATCH_BYTES);
+            batch->n_bytes + record_size(record) <= BATCH_BYTES &&
+            batch->n_tree_bytes + record->tree_bytes <= BATCH_TREE_BYTES);
 }
 
 static void add(struct batch *batch, struct record *record, int64_t number)
@@ -184,6 +188,7 @@ static void add(struct batch *batch, struct record *record, int64_t number)
     batch->numbers[batch->count] = number;
     batch->records[batch->count++] = record;
     batch->n_bytes += record_size(record);
+    batch->n_tree_bytes += record->tree_bytes;
 }
 
 /* The oldest file is none that can be stored: the others must not wait for it.
@@ -246,6 +251,7 @@ static void take_batch(struct recorder *r, struct batch *batch)
 {
     batch->count = 0;
     batch->n_bytes = 0;
+    batch->n_tree_bytes = 0;
     if (r->head) { /* older than whatever is in the spool */
         while (r->head && fits(r, batch, r->head)) {
             add(batch, pop(r), 0);

@@ -277,6 +277,41 @@ describe("those who never finish", () => {
     });
   });
 
+  test("nor do copies in the proxy and arguments in strings", { timeout: 600_000 }, async (t) => {
+    const upstream = await startUpstream();
+    const server = await startServer({ args: ["--set", "limits.bodies_bytes=32M", "--set",
+      "proxy.inject=true", "--set", "proxy.queue_bytes=16M", "--upstream", `anthropic=${upstream.url}`] });
+    t.after(async () => {
+      await server.stop();
+      await upstream.stop();
+    });
+    const memory = (name) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(
+      fs.readFileSync(`/proc/${server.child.pid}/status`, "utf8"))[1]) / 1024;
+    const idle = memory("VmRSS");
+    const ask = { type: "text", text: "where do I live?" };
+    const call = (content) => ({ model: "m", max_tokens: 1, messages: [{ role: "user", content }] });
+    const turn = (input) => ({ user_id: "u", role: "assistant",
+      content: [{ type: "tool_use", id: "1", name: "f", input }] });
+    const bodies = [["/v1/messages", call(`where do I live? ${"a b ".repeat(1 << 18)}`)],
+      ["/v1/messages", call([ask, ...Array.from({ length: 50_000 }, () => ({}))])],
+      ["/api/v1/turns", turn(`{"x":[${"[],".repeat(40_000)}0]}`)]];
+    for (const [path, body] of bodies) {
+      const packed = zlib.gzipSync(JSON.stringify(body));
+      const answers = await Promise.all(Array.from({ length: 48 }, async () => {
+        const answer = await fetch(server.url + path, { method: "POST", body: packed,
+          headers: { "content-type": "application/json", "content-encoding": "gzip" } });
+        const text = await answer.text();
+        if (answer.status === 503) assert.equal(JSON.parse(text).error.code, "BUSY");
+        else assert.ok(answer.ok, text.slice(0, 200));
+        return answer.status;
+      }));
+      assert.ok(answers.some((status) => status < 300), `${path}: one at a time has room`);
+      await until("all is given back", async () => await metric(server, "clew_http_body_bytes") === 0);
+    }
+    const most = memory("VmHWM") - idle;
+    assert.ok(most < 4 * 32, `${most} MB`);
+  });
+
   test("a slow but steady upload among a crowd arrives", { timeout: 600_000 }, async (t) => {
     const server = await startServer({ args: ["--set", "server.max_connections=16"] });
     t.after(() => server.stop());
