@@ -3,8 +3,10 @@
 #include "support/one_talk.h"
 #include "support/test.h"
 
+#include "engine/core/action.h"
 #include "engine/proof/export.h"
 #include "engine/proof/export_kinds.h"
+#include "engine/proof/restore.h"
 
 #include <stdio.h>
 
@@ -104,6 +106,107 @@ static void half_of_it_is_no_success(void **state)
     (void)fclose(file);
 }
 
+/* --- every kind of action --- */
+
+/* What an action may hold, whatever its kind says of it. */
+static const char *const details[] = {
+    "{}",
+    "{\"by\":\"rules\"}",
+    "{\"a\":[1,-2.50,1e3,9007199254740993,true,null,\"\\u00e9\\n\"]}",
+    "{\"text\":\"Zebulon \xF0\x9F\xAA\xB4\",\"ids\":[]}",
+};
+
+static void add_kind(struct store_tx *tx, const char *kind, size_t n)
+{
+    struct clew_error err = {0};
+    struct uuid some = uuid_derive(WORLD_NOW, &(struct uuid){{1}}, kind, n);
+    struct uuid other = uuid_derive(WORLD_NOW, &some, kind, n);
+
+    for (size_t i = 0; i < 4 * sizeof(details) / sizeof(details[0]); i++) {
+        struct action_new action = {.kind = kind,
+                                    .subject = i & 1 ? &some : NULL,
+                                    .made = i & 2 ? &other : NULL,
+                                    .at_ms = WORLD_NOW + (int64_t)(7 * i)};
+
+        assert_int_equal(
+            json_parse(str_of(details[i / 4]), &action.detail, &err), CLEW_OK);
+        assert_int_equal(action_add(tx, &action, &err), CLEW_OK);
+    }
+}
+
+static enum clew_status add_kinds(struct store_tx *tx, void *arg,
+                                  struct clew_error *err)
+{
+    (void)arg;
+    (void)err;
+    for (size_t i = 0; i < ACTION_KINDS; i++) {
+        add_kind(tx, action_kinds[i], i);
+    }
+    return CLEW_OK;
+}
+
+/* The rows of an export, without its head and end. */
+static json_t *lines_of(struct str text)
+{
+    json_t *lines = json_array();
+    struct str line;
+
+    while (str_split(&text, '\n', &line)) {
+        json_t *json = NULL;
+
+        if (line.len > 0 && !str_starts(line, STR("{\"type\":\"export\"")) &&
+            !str_starts(line, STR("{\"type\":\"end\""))) {
+            assert_int_equal(json_parse(line, &json, NULL), CLEW_OK);
+            assert_int_equal(json_array_append_new(lines, json), 0);
+        }
+    }
+    return lines;
+}
+
+static json_t *actions_of(const json_t *lines)
+{
+    json_t *actions = json_array();
+    json_t *line;
+    size_t i;
+
+    json_array_foreach (lines, i, line) {
+        if (str_eq(json_text_at(line, "type"), STR("action"))) {
+            assert_int_equal(json_array_append(actions, line), 0);
+        }
+    }
+    return actions;
+}
+
+static void every_kind_of_action_comes_back_field_by_field(void **state)
+{
+    struct restore_report report;
+    struct clew_error err = {0};
+    json_t *lines;
+    json_t *before;
+    json_t *after;
+
+    (void)state;
+    assert_int_equal(store_write(talk.world.engine.store, &talk.world.scope,
+                                 add_kinds, NULL, &err),
+                     CLEW_OK);
+    lines = lines_of(export_of(&talk.world.scope));
+    before = actions_of(lines);
+    assert_int_equal(json_array_size(before),
+                     ACTION_KINDS * 4 * sizeof(details) / sizeof(details[0]));
+    assert_int_equal(
+        restore_rows(&talk.world.engine, &talk.world.other, &talk.world.arena,
+                     &(struct restore_input){.lines = lines}, &report, &err),
+        CLEW_OK);
+    json_decref(lines);
+    lines = lines_of(export_of(&talk.world.other));
+    after = actions_of(lines);
+    assert_int_equal(json_array_size(after), json_array_size(before));
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    json_decref(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +215,9 @@ int main(void)
             close_talk),
         cmocka_unit_test_setup_teardown(each_line_is_an_object_of_a_known_type,
                                         open_talk, close_talk),
+        cmocka_unit_test_setup_teardown(
+            every_kind_of_action_comes_back_field_by_field, open_talk,
+            close_talk),
         cmocka_unit_test_setup_teardown(half_of_it_is_no_success, open_talk,
                                         close_talk),
     };

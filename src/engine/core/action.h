@@ -58,8 +58,9 @@ struct engine;
 #define ACTION_TUNING_REVERT "tuning.revert"
 #define ACTION_UNDO "undo"
 #define ACTION_USER_PATCH "user.patch"
-/* How many kinds there are. */
+/* How many kinds there are, and all of them. */
 #define ACTION_KINDS 25
+extern const char *const action_kinds[ACTION_KINDS];
 
 struct action {
     int64_t seq; /* its place in the log */
