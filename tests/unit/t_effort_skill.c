@@ -411,6 +411,20 @@ static void damaged_fields_are_left_alone(void **state)
     assert_null(skill_use_offered(&talk.world.arena, STR("x"), 0).s);
 }
 
+/* As a person writes it, or a note that is made a skill later. */
+static void a_skill_without_fields_can_be_used(void **state)
+{
+    struct str none = {NULL, 0};
+    struct str used = skill_use_add(&talk.world.arena, none, 1, true, 0);
+
+    (void)state;
+    assert_true(str_find(used, STR("\"uses\":1,\"successes\":1"), 0) !=
+                SIZE_MAX);
+    assert_true(str_find(used, STR("\"confidence\":0.55"), 0) != SIZE_MAX);
+    assert_non_null(skill_use_offered(&talk.world.arena, STR(""), 0).s);
+    assert_non_null(skill_use_take_back(&talk.world.arena, none, true).s);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_read_talk, close_talk)
 
@@ -428,6 +442,7 @@ int main(void)
         TEST(a_skill_follows_its_outcomes_and_fades_when_idle),
         TEST(forgetting_a_chat_takes_its_words_out_of_the_skill),
         TEST(damaged_fields_are_left_alone),
+        TEST(a_skill_without_fields_can_be_used),
     };
 
     return WORLD_EACH(tests);

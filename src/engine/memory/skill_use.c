@@ -53,6 +53,12 @@ static json_t *object_of(struct str fields)
     return json;
 }
 
+/* The fields to be changed: a skill that a person wrote has none yet. */
+static json_t *begun(struct str fields)
+{
+    return fields.len > 0 ? object_of(fields) : json_object();
+}
+
 static bool add_uses(json_t *fields, size_t n, bool has_worked, int64_t now_ms)
 {
     double initial =
@@ -73,7 +79,7 @@ static bool add_uses(json_t *fields, size_t n, bool has_worked, int64_t now_ms)
 struct str skill_use_add(struct arena *arena, struct str fields, size_t n,
                          bool has_worked, int64_t now_ms)
 {
-    json_t *json = object_of(fields);
+    json_t *json = begun(fields);
 
     return text_of(arena, json, json && add_uses(json, n, has_worked, now_ms));
 }
@@ -81,7 +87,7 @@ struct str skill_use_add(struct arena *arena, struct str fields, size_t n,
 struct str skill_use_take_back(struct arena *arena, struct str fields,
                                bool has_worked)
 {
-    json_t *json = object_of(fields);
+    json_t *json = begun(fields);
     int64_t uses = count_of(json, "uses");
     int64_t successes = count_of(json, "successes");
     double initial = real_of(json, "initial_confidence", 0);
@@ -99,7 +105,7 @@ struct str skill_use_take_back(struct arena *arena, struct str fields,
 struct str skill_use_offered(struct arena *arena, struct str fields,
                              int64_t now_ms)
 {
-    json_t *json = object_of(fields);
+    json_t *json = begun(fields);
 
     return text_of(
         arena, json,

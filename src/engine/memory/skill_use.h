@@ -20,8 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fields after `n` more uses that all worked, or did not. s == NULL if
- * memory ran out or the fields are no object. */
+/* The fields after `n` more uses that all worked, or did not. A skill without
+ * fields begins with no confidence. s == NULL if memory ran out or the fields
+ * are no object. */
 struct str skill_use_add(struct arena *arena, struct str fields, size_t n,
                          bool has_worked, int64_t now_ms);
 /* One that was counted so did not end so after all. */
