@@ -57,6 +57,16 @@ static void options_come_in_every_usual_form(void **state)
     assert_string_equal(err.field, "limit");
 }
 
+static void a_path_may_be_any_bytes(void **state)
+{
+    struct args args;
+
+    (void)state;
+    assert_int_equal(args_parse(own, WORDS("--data=a\xff"), &args, NULL),
+                     CLEW_OK);
+    assert_string_equal(args_str(&args, "data"), "a\xff");
+}
+
 static void a_single_dash_is_an_operand(void **state)
 {
     struct args args;
@@ -75,6 +85,8 @@ static void what_is_not_understood_is_named(void **state)
                  {"-x", "-x"},
                  {"--explain=1", "no value"},
                  {"--limit", "needs a value"},
+                 {"--kind=a\xff", "--kind must be valid UTF-8"},
+                 {"--tenant=\xc3", "--tenant must be valid UTF-8"},
                  {"--=x", "unknown option"}};
 
     (void)state;
@@ -235,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_come_in_every_usual_form),
+        cmocka_unit_test(a_path_may_be_any_bytes),
         cmocka_unit_test(a_single_dash_is_an_operand),
         cmocka_unit_test(what_is_not_understood_is_named),
         cmocka_unit_test(options_set_their_configuration_key),

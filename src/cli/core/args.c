@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/near.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -94,6 +95,13 @@ static enum clew_status unknown(const struct arg_option *own, const char *word,
                            meant);
 }
 
+/* Paths may hold any bytes; all else goes into JSON or is shown. */
+static bool is_path(const struct arg_option *option)
+{
+    return strcmp(option->value, "FILE") == 0 ||
+           strcmp(option->value, "DIR") == 0;
+}
+
 /* One option at argv[*at], which moves to its last word. */
 static enum clew_status read_option(const struct arg_option *own, int argc,
                                     char *const *argv, int *at,
@@ -117,6 +125,10 @@ static enum clew_status read_option(const struct arg_option *own, int argc,
         }
         ++*at;
         value = argv[*at];
+    }
+    if (value && !is_path(option) && !utf8_is_valid(str_of(value))) {
+        return clew_fail_field(err, option->name, "--%s must be valid UTF-8",
+                               option->name);
     }
     if (out->n_given == ARGS_MAX) {
         return clew_fail(err, CLEW_TOO_LARGE, "too many options");
