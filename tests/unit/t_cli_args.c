@@ -86,7 +86,8 @@ static void what_is_not_understood_is_named(void **state)
                  {"--explain=1", "no value"},
                  {"--limit", "needs a value"},
                  {"--kind=a\xff", "--kind must be valid UTF-8"},
-                 {"--tenant=\xc3", "--tenant must be valid UTF-8"},
+                 {"--tenant=\xc3", "--tenant needs a tenant's name"},
+                 {"--tenant=", "--tenant needs a tenant's name"},
                  {"--=x", "unknown option"}};
 
     (void)state;

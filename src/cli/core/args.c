@@ -5,6 +5,7 @@
 #include "cli/core/args.h"
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/near.h"
 #include "base/utf8.h"
 
@@ -102,6 +103,34 @@ static bool is_path(const struct arg_option *option)
            strcmp(option->value, "DIR") == 0;
 }
 
+/* What names somebody, and what it is called. `--user "$UNSET"` must neither
+ * mean everybody nor somebody. */
+static const char *called(const struct arg_option *option)
+{
+    return strcmp(option->name, "user") == 0     ? "user's id"
+           : strcmp(option->name, "tenant") == 0 ? "tenant's name"
+                                                 : NULL;
+}
+
+static enum clew_status check_value(const struct arg_option *option,
+                                    const char *value, struct clew_error *err)
+{
+    const char *what = called(option);
+    size_t len = strlen(value);
+    bool is_text = utf8_is_valid(str_of(value));
+
+    if (what && (!is_text || len == 0 || len > LIMIT_NAME_BYTES)) {
+        return clew_fail_field(err, option->name,
+                               "--%s needs a %s: 1 to %d bytes of UTF-8",
+                               option->name, what, LIMIT_NAME_BYTES);
+    }
+    if (!is_text && !is_path(option)) {
+        return clew_fail_field(err, option->name, "--%s must be valid UTF-8",
+                               option->name);
+    }
+    return CLEW_OK;
+}
+
 /* One option at argv[*at], which moves to its last word. */
 static enum clew_status read_option(const struct arg_option *own, int argc,
                                     char *const *argv, int *at,
@@ -126,9 +155,8 @@ static enum clew_status read_option(const struct arg_option *own, int argc,
         ++*at;
         value = argv[*at];
     }
-    if (value && !is_path(option) && !utf8_is_valid(str_of(value))) {
-        return clew_fail_field(err, option->name, "--%s must be valid UTF-8",
-                               option->name);
+    if (value && check_value(option, value, err) != CLEW_OK) {
+        return CLEW_INVALID;
     }
     if (out->n_given == ARGS_MAX) {
         return clew_fail(err, CLEW_TOO_LARGE, "too many options");
