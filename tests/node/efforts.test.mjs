@@ -54,6 +54,20 @@ onEachBackend("efforts", (open) => {
     }
   });
 
+  test("a skill that a person wrote is rated, also by many at once", async () => {
+    const server = (await open()).api();
+    const { id } = isOk(await server.post("/api/v1/memories", { user_id: "ada",
+      type: "skill", summary: "To deploy, run make ship and watch the log." }), 201);
+    const rate = (body) => server.post(`/api/v1/memories/${id}/outcome`, body);
+    for (const body of [{}, { worked: "yes" }, { worked: 1 }]) {
+      isError(await rate(body), 400, undefined, "worked");
+    }
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => rate({ worked: i % 2 > 0 })));
+    answers.forEach((answer) => isOk(answer));
+    const { fields } = isOk(await server.get(`/api/v1/memories/${id}`));
+    assert.deepEqual([fields.uses, fields.successes], [8, 4]);
+  });
+
   test("the 401 error is resolved with the notice people see", async () => {
     const server = (await open()).api();
     const { chat, notices, last } = await talk(server, [
