@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-/* Lower case; a blank stands for all that may stand between two words. */
+/* Lower case; a blank, which is never second, stands for all that may stand
+ * between two words. */
 static const char *const marks[] = {
     "ignore all previous",  "ignore previous instructions",
     "ignore the above",     "disregard all previous",
@@ -71,18 +72,47 @@ static bool mark_stands(struct str text, size_t at, const char *mark)
     return true;
 }
 
+/* Of each character that a mark begins with, in either case, the characters
+ * that go on with it: bit c & 31, the same for both cases of a letter. */
+static void note_beginnings(uint32_t next_of[256])
+{
+    for (size_t k = 0; k < N_MARKS; k++) {
+        unsigned char first = (unsigned char)marks[k][0];
+        uint32_t next = 1u << (marks[k][1] & 31);
+
+        next_of[first] |= next;
+        if (first >= 'a' && first <= 'z') {
+            next_of[first & ~0x20] |= next;
+        }
+    }
+}
+
+/* Two characters tell nearly every place where no mark can stand, but for what
+ * has no width between them: every hit of a recall is looked at. */
+static bool may_stand(struct str text, size_t at, const uint32_t next_of[256])
+{
+    uint32_t wanted = next_of[(unsigned char)text.s[at]];
+    unsigned char next;
+
+    if (!wanted || at + 1 == text.len) {
+        return false;
+    }
+    next = (unsigned char)text.s[at + 1];
+    return next < 0x20 || next >= 0x7f || wanted >> (next & 31) & 1;
+}
+
 bool memory_reads_like_instruction(struct str text)
 {
-    bool begins[256] = {false};
+    uint32_t next_of[256] = {0};
 
-    for (size_t k = 0; k < N_MARKS; k++) {
-        begins[(unsigned char)marks[k][0]] = true;
-    }
+    note_beginnings(next_of);
     for (size_t i = 0; i < text.len; i++) { /* one pass for all of them */
-        char first = lower(text.s[i]);
-
-        for (size_t k = 0; begins[(unsigned char)first] && k < N_MARKS; k++) {
-            if (marks[k][0] == first && mark_stands(text, i, marks[k])) {
+        if (!may_stand(text, i, next_of)) {
+            continue;
+        }
+        for (size_t k = 0; k < N_MARKS; k++) {
+            if (marks[k][0] == lower(text.s[i]) &&
+                mark_stands(text, i, marks[k])) {
                 return true;
             }
         }
