@@ -19,9 +19,9 @@ static const struct {
     ops_fn get;
 } kinds[] = {
     /* best first */
-    {"avx512", vec_ops_avx512},   {"avx2", vec_ops_avx2},
-    {"dotprod", vec_ops_dotprod}, {"neon", vec_ops_neon},
-    {"scalar", vec_ops_scalar},
+    {"avx512", vec_ops_avx512}, {"vnni", vec_ops_vnni},
+    {"avx2", vec_ops_avx2},     {"dotprod", vec_ops_dotprod},
+    {"neon", vec_ops_neon},     {"scalar", vec_ops_scalar},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -11,7 +11,7 @@
  * plane.
  * The scalar kernels are the truth; the others give exactly the same integers,
  * for every dimension (tails are handled inside). CLEW_CPU=scalar|neon|dotprod|
- * avx2|avx512 overrides the choice.
+ * avx2|vnni|avx512 overrides the choice.
  * Thread-safety: pure functions; the choice is made once.
  */
 #ifndef VEC_VEC_H

@@ -14,6 +14,7 @@ const struct vec_ops *vec_ops_scalar(void);
 const struct vec_ops *vec_ops_neon(void);
 const struct vec_ops *vec_ops_dotprod(void);
 const struct vec_ops *vec_ops_avx2(void);
+const struct vec_ops *vec_ops_vnni(void);
 const struct vec_ops *vec_ops_avx512(void);
 
 #endif

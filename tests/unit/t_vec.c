@@ -13,7 +13,8 @@
 #define MAX_DIM 2049
 #define N_ROWS 7
 
-static const char *const names[] = {"neon", "dotprod", "avx2", "avx512"};
+static const char *const names[] = {"neon", "dotprod", "avx2", "vnni",
+                                    "avx512"};
 
 static void each_kernel_equals_scalar_at_every_dimension(void **state)
 {
