@@ -294,18 +294,53 @@ __attribute__((target(VNNI))) static uint64_t near_of_eight(__m512i sums[4],
     return _mm512_cmple_epu64_mask(sums[0], bound);
 }
 
-/* count_words() of a whole register. */
-__attribute__((target(VNNI))) static __m512i vnni_count_words(__m512i v)
+/* count_bytes() of a whole register. */
+__attribute__((target(VNNI))) static __m512i vnni_count_bytes(__m512i v)
 {
     const __m512i table = _mm512_broadcast_i32x4(
         _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i low = _mm512_set1_epi8(0x0f);
     __m512i high = _mm512_and_si512(_mm512_srli_epi16(v, 4), low);
 
-    return _mm512_sad_epu8(
-        _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)),
-                        _mm512_shuffle_epi8(table, high)),
-        _mm512_setzero_si512());
+    return _mm512_add_epi8(_mm512_shuffle_epi8(table, _mm512_and_si512(v, low)),
+                           _mm512_shuffle_epi8(table, high));
+}
+
+/* scan_bits() of two rows of 256 dimensions, as avx2_count_row(). */
+__attribute__((target(VNNI))) static void
+vnni_count_two(const __m512i planes[VEC_PLANES], const uint64_t *rows,
+               int32_t out[2])
+{
+    const __m512i bits = _mm512_loadu_si512(rows);
+    __m512i sum = _mm512_sub_epi8(
+        _mm512_set1_epi8(8),
+        vnni_count_bytes(_mm512_and_si512(planes[VEC_PLANES - 1], bits)));
+
+    for (size_t p = VEC_PLANES - 1; p-- > 0;) {
+        sum = _mm512_add_epi8(
+            _mm512_add_epi8(sum, sum),
+            vnni_count_bytes(_mm512_and_si512(planes[p], bits)));
+    }
+    sum = _mm512_sad_epu8(sum, _mm512_setzero_si512());
+    out[0] = sum_epi32(_mm512_castsi512_si256(sum)) - 64 * 32;
+    out[1] = sum_epi32(_mm512_extracti64x4_epi64(sum, 1)) - 64 * 32;
+}
+
+__attribute__((target(VNNI))) static void
+vnni_scan_bits(const uint64_t *planes, const uint64_t *rows, size_t n_rows,
+               size_t words, int32_t *out)
+{
+    __m512i twice[VEC_PLANES];
+    size_t i = 0;
+
+    for (size_t p = 0; words == 4 && p < VEC_PLANES; p++) {
+        twice[p] = _mm512_broadcast_i64x4(
+            _mm256_loadu_si256((const __m256i *)(planes + p * words)));
+    }
+    for (; words == 4 && i + 2 <= n_rows; i += 2) {
+        vnni_count_two(twice, rows + i * words, out + i);
+    }
+    avx2_scan_bits(planes, rows + i * words, n_rows - i, words, out + i);
 }
 
 __attribute__((target(VNNI))) static uint64_t
@@ -316,7 +351,9 @@ vnni_near_256(__m512i query, const uint64_t *rows, __m512i bound)
     for (size_t i = 0; i < 4; i++) {
         __m512i bits = _mm512_loadu_si512(rows + 8 * i);
 
-        sums[i] = vnni_count_words(_mm512_xor_si512(query, bits));
+        sums[i] =
+            _mm512_sad_epu8(vnni_count_bytes(_mm512_xor_si512(query, bits)),
+                            _mm512_setzero_si512());
     }
     return near_of_eight(sums, bound);
 }
@@ -440,7 +477,7 @@ avx512_scan_signs(const uint64_t *query, const uint64_t *rows, size_t n_rows,
 static const struct vec_ops avx2 = {"avx2", avx2_dot_i8, avx2_scan_i8,
                                     avx2_scan_bits, avx2_scan_signs};
 static const struct vec_ops vnni = {"vnni", vnni_dot_i8, vnni_scan_i8,
-                                    avx2_scan_bits, vnni_scan_signs};
+                                    vnni_scan_bits, vnni_scan_signs};
 static const struct vec_ops avx512 = {"avx512", vnni_dot_i8, vnni_scan_i8,
                                       avx512_scan_bits, avx512_scan_signs};
 
