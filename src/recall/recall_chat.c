@@ -22,23 +22,22 @@ struct chat_sum {
     double best[N_BEST];
     size_t n_turns;
     size_t item; /* its best turn */
-    bool is_used;
-    float *tf; /* per term */
+    float *tf;   /* per term */
 };
 
-static struct chat_sum *chat_sum_of(struct chat_sum *table, size_t cap,
-                                    const struct uuid *id)
+/* Where it is noted which of the chats this is, from 1 on; 0: none yet. */
+static uint32_t *place_of(const struct population *pop, const struct uuid *id)
 {
     uint64_t hash;
     size_t i;
 
     memcpy(&hash, id->b + 8, sizeof(hash)); /* the random half */
     hash ^= (uint64_t)id->b[5] << 8 | id->b[6];
-    i = (size_t)(hash * 0x9e3779b97f4a7c15ull >> 32) & (cap - 1);
-    while (table[i].is_used && !uuid_eq(&table[i].id, id)) {
-        i = (i + 1) & (cap - 1);
+    i = (size_t)(hash * 0x9e3779b97f4a7c15ull >> 32) & (pop->cap_places - 1);
+    while (pop->places[i] && !uuid_eq(&pop->chats[pop->places[i] - 1].id, id)) {
+        i = (i + 1) & (pop->cap_places - 1);
     }
-    return &table[i];
+    return &pop->places[i];
 }
 
 /* Of equally good turns the newer speaks for the chat, as in the answer. */
@@ -77,17 +76,17 @@ static void add_turn(struct population *pop, struct chat_sum *chat, size_t item)
 }
 
 /* Words of all turns at hand, candidates or not. */
-static void add_words(struct population *pop, struct chat_sum *table,
-                      size_t cap)
+static void add_words(struct population *pop)
 {
     for (size_t i = 0; i < pop->n_slots; i++) {
         const struct slot *slot = &pop->slots[i];
         const struct segment *s = pop->slices[slot->slice].segment;
         const struct segment_chat *chat = segment_chat_of(s, slot->doc);
-        struct chat_sum *sum = chat ? chat_sum_of(table, cap, &chat->id) : NULL;
+        uint32_t place = chat ? *place_of(pop, &chat->id) : 0;
 
-        for (size_t t = 0; sum && sum->is_used && t < pop->n_terms; t++) {
-            sum->tf[t] += (float)pop->tf2[i * pop->n_terms + t] / 2;
+        for (size_t t = 0; place && t < pop->n_terms; t++) {
+            pop->chats[place - 1].tf[t] +=
+                (float)pop->tf2[i * pop->n_terms + t] / 2;
         }
     }
 }
@@ -127,18 +126,22 @@ enum clew_status recall_gather(struct population *pop, struct clew_error *err)
     while (cap < pop->n_items * 2) {
         cap *= 2;
     }
-    pop->chats = arena_zero(pop->arena, cap, sizeof(*pop->chats));
-    pop->cap_chats = cap;
-    if (!pop->chats) {
+    pop->places = arena_zero(pop->arena, cap, sizeof(*pop->places));
+    pop->cap_places = cap;
+    pop->chats =
+        arena_alloc(pop->arena, (pop->n_items + 1) * sizeof(*pop->chats));
+    if (!pop->places || !pop->chats) {
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < pop->n_items; i++) {
-        struct chat_sum *chat =
-            chat_sum_of(pop->chats, cap, &pop->items[i].chat);
+        uint32_t *place = place_of(pop, &pop->items[i].chat);
 
-        chat->is_used = true;
-        chat->id = pop->items[i].chat;
-        add_turn(pop, chat, i);
+        if (!*place) {
+            pop->chats[pop->n_chats] =
+                (struct chat_sum){.id = pop->items[i].chat};
+            *place = ++pop->n_chats;
+        }
+        add_turn(pop, &pop->chats[*place - 1], i);
     }
     return CLEW_OK;
 }
@@ -149,7 +152,8 @@ void recall_lean(struct population *pop)
         struct recall_item *item = &pop->items[i];
         struct recall_parts *parts = &item->parts;
         const struct chat_sum *chat =
-            chat_sum_of(pop->chats, pop->cap_chats, &item->chat);
+            &pop->chats[*place_of(pop, &item->chat) - 1];
+        const double mean = mean_of(chat);
         const float rest = (float)(1 - LEAN);
 
         parts->lexical *= rest;
@@ -158,8 +162,8 @@ void recall_lean(struct population *pop)
         parts->window *= rest;
         parts->time *= rest;
         parts->prior *= rest;
-        parts->chat = (float)(LEAN * mean_of(chat));
-        item->score = (1 - LEAN) * item->score + LEAN * mean_of(chat);
+        parts->chat = (float)(LEAN * mean);
+        item->score = (1 - LEAN) * item->score + LEAN * mean;
     }
 }
 
@@ -168,35 +172,30 @@ enum clew_status recall_chats(struct population *pop,
                               struct clew_error *err)
 {
     struct recall_item *items =
-        arena_zero(pop->arena, pop->n_items + 1, sizeof(*items));
-    size_t n = 0;
+        arena_zero(pop->arena, pop->n_chats + 1, sizeof(*items));
 
     if (!items) {
         return clew_no_memory(err);
     }
-    for (size_t i = 0; i < pop->cap_chats; i++) {
+    for (size_t i = 0; i < pop->n_chats; i++) {
         struct chat_sum *chat = &pop->chats[i];
 
-        if (chat->is_used) {
-            chat->tf = arena_zero(pop->arena, pop->n_terms + 1, sizeof(float));
-            if (!chat->tf) {
-                return clew_no_memory(err);
-            }
+        chat->tf = arena_zero(pop->arena, pop->n_terms + 1, sizeof(float));
+        if (!chat->tf) {
+            return clew_no_memory(err);
         }
     }
-    add_words(pop, pop->chats, pop->cap_chats);
-    for (size_t i = 0; i < pop->cap_chats; i++) {
+    add_words(pop);
+    for (size_t i = 0; i < pop->n_chats; i++) {
         const struct chat_sum *chat = &pop->chats[i];
 
-        if (chat->is_used) {
-            items[n] = pop->items[chat->item];
-            items[n].kind = RECALL_CHAT;
-            items[n].best_turn = items[n].id;
-            items[n].id = chat->id;
-            items[n++].score = score_of(pop, chat);
-        }
+        items[i] = pop->items[chat->item];
+        items[i].kind = RECALL_CHAT;
+        items[i].best_turn = items[i].id;
+        items[i].id = chat->id;
+        items[i].score = score_of(pop, chat);
     }
     *out_items = items;
-    *out_count = n;
+    *out_count = pop->n_chats;
     return CLEW_OK;
 }

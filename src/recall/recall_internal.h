@@ -141,8 +141,10 @@ struct population {
     size_t n_runs;
     struct recall_item *items;
     size_t n_items;
-    struct chat_sum *chats; /* a hash table by id, of recall_chat.c */
-    size_t cap_chats;
+    struct chat_sum *chats; /* of recall_chat.c */
+    uint32_t n_chats;
+    uint32_t *places; /* a hash table by id: which of them, from 1 on */
+    size_t cap_places;
 };
 
 /* recall_pop.c */

@@ -157,7 +157,7 @@ static enum clew_status make_slots(struct population *pop,
         n += (size_t)__builtin_popcountll(pop->marks[w]);
     }
     pop->n_slots = n;
-    pop->slots = arena_zero(pop->arena, n + 1, sizeof(*pop->slots));
+    pop->slots = arena_alloc(pop->arena, (n + 1) * sizeof(*pop->slots));
     pop->tf2 = arena_zero(pop->arena, n + 1, pop->n_terms + 1);
     pop->gives = arena_zero(pop->arena, (n + 1) * (pop->n_terms + 1),
                             sizeof(*pop->gives));
@@ -173,17 +173,19 @@ static void fill_slots(struct population *pop)
     FOR_EACH_MARK(pop, pop->marks, position)
     {
         const struct segment *s;
+        uint32_t doc;
 
         slice = slice_from(pop, slice, position);
         s = pop->slices[slice].segment;
-        slot->slice = (uint32_t)slice;
-        slot->doc = doc_at(&pop->slices[slice], position);
-        slot->is_candidate = mark_get(pop->candidates, position);
-        slot->length = s->lengths[slot->doc];
-        slot->flags = s->flags[slot->doc];
-        slot->cosine = pop->cosine_mean;
-        slot->nearest = pop->cosine_mean;
-        slot++;
+        doc = doc_at(&pop->slices[slice], position);
+        *slot++ =
+            (struct slot){.slice = (uint32_t)slice,
+                          .doc = doc,
+                          .cosine = pop->cosine_mean,
+                          .nearest = pop->cosine_mean,
+                          .is_candidate = mark_get(pop->candidates, position),
+                          .length = s->lengths[doc],
+                          .flags = s->flags[doc]};
     }
 }
 
@@ -536,6 +538,7 @@ static void score_slot(const struct population *pop, size_t slot,
     struct recall_parts *parts = &out->parts;
     size_t around[RECALL_WINDOW];
 
+    *out = (struct recall_item){0};
     for (int k = 0; k < RECALL_WINDOW; k++) {
         around[k] =
             positions[k] == SIZE_MAX ? SIZE_MAX : slot_of(pop, positions[k]);
@@ -567,7 +570,7 @@ enum clew_status recall_score(struct population *pop, struct clew_error *err)
         return status;
     }
     pop->items =
-        arena_zero(pop->arena, pop->n_candidates + 1, sizeof(*pop->items));
+        arena_alloc(pop->arena, (pop->n_candidates + 1) * sizeof(*pop->items));
     if (!pop->items) {
         return clew_no_memory(err);
     }

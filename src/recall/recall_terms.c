@@ -170,9 +170,9 @@ static void read_slice(struct population *pop, size_t number,
         first = next;
         end =
             slice->end - first < WINDOW_DOCS ? slice->end : first + WINDOW_DOCS;
-        if (first < end) {
-            memset(found->scores, 0, sizeof(found->scores));
-        }
+        memset(found->scores, 0, /* whole groups are looked at */
+               (end - first + GROUP - 1) / GROUP * GROUP *
+                   sizeof(*found->scores));
         for (size_t t = 0; t < found->n_terms; t++) {
             cursor_add(&found->cursors[t], pop, slice->segment->lengths, first,
                        end, found->scores);
