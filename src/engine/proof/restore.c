@@ -570,6 +570,7 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         work->lines[i].is_added = false;
     }
     work->conflict = NULL;
+    work->has_nameless = false;
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
         status = restore_mark_gone(tx, work, i, err);
         if (status == CLEW_OK) {
@@ -584,7 +585,7 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
         status = export_kinds[i].has_change ? write_changes(tx, work, i, err)
                                             : write_plain(tx, work, i, err);
     }
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && work->has_nameless) {
         status = chain_lines_name(work->engine, tx, work->arena, err);
     }
     if (status == CLEW_OK) {

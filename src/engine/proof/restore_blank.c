@@ -107,6 +107,7 @@ enum clew_status restore_blank(struct store_tx *tx, struct restore_work *work,
         for (size_t k = 0; k < N_COLUMNS && blank->columns[k]; k++) {
             size_t column = restore_column_of(kind, blank->columns[k]);
 
+            work->has_nameless |= strcmp(blank->columns[k], "topic") == 0;
             blank_value(line, blank->columns[k], &line->values[column]);
         }
     }

@@ -26,7 +26,8 @@ struct restore_work {
     struct arena *arena;
     struct restore_line *lines;
     size_t count;
-    bool brings_back; /* also what was forgotten */
+    bool brings_back;  /* also what was forgotten */
+    bool has_nameless; /* a chain came in without its topic */
     struct restore_report report;
     const struct restore_line *conflict; /* it contradicts what is stored */
     struct uuid *buried; /* turns that came in, and are forgotten */
