@@ -115,30 +115,6 @@ void chatlink_decision_set(struct chatlink_decision *decision,
     decision->llm = has_llm ? chatlink_probability(opinion) : -1;
 }
 
-static bool is_read(const struct chatlink_decision *decision)
-{
-    json_t *signals = NULL;
-    bool has_matter;
-
-    /* words put down their own signals alone */
-    has_matter = decision->signals.len > 0 &&
-                 json_parse(decision->signals, &signals, NULL) == CLEW_OK &&
-                 json_object_get(signals, "matter");
-    json_decref(signals);
-    return has_matter;
-}
-
-bool chatlink_decision_is_past(const struct chatlink_decision *decisions,
-                               size_t count, int64_t seq)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (decisions[i].seq > seq && is_read(&decisions[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum clew_status chatlink_decision_note(struct chatlink_decision *decision,
                                         struct arena *arena, const char *name,
                                         json_t *value, struct clew_error *err)

@@ -50,9 +50,6 @@ struct uuid chatlink_decision_id(int64_t chat_created_at_ms,
                                  const struct uuid *chat_id,
                                  const struct uuid *other_chat_id);
 bool chatlink_decision_is_link(const struct chatlink_decision *decision);
-/* Has the reader, not words, decided one of them by a turn behind this? */
-bool chatlink_decision_is_past(const struct chatlink_decision *decisions,
-                               size_t count, int64_t seq);
 /* Did a person say whether it was right? Then nobody decides it anew. */
 bool chatlink_decision_is_said(const struct chatlink_decision *decision);
 /* Are the two joined: as it was decided, or not where a person says that this

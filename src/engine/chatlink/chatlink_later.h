@@ -31,6 +31,14 @@ enum clew_status chatlink_read_wake(struct store_tx *tx, struct arena *arena,
                                     const struct uuid *chat_id, int64_t seq,
                                     int64_t at_ms, bool *out_found,
                                     struct clew_error *err) CLEW_MUST_CHECK;
+/* How long what the turn `seq` asked for must wait, 0: not at all. The turn is
+ * read first, and what an earlier one asked for is done first: with several
+ * workers what was said of one turn could come after what was said of five, and
+ * stand. */
+enum clew_status chatlink_read_wait(struct store_tx *tx, struct arena *arena,
+                                    const struct uuid *chat_id, int64_t seq,
+                                    int64_t now_ms, int64_t *out_ms,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 /* Ask about a decision that the turn `seq` led to. Nothing happens without a
  * model, or where it reads whole chats and says it of their beginning
  * (chatlink_told.h). */

@@ -38,10 +38,6 @@
 DB_SQL(SELECT_CHANGE, "SELECT change_seq FROM turns WHERE tenant = $1"
                       " AND chat_id = $2 AND seq <= $3"
                       " ORDER BY seq DESC LIMIT 1");
-DB_SQL(COUNT_UNREAD, "SELECT COUNT(*) FROM turns t JOIN unread u ON"
-                     " u.tenant = t.tenant AND u.turn_id = t.id"
-                     " WHERE t.tenant = $1 AND t.chat_id = $2 AND t.seq = $3"
-                     " AND u.given_up_at IS NULL");
 DB_SQL(SELECT_SEQ, "SELECT seq FROM turns WHERE tenant = $1 AND chat_id = $2"
                    " AND change_seq <= $3 ORDER BY seq DESC LIMIT 1");
 
@@ -106,9 +102,8 @@ struct work {
     int64_t tenant;
     struct batch_work batch;
     bool has_decided;  /* something is on record of the chat */
-    bool is_early;     /* the turn that asked still waits to be read */
-    bool is_passed;    /* a later turn's task was quicker: it saw more */
     bool is_of_joined; /* only what words have joined is read */
+    int64_t wait_ms;   /* until it may be looked; 0: it may */
     int64_t to_seq;    /* the turn that asked; later ones are not seen */
     int64_t to_change; /* … by its place among all */
     /* what was looked up */
@@ -241,7 +236,6 @@ static enum clew_status mark_joined(struct work *work, struct clew_error *err)
         work->batch.tx, work->arena, &work->chat_id, &decisions, &count, err);
 
     work->has_decided = count > 0;
-    work->is_passed = chatlink_decision_is_past(decisions, count, work->to_seq);
     for (size_t i = 0; i < work->n_candidates; i++) {
         struct candidate *candidate = &work->candidates[i];
 
@@ -570,8 +564,7 @@ static enum clew_status do_put_off(struct store_tx *tx, void *arg,
 {
     const struct work *work = arg;
 
-    return task_put_off(tx, work->task, work->now_ms + CHATLINK_READ_WAIT_MS,
-                        err);
+    return task_put_off(tx, work->task, work->now_ms + work->wait_ms, err);
 }
 
 /* Look, unless it is too early; a log is replayed as it was. */
@@ -579,17 +572,15 @@ static enum clew_status do_look_if_due(struct store_tx *tx, void *arg,
                                        struct clew_error *err)
 {
     struct work *work = arg;
-    int64_t n_unread = 0;
     enum clew_status status = CLEW_OK;
 
     if (!work->engine->replay) {
         status =
-            rows_number(tx, &COUNT_UNREAD,
-                        DB_ARGS(db_uuid(&work->chat_id), db_int(work->to_seq)),
-                        &n_unread, err);
+            chatlink_read_wait(tx, work->arena, &work->chat_id, work->to_seq,
+                               work->now_ms, &work->wait_ms, err);
     }
-    work->is_early = n_unread > 0;
-    return status == CLEW_OK && !work->is_early ? look(work, tx, err) : status;
+    return status == CLEW_OK && work->wait_ms == 0 ? look(work, tx, err)
+                                                   : status;
 }
 
 static enum clew_status do_write(struct store_tx *tx, void *arg,
@@ -601,9 +592,6 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
     if (status == CLEW_NOT_FOUND) {
         work->n_candidates = 0; /* forgotten meanwhile */
         status = CLEW_OK;
-    }
-    if (work->is_passed) {
-        work->n_candidates = 0;
     }
     if (status == CLEW_OK) {
         status = find_through(work, err);
@@ -688,7 +676,7 @@ enum clew_status chatlink_read_task(struct engine *engine,
         return status;
     }
     status = store_read(engine->store, &task->scope, do_look_if_due, work, err);
-    if (work->is_early) {
+    if (work->wait_ms > 0) {
         return store_write(engine->store, &task->scope, do_put_off, work, err);
     }
     if (status == CLEW_OK || status == CLEW_NOT_FOUND) {

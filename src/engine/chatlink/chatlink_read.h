@@ -29,6 +29,8 @@ struct updates;
 #define CHATLINK_READ_PRIORITY 10
 /* So often is looked whether the turn still waits to be read. */
 #define CHATLINK_READ_WAIT_MS (60 * 60 * 1000LL)
+/* … and so often whether the work that an earlier turn asked for is done. */
+#define CHATLINK_READ_BEHIND_MS 100
 
 /* Payload: chat_id. Without a reader nothing is done. */
 enum clew_status chatlink_read_task(struct engine *engine,

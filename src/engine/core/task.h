@@ -103,6 +103,12 @@ enum clew_status task_wake(struct store_tx *tx, struct arena *arena,
                            const char *kind, struct str unique_key,
                            int64_t execute_at_ms, bool *out_found,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Is there an open task of this kind and key that is due or that somebody is
+ * at? */
+enum clew_status task_is_due(struct store_tx *tx, struct arena *arena,
+                             const char *kind, struct str unique_key,
+                             int64_t now_ms, bool *out_due,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /* Mark a claimed task done inside the transaction that does its work.
  * CLEW_CONFLICT if another worker took it over meanwhile. */
 enum clew_status task_complete(struct store_tx *tx, const struct task *task,

@@ -15,6 +15,9 @@ DB_SQL(SELECT_OPEN, "SELECT id, payload, attempts FROM tasks"
                     " WHERE tenant = $1 AND unique_key = $2"
                     " AND finished_at IS NULL AND attempts < $4"
                     " AND (lease_until IS NULL OR lease_until <= $3)");
+DB_SQL(COUNT_DUE, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
+                  " AND unique_key = $2 AND finished_at IS NULL"
+                  " AND (execute_at <= $3 OR lease_until > $3)");
 /* Unless a worker took it since. */
 DB_SQL(CLAIM, "UPDATE tasks SET status = 'running', attempts = attempts + 1,"
               " lease_until = $5 WHERE tenant = $1 AND id = $2"
@@ -71,6 +74,22 @@ enum clew_status task_wake(struct store_tx *tx, struct arena *arena,
               : clew_no_memory(err);
 
     *out_found = count > 0;
+    return status;
+}
+
+enum clew_status task_is_due(struct store_tx *tx, struct arena *arena,
+                             const char *kind, struct str unique_key,
+                             int64_t now_ms, bool *out_due,
+                             struct clew_error *err)
+{
+    struct str key = key_of(arena, kind, unique_key);
+    int64_t count = 0;
+    enum clew_status status =
+        key.s ? rows_number(tx, &COUNT_DUE,
+                            DB_ARGS(db_text(key), db_int(now_ms)), &count, err)
+              : clew_no_memory(err);
+
+    *out_due = count > 0;
     return status;
 }
 
