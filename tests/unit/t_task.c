@@ -35,14 +35,14 @@ struct add_work {
     const char *key;
     int64_t priority;
     int64_t at_ms;
+    const char *kind; /* NULL: one that has no handler */
 };
 
-/* No kind of this name has a handler. */
 static enum clew_status do_add(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
     const struct add_work *work = arg;
-    struct task_new task = {.kind = "test.nothing",
+    struct task_new task = {.kind = work->kind ? work->kind : "test.nothing",
                             .unique_key = str_of(work->key),
                             .payload = STR("{}"),
                             .priority = work->priority,
@@ -54,7 +54,15 @@ static enum clew_status do_add(struct store_tx *tx, void *arg,
 
 static void add(const char *key, int64_t priority, int64_t at_ms)
 {
-    struct add_work work = {key, priority, WORLD_NOW + at_ms};
+    struct add_work work = {key, priority, WORLD_NOW + at_ms, NULL};
+    struct clew_error err = {0};
+
+    assert_ok(store_write(ENGINE->store, SCOPE, do_add, &work, &err));
+}
+
+static void add_scrub(void)
+{
+    struct add_work work = {"owed", 0, WORLD_NOW, "scrub"};
     struct clew_error err = {0};
 
     assert_ok(store_write(ENGINE->store, SCOPE, do_add, &work, &err));
@@ -193,6 +201,35 @@ static void a_task_that_kills_every_worker_is_given_up(void **state)
     assert_int_equal(count, 1);
     assert_true(
         str_eq(tasks[0].last_error, STR("no worker that ran it came back")));
+}
+
+/* What was promised is owed, however often it failed or its workers died. */
+static void a_scrub_is_never_given_up(void **state)
+{
+    int64_t at_ms = 1;
+    struct clew_error err = {0};
+    struct task *tasks;
+    size_t count;
+
+    (void)state;
+    add_scrub();
+    for (int i = 1; i <= TASK_MAX_ATTEMPTS + 1; i++) {
+        tasks = claim(at_ms, &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(tasks[0].attempts, i);
+        at_ms += task_lease_ms(ENGINE) + 1;
+    }
+    (void)claim(at_ms, &count);
+    assert_int_equal(count, 0); /* by now once an hour */
+    at_ms += TASK_BACKOFF_MAX_MS;
+    tasks = claim(at_ms, &count);
+    assert_int_equal(count, 1);
+    assert_ok(
+        task_settle(ENGINE, &tasks[0], CLEW_INVALID, "no room", at_ms, &err));
+    (void)list("failed", &count);
+    assert_int_equal(count, 0);
+    (void)claim(at_ms + 2 * TASK_BACKOFF_MAX_MS, &count);
+    assert_int_equal(count, 1);
 }
 
 static void what_was_not_begun_is_given_back_as_it_was(void **state)
@@ -551,6 +588,7 @@ int main(void)
         CASE(what_is_put_off_waits_in_its_row),
         CASE(what_a_dead_worker_left_comes_back_alone),
         CASE(a_task_that_kills_every_worker_is_given_up),
+        CASE(a_scrub_is_never_given_up),
         CASE(what_was_not_begun_is_given_back_as_it_was),
         CASE(a_slow_hand_holds_what_it_has_not_begun),
         CASE(a_kind_without_a_handler_fails_and_is_seen),

@@ -297,6 +297,21 @@ static int64_t lease_ms(const struct engine *engine, struct str kind)
     return lease;
 }
 
+/* Was it promised? It is tried again however often its workers died or it
+ * failed, once an hour in the end. */
+static bool is_owed(const struct task *task)
+{
+    return str_eq(task->kind, STR("scrub"));
+}
+
+/* How long it is claimed for. One that is owed and killed worker after worker
+ * is not taken up by the next one soon. */
+static int64_t claim_ms(const struct engine *engine, const struct task *task)
+{
+    return task->attempts < TASK_MAX_ATTEMPTS ? lease_ms(engine, task->kind)
+                                              : TASK_BACKOFF_MAX_MS;
+}
+
 struct claim_work {
     struct engine *engine;
     struct arena *arena;
@@ -340,14 +355,14 @@ static enum clew_status claim_one(struct store_tx *tx, struct claim_work *work,
     int64_t n_claimed = 0;
     enum clew_status status;
 
-    if (task->attempts >= TASK_MAX_ATTEMPTS) {
+    if (task->attempts >= TASK_MAX_ATTEMPTS && !is_owed(task)) {
         work->has_given_up = true;
         return give_up(tx, task, work->now_ms, err);
     }
     status = db_exec_count(
         tx, &CLAIM,
         DB_ARGS(db_int(task->scope.tenant), db_uuid(&task->id),
-                db_int(work->now_ms + lease_ms(work->engine, task->kind)),
+                db_int(work->now_ms + claim_ms(work->engine, task)),
                 db_int(task->attempts), db_int(work->now_ms)),
         &n_claimed, err);
     if (status == CLEW_OK && n_claimed == 1) {
@@ -558,7 +573,8 @@ enum clew_status task_settle(struct engine *engine, const struct task *task,
                          outcome == CLEW_INTERNAL || outcome == CLEW_CONFLICT;
 
         work.message = message;
-        if (can_retry && task->attempts < TASK_MAX_ATTEMPTS) {
+        if (is_owed(task) ||
+            (can_retry && task->attempts < TASK_MAX_ATTEMPTS)) {
             work.status = "pending";
             work.execute_at_ms = now_ms + backoff_ms(task->attempts);
             work.finished_at_ms = 0;
