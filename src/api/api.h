@@ -117,6 +117,15 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
                                 int64_t *out_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
+/* When the request's headers came, by the engine's clock. */
+int64_t api_sent_ms(const struct api_call *call);
+/*
+ * Since when what is sent was on its way, by the engine's clock: the body's
+ * "begun_at", but no later than api_sent_ms().
+ */
+enum clew_status api_body_begun(const struct api_call *call, bool *out_is_given,
+                                int64_t *out_ms,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 /* "since", "until" and "at" of the body; what it does not name stays. */
 enum clew_status api_body_times(const struct api_call *call,
                                 int64_t *out_since_ms, int64_t *out_until_ms,

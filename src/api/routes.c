@@ -18,9 +18,10 @@
 const struct api_route api_routes[] = {
     /* --- turns --- */
     {HTTP_POST, "/api/v1/turns", WRITE, turns_post,
-     /* a batch's own two first, then the fields of each turn, see turns.c */
-     FIELDS("turns", "unless_forgotten", "user_id", "role", "content", "name",
-            "channel", "chat_id", "created_at", "timezone", "external_id"),
+     /* a batch's own three first, then the fields of each turn, see turns.c */
+     FIELDS("turns", "unless_forgotten", "begun_at", "user_id", "role",
+            "content", "name", "channel", "chat_id", "created_at", "timezone",
+            "external_id"),
      NULL,
      "Store a turn, or a batch that is all or nothing",
      "createTurns: user_id,role,content > 201 CapturedOrBatch", 0},
@@ -321,7 +322,7 @@ const struct api_route api_routes[] = {
      "Read everything of the tenant, one JSON object a line",
      "exportAll: > application/x-ndjson ExportRow", 0},
     {HTTP_POST, "/api/v1/import", ADMIN, import_post,
-     FIELDS("rows", "restore_forgotten"), NULL,
+     FIELDS("rows", "restore_forgotten", "begun_at"), NULL,
      "Take lines of an export, all or nothing; twice changes nothing",
      "importRows: rows restore_forgotten > Imported", 0},
 

@@ -55,7 +55,8 @@ struct import_ops {
     enum clew_status (*add)(void *arg, const char *chat,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err);
-    /* A chat that shares `chat` up to `seq`. */
+    /* A chat that shares `chat` up to `seq`; CLEW_NOT_FOUND here and below if
+     * that was forgotten meanwhile. */
     enum clew_status (*fork)(void *arg, const char *chat, int64_t seq,
                              char out_chat[IMPORT_CHAT_ID_SIZE],
                              struct clew_error *err);

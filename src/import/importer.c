@@ -232,6 +232,8 @@ static enum clew_status make_chat(struct importer *importer, struct chat *chat,
             json_string_length(importer->title) > 0) {
             status = importer->ops->title(importer->arg, chat->id,
                                           json_text(importer->title), err);
+            /* forgotten since it was made */
+            status = status == CLEW_NOT_FOUND ? CLEW_OK : status;
         }
     }
     return status;
@@ -308,14 +310,28 @@ static enum clew_status pass_forgotten(struct importer *importer, struct str id,
     return name_node(importer, id, parent, err);
 }
 
+/* Where another way goes on from, if there is a chat that has it; one that has
+ * no name yet, since what it began with was forgotten, has not. */
+static bool find_origin(const struct importer *importer, size_t parent,
+                        struct node *out)
+{
+    *out = (struct node){0}; /* before the first turn of the first chat */
+    if (parent != NO_NODE) {
+        *out = importer->nodes[parent];
+    } else if (!importer->is_tree || importer->n_chats == 0) {
+        return false;
+    }
+    return importer->chats[out->chat].id[0] != '\0';
+}
+
 /* A chat for a message that does not follow the last of one; NO_NODE if it was
- * forgotten. */
+ * forgotten, or what it goes on from was meanwhile. */
 static enum clew_status open_chat(struct importer *importer, struct str id,
                                   size_t parent, size_t *out_chat,
                                   struct clew_error *err)
 {
     char fork[IMPORT_CHAT_ID_SIZE] = "";
-    struct node from = {0}; /* before the first turn of the first chat */
+    struct node from;
     struct import_place place = {0};
     enum clew_status status = hand_on(importer, err);
 
@@ -331,13 +347,14 @@ static enum clew_status open_chat(struct importer *importer, struct str id,
     if (place.is_forgotten) {
         return pass_forgotten(importer, id, parent, out_chat, err);
     }
-    if (parent != NO_NODE) {
-        from = importer->nodes[parent];
-    } else if (!importer->is_tree || importer->n_chats == 0) {
+    if (!find_origin(importer, parent, &from)) {
         return add_chat(importer, "", out_chat, err);
     }
     status = importer->ops->fork(importer->arg, importer->chats[from.chat].id,
                                  from.seq, fork, err);
+    if (status == CLEW_NOT_FOUND) {
+        return pass_forgotten(importer, id, parent, out_chat, err);
+    }
     importer->counts.n_forks++;
     return status == CLEW_OK ? add_chat(importer, fork, out_chat, err) : status;
 }
@@ -374,6 +391,9 @@ static enum clew_status open_agent(struct importer *importer,
         status = importer->ops->agent(
             importer->arg, importer->chats[importer->nodes[main].chat].id,
             message->agent, own, err);
+    }
+    if (status == CLEW_NOT_FOUND) {
+        return pass_forgotten(importer, message->id, NO_NODE, out_chat, err);
     }
     importer->counts.n_agents += status == CLEW_OK;
     return status == CLEW_OK ? add_chat(importer, own, out_chat, err) : status;

@@ -122,6 +122,43 @@ static void a_dry_run_only_tells(void **state)
     assert_true(n_found("Zebulon") > 0);
 }
 
+static enum clew_status take(const char *name, int64_t sent_ms, bool may_leave)
+{
+    struct capture_input input = {.user_id = STR("ada"),
+                                  .role = TURN_USER,
+                                  .content.text = STR("My cat is Isolde"),
+                                  .external_id = str_of(name),
+                                  .created_at_ms = CAPTURE_NOW,
+                                  .may_leave_out = may_leave,
+                                  .unless_forgotten = may_leave,
+                                  .sent_at_ms = sent_ms};
+
+    return capture_turns(&talk.world.engine, &talk.world.scope,
+                         &talk.world.arena, &input, 1, &talk.last, NULL);
+}
+
+static void what_was_on_its_way_goes_with_its_user(void **state)
+{
+    struct forget_receipt receipt;
+    int64_t now_ms = clock_now_ms(talk.world.engine.clock);
+
+    (void)state;
+    assert_int_equal(forget(&talk.world.scope,
+                            &(struct forget_input){.user_id = STR("ada")},
+                            &receipt),
+                     CLEW_OK);
+    assert_int_equal(take("before", now_ms - 1, false), CLEW_CONFLICT);
+    assert_int_equal(take("before", now_ms - 1, true), CLEW_OK);
+    assert_true(talk.last.is_forgotten);
+    /* it has left its name, as if it had been there */
+    assert_int_equal(take("before", now_ms, true), CLEW_OK);
+    assert_true(talk.last.is_forgotten);
+    assert_int_equal(n_found("Isolde"), 0);
+    assert_int_equal(take("after", now_ms, false), CLEW_OK);
+    assert_false(talk.last.is_forgotten);
+    assert_int_equal(n_found("Isolde"), 1);
+}
+
 static void another_tenant_has_no_such_chat(void **state)
 {
     struct forget_receipt receipt;
@@ -149,6 +186,8 @@ int main(void)
                                         open_talk, close_talk),
         cmocka_unit_test_setup_teardown(a_dry_run_only_tells, open_talk,
                                         close_talk),
+        cmocka_unit_test_setup_teardown(what_was_on_its_way_goes_with_its_user,
+                                        open_talk, close_talk),
         cmocka_unit_test_setup_teardown(another_tenant_has_no_such_chat,
                                         open_talk, close_talk),
     };

@@ -70,7 +70,7 @@ class CapturedBatch(TypedDict):
 
     # One for each turn that was not left out
     items: List["Captured"]
-    # Your ids of those left out by `unless_forgotten`
+    # Your ids of those left out by `unless_forgotten` or `begun_at`
     forgotten: List[str]
 
 
@@ -1791,6 +1791,8 @@ class Tenant(TypedDict):
     name: str
     # May its words be shown to language models: allowed or forbidden
     llm: str
+    # The server's time
+    now: str
 
 
 class Key(TypedDict):
@@ -2017,6 +2019,8 @@ class NewTurnBatch(TypedDict):
     turns: List["NewTurn"]
     # Leave out what was forgotten of the same user by the same `external_id`
     unless_forgotten: NotRequired[bool]
+    # Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out
+    begun_at: NotRequired[str]
 
 
 class NewTurn(TypedDict):
@@ -2572,6 +2576,8 @@ class ImportRowsBody(TypedDict):
     rows: NotRequired[List[Dict[str, Any]]]
     # Bring back what was forgotten, too
     restore_forgotten: NotRequired[bool]
+    # Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out
+    begun_at: NotRequired[str]
 
 
 # One result for one turn, a list for a batch

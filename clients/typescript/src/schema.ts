@@ -64,7 +64,7 @@ export interface Captured {
 export interface CapturedBatch {
   /** One for each turn that was not left out */
   items: Captured[];
-  /** Your ids of those left out by `unless_forgotten` */
+  /** Your ids of those left out by `unless_forgotten` or `begun_at` */
   forgotten: string[];
 }
 
@@ -1700,6 +1700,8 @@ export interface Tenant {
   name: string;
   /** May its words be shown to language models: allowed or forbidden */
   llm: string;
+  /** The server's time */
+  now: string;
 }
 
 /** A key, without its secret */
@@ -1903,6 +1905,8 @@ export interface NewTurnBatch {
   turns: NewTurn[];
   /** Leave out what was forgotten of the same user by the same `external_id` */
   unless_forgotten?: boolean;
+  /** Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out */
+  begun_at?: string;
 }
 
 /** A turn to store */
@@ -2407,6 +2411,8 @@ export interface ImportRowsBody {
   rows?: (Record<string, unknown>)[];
   /** Bring back what was forgotten, too */
   restore_forgotten?: boolean;
+  /** Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out */
+  begun_at?: string;
 }
 
 /** What each operation takes and answers, by its operationId. */

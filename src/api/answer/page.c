@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/limits.h"
+#include "engine/core/engine.h"
 #include "engine/key/secret.h"
 #include "text/analysis.h"
 
@@ -107,6 +108,30 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
     if (status == CLEW_OK && text.s && !clock_parse(text, out_ms)) {
         return clew_fail_field(err, name, "\"%s\" must be an RFC 3339 time",
                                name);
+    }
+    return status;
+}
+
+int64_t api_sent_ms(const struct api_call *call)
+{
+    int64_t now_ms = clock_now_ms(call->engine->clock);
+    int64_t began_ns = call->request->began_ns;
+
+    return began_ns == 0 ? now_ms
+                         : now_ms - (clock_mono_ns() - began_ns) / 1000000;
+}
+
+enum clew_status api_body_begun(const struct api_call *call, bool *out_is_given,
+                                int64_t *out_ms, struct clew_error *err)
+{
+    int64_t sent_ms = api_sent_ms(call);
+    int64_t begun_ms = sent_ms;
+    enum clew_status status =
+        json_get_time(call->body, "begun_at", JSON_OPTIONAL, &begun_ms, err);
+
+    if (status == CLEW_OK) {
+        *out_is_given = json_object_get(call->body, "begun_at") != NULL;
+        *out_ms = begun_ms < sent_ms ? begun_ms : sent_ms;
     }
     return status;
 }

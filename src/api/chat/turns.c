@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those of the route's fields that are a batch's own: "turns" and
- * "unless_forgotten". The others are each turn's. */
-#define BATCH_FIELDS 2
+/* Those of the route's fields that are a batch's own: "turns",
+ * "unless_forgotten" and "begun_at". The others are each turn's. */
+#define BATCH_FIELDS 3
 
 /* Put "turns[i]." before the field an error names. */
 static enum clew_status at_turn(size_t i, enum clew_status status,
@@ -193,7 +193,7 @@ static enum clew_status post_one(struct api_call *call,
                                  const struct uuid *chat_id,
                                  struct clew_error *err)
 {
-    struct capture_input input = {0};
+    struct capture_input input = {.sent_at_ms = api_sent_ms(call)};
     struct capture_result result = {0};
     enum clew_status status = read_turn(call, call->body, &input, err);
 
@@ -225,8 +225,9 @@ static enum clew_status answer_batch(struct api_call *call,
     return write_captures(call, results, count, true, err);
 }
 
+/* `all` says what holds for each of them. */
 static enum clew_status read_batch(struct api_call *call, const json_t *turns,
-                                   bool unless_forgotten,
+                                   const struct capture_input *all,
                                    struct capture_input *inputs,
                                    struct clew_error *err)
 {
@@ -238,10 +239,10 @@ static enum clew_status read_batch(struct api_call *call, const json_t *turns,
         enum clew_status status = json_check_fields(
             turn, call->route->body_fields + BATCH_FIELDS, err);
 
+        inputs[i] = *all;
         if (status == CLEW_OK) {
             status = read_turn(call, turn, &inputs[i], err);
         }
-        inputs[i].unless_forgotten = unless_forgotten;
         if (status != CLEW_OK) {
             return at_turn(i, status, err);
         }
@@ -252,9 +253,10 @@ static enum clew_status read_batch(struct api_call *call, const json_t *turns,
 static enum clew_status post_batch(struct api_call *call,
                                    struct clew_error *err)
 {
-    static const char *const own[] = {"turns", "unless_forgotten", NULL};
+    static const char *const own[] = {"turns", "unless_forgotten", "begun_at",
+                                      NULL};
     const json_t *turns = NULL;
-    bool unless_forgotten = false;
+    struct capture_input all = {0};
     struct capture_input *inputs;
     struct capture_result *results;
     size_t count;
@@ -262,7 +264,11 @@ static enum clew_status post_batch(struct api_call *call,
 
     if (status == CLEW_OK) {
         status = json_get_bool(call->body, "unless_forgotten", JSON_OPTIONAL,
-                               &unless_forgotten, err);
+                               &all.unless_forgotten, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_body_begun(call, &all.may_leave_out, &all.sent_at_ms, err);
+        all.may_leave_out = all.may_leave_out || all.unless_forgotten;
     }
     if (status == CLEW_OK) {
         status = json_get_array(call->body, "turns", JSON_REQUIRED,
@@ -280,7 +286,7 @@ static enum clew_status post_batch(struct api_call *call,
     if (!inputs || !results) {
         return clew_no_memory(err);
     }
-    status = read_batch(call, turns, unless_forgotten, inputs, err);
+    status = read_batch(call, turns, &all, inputs, err);
     if (status == CLEW_OK) {
         status = capture_turns(call->engine, &call->scope, call->arena, inputs,
                                count, results, err);

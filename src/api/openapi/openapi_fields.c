@@ -24,6 +24,9 @@ const struct openapi_field openapi_fields[] = {
     {"subtask", "text", "A sub-agent's name: its own talk, beside the chat"},
     {"before_seq", "int 1..9007199254740991",
      "The turns just before this number, oldest first"},
+    {"begun_at", "time",
+     "Since when this is on its way, by the tenant's `now`: what is of a user, "
+     "or in a chat, forgotten since then is left out"},
     {"budget_tokens", "int 64..1000000", "How many tokens it may have"},
     {"channel", "text", "How it came: sms, email, web, ide and the like"},
     {"chat_id", "uuid", "The chat"},

@@ -139,19 +139,20 @@ static bool add_turn_bodies(json_t *schemas, const struct api_route *route)
 {
     json_t *list = openapi_field_of(route, "turns");
     json_t *unless = openapi_field_of(route, "unless_forgotten");
+    json_t *begun = openapi_field_of(route, "begun_at");
     bool is_ok = list && json_set(list, "minItems", json_integer(1)) &&
                  json_set(list, "maxItems", json_integer(1000));
 
     is_ok = json_set(schemas, MANY_TURNS,
-                     json_pack("{s:s, s:s, s:b, s:[s], s:{s:o, s:o}}", "type",
-                               "object", "description",
+                     json_pack("{s:s, s:s, s:b, s:[s], s:{s:o, s:o, s:o}}",
+                               "type", "object", "description",
                                "Turns to store, all or none",
                                "additionalProperties", 0, "required", "turns",
                                "properties", "turns", list, "unless_forgotten",
-                               unless)) &&
+                               unless, "begun_at", begun)) &&
             is_ok;
     return is_ok && json_set(schemas, ONE_TURN,
-                             fields_schema(route, route->body_fields + 2,
+                             fields_schema(route, route->body_fields + 3,
                                            "A turn to store"));
 }
 

@@ -187,7 +187,8 @@ const struct openapi_object openapi_server[] = {
     {"Tenant", "A tenant", OPENAPI_FIELDS(
         {"name!", "text", "Its name"},
         {"llm!", "text", "May its words be shown to language models: allowed "
-         "or forbidden"})},
+         "or forbidden"},
+        {"now!", "time", "The server's time"})},
     {"Key", "A key, without its secret", OPENAPI_FIELDS(KEY_FIELDS)},
     {"NewKey", "A key that was made", OPENAPI_FIELDS(
         {"key!", "text", "The key itself: shown once"}, KEY_FIELDS)},

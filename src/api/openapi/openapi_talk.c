@@ -38,7 +38,7 @@ const struct openapi_object openapi_talk[] = {
     {"CapturedBatch", "What came of a batch, in its order", OPENAPI_FIELDS(
         {"items!", "[Captured]", "One for each turn that was not left out"},
         {"forgotten!", "[text]",
-         "Your ids of those left out by `unless_forgotten`"})},
+         "Your ids of those left out by `unless_forgotten` or `begun_at`"})},
     {"FoundTurns", "The turn with your id: one, or none", OPENAPI_FIELDS(
         {"items!", "[Turn]", "The turn"},
         {"next_cursor!", "null", "There are no further pages"},

@@ -148,10 +148,12 @@ enum clew_status tenant_show(struct api_call *call, struct clew_error *err)
     out = json_object();
     return api_answer(
         call,
-        form_finish(out, out && json_set_str(out, "name", tenant.name) &&
-                             json_set_cstr(out, "llm",
-                                           tenant.forbids_llm ? "forbidden"
-                                                              : "allowed")),
+        form_finish(
+            out,
+            out && json_set_str(out, "name", tenant.name) &&
+                json_set_cstr(out, "llm",
+                              tenant.forbids_llm ? "forbidden" : "allowed") &&
+                form_set_time(out, "now", clock_now_ms(call->engine->clock))),
         err);
 }
 

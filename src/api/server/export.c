@@ -99,12 +99,16 @@ enum clew_status import_post(struct api_call *call, struct clew_error *err)
 {
     struct restore_report report = {0};
     struct restore_input input = {0};
+    bool is_given = false; /* it is the same either way */
     enum clew_status status = json_get_array(
         call->body, "rows", JSON_REQUIRED, RESTORE_MAX_ROWS, &input.lines, err);
 
     if (status == CLEW_OK) {
         status = json_get_bool(call->body, "restore_forgotten", JSON_OPTIONAL,
                                &input.brings_back, err);
+    }
+    if (status == CLEW_OK) {
+        status = api_body_begun(call, &is_given, &input.sent_at_ms, err);
     }
     if (status == CLEW_OK) {
         status = restore_rows(call->engine, &call->scope, call->arena, &input,

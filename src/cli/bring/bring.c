@@ -4,6 +4,7 @@
  */
 #include "cli/bring/bring.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "import/cursor.h"
@@ -154,6 +155,11 @@ static enum clew_status add(void *arg, const char *chat,
     turns = json_array();
     body = json_pack("{s:o, s:b}", "turns", turns, "unless_forgotten",
                      !bring->brings_back);
+    if (body && bring->begun_at[0] &&
+        !json_set_cstr(body, "begun_at", bring->begun_at)) {
+        json_decref(body);
+        body = NULL;
+    }
     for (size_t i = 0; body && i < n; i++) {
         if (json_array_append_new(
                 turns, form_message(bring, chat, &messages[i])) != 0) {
@@ -542,6 +548,24 @@ void bring_init(struct bring *bring, struct cli *cli)
                                 args_has(&cli->args, "restore-forgotten")};
 }
 
+enum clew_status bring_begin(struct bring *bring, struct clew_error *err)
+{
+    json_t *answer = NULL;
+    enum clew_status status;
+
+    if (cli_is_here(bring->cli)) { /* no store is made just to ask */
+        clock_format(clock_now_ms(&clock_system), bring->begun_at);
+        return CLEW_OK;
+    }
+    status = cli_call(bring->cli, "GET", "/api/v1/tenant", NULL, &answer, err);
+    if (status == CLEW_OK) {
+        (void)snprintf(bring->begun_at, sizeof(bring->begun_at), "%s",
+                       cli_field(answer, "now"));
+    }
+    json_decref(answer);
+    return status;
+}
+
 enum clew_status bring_look(struct bring *bring, const char *path,
                             bool *out_is_own, int64_t *out_total,
                             struct clew_error *err)
@@ -598,8 +622,11 @@ enum clew_status bring_path(struct bring *bring, const char *path,
                             bool *out_is_own, struct clew_error *err)
 {
     int64_t total = 0;
-    enum clew_status status = bring_look(bring, path, out_is_own, &total, err);
+    enum clew_status status = bring_begin(bring, err);
 
+    if (status == CLEW_OK) {
+        status = bring_look(bring, path, out_is_own, &total, err);
+    }
     return status == CLEW_OK && !*out_is_own
                ? bring_take(bring, path, total, err)
                : status;

@@ -11,6 +11,7 @@
 #ifndef CLI_BRING_H
 #define CLI_BRING_H
 
+#include "base/clock.h"
 #include "cli/core/cli.h"
 #include "import/import.h"
 #include "import/reader.h"
@@ -18,7 +19,8 @@
 struct bring {
     struct cli *cli;
     const char *user;
-    enum import_format format; /* what it must be; IMPORT_UNKNOWN: look */
+    enum import_format format;      /* what it must be; IMPORT_UNKNOWN: look */
+    char begun_at[CLOCK_TEXT_SIZE]; /* the server's time; empty: not told */
     bool is_dry;
     bool brings_back; /* also what was forgotten here */
     bool is_quiet;    /* no counts where nothing was new */
@@ -30,6 +32,10 @@ struct bring {
 
 /* With what the command line says. */
 void bring_init(struct bring *bring, struct cli *cli);
+/* What is brought is on its way from now on: where its user, or a chat of it,
+ * is forgotten before all of it is there, the rest stays out. */
+enum clew_status bring_begin(struct bring *bring,
+                             struct clew_error *err) CLEW_MUST_CHECK;
 /*
  * Read all of a file, a folder or a zip and keep nothing: how much is it, and
  * is it whole? `*out_is_own` is true if it is a file of clew's own.

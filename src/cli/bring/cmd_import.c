@@ -32,6 +32,7 @@
 
 struct import {
     struct cli *cli;
+    const char *begun_at;   /* as struct bring has it */
     json_t *rows;           /* of the piece being gathered */
     int64_t at[PIECE_ROWS]; /* the lines they stand in */
     size_t n_bytes;
@@ -82,7 +83,9 @@ static enum clew_status send_piece(struct import *import,
                      args_has(&import->cli->args, "restore-forgotten"));
     import->rows = json_array();
     import->n_bytes = 0;
-    if (!body || !import->rows) {
+    if (!body || !import->rows ||
+        (import->begun_at[0] &&
+         !json_set_cstr(body, "begun_at", import->begun_at))) {
         json_decref(body);
         return clew_no_memory(err);
     }
@@ -323,10 +326,11 @@ static void tell_own(struct cli *cli, const struct import *import)
     }
 }
 
-static enum clew_status import_own(struct cli *cli, FILE *file,
+static enum clew_status import_own(const struct bring *bring, FILE *file,
                                    struct clew_error *err)
 {
-    struct import import = {.cli = cli, .rows = json_array()};
+    struct import import = {
+        .cli = bring->cli, .begun_at = bring->begun_at, .rows = json_array()};
     enum clew_status status = CLEW_OK;
 
     if (!import.rows) {
@@ -339,7 +343,7 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
     if (status != CLEW_OK) {
         return status;
     }
-    tell_own(cli, &import);
+    tell_own(bring->cli, &import);
     return CLEW_OK;
 }
 
@@ -347,8 +351,8 @@ static enum clew_status import_own(struct cli *cli, FILE *file,
  */
 
 /* Of a pipe, which cannot be begun again, the first byte decides. */
-static enum clew_status import_pipe(struct cli *cli, struct bring *bring,
-                                    FILE *file, struct clew_error *err)
+static enum clew_status import_pipe(struct bring *bring, FILE *file,
+                                    struct clew_error *err)
 {
     enum import_format format = bring->format;
     int first = getc(file);
@@ -358,7 +362,7 @@ static enum clew_status import_pipe(struct cli *cli, struct bring *bring,
     }
     (void)ungetc(first, file); /* one byte always fits */
     return format == IMPORT_CLEW || (format == IMPORT_UNKNOWN && first != '[')
-               ? import_own(cli, file, err)
+               ? import_own(bring, file, err)
                : bring_stream(bring, file, err);
 }
 
@@ -409,9 +413,8 @@ static enum clew_status look_at(struct bring *bring, const char *path,
     return status;
 }
 
-static enum clew_status take(struct cli *cli, struct bring *bring,
-                             const char *path, const struct found *found,
-                             struct clew_error *err)
+static enum clew_status take(struct bring *bring, const char *path,
+                             const struct found *found, struct clew_error *err)
 {
     FILE *file;
     enum clew_status status;
@@ -423,8 +426,8 @@ static enum clew_status take(struct cli *cli, struct bring *bring,
     if (status != CLEW_OK) {
         return status;
     }
-    status = found->is_pipe ? import_pipe(cli, bring, file, err)
-                            : import_own(cli, file, err);
+    status = found->is_pipe ? import_pipe(bring, file, err)
+                            : import_own(bring, file, err);
     if (file != stdin) {
         (void)fclose(file); /* it was only read */
     }
@@ -444,7 +447,7 @@ static enum clew_status import_all(struct cli *cli, struct bring *bring,
         status = look_at(bring, cli->args.operands[i], &found[i], err);
     }
     for (size_t i = 0; status == CLEW_OK && i < count; i++) {
-        status = take(cli, bring, cli->args.operands[i], &found[i], err);
+        status = take(bring, cli->args.operands[i], &found[i], err);
     }
     return status;
 }
@@ -468,7 +471,10 @@ static enum clew_status run_import(struct cli *cli, struct clew_error *err)
                          "name a file, a folder or a zip (see \"clew help "
                          "import\")");
     }
-    status = import_all(cli, &bring, err);
+    status = bring_begin(&bring, err);
+    if (status == CLEW_OK) {
+        status = import_all(cli, &bring, err);
+    }
     if (status == CLEW_OK && watch) {
         status = bring_watch(&bring, watch, err);
     }

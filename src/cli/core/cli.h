@@ -91,6 +91,8 @@ enum clew_status cli_engine(struct cli *cli, struct engine **out_engine,
 enum clew_status cli_tenant(struct cli *cli, struct engine **out_engine,
                             struct scope *out_scope,
                             struct clew_error *err) CLEW_MUST_CHECK;
+/* Are calls carried out by this very program? */
+bool cli_is_here(const struct cli *cli);
 /* client_call() that takes `body` (may be NULL). */
 enum clew_status cli_call(struct cli *cli, const char *method, const char *path,
                           json_t *body, json_t **out_json,

@@ -59,11 +59,23 @@ const struct command *cli_find(const struct cli_row *rows, int argc,
     return best;
 }
 
+/* The server that is talked to; NULL: none. */
+static const char *url_of(const struct cli *cli)
+{
+    const char *url = args_str(&cli->args, "url");
+
+    if (!url && !args_has(&cli->args, "data") &&
+        !args_has(&cli->args, "store")) {
+        url = getenv("CLEW_URL");
+    }
+    return url && url[0] ? url : NULL;
+}
+
 static enum clew_status open_client(struct cli *cli, struct clew_error *err)
 {
     struct client_options options = {
         .config = cli->config,
-        .url = args_str(&cli->args, "url"),
+        .url = url_of(cli),
         .key = args_str(&cli->args, "key"),
         .ca_file = args_str(&cli->args, "ca-file"),
         .tenant = args_str(&cli->args, "tenant"),
@@ -71,13 +83,6 @@ static enum clew_status open_client(struct cli *cli, struct clew_error *err)
     };
     enum clew_status status;
 
-    if (!options.url && !args_has(&cli->args, "data") &&
-        !args_has(&cli->args, "store")) {
-        options.url = getenv("CLEW_URL");
-    }
-    if (options.url && !options.url[0]) {
-        options.url = NULL;
-    }
     if (!options.key) {
         options.key = getenv("CLEW_KEY");
     }
@@ -91,6 +96,11 @@ static enum clew_status open_client(struct cli *cli, struct clew_error *err)
                                      err);
     }
     return status;
+}
+
+bool cli_is_here(const struct cli *cli)
+{
+    return cli->client ? client_engine(cli->client) != NULL : !url_of(cli);
 }
 
 enum clew_status cli_client(struct cli *cli, struct client **out_client,

@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/limits.h"
+#include "engine/capture/left_out.h"
 #include "engine/capture/observers.h"
 #include "engine/capture/read_turn.h"
 #include "engine/chat/place.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
-#include "engine/core/forgotten.h"
 #include "engine/chat/content_redact.h"
 #include "engine/core/redact.h"
 #include "engine/core/trace.h"
@@ -39,8 +39,8 @@ struct item {
     struct reading reading;   /* what it says, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
     struct updates updates;   /* what it changed */
-    size_t same_as; /* an earlier item of this batch it repeats, or itself */
-    const struct forgotten_name *name; /* NULL: it is taken in any case */
+    size_t same_as;    /* an earlier item of this batch it repeats, or itself */
+    bool is_forgotten; /* nothing is stored of it (left_out.h) */
 };
 
 struct batch {
@@ -48,6 +48,7 @@ struct batch {
     struct arena *arena;
     struct item *items;
     size_t count;
+    bool may_leave_out;
     bool is_unread;         /* commit_is_unread() */
     struct batch_work work; /* of the transaction; kept for the index */
     struct capture_result *out;
@@ -157,6 +158,7 @@ static enum clew_status find_twins(struct batch *batch, struct clew_error *err)
 
         item->same_as = i;
         item->first = NULL;
+        item->is_forgotten = false; /* it may be done once more */
         for (size_t k = 0; item->turn.external_id.s && k < i; k++) {
             struct item *twin = &batch->items[k];
 
@@ -213,9 +215,7 @@ static enum clew_status find_repeats(struct batch *batch, struct store_tx *tx,
 
 static bool is_forgotten(const struct batch *batch, size_t i)
 {
-    const struct item *item = &batch->items[batch->items[i].same_as];
-
-    return item->name && item->name->at_ms > 0;
+    return batch->items[batch->items[i].same_as].is_forgotten;
 }
 
 static bool is_fresh(const struct batch *batch, size_t i)
@@ -224,31 +224,31 @@ static bool is_fresh(const struct batch *batch, size_t i)
            !is_forgotten(batch, i);
 }
 
-/* Mark the items that were forgotten and are not to come back. */
+/* Mark the items that were forgotten and are not to come in. */
 static enum clew_status find_forgotten(struct batch *batch, struct store_tx *tx,
                                        struct clew_error *err)
 {
-    struct forgotten_name *names =
-        arena_zero(batch->arena, batch->count, sizeof(*names));
+    struct left_out *left =
+        arena_zero(batch->arena, batch->count, sizeof(*left));
     size_t n = 0;
-    enum clew_status status = CLEW_OK;
+    enum clew_status status;
 
-    if (!names) {
+    if (!left) {
         return clew_no_memory(err);
     }
     for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
+        const struct item *item = &batch->items[i];
 
-        item->name = NULL; /* it may be done once more */
-        if (item->input->unless_forgotten && item->turn.external_id.s &&
-            !item->first) {
-            item->name = &names[n];
-            names[n++] = (struct forgotten_name){item->turn.user_id,
-                                                 item->turn.external_id, 0};
+        if (is_fresh(batch, i)) {
+            left[n++] = (struct left_out){item->input, &item->turn, false};
         }
     }
-    if (n > 0) {
-        status = forgotten_find(tx, batch->arena, names, n, err);
+    status = left_out_find(tx, batch->arena, left, n,
+                           clock_now_ms(batch->engine->clock), err);
+    for (size_t i = batch->count; status == CLEW_OK && i-- > 0;) {
+        if (is_fresh(batch, i)) {
+            batch->items[i].is_forgotten = left[--n].is_out;
+        }
     }
     return status;
 }
@@ -269,7 +269,8 @@ static void add_id(struct uuid *ids, size_t *count, const struct uuid *id)
     ids[(*count)++] = *id;
 }
 
-/* Load every chat that the batch names or repeats. */
+/* Load every chat that the batch names or repeats; what is left out may name
+ * one that is gone. */
 static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
                                     struct place *place, struct clew_error *err)
 {
@@ -282,8 +283,10 @@ static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
     for (size_t i = 0; i < batch->count; i++) {
         const struct item *item = &batch->items[i];
 
-        add_id(ids, &n_ids,
-               item->first ? &item->first->chat_id : &item->input->chat_id);
+        if (!is_forgotten(batch, i)) {
+            add_id(ids, &n_ids,
+                   item->first ? &item->first->chat_id : &item->input->chat_id);
+        }
     }
     return place_begin(place, batch->engine, tx, batch->arena, ids, n_ids, err);
 }
@@ -388,8 +391,11 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
                                       .arena = batch->arena,
                                       .place = &place,
                                       .is_unread = batch->is_unread};
-    status = find_repeats(batch, tx, err);
+    status = left_out_ahead(tx, err);
     if (status == CLEW_OK) {
+        status = find_repeats(batch, tx, err);
+    }
+    if (status == CLEW_OK && batch->may_leave_out) {
         status = find_forgotten(batch, tx, err);
     }
     if (status == CLEW_OK) {
@@ -403,6 +409,10 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
                                   &item->reading, &item->updates, err);
             status = at_item(batch, i, status, err);
         }
+    }
+    if (status == CLEW_OK && !batch->may_leave_out) {
+        /* it can only be refused: asked last, it waits for no answer */
+        status = find_forgotten(batch, tx, err);
     }
     if (status == CLEW_OK) {
         status = capture_end(&batch->work, err);
@@ -498,6 +508,7 @@ enum clew_status capture_turns(struct engine *engine, const struct scope *scope,
         return clew_no_memory(err);
     }
     memset(out, 0, count * sizeof(*out));
+    batch.may_leave_out = inputs[0].may_leave_out;
     batch.is_unread = commit_is_unread(engine, scope);
     for (size_t i = 0; i < count && status == CLEW_OK; i++) {
         struct item *item = &batch.items[i];

@@ -43,6 +43,10 @@ struct capture_input {
     int64_t created_at_ms;       /* CAPTURE_NOW: the clock's */
     /* Nothing is stored of what was forgotten under this external_id. */
     bool unless_forgotten;
+    /* Where its user or the chat it names was forgotten after it was sent: is
+     * it left out, or is that a conflict? The same for all of a batch. */
+    bool may_leave_out;
+    int64_t sent_at_ms; /* 0: now */
 };
 #define CAPTURE_NOW INT64_MIN
 

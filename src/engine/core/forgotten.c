@@ -279,11 +279,9 @@ static enum clew_status leave_calls(struct store_tx *tx, const struct key *key,
 }
 
 enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
-                                 struct str user_id, int64_t now_ms,
-                                 struct clew_error *err)
+                                 int64_t now_ms, struct clew_error *err)
 {
     struct uuid *chats = NULL;
-    struct uuid user;
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
     struct key key = {{0}};
@@ -296,7 +294,7 @@ enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
         status = rows_all(tx, &list, &SELECT_CHATS, DB_NO_ARGS, &chats,
                           &n_chats, err);
     }
-    if (status != CLEW_OK || (n_names == 0 && n_chats == 0 && !user_id.s)) {
+    if (status != CLEW_OK || (n_names == 0 && n_chats == 0)) {
         return status;
     }
     status = take_key(tx, arena, now_ms, &key, err);
@@ -306,9 +304,36 @@ enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
     for (size_t i = 0; i < n_chats && status == CLEW_OK; i++) {
         status = leave_calls(tx, &key, &chats[i], now_ms, err);
     }
-    if (status == CLEW_OK && user_id.s) {
-        user = digest_of(&key, user_id, FORGOTTEN_USER);
-        status = leave_page(tx, &user, 1, now_ms, err);
+    explicit_bzero(&key, sizeof(key));
+    return status;
+}
+
+enum clew_status forgotten_leave_user(struct store_tx *tx, struct arena *arena,
+                                      struct str user_id, int64_t now_ms,
+                                      struct clew_error *err)
+{
+    struct forgotten_name user = {user_id, FORGOTTEN_USER, 0};
+
+    return forgotten_leave_names(tx, arena, &user, 1, now_ms, err);
+}
+
+enum clew_status forgotten_leave_names(struct store_tx *tx, struct arena *arena,
+                                       const struct forgotten_name *names,
+                                       size_t count, int64_t now_ms,
+                                       struct clew_error *err)
+{
+    struct uuid ids[PAGE];
+    struct key key = {{0}};
+    enum clew_status status = take_key(tx, arena, now_ms, &key, err);
+
+    for (size_t at = 0; at < count && status == CLEW_OK; at += PAGE) {
+        size_t n = count - at < PAGE ? count - at : PAGE;
+
+        for (size_t i = 0; i < n; i++) {
+            ids[i] = digest_of(&key, names[at + i].user_id,
+                               names[at + i].external_id);
+        }
+        status = leave_page(tx, ids, n, now_ms, err);
     }
     explicit_bzero(&key, sizeof(key));
     return status;
@@ -325,6 +350,11 @@ static bool read_grave(struct arena *arena, const struct db_rows *rows,
     grave->id = db_get_uuid(rows, 0);
     grave->at_ms = db_get_int(rows, 1);
     return true;
+}
+
+enum clew_status forgotten_ahead(struct store_tx *tx, struct clew_error *err)
+{
+    return db_ahead(tx, &SELECT_KEYS, DB_NO_ARGS, err);
 }
 
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,

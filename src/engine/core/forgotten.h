@@ -49,10 +49,22 @@ struct forgotten_name {
 struct str forgotten_call_name(struct arena *arena, const struct uuid *key);
 
 /* Leave the names of the turns, and the calls of the chats, that the scratch
- * table `forget_set` holds, and the user's if one is given (else s == NULL).
- * Call while they are there. */
+ * table `forget_set` holds. Call while they are there. */
 enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
-                                 struct str user_id, int64_t now_ms,
+                                 int64_t now_ms,
+                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* The user's own alone: what was sent before this moment goes with the user.
+ * Call at the end of the transaction. */
+enum clew_status forgotten_leave_user(struct store_tx *tx, struct arena *arena,
+                                      struct str user_id, int64_t now_ms,
+                                      struct clew_error *err) CLEW_MUST_CHECK;
+/* Those of turns that never came in; each is named once. */
+enum clew_status forgotten_leave_names(struct store_tx *tx, struct arena *arena,
+                                       const struct forgotten_name *names,
+                                       size_t count, int64_t now_ms,
+                                       struct clew_error *err) CLEW_MUST_CHECK;
+/* Ask ahead (db_ahead()) what forgotten_find() asks first. */
+enum clew_status forgotten_ahead(struct store_tx *tx,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 /* Say of each name when it was forgotten. */
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,

@@ -287,6 +287,7 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
 
     memset(work->out, 0, sizeof(*work->out));
     work->n_spared = 0;
+    work->now_ms = clock_now_ms(work->engine->clock); /* it may have waited */
     status = collect_all(work, tx, err);
     if (status == CLEW_OK) {
         status = digest_set(work, tx, err);
@@ -294,8 +295,7 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
     if (status == CLEW_OK && work->input->is_dry_run) {
         status = count_set(work, tx, err);
     } else if (status == CLEW_OK) {
-        status = forgotten_leave(tx, work->arena, work->input->user_id,
-                                 work->now_ms, err);
+        status = forgotten_leave(tx, work->arena, work->now_ms, err);
         if (status == CLEW_OK) {
             status = forget_answers(work, tx, err);
         }
@@ -313,6 +313,11 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
         }
         if (status == CLEW_OK) {
             status = write_receipt(work, tx, err);
+        }
+        if (status == CLEW_OK && work->input->user_id.s) {
+            status =
+                forgotten_leave_user(tx, work->arena, work->input->user_id,
+                                     clock_now_ms(work->engine->clock), err);
         }
         if (status == CLEW_OK && !work->engine->replay) {
             status = forget_scrub_later(tx, work->arena, &work->out->id,
@@ -347,11 +352,8 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
                             const struct forget_input *input,
                             struct forget_receipt *out, struct clew_error *err)
 {
-    struct forget_work work = {.engine = engine,
-                               .arena = arena,
-                               .input = input,
-                               .now_ms = clock_now_ms(engine->clock),
-                               .out = out};
+    struct forget_work work = {
+        .engine = engine, .arena = arena, .input = input, .out = out};
     int given = (input->n_turn_ids > 0) + (input->n_external_ids > 0) +
                 (input->n_memory_ids > 0) + !uuid_is_nil(&input->chat_id) +
                 (input->user_id.s != NULL);

@@ -653,12 +653,16 @@ enum clew_status restore_rows(struct engine *engine, const struct scope *scope,
     struct restore_work work = {.engine = engine,
                                 .arena = arena,
                                 .count = json_array_size(input->lines),
-                                .brings_back = input->brings_back};
+                                .brings_back = input->brings_back,
+                                .sent_at_ms = input->sent_at_ms};
     enum clew_status status;
 
     if (work.count > RESTORE_MAX_ROWS) {
         return clew_fail_field(err, "rows", "at most %d rows at once",
                                RESTORE_MAX_ROWS);
+    }
+    if (work.sent_at_ms == 0) {
+        work.sent_at_ms = clock_now_ms(engine->clock);
     }
     work.lines = arena_zero(arena, work.count + 1, sizeof(*work.lines));
     if (!work.lines) {

@@ -122,15 +122,6 @@ static enum clew_status find_orphans(struct store_tx *tx,
     return status;
 }
 
-static struct str text_at(const struct restore_line *line, const char *name)
-{
-    const struct db_value *value =
-        &line->values[restore_column_of(line->kind, name)];
-
-    return value->type == DB_TEXT ? (struct str){value->p, value->len}
-                                  : (struct str){0};
-}
-
 /* Of another import of the same export: turns that came in by this call and
  * were stored before their names were forgotten here. */
 static enum clew_status add_named(struct store_tx *tx,
@@ -154,12 +145,14 @@ static enum clew_status add_named(struct store_tx *tx,
 
         if (line->is_added &&
             strcmp(export_kinds[line->kind].type, "turn") == 0) {
-            name = text_at(line, "external_id");
+            name = restore_text_at(
+                line, restore_column_of(line->kind, "external_id"));
         }
         if (name.s) {
             lines[n] = line;
-            names[n++] =
-                (struct forgotten_name){text_at(line, "user_id"), name, 0};
+            names[n++] = (struct forgotten_name){
+                restore_text_at(line, restore_column_of(line->kind, "user_id")),
+                name, 0};
         }
     }
     status = forgotten_find(tx, work->arena, names, n, err);

@@ -32,11 +32,12 @@
 DB_SQL(SELECT_GONE, "SELECT d.id, d.kind, d.created_at, " IS_HERE
                     " FROM tombstones d WHERE d.tenant = $1"
                     " AND d.id = ANY($2)" GRAVES);
-DB_SQL(DROP_GONE,
-       "DELETE FROM tombstones WHERE tenant = $1 AND id = ANY($2)" GRAVES);
+DB_SQL(DROP_GONE, "DELETE FROM tombstones WHERE tenant = $1 AND id = ANY($2)"
+                  " AND created_at <= $3" GRAVES);
 DB_SQL(DROP_WISHES,
        "DELETE FROM actions WHERE tenant = $1 AND subject ="
-       " ANY($2)" ACTION_BY_SUBJECT " AND kind = '" ACTION_MEMORY_FORGET "'");
+       " ANY($2)" ACTION_BY_SUBJECT " AND kind = '" ACTION_MEMORY_FORGET
+       "' AND created_at <= $3");
 /* Chains, and when words of their chats were last forgotten. */
 DB_SQL(SELECT_CHAINS,
        "SELECT c.id, 'chain', COALESCE((SELECT MAX(d.created_at) FROM"
@@ -171,6 +172,14 @@ bool restore_id_at(const struct restore_line *line, size_t column,
     return true;
 }
 
+struct str restore_text_at(const struct restore_line *line, size_t column)
+{
+    const struct db_value *value = &line->values[column];
+
+    return value->type == DB_TEXT ? (struct str){value->p, value->len}
+                                  : (struct str){0};
+}
+
 int64_t restore_time_at(const struct restore_line *line, const char *name)
 {
     size_t i = restore_column_of(line->kind, name);
@@ -249,6 +258,22 @@ static void mark_lines(struct restore_work *work, size_t kind, size_t column,
     }
 }
 
+/* What forbids these goes, but for what was forgotten since they were sent. */
+static enum clew_status let_back(struct store_tx *tx,
+                                 const struct restore_work *work,
+                                 const char *type, const struct uuid *ids,
+                                 size_t n, struct clew_error *err)
+{
+    struct db_value until = db_int(work->sent_at_ms);
+    enum clew_status status =
+        db_exec(tx, &DROP_GONE, DB_ARGS(db_uuids(ids, n), until), err);
+
+    return status == CLEW_OK && strcmp(type, "memory") == 0
+               ? db_exec(tx, &DROP_WISHES, DB_ARGS(db_uuids(ids, n), until),
+                         err)
+               : status;
+}
+
 static enum clew_status mark_column(struct store_tx *tx,
                                     struct restore_work *work, size_t kind,
                                     size_t column, struct clew_error *err)
@@ -274,10 +299,10 @@ static enum clew_status mark_column(struct store_tx *tx,
         return CLEW_OK;
     }
     if (work->brings_back) {
-        status = db_exec(tx, &DROP_GONE, DB_ARGS(db_uuids(ids, n)), err);
-        return status == CLEW_OK && strcmp(type, "memory") == 0
-                   ? db_exec(tx, &DROP_WISHES, DB_ARGS(db_uuids(ids, n)), err)
-                   : status;
+        status = let_back(tx, work, type, ids, n, err);
+        if (status != CLEW_OK || hanging) {
+            return status;
+        }
     }
     status = rows_add(tx, &marks, hanging ? hanging : &SELECT_GONE,
                       DB_ARGS(db_uuids(ids, n)), err);
@@ -451,6 +476,52 @@ static enum clew_status bury(struct store_tx *tx, struct restore_work *work,
     return status;
 }
 
+/* The first with the user of this line, or a new one. */
+static struct forgotten_name *name_of(struct forgotten_name *users, size_t *n,
+                                      struct str user_id)
+{
+    for (size_t i = *n; i-- > 0;) {
+        if (str_eq(users[i].user_id, user_id)) {
+            return &users[i];
+        }
+    }
+    users[*n] = (struct forgotten_name){user_id, FORGOTTEN_USER, 0};
+    return &users[(*n)++];
+}
+
+/* What is of a user who was forgotten since it was sent. */
+static enum clew_status mark_belated(struct store_tx *tx,
+                                     struct restore_work *work, size_t kind,
+                                     struct clew_error *err)
+{
+    size_t column = restore_column_of(kind, "user_id");
+    struct forgotten_name *users =
+        arena_zero(work->arena, work->count + 1, sizeof(*users));
+    size_t n = 0;
+    enum clew_status status;
+
+    if (!users) {
+        return clew_no_memory(err);
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->lines[i].kind == kind) {
+            (void)name_of(users, &n, restore_text_at(&work->lines[i], column));
+        }
+    }
+    status = forgotten_find(tx, work->arena, users, n, err);
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        struct restore_line *line = &work->lines[i];
+
+        if (line->kind == kind && !line->is_gone &&
+            name_of(users, &n, restore_text_at(line, column))->at_ms >
+                work->sent_at_ms) {
+            line->is_gone = true;
+            work->report.n_forgotten++;
+        }
+    }
+    return status;
+}
+
 /* Forks of forks, too. */
 static enum clew_status mark_along(struct store_tx *tx,
                                    struct restore_work *work, size_t kind,
@@ -461,12 +532,13 @@ static enum clew_status mark_along(struct store_tx *tx,
     size_t n_marked = 0;
     enum clew_status status = CLEW_OK;
 
-    if (work->brings_back || (!is_chat && strcmp(type, "turn") != 0)) {
+    if (!is_chat && strcmp(type, "turn") != 0 && strcmp(type, "memory") != 0 &&
+        strcmp(type, "episode") != 0) {
         return CLEW_OK;
     }
     do {
         n_marked = 0;
-        if (is_chat) {
+        if (is_chat && !work->brings_back) {
             status = mark_forks(tx, work, kind, &n_marked, err);
         }
         if (status == CLEW_OK) {
@@ -497,6 +569,10 @@ enum clew_status restore_mark_gone(struct store_tx *tx,
     if (status == CLEW_OK && !work->brings_back &&
         strcmp(form->type, "llm_answer") == 0) {
         status = mark_answers(tx, work, kind, err);
+    }
+    if (status == CLEW_OK &&
+        restore_column_of(kind, "user_id") < form->n_columns) {
+        status = mark_belated(tx, work, kind, err);
     }
     return status == CLEW_OK ? mark_along(tx, work, kind, err) : status;
 }

@@ -26,8 +26,9 @@ struct restore_work {
     struct arena *arena;
     struct restore_line *lines;
     size_t count;
-    bool brings_back;  /* also what was forgotten */
-    bool has_nameless; /* a chain came in without its topic */
+    bool brings_back;   /* also what was forgotten */
+    int64_t sent_at_ms; /* but not after this */
+    bool has_nameless;  /* a chain came in without its topic */
     struct restore_report report;
     const struct restore_line *conflict; /* it contradicts what is stored */
     struct uuid *buried; /* turns that came in, and are forgotten */
@@ -41,6 +42,8 @@ size_t restore_column_of(size_t kind, const char *name);
 /* The id in a column of a line; false if there is none. */
 bool restore_id_at(const struct restore_line *line, size_t column,
                    struct uuid *out);
+/* The text in one; s == NULL if there is none. */
+struct str restore_text_at(const struct restore_line *line, size_t column);
 /* When a line's row was made, by the column `name`. */
 int64_t restore_time_at(const struct restore_line *line, const char *name);
 
@@ -48,7 +51,8 @@ int64_t restore_time_at(const struct restore_line *line, const char *name);
  * Mark the lines of a kind that tell what was forgotten here, and count them in
  * the report. Call when the kinds before it are written. Forks and turns that
  * go with a chat get tombstones of their own, for what later calls say of them.
- * Where the work brings back, none is marked: what forbids them goes instead.
+ * Where the work brings back, what forbids them goes instead, but for what was
+ * forgotten since it was sent.
  */
 enum clew_status restore_mark_gone(struct store_tx *tx,
                                    struct restore_work *work, size_t kind,
