@@ -8,7 +8,7 @@ import path from "node:path";
 import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isLinked, isOk } from "./lib/check.mjs";
+import { isLinked, isOk, isRead } from "./lib/check.mjs";
 import { filesWith } from "./lib/files.mjs";
 import { client, tempFolder } from "./lib/server.mjs";
 import { until } from "./lib/wait.mjs";
@@ -377,6 +377,62 @@ onEachBackend("forget", (open, backend) => {
     assert.equal(isOk(await api.post("/api/v1/analyse", { text: shared })).act, "commit");
     await forget(api, { user_id: "bob" });
     assert.deepEqual(await kinds(), []);
+  });
+
+  test("nor does an export from before bring back what was set by hand, unless it was set since", async () => {
+    const api = await tenant();
+    const made = (answer) => { assert.ok(answer.status < 300, answer.text); return answer.body; };
+    const correct = async (act) => made(await api.post("/api/v1/analyse/feedback", { text: "Kindly bring the Kolkrabe.", act }));
+    const rows = async (which) => (await exported(api)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .filter((row) => !["tombstone", "end", "export"].includes(row.type) && (!which || which(row)))
+      .map((row) => JSON.stringify(row)).sort();
+    await say(api, "bob", "I have a boat.");
+    const { chat, turn } = await say(api, "ann", "Kindly bring the Kolkrabe.");
+    await say(api, "ann", "We decided to paint the Kolkrabe black.", { chat_id: chat.id });
+    await isRead(api);
+    await correct("reject");
+    made(await api.patch("/api/v1/users/ann", { inactivity_minutes: 44 }));
+    made(await api.patch(`/api/v1/chats/${chat.id}`, { title: "Kolkrabe" }));
+    made(await api.post("/api/v1/memories", { user_id: "ann", summary: "The Kolkrabe eats nuts.", pinned: true }));
+    for (const { id } of made(await api.get("/api/v1/memories?user_id=ann")).items) {
+      made(await api.patch(`/api/v1/memories/${id}`, { tags: ["kolkrabe"] }));
+    }
+    for (const { id } of made(await api.get("/api/v1/chains?user_id=ann")).items) {
+      made(await api.post(`/api/v1/chains/${id}/conclude`, {}));
+    }
+    const before = await exported(api);
+    await forget(api, { turn_ids: [turn.id] });
+    const corrections = (row) => row.type === "correction" || row.kind === "intent.correct";
+    const comesBack = async (which) => {
+      const left = new Set(await rows(which));
+      await bring(api, before);
+      return (await rows(which)).filter((row) => !left.has(row));
+    };
+    assert.deepEqual(await comesBack(corrections), []);
+    await correct("accept");
+    assert.deepEqual(await comesBack(corrections), [], "nor over what was said since");
+    await forget(api, { user_id: "ann" });
+    assert.deepEqual(await comesBack(), []);
+    await bring(api, before, ',"restore_forgotten":true');
+    assert.equal((await rows(corrections)).length, 3);
+    assert.equal((await rows((row) => row.type === "user" && row.user_id === "ann")).length, 1);
+  });
+
+  test("a topic of which nothing is left does not come back empty", async () => {
+    const api = await tenant();
+    const { chat } = await say(api, "ann", "The weather is fine in the valley today.");
+    const gone = [];
+    for (const text of ["We decided to paint the Kolkrabe black.", "Black paint for the Kolkrabe costs a lot."]) {
+      gone.push((await say(api, "ann", text, { chat_id: chat.id })).turn.id);
+    }
+    await isRead(api);
+    const before = await exported(api);
+    const topics = async () => (await exported(api)).split("\n").filter((line) => /"type":"chain/.test(line)).sort();
+    assert.ok((await topics()).length > 0);
+    await forget(api, { turn_ids: gone });
+    const left = await topics();
+    await bring(api, before);
+    assert.deepEqual(await topics(), left);
   });
 
   test("what is forgotten in parts has one tombstone each", async () => {

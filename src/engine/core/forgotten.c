@@ -171,6 +171,15 @@ struct str forgotten_call_name(struct arena *arena, const struct uuid *key)
     return arena_str(arena, name_of_call(key, bytes));
 }
 
+struct str forgotten_words_name(struct arena *arena,
+                                const unsigned char digest[SHA256_SIZE])
+{
+    char bytes[1 + SHA256_SIZE] = "";
+
+    memcpy(bytes + 1, digest, SHA256_SIZE);
+    return arena_str(arena, (struct str){bytes, sizeof(bytes)});
+}
+
 /* Digests of the next names, after the turn `*after`. */
 static enum clew_status read_page(struct store_tx *tx, const struct key *key,
                                   struct uuid *after, struct uuid *ids,

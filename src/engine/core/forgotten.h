@@ -12,13 +12,15 @@
  * Captured calls have no such name: a client sends all that was said with each.
  * For them stand the digests of their messages, under the same key, and for a
  * user who was forgotten a name that no turn has: what was captured before and
- * stored after says that it was.
+ * stored after says that it was. What people set right about words that went
+ * leaves a name, too.
  * Thread-safety: none; inside one transaction, but for forgotten_ask().
  */
 #ifndef ENGINE_FORGOTTEN_H
 #define ENGINE_FORGOTTEN_H
 
 #include "base/arena.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "clew/attr.h"
@@ -47,6 +49,11 @@ struct forgotten_name {
 /* The external_id that stands for a list of messages (engine/call/request.h:
  * request_key(), request_reply_key()). s == NULL without memory. */
 struct str forgotten_call_name(struct arena *arena, const struct uuid *key);
+
+/* The same that stands for words which somebody set right, by their digest
+ * (understand/correction.h), of nobody in particular: user_id "". */
+struct str forgotten_words_name(struct arena *arena,
+                                const unsigned char digest[SHA256_SIZE]);
 
 /* Leave the names of the turns, and the calls of the chats, that the scratch
  * table `forget_set` holds. Call while they are there. */

@@ -6,9 +6,11 @@
  * A correction names no turn: it stands under a digest of the words, against
  * which whoever has the store could try what was forgotten. So the words that
  * go are tried themselves. What is also said in a turn that stays keeps its
- * correction.
+ * correction. What went leaves its name (core/forgotten.h): an export from
+ * before has it still.
  */
 #include "base/limits.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
 #include "engine/proof/forget_internal.h"
 #include "engine/understand/correction.h"
@@ -36,6 +38,7 @@ struct going {
 struct keys {
     struct correction_key *items;
     size_t count;
+    int64_t now_ms; /* of the forget */
 };
 
 static bool read_going(struct arena *arena, const struct db_rows *rows,
@@ -50,6 +53,22 @@ static bool read_going(struct arena *arena, const struct db_rows *rows,
 static int by_bytes(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(struct correction_key));
+}
+
+static enum clew_status drop(struct store_tx *tx, struct arena *arena,
+                             const struct correction_key *key, int64_t now_ms,
+                             struct clew_error *err)
+{
+    struct forgotten_name name = {STR(""), forgotten_words_name(arena, key->b),
+                                  0};
+    enum clew_status status = correction_remove(tx, arena, key, err);
+
+    if (status == CLEW_OK && !name.external_id.s) {
+        status = clew_no_memory(err);
+    }
+    return status == CLEW_OK
+               ? forgotten_leave_names(tx, arena, &name, 1, now_ms, err)
+               : status;
 }
 
 static enum clew_status drop_of(struct store_tx *tx, struct arena *arena,
@@ -72,7 +91,7 @@ static enum clew_status drop_of(struct store_tx *tx, struct arena *arena,
         status = rows_number(tx, &COUNT_STAYING, DB_ARGS(db_text(text)),
                              &n_staying, err);
         if (status == CLEW_OK && n_staying == 0) {
-            status = correction_remove(tx, arena, &own[i], err);
+            status = drop(tx, arena, &own[i], keys->now_ms, err);
         }
     }
     return status;
@@ -108,7 +127,7 @@ enum clew_status forget_corrections(struct forget_work *work,
                                     struct store_tx *tx, struct clew_error *err)
 {
     struct uuid after = {{0}};
-    struct keys keys = {NULL, 0};
+    struct keys keys = {.now_ms = work->now_ms};
     size_t count = PAGE;
     enum clew_status status =
         correction_list(tx, work->arena, &keys.items, &keys.count, err);

@@ -153,6 +153,7 @@ static enum clew_status read_line(struct arena *arena, const json_t *json,
     if (status == CLEW_OK && strcmp(kind->type, "action") == 0) {
         note_reading(arena, json, line);
     }
+    restore_note_set(arena, json, line);
     if (status == CLEW_OK && kind->has_change) {
         status = json_get_uuid(json, "id", JSON_REQUIRED, &line->id, err);
     }
@@ -573,6 +574,9 @@ static enum clew_status do_restore(struct store_tx *tx, void *arg,
     work->has_nameless = false;
     for (size_t i = 0; i < export_n_kinds && status == CLEW_OK; i++) {
         status = restore_mark_gone(tx, work, i, err);
+        if (status == CLEW_OK) {
+            status = restore_mark_set(tx, work, i, err);
+        }
         if (status == CLEW_OK) {
             status = restore_blank(tx, work, i, err);
         }

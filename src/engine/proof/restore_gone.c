@@ -43,7 +43,11 @@ DB_SQL(SELECT_CHAINS,
        "SELECT c.id, 'chain', COALESCE((SELECT MAX(d.created_at) FROM"
        " tombstones d WHERE d.tenant = $1 AND d.id = c.chat_id"
        " AND d.kind = 'chat'), 0), 1 FROM chains c WHERE c.tenant = $1"
-       " AND c.id = ANY($2)");
+       " AND c.id = ANY($2) ORDER BY c.id");
+/* Chats that lost words, and when they last did. */
+DB_SQL(SELECT_LOSING, "SELECT id, 'chat', MAX(created_at), 1 FROM tombstones"
+                      " WHERE tenant = $1 AND id = ANY($2) AND kind = 'chat'"
+                      " GROUP BY id ORDER BY id");
 DB_SQL(SELECT_SESSIONS, "SELECT id, 'session', 0, 1 FROM sessions"
                         " WHERE tenant = $1 AND id = ANY($2)");
 DB_SQL(SELECT_REQUESTS, "SELECT id, 'request', 0, 1 FROM requests"
@@ -227,13 +231,15 @@ static bool is_gone(const struct restore_line *line, const struct mark *mark)
     return mark->is_chat && is_made_of_words(export_kinds[line->kind].type);
 }
 
-/* A row that hangs on one that went; what a chain's updates say may quote. */
+/* A row that hangs on one that went; what a chain's updates say may quote, and
+ * its terms are of the same words. */
 static bool is_left_over(const struct restore_line *line,
                          const struct mark *mark)
 {
-    return !mark ||
-           (strcmp(export_kinds[line->kind].type, "chain_update") == 0 &&
-            mark->at_ms > 0);
+    const char *type = export_kinds[line->kind].type;
+
+    return !mark || (mark->at_ms > 0 && (strcmp(type, "chain_update") == 0 ||
+                                         strcmp(type, "chain_term") == 0));
 }
 
 static void mark_lines(struct restore_work *work, size_t kind, size_t column,
@@ -476,6 +482,51 @@ static enum clew_status bury(struct store_tx *tx, struct restore_work *work,
     return status;
 }
 
+/* Chains have no tombstones. One that is not here, and was last extended before
+ * its chat lost words, went with these. */
+static enum clew_status mark_chains(struct store_tx *tx,
+                                    struct restore_work *work, size_t kind,
+                                    struct clew_error *err)
+{
+    size_t id_at = restore_column_of(kind, "id");
+    size_t chat_at = restore_column_of(kind, "chat_id");
+    struct rows_list chats = {
+        .arena = work->arena, .size = sizeof(struct mark), .fn = read_mark};
+    struct rows_list chains = chats;
+    struct uuid *ids = arena_zero(work->arena, work->count + 1, sizeof(*ids));
+    size_t n;
+    enum clew_status status;
+
+    if (!ids) {
+        return clew_no_memory(err);
+    }
+    n = column_ids(work, kind, chat_at, ids);
+    status =
+        rows_add(tx, &chats, &SELECT_LOSING, DB_ARGS(db_uuids(ids, n)), err);
+    if (status == CLEW_OK && chats.count > 0) {
+        n = column_ids(work, kind, id_at, ids);
+        status = rows_add(tx, &chains, &SELECT_CHAINS,
+                          DB_ARGS(db_uuids(ids, n)), err);
+    }
+    for (size_t i = 0; i < work->count && status == CLEW_OK && chats.count > 0;
+         i++) {
+        struct restore_line *line = &work->lines[i];
+        const struct mark *chat = NULL;
+        struct uuid id;
+
+        if (line->kind == kind && !line->is_gone &&
+            restore_id_at(line, chat_at, &id)) {
+            chat = mark_find(&chats, &id);
+        }
+        if (chat && restore_time_at(line, "last_extended_at") <= chat->at_ms &&
+            restore_id_at(line, id_at, &id) && !mark_find(&chains, &id)) {
+            line->is_gone = true;
+            work->report.n_forgotten++;
+        }
+    }
+    return status;
+}
+
 /* The first with the user of this line, or a new one. */
 static struct forgotten_name *name_of(struct forgotten_name *users, size_t *n,
                                       struct str user_id)
@@ -573,6 +624,10 @@ enum clew_status restore_mark_gone(struct store_tx *tx,
     if (status == CLEW_OK &&
         restore_column_of(kind, "user_id") < form->n_columns) {
         status = mark_belated(tx, work, kind, err);
+    }
+    if (status == CLEW_OK && !work->brings_back &&
+        strcmp(form->type, "chain") == 0) {
+        status = mark_chains(tx, work, kind, err);
     }
     return status == CLEW_OK ? mark_along(tx, work, kind, err) : status;
 }

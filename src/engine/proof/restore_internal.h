@@ -6,6 +6,7 @@
 #ifndef ENGINE_RESTORE_INTERNAL_H
 #define ENGINE_RESTORE_INTERNAL_H
 
+#include "engine/core/forgotten.h"
 #include "engine/core/read_log.h"
 #include "engine/proof/export_kinds.h"
 #include "engine/proof/restore.h"
@@ -18,6 +19,7 @@ struct restore_line {
     bool is_gone;                 /* what it tells was forgotten here */
     bool is_added;                /* with a change number, by this call */
     struct read_log_item reading; /* of an action that is one; else no reader */
+    struct forgotten_name set;    /* restore_note_set() */
     struct db_value values[EXPORT_MAX_COLUMNS + 1];
 };
 
@@ -57,6 +59,14 @@ int64_t restore_time_at(const struct restore_line *line, const char *name);
 enum clew_status restore_mark_gone(struct store_tx *tx,
                                    struct restore_work *work, size_t kind,
                                    struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Note the name under which what a line sets is forgotten, if it has one. */
+void restore_note_set(struct arena *arena, const json_t *json,
+                      struct restore_line *line);
+/* Mark the lines of a kind that set what was forgotten since they did. */
+enum clew_status restore_mark_set(struct store_tx *tx,
+                                  struct restore_work *work, size_t kind,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Take out of a kind's lines what may be words of turns that were forgotten
  * here; of chats that lost some. Call before they are written. */
