@@ -201,4 +201,15 @@ onEachBackend("forgetting while it comes in", (open) => {
     assert.deepEqual(JSON.parse(part.text).forgotten, ["Kolkrabe."]);
     assert.equal((await at.api.post("/api/v1/turns", turn("Kolkrabe."))).status, 201);
   });
+
+  test("so it is with a call", async () => {
+    const at = await place("call");
+    const call = { model: "m", user_id: "anna", messages: [{ role: "user", content: "Kolkrabe." }],
+      response: { role: "assistant", content: "Yes." } };
+    const late = await slowly(server, at.key, "/api/v1/link", JSON.stringify(call),
+      { "content-type": "application/json" }, () => at.forget({ user_id: "anna" }));
+    assert.equal(late.status, 409, late.text);
+    assert.doesNotMatch(await at.all(), /Kolkrabe/);
+    assert.equal((await at.api.post("/api/v1/link", call)).status, 200);
+  });
 });

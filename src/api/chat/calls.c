@@ -197,6 +197,7 @@ static void take_reply(struct call_input *input,
 enum clew_status link_post(struct api_call *call, struct clew_error *err)
 {
     struct call_input input = {.created_at_ms = CALL_NOW,
+                               .sent_at_ms = api_sent_ms(call),
                                .call = {.api = STR("link"),
                                         .input_tokens = -1,
                                         .output_tokens = -1,

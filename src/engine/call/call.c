@@ -340,6 +340,10 @@ static enum clew_status prepare(struct work *work, struct clew_error *err)
     request->created_at_ms = input->created_at_ms == CALL_NOW
                                  ? next_time(work->now_ms)
                                  : input->created_at_ms;
+    work->plan->sent_at_ms =
+        input->sent_at_ms > 0 && input->sent_at_ms < request->created_at_ms
+            ? input->sent_at_ms
+            : request->created_at_ms;
     request->stored_at_ms = work->now_ms;
     request->id =
         uuid_is_nil(&input->id) ? uuid_new(request->created_at_ms) : input->id;

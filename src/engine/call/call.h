@@ -34,6 +34,7 @@ struct call_input {
     struct uuid id;         /* of the request; nil: a new one */
     bool is_first;          /* `id` was made for this and never tried before */
     int64_t created_at_ms;  /* CALL_NOW: the clock's, later than any before */
+    int64_t sent_at_ms;     /* if it came later than that; 0: it did not */
     struct str user_id;     /* s == NULL: "default" */
     struct uuid chat_id;    /* where a call without parent goes; nil: new */
     bool is_chat_hint;      /* there need be no such chat: then a new one */

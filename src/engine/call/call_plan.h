@@ -35,6 +35,7 @@ struct call_plan {
     size_t n_tasks;
     int64_t *anchors;
     size_t n_anchors;
+    int64_t sent_at_ms; /* what was forgotten since goes with it */
 };
 
 enum clew_status call_plan_make(struct arena *arena,
