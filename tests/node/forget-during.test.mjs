@@ -202,6 +202,19 @@ onEachBackend("forgetting while it comes in", (open) => {
     assert.equal((await at.api.post("/api/v1/turns", turn("Kolkrabe."))).status, 201);
   });
 
+  test("so it is with what is written by hand", async () => {
+    const at = await place("hand");
+    const posts = { "/api/v1/memories": { user_id: "anna", summary: "Kolkrabe." },
+      "/api/v1/chats": { user_id: "anna", title: "Kolkrabe." }, "/api/v1/efforts": { user_id: "anna", goal: "Kolkrabe." } };
+    for (const [where, body] of Object.entries(posts)) {
+      const late = await slowly(server, at.key, where, JSON.stringify(body),
+        { "content-type": "application/json" }, () => at.forget({ user_id: "anna" }));
+      assert.equal(late.status, 409, where + late.text);
+    }
+    assert.doesNotMatch(await at.all(), /Kolkrabe/);
+    for (const [where, body] of Object.entries(posts)) assert.equal((await at.api.post(where, body)).status, 201, where);
+  });
+
   test("so it is with a call", async () => {
     const at = await place("call");
     const call = { model: "m", user_id: "anna", messages: [{ role: "user", content: "Kolkrabe." }],

@@ -21,7 +21,7 @@ static enum clew_status answer_chat(struct api_call *call,
 
 enum clew_status chats_post(struct api_call *call, struct clew_error *err)
 {
-    struct chat_new input = {0};
+    struct chat_new input = {.sent_at_ms = api_sent_ms(call)};
     struct chat chat;
     enum clew_status status =
         json_get_str(call->body, "user_id", JSON_REQUIRED, LIMIT_NAME_BYTES,

@@ -47,7 +47,7 @@ static enum clew_status answer(struct api_call *call,
 
 enum clew_status efforts_post(struct api_call *call, struct clew_error *err)
 {
-    struct effort_spawn input = {0};
+    struct effort_spawn input = {.sent_at_ms = api_sent_ms(call)};
     struct effort effort;
     enum clew_status status =
         json_get_str(call->body, "user_id", JSON_REQUIRED, LIMIT_NAME_BYTES,

@@ -284,7 +284,8 @@ static enum clew_status write_hand(struct api_call *call,
 
 enum clew_status memories_post(struct api_call *call, struct clew_error *err)
 {
-    struct memory_hand hand = {.user_id = STR("")};
+    struct memory_hand hand = {.user_id = STR(""),
+                               .sent_at_ms = api_sent_ms(call)};
     bool pin = false;
     enum clew_status status =
         json_get_str(call->body, "user_id", JSON_OPTIONAL, LIMIT_NAME_BYTES,

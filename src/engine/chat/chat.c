@@ -13,6 +13,7 @@
 #include "engine/chat/timeout.h"
 #include "engine/core/action.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/redact.h"
 #include "engine/core/rows.h"
 #include "store/db.h"
@@ -307,7 +308,11 @@ static enum clew_status do_create(struct store_tx *tx, void *arg,
     chat->inactivity_minutes = input->inactivity_minutes;
     chat->created_at_ms = work->now_ms;
     chat->last_activity_at_ms = work->now_ms;
-    status = timeout_user_find(tx, chat->user_id, &user, err);
+    status = forgotten_refuse(tx, work->arena, chat->user_id, input->sent_at_ms,
+                              err);
+    if (status == CLEW_OK) {
+        status = timeout_user_find(tx, chat->user_id, &user, err);
+    }
     if (status == CLEW_OK) {
         chat->user_minutes = user.minutes;
         status = chat_insert(tx, chat, err);

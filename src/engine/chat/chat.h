@@ -121,6 +121,7 @@ struct chat_new {
     struct str channel;         /* s == NULL: explicit */
     struct str title;           /* s == NULL: made from the first turn */
     int64_t inactivity_minutes; /* 0 = not set */
+    int64_t sent_at_ms;         /* forgotten_refuse() */
 };
 
 enum clew_status chat_create(struct engine *engine, const struct scope *scope,

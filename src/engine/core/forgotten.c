@@ -406,6 +406,20 @@ enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
     return status;
 }
 
+enum clew_status forgotten_refuse(struct store_tx *tx, struct arena *arena,
+                                  struct str user_id, int64_t sent_ms,
+                                  struct clew_error *err)
+{
+    struct forgotten_name user = {user_id, FORGOTTEN_USER, 0};
+    enum clew_status status =
+        sent_ms > 0 ? forgotten_find(tx, arena, &user, 1, err) : CLEW_OK;
+
+    return status == CLEW_OK && user.at_ms > sent_ms
+               ? clew_fail(err, CLEW_CONFLICT,
+                           "its user was forgotten after this was sent")
+               : status;
+}
+
 struct question {
     struct arena *arena;
     struct forgotten_name *name;

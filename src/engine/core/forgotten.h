@@ -77,7 +77,12 @@ enum clew_status forgotten_ahead(struct store_tx *tx,
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
                                 struct forgotten_name *names, size_t count,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-/* The same of one, in a transaction of its own. */
+/* CLEW_CONFLICT if the user was forgotten after `sent_ms`; 0: nothing is asked.
+ * For what was on its way. */
+enum clew_status forgotten_refuse(struct store_tx *tx, struct arena *arena,
+                                  struct str user_id, int64_t sent_ms,
+                                  struct clew_error *err) CLEW_MUST_CHECK;
+/* forgotten_find() of one, in a transaction of its own. */
 enum clew_status forgotten_ask(struct engine *engine, const struct scope *scope,
                                struct arena *arena, struct forgotten_name *name,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -12,6 +12,7 @@
 #include "engine/core/budget.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/work.h"
 #include "engine/effort/effort_fork.h"
 #include "engine/effort/effort_skill.h"
@@ -137,8 +138,12 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
                             .is_spawned = true,
                             .last_at_ms = work->now_ms};
     struct memory skill;
-    enum clew_status status = check_places(tx, work, err);
+    enum clew_status status = forgotten_refuse(tx, work->arena, spawn->user_id,
+                                               spawn->sent_at_ms, err);
 
+    if (status == CLEW_OK) {
+        status = check_places(tx, work, err);
+    }
     begin(work, tx);
     if (status == CLEW_OK) {
         status = insert_thread(tx, work, err);

@@ -26,6 +26,7 @@ struct effort_spawn {
     struct str goal;
     struct uuid chat_id;   /* where its result goes; nil: its own thread */
     struct uuid parent_id; /* effort it is a step of; nil if none */
+    int64_t sent_at_ms;    /* forgotten_refuse() */
 };
 
 /* CLEW_NOT_FOUND with the field for an unknown chat or parent. */

@@ -8,6 +8,7 @@
 #include "engine/core/action.h"
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
+#include "engine/core/forgotten.h"
 #include "engine/core/work.h"
 
 #include <math.h>
@@ -96,7 +97,9 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
                             .created_at_ms = work->now_ms,
                             .updated_at_ms = work->now_ms};
     enum clew_status status =
-        is_correction ? inherit(tx, work, &memory, err) : CLEW_OK;
+        is_correction ? inherit(tx, work, &memory, err)
+                      : forgotten_refuse(tx, work->arena, input->user_id,
+                                         input->sent_at_ms, err);
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};

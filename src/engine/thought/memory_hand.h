@@ -30,6 +30,7 @@ struct memory_hand {
     struct str tags;      /* by commas; s == NULL: those it corrects, or none */
     const bool *is_pinned; /* NULL: as what it corrects, or not */
     struct str key_id;     /* of the key that was used; may be empty */
+    int64_t sent_at_ms;    /* forgotten_refuse(), of a new one */
 };
 
 /*
