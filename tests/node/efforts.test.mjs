@@ -344,6 +344,25 @@ onEachBackend("efforts", (open) => {
     assert.doesNotMatch(outside.text, /Look at the slow log/);
   });
 
+  test("an effort is opened under the own ones, and where its user speaks", async () => {
+    const api = (await open()).api();
+    const spawn = (body) => api.post("/api/v1/efforts", { goal: "Paint the fence", ...body });
+    const { chat } = await talk(api, ["u:The login page of our shop stays blank"]);
+    const own = isOk(await spawn({ user_id: "ada", chat_id: chat }), 201);
+    const facts = isOk(await api.post("/api/v1/memories", { user_id: "bob", summary: "Bob likes tea." }), 201);
+    isError(await spawn({ user_id: "bob", parent_id: own.id }), 400, "VALIDATION_ERROR", "parent_id");
+    isError(await spawn({ user_id: "bob", parent_id: facts.id }), 400, "VALIDATION_ERROR", "parent_id");
+    isError(await spawn({ user_id: "bob", chat_id: chat }), 400, "VALIDATION_ERROR", "chat_id");
+    isOk(await spawn({ user_id: "ada", parent_id: own.id }), 201);
+    assert.deepEqual(isOk(await api.get("/api/v1/efforts?user_id=bob&all=1")).items, []);
+    /* who speaks in a chat may work for it, in its forks as well */
+    await talk(api, ["u:I see it, too"], chat, "bob");
+    const fork = isOk(await api.post(`/api/v1/chats/${chat}/fork`, {}), 201);
+    isOk(await spawn({ user_id: "bob", chat_id: chat }), 201);
+    isOk(await spawn({ user_id: "bob", chat_id: fork.id }), 201);
+    isError(await spawn({ user_id: "carla", chat_id: fork.id }), 400, undefined, "chat_id");
+  });
+
   test("a turn ends what it speaks of, and all of it", async () => {
     const server = (await open()).api();
     const ended = async (...lines) => {

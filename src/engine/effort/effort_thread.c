@@ -13,11 +13,18 @@
 #include "engine/core/commit.h"
 #include "engine/core/engine.h"
 #include "engine/core/forgotten.h"
+#include "engine/core/rows.h"
 #include "engine/core/work.h"
 #include "engine/effort/effort_fork.h"
 #include "engine/effort/effort_skill.h"
+#include "store/db.h"
 
 #include <string.h>
+
+DB_SQL(SPEAKS,
+       "SELECT 1 FROM chats c CROSS JOIN turns t WHERE c.tenant = $1"
+       " AND c.conversation_id = $2 AND t.tenant = $1 AND t.chat_id = c.id"
+       " AND t.user_id = $3 LIMIT 1");
 
 /* What a collapsed effort costs its parent. */
 #define RESULT_TOKENS 80
@@ -52,23 +59,58 @@ static void begin(struct work *work, struct store_tx *tx)
 /* --- spawn -----------------------------------------------------------------
  */
 
+/* A chat may have several who speak in it; the result is told to them all. What
+ * was let in once is done again. */
+static enum clew_status check_chat(struct store_tx *tx, struct work *work,
+                                   struct clew_error *err)
+{
+    struct str user_id = work->spawn->user_id;
+    struct chat chat;
+    int64_t speaks = 0;
+    enum clew_status status =
+        chat_find(tx, work->arena, &work->spawn->chat_id, &chat, err);
+
+    if (status != CLEW_OK || work->engine->replay ||
+        str_eq(chat.user_id, user_id)) {
+        return status;
+    }
+    status = rows_number(
+        tx, &SPEAKS, DB_ARGS(db_uuid(&chat.conversation_id), db_text(user_id)),
+        &speaks, err);
+    return status == CLEW_OK && speaks == 0
+               ? clew_fail_field(err, "chat_id",
+                                 "\"chat_id\" is a chat of another user")
+               : status;
+}
+
+static enum clew_status check_parent(struct store_tx *tx, struct work *work,
+                                     struct clew_error *err)
+{
+    struct memory parent;
+    enum clew_status status =
+        memory_find(tx, work->arena, &work->spawn->parent_id, &parent, err);
+
+    if (status == CLEW_OK && !str_eq(parent.type, STR("effort"))) {
+        return clew_fail_field(err, "parent_id",
+                               "\"parent_id\" must be an effort");
+    }
+    return status == CLEW_OK && !work->engine->replay &&
+                   !str_eq(parent.user_id, work->spawn->user_id)
+               ? clew_fail_field(err, "parent_id",
+                                 "\"parent_id\" is an effort of another user")
+               : status;
+}
+
 static enum clew_status check_places(struct store_tx *tx, struct work *work,
                                      struct clew_error *err)
 {
-    const struct effort_spawn *spawn = work->spawn;
-    struct chat chat;
-    struct memory parent;
     enum clew_status status = CLEW_OK;
 
-    if (!uuid_is_nil(&spawn->chat_id)) {
-        status = chat_find(tx, work->arena, &spawn->chat_id, &chat, err);
+    if (!uuid_is_nil(&work->spawn->chat_id)) {
+        status = check_chat(tx, work, err);
     }
-    if (status == CLEW_OK && !uuid_is_nil(&spawn->parent_id)) {
-        status = memory_find(tx, work->arena, &spawn->parent_id, &parent, err);
-        if (status == CLEW_OK && !str_eq(parent.type, STR("effort"))) {
-            return clew_fail_field(err, "parent_id",
-                                   "\"parent_id\" must be an effort");
-        }
+    if (status == CLEW_OK && !uuid_is_nil(&work->spawn->parent_id)) {
+        status = check_parent(tx, work, err);
     }
     return status;
 }

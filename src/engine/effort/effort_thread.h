@@ -24,12 +24,14 @@ struct engine;
 struct effort_spawn {
     struct str user_id;
     struct str goal;
-    struct uuid chat_id;   /* where its result goes; nil: its own thread */
-    struct uuid parent_id; /* effort it is a step of; nil if none */
+    struct uuid chat_id;   /* where its result goes, one that the user speaks
+                              in; nil: its own thread */
+    struct uuid parent_id; /* the user's effort it is a step of; nil if none */
     int64_t sent_at_ms;    /* forgotten_refuse() */
 };
 
-/* CLEW_NOT_FOUND with the field for an unknown chat or parent. */
+/* CLEW_NOT_FOUND for an unknown chat or parent, CLEW_INVALID with the field for
+ * another user's. */
 enum clew_status effort_spawn(struct engine *engine, const struct scope *scope,
                               struct arena *arena,
                               const struct effort_spawn *input,
