@@ -358,6 +358,44 @@ for (const backend of ["sqlite", "postgres"]) {
       assert.notEqual(await at.text(), empty);
     });
 
+    test("nothing is brought that is above itself, nor one user's under another's", async () => {
+      const from = place();
+      const made = await served(from, async (server) => {
+        const api = server.api();
+        const post = async (route, body) => isOk(await api.post(`/api/v1/${route}`, body), 201);
+        const effort = (goal, parent_id) => post("efforts", { user_id: "ada", goal, parent_id });
+        const { chat } = await post("turns", { user_id: "ada", role: "user", content: "The hall is to be red." });
+        const fork = await post(`chats/${chat.id}/fork`, {});
+        const top = await effort("paint the hall");
+        const part = await effort("buy brushes", top.id);
+        return { chat: chat.id, fork: fork.id, top: top.id, part: part.id, least: (await effort("pay", part.id)).id };
+      });
+      const rows = lines(await from.text()).slice(1, -1);
+      const changed = (id, change) => rows.map((row) => row.id === id ? { ...row, ...change } : row);
+      const wrong = [
+        [changed(made.chat, { parent_id: made.chat, depth: 1 }), "parent_id"],
+        [changed(made.chat, { parent_id: made.fork, depth: 1 }), "parent_id"],
+        [changed(made.top, { parent_id: made.top }), "parent_id"],
+        [changed(made.top, { parent_id: made.least }), "parent_id"],
+        [changed(made.least, { user_id: "bob" }), "parent_id"],
+      ];
+      const at = place();
+      await served(at, async (server) => {
+        const post = (list) => server.api().post("/api/v1/import", { rows: list });
+        for (const [list, field] of wrong) {
+          const answer = await post(list);
+          isError(answer, 400, "VALIDATION_ERROR");
+          assert.match(answer.body.error.field, new RegExp(`^rows\\[\\d+\\]\\.${field}$`), answer.text);
+        }
+        /* nor where what is above it comes later */
+        const top = rows.find((row) => row.type === "memory" && row.id === made.top);
+        isOk(await post(rows.filter((row) => ![row.id, row.memory_id].includes(made.top))));
+        isError(await post([{ ...top, user_id: "bob" }]), 400, undefined, "rows[0].user_id");
+        isError(await post([{ ...top, parent_id: made.least }]), 400, undefined, "rows[0].parent_id");
+        isOk(await post(rows));
+      });
+    });
+
     test("a file is looked at to its end before a row of it is sent", async () => {
       const all = text.trimEnd().split("\n");
       const last = all.length - 1;

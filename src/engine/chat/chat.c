@@ -57,11 +57,12 @@ DB_SQL(SELECT_MADE_USER, LIST_OF(OF_USER, "created_at"));
 DB_SQL(SELECT_MADE_ALL, LIST_OF("", "created_at"));
 DB_SQL(SELECT_LONG_USER, LIST_OF(OF_USER, "(last_seq - fork_seq)"));
 DB_SQL(SELECT_LONG_ALL, LIST_OF("", "(last_seq - fork_seq)"));
+/* UNION, not UNION ALL: it ends, whatever hangs on what. */
 DB_SQL(SELECT_LINE,
        "WITH RECURSIVE line (id, parent_id, fork_seq, to_seq, depth) AS ("
        "SELECT id, parent_id, fork_seq, last_seq, depth FROM chats"
        " WHERE tenant = $1 AND id = $2"
-       " UNION ALL SELECT c.id, c.parent_id, c.fork_seq, line.fork_seq, c.depth"
+       " UNION SELECT c.id, c.parent_id, c.fork_seq, line.fork_seq, c.depth"
        " FROM line JOIN chats c ON c.tenant = $1 AND c.id = line.parent_id)"
        " SELECT id, fork_seq, to_seq FROM line ORDER BY depth");
 DB_SQL(INSERT,

@@ -49,10 +49,31 @@ RULE(REF_TURN, "memory_refs", "memory_id", "chat_id",
      " FROM chats c WHERE c.tenant = $1 AND c.id = r.chat_id AND r.first_seq >"
      " c.fork_seq) AND " NONE("turns", "x.chat_id = r.chat_id AND x.seq BETWEEN"
                                        " r.first_seq AND r.last_seq"));
+/* What was drawn from a chat may be of another of those who speak in it. */
+#define IS_FOREIGN(child, parent)                                              \
+    child ".origin NOT IN ('extracted', 'llm') AND (" child                    \
+          ".user_id <> " parent ".user_id OR " parent ".type <> 'effort')"
+RULE(PART_OF, "memories", "id", "id",
+     "EXISTS (SELECT 1 FROM memories x WHERE x.tenant = $1 AND x.id ="
+     " r.parent_id AND " IS_FOREIGN("r", "x") ")");
+RULE(PARTS, "memories", "id", "id",
+     "EXISTS (SELECT 1 FROM memories x WHERE x.tenant = $1 AND x.parent_id ="
+     " r.id AND " IS_FOREIGN("x", "r") ")");
 RULE(EFFORT_OF, "efforts", "memory_id", "thread_id",
      NONE("memories", "x.id = r.memory_id"));
 RULE(EFFORT_CHAT, "efforts", "memory_id", "thread_id",
      NONE("chats", "x.id = r.thread_id"));
+
+/* What is above itself: whoever goes up from there comes to no end. */
+#define CIRCLE(name, table)                                                    \
+    DB_SQL(name,                                                               \
+           "WITH RECURSIVE up (first, above) AS (SELECT id, parent_id FROM"    \
+           " " table " WHERE tenant = $1 AND id = ANY($2) AND parent_id IS"    \
+           " NOT NULL UNION SELECT up.first, p.parent_id FROM up JOIN " table  \
+           " p ON p.tenant = $1 AND p.id = up.above WHERE p.parent_id IS NOT"  \
+           " NULL) SELECT first, first FROM up WHERE above = first LIMIT 1")
+CIRCLE(CHAT_CIRCLE, "chats");
+CIRCLE(PART_CIRCLE, "memories");
 
 DB_SQL(HAS_TURN, "SELECT COUNT(*) FROM turns WHERE tenant = $1"
                  " AND chat_id = $2 AND seq = $3");
@@ -75,6 +96,7 @@ static const struct rule {
      "\"fork_seq\" does not fit the parent"},
     {"chat", "id", "id", "last_seq", &CHAT_LAST,
      "\"last_seq\" is before the fork"},
+    {"chat", "id", "id", "parent_id", &CHAT_CIRCLE, "a chat is its own parent"},
     {"session", "id", "id", "chat_id", &SESSION_CHAT,
      "\"chat_id\" names no chat"},
     {"turn", "id", "id", "chat_id", &TURN_CHAT, "\"chat_id\" names no chat"},
@@ -92,6 +114,12 @@ static const struct rule {
      "\"chat_id\" names no chat"},
     {"memory_ref", "memory_id", "chat_id", "first_seq", &REF_TURN,
      "\"first_seq\" to \"last_seq\" has no turn of its chat"},
+    {"memory", "id", "id", "parent_id", &PART_OF,
+     "\"parent_id\" must be an effort of the same user"},
+    {"memory", "id", "id", "user_id", &PARTS,
+     "what is a part of it is of another user"},
+    {"memory", "id", "id", "parent_id", &PART_CIRCLE,
+     "an effort is a part of itself"},
     {"effort", "memory_id", "thread_id", "memory_id", &EFFORT_OF,
      "\"memory_id\" names no memory"},
     {"effort", "memory_id", "thread_id", "thread_id", &EFFORT_CHAT,

@@ -8,7 +8,8 @@
  * The rest is left to verify: that a fork leaves its parent at a turn that
  * exists, for of the two chats the parent may come later; and what a tombstone
  * excuses (updates of chains, decisions on links, gists, traces), for those
- * come last. Lines that were left out are not asked for.
+ * come last. Nothing is above itself, and what was opened on purpose is of the
+ * user of what it is a part of. Lines that were left out are not asked for.
  * Thread-safety: none; in the transaction of the import, after its rows.
  */
 #ifndef ENGINE_RESTORE_FIT_H
