@@ -265,6 +265,9 @@ bool secret_before(struct saying *s, size_t label, size_t end)
     case SAY_CVV:
     case SAY_AUTH:
     case SAY_BARE:
+    case SAY_PAIR:
+    case SAY_LOCK:
+    case SAY_ARGS:
         break;
     }
     return is_there && secret_is_value(s);

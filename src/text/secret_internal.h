@@ -38,13 +38,17 @@ enum secret_say {
     SAY_KEY,
     SAY_AUTH,     /* a key, a scheme's name before it */
     SAY_BARE,     /* "key" alone: what looks random */
+    SAY_PAIR,     /* a user, and a password after it: "login: ada / …" */
+    SAY_LOCK,     /* the code of a door or a safe, where one is named */
+    SAY_ARGS,     /* a command that is given a user and a password */
     SAY_SPACELESS /* a password, in a language without spaces */
 };
 enum secret_label_flags {
     LABEL_ENDS = 1 << 0,  /* also at the end of a longer word: PGPASSWORD */
     LABEL_STEM = 1 << 1,  /* endings may follow: hasła, şifrem */
     LABEL_FIRST = 1 << 2, /* not after another word: "bus pass" */
-    LABEL_LINE = 1 << 3   /* a setting, whose value is the rest of its line */
+    LABEL_LINE = 1 << 3,  /* a setting, whose value is the rest of its line */
+    LABEL_SHARE = 1 << 4 /* a command: the password is told after "\\\\share" */
 };
 struct secret_label {
     const char *text; /* in small letters */
@@ -58,7 +62,8 @@ extern const size_t secret_n_labels;
  * look like one. */
 enum secret_join {
     JOIN_MARK,    /* ":", "=" */
-    JOIN_IS,      /* "is", "lautet" */
+    JOIN_IS,      /* "is" */
+    JOIN_TOLD,    /* "lautet": what comes is a word or a number, as it is */
     JOIN_FOREIGN, /* "ist", "es": a word after it may be any adjective */
     JOIN_GAP,     /* words between, or "changed … to" */
     JOIN_NONE
@@ -91,6 +96,8 @@ enum secret_list_id {
     LIST_NAME,   /* leaves a name what it was: "password_prod" */
     LIST_CODE,   /* of a variable, no value: "self", "env" */
     LIST_FILLER, /* between "is" and the value: "now", "still" */
+    LIST_LOCK,   /* what opens by a code: "door", "Tresor" */
+    LIST_CODED,  /* before "code", makes another matter of it: "error" */
     SECRET_N_LISTS
 };
 struct secret_list {
@@ -143,6 +150,16 @@ bool secret_is_template(struct str value);
 bool secret_read_value(struct saying *s, size_t at);
 /* Does the value look as it must for how it was said? */
 bool secret_is_value(const struct saying *s);
+/* Letters and digits or signs, six at least: no word, no number. */
+bool secret_is_hard(struct str value);
+
+/* Do the words around a label tell of a door, a safe or their like? */
+bool secret_is_lock(struct str text, size_t label, size_t end);
+/* Set the value at `at` of SAY_PAIR or SAY_LOCK; false if none looks like it.
+ */
+bool secret_beside(struct saying *s, size_t at);
+/* The password of a command that ends at `at`. */
+bool secret_args(struct saying *s, unsigned flags, size_t at);
 
 /* Where a value that is one ends, however long it is. */
 size_t secret_value_end(const struct saying *s);

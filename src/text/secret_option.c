@@ -22,6 +22,9 @@ enum form {
     PERCENT = 1 << 3, /* -U user%SECRET */
     SOURCE = 1 << 4,  /* -pass pass:SECRET; others say where it is */
     SECOND = 1 << 5,  /* -b FILE USER SECRET */
+    COMMA = 1 << 6,   /* -u user,SECRET */
+    STRONG = 1 << 7,  /* it may be anything: what looks like one */
+    NO_PORT = 1 << 8, /* as STRONG, but for words */
 };
 
 static const struct option {
@@ -32,10 +35,21 @@ static const struct option {
     {"mysql", "-p", GLUED},
     {"mariadb", "-p", GLUED},
     {"7z", "-p", GLUED},
+    {"rar", "-p", GLUED},
+    {"rar", "-hp", GLUED},
     {"sshpass", "-p", GLUED | APART},
-    {"docker login", "-p", APART},
-    {"podman login", "-p", APART},
+    {"docker login", "-p", APART | NO_PORT},
+    {"podman login", "-p", APART | NO_PORT},
+    {"login", "-p", APART | STRONG},
     {"mongo", "-p", APART},
+    {"cqlsh", "-p", APART},
+    {"beeline", "-p", APART},
+    {"rdesktop", "-p", APART},
+    {"psexec", "-p", APART},
+    {"ipmitool", "-P", APART},
+    {"mosquitto_", "-P", APART},
+    {"isql", "-P", GLUED | APART},
+    {"bcp", "-P", GLUED | APART},
     {"unzip", "-P", GLUED | APART},
     {"zip", "-P", APART},
     {"sqlcmd", "-P", GLUED | APART},
@@ -46,10 +60,24 @@ static const struct option {
     {"curl", "--user", APART | USER},
     {"curl", "--proxy-user", APART | USER},
     {"wget", "--user", APART | USER},
+    {"lftp", "-u", APART | COMMA},
+    {"", "-u", APART | USER | STRONG},
+    {"", "--user", APART | USER | STRONG},
+    {"", "--creds", APART | USER | STRONG},
+    {"", "--src-creds", APART | USER | STRONG},
+    {"", "--dest-creds", APART | USER | STRONG},
     {"smbclient", "-U", GLUED | APART | PERCENT},
     {"openssl", "-pass", APART | SOURCE},
     {"openssl", "-passin", APART | SOURCE},
     {"openssl", "-passout", APART | SOURCE},
+    {"apksigner", "--ks-pass", APART | SOURCE},
+    {"apksigner", "--key-pass", APART | SOURCE},
+    {"", "-storepass", APART},
+    {"", "-keypass", APART},
+    {"", "-srcstorepass", APART},
+    {"", "-deststorepass", APART},
+    {"", "-srckeypass", APART},
+    {"", "-destkeypass", APART},
     {"htpasswd", "-b", APART | SECOND},
     {"htpasswd", "-bc", APART | SECOND},
     {"htpasswd", "-cb", APART | SECOND},
@@ -98,10 +126,14 @@ static size_t password_in(struct str word, unsigned form)
     if (form & SOURCE) {
         return str_starts(word, STR("pass:")) ? 5 : SIZE_MAX;
     }
-    if (!(form & (USER | PERCENT))) {
+    if (!(form & (USER | PERCENT | COMMA))) {
         return 0;
     }
-    mark = memchr(word.s, form & USER ? ':' : '%', word.len);
+    mark = memchr(word.s,
+                  form & USER    ? ':'
+                  : form & COMMA ? ','
+                                 : '%',
+                  word.len);
     return mark ? (size_t)(mark - word.s) + 1 : SIZE_MAX;
 }
 
@@ -117,10 +149,28 @@ static size_t skip_words(struct str text, size_t at, size_t count)
     return at;
 }
 
-static bool is_password(struct str value)
+/* "8080:80" */
+static bool is_port(struct str value)
 {
-    return value.len >= MIN_VALUE && !strchr("-*/", value.s[0]) &&
-           !secret_is_template(value) && !secret_has_word(LIST_PLAIN, value);
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.s[i] != ':' && (value.s[i] < '0' || value.s[i] > '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_password(struct str value, unsigned form)
+{
+    if (value.len < MIN_VALUE || strchr("-*/", value.s[0]) ||
+        secret_is_template(value) || secret_has_word(LIST_PLAIN, value)) {
+        return false;
+    }
+    /* a user and a group, a host and a port, a path */
+    return !(form & STRONG)
+               ? !(form & NO_PORT) || !is_port(value)
+               : secret_is_hard(value) && !memchr(value.s, '/', value.len) &&
+                     !memchr(value.s, '\\', value.len);
 }
 
 /* The value at `at`, its quotes taken off. */
@@ -152,7 +202,7 @@ static bool read_word(struct str text, size_t at, unsigned form,
         return false;
     }
     *out = (struct secret_span){from + inner, end, SECRET_PASSWORD};
-    return is_password(str_sub(text, from + inner, end));
+    return is_password(str_sub(text, from + inner, end), form);
 }
 
 bool secret_option(struct str text, size_t at, struct secret_span *out)
@@ -249,7 +299,7 @@ static bool is_typed(struct str value)
     for (size_t i = 0; i < value.len; i++) {
         n_small += value.s[i] >= 'a' && value.s[i] <= 'z';
     }
-    return is_password(value) &&
+    return is_password(value, 0) &&
            (value.len >= MIN_TYPED || n_small < value.len);
 }
 

@@ -90,7 +90,9 @@ static size_t spaceless_at(struct str text, size_t at)
 static bool try_value(struct saying *s, enum secret_join join, size_t at)
 {
     s->join = join;
-    return secret_read_value(s, at) && secret_is_value(s);
+    return s->say == SAY_PAIR || s->say == SAY_LOCK
+               ? secret_beside(s, at)
+               : secret_read_value(s, at) && secret_is_value(s);
 }
 
 /* Past what closes a label: {"password": and **Password**: and ["password"] */
@@ -341,7 +343,10 @@ static bool try_gap(struct saying *s, size_t label, size_t first)
         }
         len = is_at(text, i, &join);
         if (len > 0) {
-            return try_value(s, i == first ? join : JOIN_GAP,
+            return try_value(s,
+                             i == first          ? join
+                             : join == JOIN_TOLD ? JOIN_FOREIGN
+                                                 : JOIN_GAP,
                              after_is(text, i + len));
         }
         if (to == 0) {
@@ -365,7 +370,7 @@ static bool try_words(struct saying *s, size_t label, size_t at)
     if (try_gap(s, label, first)) {
         return true;
     }
-    if (s->say != SAY_PASSWORD && s->say != SAY_PHRASE) {
+    if (s->say != SAY_PASSWORD && s->say != SAY_PHRASE && s->say != SAY_LOCK) {
         return false;
     }
     /* Password - hunter2, | password | hunter2 | */
@@ -565,7 +570,11 @@ static bool try_label(struct saying *s, const struct secret_label *label,
     if (label->say == SAY_SPACELESS) {
         return try_spaceless(s, end) || secret_before(s, at, end);
     }
+    if (label->say == SAY_ARGS) {
+        return secret_args(s, label->flags, end);
+    }
     if (is_public(s, at) ||
+        (label->say == SAY_LOCK && !secret_is_lock(s->text, at, end)) ||
         (label->flags & LABEL_FIRST && !is_first(s->text, at))) {
         return false;
     }

@@ -225,6 +225,9 @@ static bool ends_value(const struct saying *s, size_t at)
     case SAY_PHRASE:
     case SAY_PIN:
     case SAY_CVV:
+    case SAY_PAIR:
+    case SAY_LOCK:
+    case SAY_ARGS:
         break;
     }
     switch (c) {
@@ -578,13 +581,24 @@ static bool is_strong(const struct looks *l)
            (l->n_capitals_inside > 0 && !l->is_shouted);
 }
 
+static bool is_hard(struct str value, const struct looks *l)
+{
+    return value.len >= MIN_STRONG &&
+           (is_mixed(l) || (l->n_symbols > 0 && l->n_letters > 0) ||
+            (l->n_symbols > 0 && l->n_digits > 0));
+}
+
+bool secret_is_hard(struct str value)
+{
+    struct looks l = look_at(value);
+
+    return is_hard(value, &l);
+}
+
 static bool is_password(const struct saying *s, struct str value,
                         const struct looks *l)
 {
     unsigned char first = (unsigned char)value.s[0];
-    bool is_hard = value.len >= MIN_STRONG &&
-                   (is_mixed(l) || (l->n_symbols > 0 && l->n_letters > 0) ||
-                    (l->n_symbols > 0 && l->n_digits > 0));
 
     if (is_plain(value) || (!s->is_quoted && secret_is_template(value))) {
         return false;
@@ -595,6 +609,7 @@ static bool is_password(const struct saying *s, struct str value,
                (!s->is_below || s->is_quoted ||
                 (is_strong(l) && is_last(s) && first != '-'));
     case JOIN_IS:
+    case JOIN_TOLD:
         return s->is_quoted ||
                (value.len >= MIN_PASSWORD &&
                 (is_strong(l) || (is_last(s) && !is_participle(value))));
@@ -605,7 +620,7 @@ static bool is_password(const struct saying *s, struct str value,
     case JOIN_GAP:
         return (s->is_quoted &&
                 (is_strong(l) || memchr(value.s, ' ', value.len))) ||
-               is_hard;
+               is_hard(value, l);
     case JOIN_NONE:
         return value.len >= MIN_STRONG && is_mixed(l) &&
                (l->is_keylike ||
@@ -654,6 +669,10 @@ bool secret_is_value(const struct saying *s)
     case SAY_PIN:
         return s->join <= JOIN_GAP && l.n_digits == value.len &&
                value.len >= 4 && value.len <= 12;
+    case SAY_PAIR:
+    case SAY_LOCK:
+    case SAY_ARGS:
+        break; /* secret_pair.c judges */
     case SAY_CVV:
         return s->join <= JOIN_GAP && l.n_digits == value.len &&
                (value.len == 3 || value.len == 4);

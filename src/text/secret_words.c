@@ -615,6 +615,39 @@ static const char *const fillers[] = {
     "сейчас",     "теперь",      "الآن",     "अब",
 };
 
+static const char *const locks[] = {
+    "alarm",          "alarma",       "alarmanlage",
+    "alarme",         "allarme",      "antivol",
+    "brama",          "cabinet",      "cadeado",
+    "cadenas",        "caja",         "cancello",
+    "candado",        "casier",       "casillero",
+    "cassaforte",     "coffre",       "cofre",
+    "deur",           "door",         "drzwi",
+    "elevator",       "entrance",     "entrée",
+    "fahrradschloss", "garage",       "garagem",
+    "garagentor",     "garaje",       "gartentor",
+    "gate",           "haus",         "haustür",
+    "hoftor",         "immeuble",     "keller",
+    "kellertür",      "keypad",       "kluis",
+    "lock",           "lockbox",      "locker",
+    "lucchetto",      "padlock",      "poort",
+    "porta",          "portail",      "porte",
+    "portone",        "portão",       "portón",
+    "puerta",         "safe",         "schließfach",
+    "schloss",        "schlüsselbox", "schlüsselkasten",
+    "sejf",           "shed",         "spind",
+    "strongbox",      "taquilla",     "tor",
+    "tresor",         "tür",          "türschloss",
+    "vault",          "voordeur",     "zahlenschloss",
+};
+
+static const char *const coded[] = {
+    "area",     "bar",     "color",  "colour", "country", "discount", "dress",
+    "erreur",   "error",   "exit",   "fehler", "git",     "http",     "key",
+    "language", "machine", "morse",  "postal", "product", "promo",    "qr",
+    "return",   "source",  "status", "this",   "voucher", "zip",
+};
+
 #define LIST(words)                                                            \
     {                                                                          \
         words, sizeof(words) / sizeof((words)[0])                              \
@@ -623,7 +656,8 @@ static const char *const fillers[] = {
 const struct secret_list secret_lists[SECRET_N_LISTS] = {
     [LIST_PLAIN] = LIST(plain_words), [LIST_OTHER] = LIST(other_matters),
     [LIST_NAME] = LIST(name_parts),   [LIST_CODE] = LIST(code_words),
-    [LIST_FILLER] = LIST(fillers),
+    [LIST_FILLER] = LIST(fillers),    [LIST_LOCK] = LIST(locks),
+    [LIST_CODED] = LIST(coded),
 };
 
 bool secret_has_word(enum secret_list_id id, struct str word)
