@@ -14,7 +14,8 @@ import { fileURLToPath } from "node:url";
 
 /* Posts that change nothing, or nothing the second time: safe to send again
  * when the answer was lost. Turns have the external_id the clients give them. */
-const SAFE_POSTS = new Set(["recall", "ask", "analyse", "getContext", "createTurns", "createEffortTurn"]);
+const SAFE_POSTS = new Set(["recall", "ask", "analyse", "getContext", "createTurns", "createEffortTurn",
+  "noteCaller"]);
 
 const nameOf = (ref) => ref.split("/").pop();
 /* One line, whatever the description holds. */

@@ -118,6 +118,7 @@ API_HANDLER(models_list);
 
 /* server/callers.c */
 API_HANDLER(callers_list);
+API_HANDLER(callers_post);
 
 /* server/usage.c */
 API_HANDLER(usage_list);

@@ -278,6 +278,9 @@ const struct api_route api_routes[] = {
     {HTTP_GET, "/api/v1/callers", READ, callers_list, NULL, NULL,
      "List the programs that called, by the name they carry, latest first",
      "listCallers: > [Caller]", 0},
+    {HTTP_POST, "/api/v1/callers", READ, callers_post, NULL, NULL,
+     "Note that the program calls that `x-clew-client` names: for one that "
+     "only reads, as a GET notes nobody", "noteCaller: > Caller", 0},
 
     /* --- what there is, and what happens --- */
     {HTTP_GET, "/api/v1/stats", READ, stats_get, NULL,

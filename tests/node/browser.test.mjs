@@ -7,12 +7,13 @@
  * route is covered the moment it is in the table.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import http from "node:http";
 import { before, describe, after, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
-import { isOk, isLinked } from "./lib/check.mjs";
-import { startServer } from "./lib/server.mjs";
+import { isError, isOk, isLinked } from "./lib/check.mjs";
+import { bin, cleanEnv, startServer, tempFolder } from "./lib/server.mjs";
 
 const id = "01900000-0000-7000-8000-000000000000";
 
@@ -155,5 +156,29 @@ onEachBackend("GET", (open) => {
     assert.deepEqual(await called(), ["editor"]);
     isOk(await api.post("/api/v1/recall", { query: "tea" }, { "x-clew-client": "script" }));
     assert.deepEqual((await called()).sort(), ["editor", "script"]);
+  });
+
+  test("does not hide who only reads: clew mcp --url says so itself", async () => {
+    const server = await open();
+    const api = server.api();
+    const key = await server.key("default", "read");
+    const callers = async () => isOk(await api.get("/api/v1/callers", { authorization: `Bearer ${key}` })).items;
+    const rpc = (id, method, params) => JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    const list = { name: "effort", arguments: { action: "list" } };
+    const folder = tempFolder();
+    for (const [name, ...more] of [["reader"], ["walled reader", "--user", "ada"]]) {
+      const { stdout } = spawnSync(bin, ["mcp", "--url", server.url, ...more], { encoding: "utf8", timeout: 60_000,
+        env: cleanEnv(folder, { CLEW_KEY: key }), input: [
+          rpc(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name, version: "1" } }),
+          rpc(2, "tools/call", list), rpc(3, "tools/call", list)].map((line) => `${line}\n`).join("") });
+      assert.match(stdout, /No open efforts/, stdout);
+      assert.ok((await callers()).some((one) => one.name === name && one.via === "api"), name);
+    }
+    /* who says no name is nobody */
+    for (const name of ["", " ", undefined]) {
+      isError(await api.post("/api/v1/callers", {}, { authorization: `Bearer ${key}`,
+        ...(name === undefined ? {} : { "x-clew-client": name }) }), 400, "VALIDATION_ERROR", "x-clew-client");
+    }
+    assert.equal((await callers()).length, 2);
   });
 });

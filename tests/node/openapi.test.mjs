@@ -161,12 +161,12 @@ describe("openapi.json", () => {
   /* One call of every kind that answers JSON and needs nothing but a store. */
   test("answers look as they are described", async () => {
     const seen = new Set();
-    const check = async (id, body, { query = "", status, ...params } = {}) => {
+    const check = async (id, body, { query = "", status, headers, ...params } = {}) => {
       const [where, operation, path, method] = operations(document)
         .find(([, one]) => one.operationId === id);
       const target = path.replace(/\{(\w+)\}/g, (_, name) => params[name]) + query;
       const answer = await api.call(method.toUpperCase(), target,
-        method === "get" ? undefined : body ?? {});
+        method === "get" ? undefined : body ?? {}, headers);
       const said = operation.responses[status ?? Object.keys(operation.responses)[0]];
       isOk(answer, Number(status ?? Object.keys(operation.responses)[0]));
       assert.equal(misfit(document, said.content["application/json"].schema, answer.body), null, where);
@@ -205,6 +205,7 @@ describe("openapi.json", () => {
     const effort = await check("createEffort", { user_id: "u", goal: "fix the deploy", chat_id: id });
     await api.post("/api/v1/recall", { query: "the deploy" }, { "x-clew-client": "tests" });
     assert.equal((await check("listCallers")).items.length, 1);
+    await check("noteCaller", {}, { headers: { "x-clew-client": "reader" } });
     await check("listEfforts", null, { query: "?user_id=u&all=1" });
     await check("getEffort", null, { id: effort.id });
     await check("createEffortTurn", { role: "user", content: "try again" },

@@ -2656,6 +2656,7 @@ OPERATIONS: Dict[str, Tuple[str, str, bool]] = {
     "listUsage": ("GET", "/api/v1/usage", True),
     "listUsers": ("GET", "/api/v1/users", True),
     "makeBackup": ("POST", "/api/v1/backup", False),
+    "noteCaller": ("POST", "/api/v1/callers", True),
     "rateLink": ("POST", "/api/v1/links/{id}/feedback", False),
     "rateMemory": ("POST", "/api/v1/memories/{id}/outcome", False),
     "recall": ("POST", "/api/v1/recall", True),

@@ -2879,6 +2879,13 @@ export interface Operations {
     body: MakeBackupBody | undefined;
     answer: Backup;
   };
+  /** Note that the program calls that `x-clew-client` names: for one that only reads, as a GET notes nobody */
+  noteCaller: {
+    params: undefined;
+    query: undefined;
+    body: undefined;
+    answer: Caller;
+  };
   /** Say whether a link decision was right */
   rateLink: {
     params: { id: string };
@@ -3082,6 +3089,7 @@ export const operations: Record<keyof Operations, readonly [string, string, bool
   listUsage: ["GET", "/api/v1/usage", true],
   listUsers: ["GET", "/api/v1/users", true],
   makeBackup: ["POST", "/api/v1/backup", false],
+  noteCaller: ["POST", "/api/v1/callers", true],
   rateLink: ["POST", "/api/v1/links/{id}/feedback", false],
   rateMemory: ["POST", "/api/v1/memories/{id}/outcome", false],
   recall: ["POST", "/api/v1/recall", true],

@@ -5,6 +5,7 @@
  * No redirects are followed: they would carry the key to another place.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cli/client/client_internal.h"
 
 #include <curl/curl.h>
@@ -12,12 +13,14 @@
 #include <string.h>
 
 #define CONNECT_TIMEOUT_MS 10000L
+#define MAX_NOTE_BYTES (64u * 1024) /* of an answer that nobody reads */
 
 struct remote {
     struct client base;
     CURL *curl;
     struct curl_slist *headers;
     bool has_told;     /* who calls is among them */
+    int64_t noted_ms;  /* when a call was made that notes it; 0: none yet */
     char *base_url;    /* "http://host:port", no slash at the end */
     char *socket_path; /* for unix:, else NULL */
     char message[CURL_ERROR_SIZE];
@@ -115,15 +118,13 @@ static void tell_caller(struct remote *remote)
     }
 }
 
-static enum clew_status send_remote(struct client *client,
-                                    struct exchange *exchange,
-                                    struct clew_error *err)
+static enum clew_status send_one(struct remote *remote,
+                                 struct exchange *exchange,
+                                 struct clew_error *err)
 {
-    struct remote *remote = (struct remote *)client;
     enum clew_status status;
     struct buf url;
 
-    tell_caller(remote);
     buf_init(&url, 1 << 20);
     (void)buf_append_cstr(&url, remote->base_url); /* checked once, below */
     (void)buf_append_cstr(&url, exchange->path);
@@ -134,6 +135,44 @@ static enum clew_status send_remote(struct client *client,
         (void)clew_fail(err, status, "the address is too long");
     }
     buf_release(&url);
+    return status;
+}
+
+/* A server notes nobody by a GET. So that one who only reads is known, too, it
+ * is told after one, as often as it keeps it. */
+static void note_caller(struct remote *remote, const char *method)
+{
+    struct exchange note = {
+        .method = "POST", .path = "/api/v1/callers", .body = STR("{}")};
+    int64_t now_ms = clock_now_ms(&clock_system);
+
+    if (!remote->has_told) {
+        return;
+    }
+    if (strcmp(method, "GET") == 0) {
+        if (now_ms - remote->noted_ms < CALLER_APART_MS) {
+            return;
+        }
+        buf_init(&note.answer, MAX_NOTE_BYTES);
+        clew_ignore(
+            send_one(remote, &note, NULL)); /* the call itself is done */
+        buf_release(&note.answer);
+    }
+    remote->noted_ms = now_ms;
+}
+
+static enum clew_status send_remote(struct client *client,
+                                    struct exchange *exchange,
+                                    struct clew_error *err)
+{
+    struct remote *remote = (struct remote *)client;
+    enum clew_status status;
+
+    tell_caller(remote);
+    status = send_one(remote, exchange, err);
+    if (status == CLEW_OK && exchange->http_status < 400) {
+        note_caller(remote, exchange->method);
+    }
     return status;
 }
 

@@ -51,6 +51,12 @@ static bool is_clean(struct str name)
     return name.len > 0 && utf8_is_valid(name);
 }
 
+struct str caller_name(struct str name)
+{
+    name = utf8_head(str_trim(name), CALLER_NAME_BYTES);
+    return is_clean(name) ? name : (struct str){NULL, 0};
+}
+
 static enum clew_status do_look(struct store_tx *tx, void *arg,
                                 struct clew_error *err)
 {
@@ -82,9 +88,8 @@ enum clew_status caller_note(struct engine *engine, const struct scope *scope,
     struct note_work work = {.via = str_of(via), .at_ms = at_ms};
     enum clew_status status;
 
-    work.name = str_trim(name);
-    work.name = utf8_head(work.name, CALLER_NAME_BYTES);
-    if (!is_clean(work.name)) {
+    work.name = caller_name(name);
+    if (work.name.len == 0) {
         return CLEW_OK;
     }
     status = store_read(engine->store, scope, do_look, &work, err);

@@ -7,7 +7,8 @@
  * name, so it opens nothing: it only answers "did my editor reach clew?".
  * Times are a minute apart at least, so that a busy program costs a read; at
  * most LIMIT_CALLERS names of a tenant are kept, the latest. A GET from the
- * network stores nothing, so it is not noted either.
+ * network stores nothing, so it is not noted either: a program that only reads
+ * says so with POST /api/v1/callers.
  * Thread-safety: safe; see engine.h.
  */
 #ifndef ENGINE_CALLER_H
@@ -43,6 +44,9 @@ struct caller {
 
 /* "claude-cli" of "claude-cli/2.1.0 (external)". */
 struct str caller_product(struct str user_agent);
+/* A name as it is kept, blanks taken off and cut; len == 0 if it is nobody's:
+ * empty, or no clean text. */
+struct str caller_name(struct str name);
 /* Note a call. A name that is empty, or no clean text, is nobody's: CLEW_OK,
  * and nothing is noted. */
 enum clew_status caller_note(struct engine *engine, const struct scope *scope,
