@@ -24,7 +24,32 @@ function commands() {
   return names.map((name) => ({ name, help: run("help", ...name.split(" ")).stdout }));
 }
 
-const bad = { empty: "", long: "x".repeat(10_240) };
+const long = "x".repeat(10_240);
+const bad = { empty: "", long };
+/* What is of no use as a number or a moment. */
+const noNumber = ["-1", "99999999999999999999", "0x10", "1e3", "NaN", "Infinity", " 5", "+5", "5\u001b[31m", long];
+const noTime = ["NaN", "0x10", "Infinity", "in words", "9999999-12-31", "-1", "99999999999999999999", "\u001b[31m", long];
+const kinds = { N: noNumber, TOKENS: noNumber, TIME: noTime };
+/* Free words may be none, and what sets a key of the configuration may empty it. */
+const mayBeEmpty = /^(TEXT|TITLE|WORDS|HOST:PORT|NAME=URL)$/;
+const setsKey = /^tls-/;
+
+/* A command's own options, and a word for each operand it needs. */
+function ownOf(help) {
+  const own = help.slice(0, help.indexOf("--json"));
+  const needed = /^usage: clew [a-z ]+(.*)/m.exec(help)[1].replace(/\[[^\]]*\]/g, "").trim();
+  return { options: [...own.matchAll(/^ +(?:-\w, )?--([a-z-]+) ([A-Z][A-Z=:-]*)/gm)],
+    operands: needed.split(/ +/).filter(Boolean).map(() => "0199c1d2") };
+}
+
+/* The one line that `--json` has for an error, in any terminal's sight clean. */
+function isRefused({ status, signal, stdout, stderr }, what) {
+  assert.equal(signal, null, what);
+  assert.equal(status, 2, `${what}: ${stdout}${stderr}`);
+  assert.equal(stdout, "", what);
+  assert.match(stderr, /^[^\n]{1,700}\n$/, what);
+  assert.doesNotMatch(stderr, /[\0-\t\v-\x1f]/, what);
+}
 
 describe("every command", () => {
   after(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -39,6 +64,28 @@ describe("every command", () => {
         }
         assert.equal(fs.existsSync(data), false, "nothing was begun");
       });
+    }
+    const { options, operands } = ownOf(help);
+    const refused = (option, value) => {
+      const answer = run(...name.split(" "), ...operands, "--data", data, "--json", `--${option}`, value);
+      isRefused(answer, `${option} ${JSON.stringify(value).slice(0, 40)}`);
+      const { error } = JSON.parse(answer.stderr);
+      assert.equal(error.code, "VALIDATION_ERROR");
+      assert.match(`${error.field} ${error.message}`, new RegExp(option), "it says which");
+    };
+    for (const [, option, kind] of options) {
+      if (!mayBeEmpty.test(kind) && !setsKey.test(option)) {
+        test(`${name} --${option} chooses nothing by nothing`, () => {
+          refused(option, "");
+          assert.equal(fs.existsSync(data), false, "nothing was begun");
+        });
+      }
+      if (kinds[kind]) {
+        test(`${name} --${option} is a ${kind}`, () => {
+          for (const value of kinds[kind]) refused(option, value);
+          fs.rmSync(data, { recursive: true, force: true }); /* some ask the store */
+        });
+      }
     }
   }
 });

@@ -19,7 +19,7 @@ static const struct arg_option options[] = {
     {"tag", 0, "TAG", NULL, "with this tag"},
     {"chat", 'C', "CHAT", NULL, "drawn from this chat"},
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},
-    {"cursor", 0, "TEXT", NULL, "go on where the last list ended"},
+    {"cursor", 0, "CURSOR", NULL, "go on where the last list ended"},
     {NULL, 0, NULL, NULL, NULL},
 };
 

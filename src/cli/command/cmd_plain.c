@@ -218,7 +218,7 @@ static enum clew_status run_plain(struct cli *cli, struct clew_error *err)
 #define PAGE_OPTIONS                                                           \
     {"limit", 'l', "N", NULL, "at most this many (default 50)"},               \
     {                                                                          \
-        "cursor", 0, "TEXT", NULL, "go on where the last list ended"           \
+        "cursor", 0, "CURSOR", NULL, "go on where the last list ended"         \
     }
 #define END_OF_OPTIONS                                                         \
     {                                                                          \

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define MAX_COUNT_DIGITS 18 /* of an int64_t, whatever they are */
+
 const struct arg_option args_common[] = {
     {"json", 'j', NULL, NULL, "print the answer as JSON"},
     {"url", 'u', "URL", NULL, "talk to this server (CLEW_URL)"},
@@ -112,6 +114,31 @@ static const char *called(const struct arg_option *option)
                                                  : NULL;
 }
 
+/* Words of one's own: a context, a title. All else chooses something, and
+ * `--status "$UNSET"` must not choose everything; what sets a key of the
+ * configuration may empty it. */
+static bool may_be_empty(const struct arg_option *option)
+{
+    return option->key || strcmp(option->value, "TEXT") == 0 ||
+           strcmp(option->value, "TITLE") == 0 ||
+           strcmp(option->value, "WORDS") == 0;
+}
+
+/* A count that is none is told before a store is looked for; how large it may
+ * be says who uses it. */
+static bool is_count(const struct arg_option *option)
+{
+    return strcmp(option->value, "N") == 0 ||
+           strcmp(option->value, "TOKENS") == 0;
+}
+
+static bool is_whole(const char *value)
+{
+    size_t len = strspn(value, "0123456789");
+
+    return len > 0 && !value[len] && len <= MAX_COUNT_DIGITS;
+}
+
 static enum clew_status check_value(const struct arg_option *option,
                                     const char *value, struct clew_error *err)
 {
@@ -128,7 +155,15 @@ static enum clew_status check_value(const struct arg_option *option,
         return clew_fail_field(err, option->name, "--%s must be valid UTF-8",
                                option->name);
     }
-    return CLEW_OK;
+    if (len > 0 && is_count(option) && !is_whole(value)) {
+        return clew_fail_field(err, option->name,
+                               "--%s must be a whole number, above 0",
+                               option->name);
+    }
+    return len > 0 || may_be_empty(option)
+               ? CLEW_OK
+               : clew_fail_field(err, option->name, "--%s must not be empty",
+                                 option->name);
 }
 
 /* One option at argv[*at], which moves to its last word. */
