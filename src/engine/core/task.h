@@ -54,6 +54,12 @@ typedef enum clew_status (*task_fn)(struct engine *engine,
                                     struct arena *arena,
                                     struct clew_error *err);
 
+/* Those that failed, as the index of them has it. It does without the status,
+ * so that claims change no index (migration 0036). */
+#define TASK_FAILED                                                            \
+    " AND status = 'failed' AND last_error IS NOT NULL"                        \
+    " AND finished_at IS NOT NULL"
+
 struct task_handler {
     const char *kind;
     task_fn fn;

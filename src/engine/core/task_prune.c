@@ -22,17 +22,19 @@
 DB_SQL_SYSTEM(PRUNE, "DELETE FROM tasks WHERE tenant = $1 AND id = $2"
                      " AND finished_at IS NOT NULL");
 DB_SQL_SYSTEM(SELECT_OLD,
-              "SELECT tenant, id FROM tasks WHERE finished_at IS NOT NULL"
-              " AND finished_at < $1 AND (status = 'done' OR finished_at < $2)"
-              " ORDER BY finished_at LIMIT $3");
+              "SELECT k.tenant, k.id FROM tenants t JOIN tasks k ON k.tenant ="
+              " t.tenant AND k.finished_at IS NOT NULL AND k.finished_at < $1"
+              " AND (k.status = 'done' OR k.finished_at < $2) LIMIT $3");
 /* Whose tasks were done since. */
 DB_SQL_SYSTEM(SELECT_ACTIVE,
-              "SELECT tenant FROM tasks WHERE finished_at IS NOT NULL"
-              " AND finished_at >= $1 GROUP BY tenant LIMIT $2");
-DB_SQL_SYSTEM(SELECT_BEYOND,
-              "SELECT tenant, id FROM tasks WHERE tenant = $1"
-              " AND status = 'done' ORDER BY finished_at DESC, id DESC"
-              " LIMIT $3 OFFSET $2");
+              "SELECT t.tenant FROM tenants t WHERE EXISTS (SELECT 1 FROM"
+              " tasks k WHERE k.tenant = t.tenant AND k.finished_at IS NOT NULL"
+              " AND k.finished_at >= $1) LIMIT $2");
+DB_SQL_SYSTEM(
+    SELECT_BEYOND,
+    "SELECT tenant, id FROM tasks WHERE tenant = $1 AND status ="
+    " 'done' AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC"
+    " LIMIT $3 OFFSET $2");
 
 struct old_task {
     int64_t tenant;

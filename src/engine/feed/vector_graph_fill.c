@@ -48,9 +48,9 @@ DB_SQL(SET_GRAPH, "UPDATE vector_graphs SET graph_at = $3 WHERE tenant = $1"
                   " AND model = $2 AND graph_at IS NULL");
 DB_SQL(COUNT_GONE, "SELECT COUNT(*) FROM tombstones WHERE tenant = $1"
                    " AND change_seq > $2");
-DB_SQL(COUNT_FAILED, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
-                     " AND unique_key = $2 AND status = 'failed'"
-                     " AND finished_at > $3");
+DB_SQL(COUNT_FAILED,
+       "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
+       " AND unique_key = $2" TASK_FAILED " AND finished_at > $3");
 DB_SQL_SYSTEM(COUNT_ALL, "SELECT COUNT(g.graph_at), COALESCE(SUM(n.change_seq"
                          " - g.through), 0) FROM vector_graphs g JOIN tenants n"
                          " ON n.tenant = g.tenant");

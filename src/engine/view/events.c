@@ -8,6 +8,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/forgotten.h"
 #include "engine/core/rows.h"
+#include "engine/core/task.h"
 #include "store/db.h"
 
 #include <stdlib.h>
@@ -43,9 +44,9 @@ DB_SQL(CALLS, "SELECT 3, id, chat_id, COALESCE(model, ''),"
               " AND stored_at <= $3 ORDER BY stored_at LIMIT 1 OFFSET $4), $3)"
               " ORDER BY stored_at LIMIT " MOST_TIMED);
 DB_SQL(FAILED, "SELECT 5, id, NULL, kind, status, NULL, 0, finished_at, 0"
-               " FROM tasks WHERE tenant = $1 AND status = 'failed'"
+               " FROM tasks WHERE tenant = $1" TASK_FAILED
                " AND finished_at > $2 AND finished_at <= COALESCE((SELECT"
-               " finished_at FROM tasks WHERE tenant = $1 AND status = 'failed'"
+               " finished_at FROM tasks WHERE tenant = $1" TASK_FAILED
                " AND finished_at > $2 AND finished_at <= $3"
                " ORDER BY finished_at LIMIT 1 OFFSET $4), $3)"
                " ORDER BY finished_at LIMIT " MOST_TIMED);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/core/engine.h"
 #include "engine/core/rows.h"
+#include "engine/core/task.h"
 #include "store/db.h"
 
 /* Each takes ($2 = '' or the user). The counts run over indexes. */
@@ -31,8 +32,8 @@ DB_SQL(COUNT_SUPERSEDED,
        " JOIN memories o ON o.tenant = s.tenant AND o.id = s.source_id"
        " AND o.retracted_at IS NULL"
        " WHERE s.tenant = $1 AND ($2 = '' OR o.user_id = $2)");
-DB_SQL(COUNT_FAILED, "SELECT COUNT(*) FROM tasks WHERE tenant = $1"
-                     " AND status = 'failed' AND ($2 = '' OR $2 <> '')");
+DB_SQL(COUNT_FAILED, "SELECT COUNT(*) FROM tasks WHERE tenant = $1" TASK_FAILED
+                     " AND ($2 = '' OR $2 <> '')");
 
 DB_SQL(BY_TYPE, "SELECT type, NULL, COUNT(*) FROM memories WHERE tenant = $1"
                 " AND retracted_at IS NULL" OF_USER
