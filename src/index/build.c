@@ -118,12 +118,18 @@ static bool draws(const struct build *b, const struct row *row,
     return hash % SAMPLE_EVERY == 0;
 }
 
+static uint64_t speaker_of(const struct build *b, const struct row *row)
+{
+    return b->in.docs
+               ? b->in.docs[row->doc]->speaker
+               : segment_speaker_of(b->in.segments[row->source], row->doc);
+}
+
 static void count_rows(struct build *b)
 {
     uint32_t unused;
 
     choose_gists(b);
-
     for (size_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
 
@@ -132,6 +138,7 @@ static void count_rows(struct build *b)
         b->n_dates += (uint32_t)n_dates_of(b, row);
         b->n_halves += has_halves(b, row);
         b->n_gists += gist_of(b, row) != NULL;
+        b->n_speakers += speaker_of(b, row) != 0;
         b->n_sample += draws(b, row, &unused);
     }
 }
@@ -152,6 +159,8 @@ static enum clew_status lay_out(struct build *b, struct clew_error *err)
     sizes[PART_LENGTHS] = n;
     sizes[PART_FLAGS] = n;
     sizes[PART_DATES] = b->n_dates * sizeof(struct index_range);
+    sizes[PART_MARKS] = (n + 63) / 64 * sizeof(struct segment_marks);
+    sizes[PART_SPEAKERS] = b->n_speakers * sizeof(uint64_t);
     sizes[PART_IDS] = n * sizeof(uint32_t);
     sizes[PART_VECTORS] = n * dim;
     sizes[PART_FORMS] = dim ? n * sizeof(struct vec_form) : 0;
@@ -220,21 +229,21 @@ static void fill_from_doc(struct build *b, uint32_t at, const struct row *row,
     struct segment_doc *out =
         (struct segment_doc *)build_part(b, PART_DOCS) + at;
     size_t dim = b->kind->dim;
+    size_t n;
 
-    out->speaker = doc->speaker;
     out->length = doc->length;
     out->change_seq = doc->change_seq;
-    out->n_dates = (uint32_t)n_dates_of(b, row);
-    if (out->n_dates) {
+    n = n_dates_of(b, row);
+    if (n) {
         memcpy((struct index_range *)build_part(b, PART_DATES) + *n_dates,
-               doc->dates, out->n_dates * sizeof(*doc->dates));
+               doc->dates, n * sizeof(*doc->dates));
     }
+    *n_dates += (uint32_t)n;
     ((int64_t *)build_part(b, PART_TIMES))[at] = doc->created_at_ms;
     ((uint8_t *)build_part(b, PART_FLAGS))[at] = (uint8_t)doc->flags;
     if (dim && doc->vector) {
         int8_t *quantised = (int8_t *)build_part(b, PART_VECTORS) + at * dim;
         uint64_t *bits = (uint64_t *)build_part(b, PART_BITS);
-
         struct vec_form *forms = (struct vec_form *)build_part(b, PART_FORMS);
 
         vec_quantise_about(doc->vector, b->kind->centre, dim, quantised,
@@ -252,15 +261,16 @@ static void fill_from_segment(struct build *b, uint32_t at,
     const struct segment_doc *doc = &s->docs[row->doc];
     const struct index_range *dates = NULL;
     size_t dim = b->kind->dim;
+    size_t n;
 
-    out->speaker = doc->speaker;
     out->length = doc->length;
     out->change_seq = doc->change_seq;
-    out->n_dates = (uint32_t)segment_dates(s, row->doc, &dates);
-    if (out->n_dates) {
+    n = segment_dates(s, row->doc, &dates);
+    if (n) {
         memcpy((struct index_range *)build_part(b, PART_DATES) + *n_dates,
-               dates, out->n_dates * sizeof(*dates));
+               dates, n * sizeof(*dates));
     }
+    *n_dates += (uint32_t)n;
     ((int64_t *)build_part(b, PART_TIMES))[at] = s->times[row->doc];
     ((uint8_t *)build_part(b, PART_FLAGS))[at] = s->flags[row->doc];
     if (dim && !segment_is_bare(s)) {
@@ -306,23 +316,53 @@ static void open_chat(struct build *b, uint32_t user, uint32_t chat,
     }
 }
 
+/* What few rows have, one after the other. */
+static void fill_marked(struct build *b)
+{
+    struct segment_marks *marks = build_part(b, PART_MARKS);
+    uint64_t *speakers = build_part(b, PART_SPEAKERS);
+    int8_t *gists = build_part(b, PART_GISTS);
+    uint32_t n[N_MARKS] = {0};
+
+    for (uint32_t i = 0; i < b->n_rows; i++) {
+        const struct row *row = &b->rows[i];
+        struct segment_marks *at = &marks[i / 64];
+        const int8_t *gist = gist_of(b, row);
+        uint64_t speaker = speaker_of(b, row);
+        uint64_t bit = (uint64_t)1 << i % 64;
+
+        if (i % 64 == 0) {
+            memcpy(at->before, n, sizeof(n));
+        }
+        if (has_halves(b, row)) {
+            copy_halves(b, row, n[MARK_HALF]++);
+            at->have[MARK_HALF] |= bit;
+        }
+        if (gist) {
+            memcpy(gists + (size_t)n[MARK_GIST]++ * INDEX_GIST_DIM, gist,
+                   INDEX_GIST_DIM);
+            at->have[MARK_GIST] |= bit;
+        }
+        if (speaker) {
+            speakers[n[MARK_SPEAKER]++] = speaker;
+            at->have[MARK_SPEAKER] |= bit;
+        }
+    }
+}
+
 static void fill_columns(struct build *b)
 {
     struct segment_doc *docs = build_part(b, PART_DOCS);
     struct segment_user *users = build_part(b, PART_USERS);
     struct segment_chat *chats = build_part(b, PART_CHATS);
     struct segment_sample *sample = build_part(b, PART_SAMPLE);
-    int8_t *gists = build_part(b, PART_GISTS);
     uint8_t *lengths = build_part(b, PART_LENGTHS);
     uint32_t n_users = 0;
     uint32_t n_chats = 0;
     uint32_t n_dates = 0;
-    uint32_t n_halves = 0;
-    uint32_t n_gists = 0;
 
     for (uint32_t i = 0; i < b->n_rows; i++) {
         const struct row *row = &b->rows[i];
-        const int8_t *gist = gist_of(b, row);
         uint32_t hash;
 
         if (i == 0 || !same_user(row, row - 1)) {
@@ -332,25 +372,13 @@ static void fill_columns(struct build *b)
             open_chat(b, n_users - 1, n_chats++, i, row);
         }
         docs[i].id = *row->id;
-        docs[i].seq = row->seq;
+        docs[i].seq = (uint32_t)row->seq;
         docs[i].chat = n_chats - 1;
         docs[i].first_date = n_dates;
         if (b->in.docs) {
             fill_from_doc(b, i, row, &n_dates);
         } else {
             fill_from_segment(b, i, row, &n_dates);
-        }
-        n_dates += docs[i].n_dates;
-        docs[i].half = SEGMENT_WHOLE;
-        if (has_halves(b, row)) {
-            copy_halves(b, row, n_halves);
-            docs[i].half = n_halves++;
-        }
-        docs[i].gist = SEGMENT_NO_GIST;
-        if (gist) {
-            memcpy(gists + (size_t)n_gists * INDEX_GIST_DIM, gist,
-                   INDEX_GIST_DIM);
-            docs[i].gist = n_gists++;
         }
         users[n_users - 1].length_sum += docs[i].length;
         chats[n_chats - 1].length_sum += docs[i].length;
@@ -361,6 +389,7 @@ static void fill_columns(struct build *b)
     }
     open_user(b, n_users, n_chats, (uint32_t)b->n_rows, NULL);
     open_chat(b, 0, n_chats, (uint32_t)b->n_rows, NULL);
+    fill_marked(b);
 }
 
 static int compare_doc_ids(const void *a, const void *b, void *arg)
@@ -415,6 +444,7 @@ static void write_header(struct build *b, uint32_t bucket_bits)
     head->n_dates = b->n_dates;
     head->n_halves = b->n_halves;
     head->n_gists = b->n_gists;
+    head->n_speakers = b->n_speakers;
     head->gists = b->n_gists > 0 ? b->gists : 0;
     head->n_sample = b->n_sample;
     head->bucket_bits = bucket_bits;
@@ -494,6 +524,14 @@ static void release(struct build *b)
     region_close(&b->out);
 }
 
+/* As a segment has room for it. */
+static int64_t seq_of(const struct index_doc *doc)
+{
+    int64_t seq = doc->seq < SEGMENT_MAX_SEQ ? doc->seq : SEGMENT_MAX_SEQ;
+
+    return seq > 0 ? seq : 0;
+}
+
 enum clew_status build_docs(const struct segment_kind *kind,
                             const struct index_doc *const *docs, size_t count,
                             struct segment **out_segment,
@@ -508,7 +546,7 @@ enum clew_status build_docs(const struct segment_kind *kind,
     }
     b.rows = alloc_zero(count, sizeof(*b.rows));
     b.in.keys = alloc_zero(count, sizeof(*b.in.keys));
-    if (!b.rows || !b.in.keys || count > UINT32_MAX / 2) {
+    if (!b.rows || !b.in.keys || count > SEGMENT_MAX_DOCS) {
         status = clew_fail(err, CLEW_NO_MEMORY, "could not build a segment");
         goto out;
     }
@@ -516,10 +554,12 @@ enum clew_status build_docs(const struct segment_kind *kind,
         bool is_same = i > 0 && str_eq(docs[i]->user, docs[i - 1]->user);
 
         b.in.keys[i] = is_same ? b.in.keys[i - 1] : user_key_of(docs[i]->user);
-        b.rows[i] =
-            (struct row){&b.in.keys[i], &docs[i]->chat,          &docs[i]->id,
-                         docs[i]->seq,  (uint32_t)docs[i]->kind, 0,
-                         (uint32_t)i};
+        b.rows[i] = (struct row){.user = &b.in.keys[i],
+                                 .chat = &docs[i]->chat,
+                                 .id = &docs[i]->id,
+                                 .seq = seq_of(docs[i]),
+                                 .kind = (uint32_t)docs[i]->kind,
+                                 .doc = (uint32_t)i};
     }
     b.n_rows = count;
     qsort(b.rows, count, sizeof(*b.rows), compare_rows);
@@ -611,6 +651,9 @@ static enum clew_status prepare_merge(struct build *b, struct clew_error *err)
             break;
         }
         memset(in->map[s], 0xff, n * sizeof(uint32_t));
+    }
+    if (total < SIZE_MAX / 2 && total > SEGMENT_MAX_DOCS) {
+        return clew_fail(err, CLEW_TOO_LARGE, "too large for a segment");
     }
     in->cap_postings = total;
     b->rows = alloc_array(NULL, total, sizeof(*b->rows));

@@ -58,6 +58,7 @@ struct build {
     uint32_t n_dates;
     uint32_t n_halves;
     uint32_t n_gists;
+    uint32_t n_speakers;
     uint64_t gists; /* what made those that are kept */
     uint32_t n_sample;
 };
@@ -74,7 +75,7 @@ enum clew_status build_triples(struct build *b,
 /* Write PART_POSTINGS, and fill b->terms. */
 enum clew_status build_postings(struct build *b,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-/* How many bits of a hash choose the bucket: about two terms each. */
+/* How many bits of a hash choose the bucket: some six terms each. */
 uint32_t build_bucket_bits(size_t n_terms);
 /* Write PART_TERMS and PART_BUCKETS. */
 enum clew_status build_terms(struct build *b, uint32_t bits,

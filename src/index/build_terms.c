@@ -13,6 +13,8 @@
 #define BUCKETS_FROM 1024u
 #define BUCKET_BITS 11
 #define FEW_TRIPLES 24u
+/* Terms looked through for one, at most on average: two lines of the cache. */
+#define TERMS_A_BUCKET 8u
 
 static int compare_triples(const void *a, const void *b)
 {
@@ -161,10 +163,9 @@ static size_t add_list(struct input *in, size_t source, uint32_t term, size_t n)
     const struct segment *s = in->segments[source];
     struct postings list;
     struct postings_block block;
-    uint32_t unused;
     size_t first = n;
 
-    if (!segment_find_term(s, s->terms[term].hash, &list, &unused)) {
+    if (!segment_find_term(s, s->terms[term].hash, &list)) {
         return n;
     }
     for (uint32_t i = 0; i < postings_n_blocks(&list); i++) {
@@ -223,10 +224,12 @@ static bool next_of_segments(struct input *in, uint64_t *out_hash,
 static enum clew_status write_list(struct build *b, uint64_t hash, size_t count,
                                    struct clew_error *err)
 {
-    const struct segment_doc *docs;
-    struct segment_term *term;
+    size_t offset = b->out.len - b->offsets[PART_POSTINGS];
     enum clew_status status;
 
+    if (offset > SEGMENT_MAX_PLACE || count > SEGMENT_MAX_COUNT) {
+        return clew_fail(err, CLEW_TOO_LARGE, "too large for a segment");
+    }
     if (b->n_terms == b->cap_terms) {
         size_t cap = b->cap_terms ? b->cap_terms * 2 : 64;
         struct segment_term *terms = alloc_array(b->terms, cap, sizeof(*terms));
@@ -241,17 +244,10 @@ static enum clew_status write_list(struct build *b, uint64_t hash, size_t count,
     if (status != CLEW_OK) {
         return status;
     }
-    term = &b->terms[b->n_terms++];
-    term->hash = hash;
-    term->offset = b->out.len - b->offsets[PART_POSTINGS];
-    term->count = (uint32_t)count;
-    term->n_chats = 0;
-    docs = build_part(b, PART_DOCS);
-    for (size_t i = 0; i < count; i++) {
-        const struct posting *p = &b->in.postings[i];
-
-        term->n_chats += i == 0 || docs[p->doc].chat != docs[p[-1].doc].chat;
-    }
+    b->terms[b->n_terms++] =
+        (struct segment_term){.hash = hash,
+                              .offset = offset & SEGMENT_MAX_PLACE,
+                              .count = count & SEGMENT_MAX_COUNT};
     b->out.len +=
         postings_write(b->out.base + b->out.len, b->in.postings, count);
     return CLEW_OK;
@@ -284,7 +280,7 @@ uint32_t build_bucket_bits(size_t n_terms)
 {
     uint32_t bits = 0;
 
-    while (bits < 22 && ((size_t)2 << bits) < n_terms) {
+    while (bits < 22 && ((size_t)TERMS_A_BUCKET << bits) < n_terms) {
         bits++;
     }
     return bits;

@@ -73,7 +73,7 @@ struct index_doc {
     struct uuid id;  /* an id known already replaces the older document */
     struct uuid chat;
     struct str user;
-    int64_t seq; /* order inside the chat */
+    int64_t seq; /* order inside the chat, up to SEGMENT_MAX_SEQ */
     int64_t created_at_ms;
     int64_t change_seq;
     uint32_t flags;   /* enum index_flags */

@@ -105,6 +105,8 @@ static void sizes_of(const struct segment_header *head, uint64_t sizes[N_PARTS])
     sizes[PART_LENGTHS] = n;
     sizes[PART_FLAGS] = n;
     sizes[PART_DATES] = (uint64_t)head->n_dates * sizeof(struct index_range);
+    sizes[PART_MARKS] = (n + 63) / 64 * sizeof(struct segment_marks);
+    sizes[PART_SPEAKERS] = (uint64_t)head->n_speakers * sizeof(uint64_t);
     sizes[PART_IDS] = n * sizeof(uint32_t);
     sizes[PART_VECTORS] = n * head->dim;
     sizes[PART_FORMS] = head->dim ? n * sizeof(struct vec_form) : 0;
@@ -196,6 +198,8 @@ static void set_parts(struct segment *s)
     s->lengths = part[PART_LENGTHS];
     s->flags = part[PART_FLAGS];
     s->dates = (const struct index_range *)part[PART_DATES];
+    s->marks = (const struct segment_marks *)part[PART_MARKS];
+    s->speakers = (const uint64_t *)part[PART_SPEAKERS];
     s->ids = (const uint32_t *)part[PART_IDS];
     s->vectors = (const int8_t *)part[PART_VECTORS];
     s->forms = (const struct vec_form *)part[PART_FORMS];
@@ -382,7 +386,7 @@ bool segment_has_drawn(const struct segment *segment, uint32_t doc,
 }
 
 bool segment_find_term(const struct segment *segment, uint64_t hash,
-                       struct postings *out_list, uint32_t *out_n_chats)
+                       struct postings *out_list)
 {
     const struct segment_header *head = segment->head;
     uint64_t bucket = head->bucket_bits ? hash >> (64 - head->bucket_bits) : 0;
@@ -399,7 +403,6 @@ bool segment_find_term(const struct segment *segment, uint64_t hash,
             out_list->size = limit - term->offset;
             out_list->count = term->count;
             out_list->n_docs = head->n_docs;
-            *out_n_chats = term->n_chats;
             return true;
         }
     }
@@ -534,24 +537,39 @@ enum index_kind segment_kind_of(const struct segment *segment, uint32_t doc)
 size_t segment_dates(const struct segment *segment, uint32_t doc,
                      const struct index_range **out_dates)
 {
+    const struct segment_header *head = segment->head;
     uint32_t first = segment->docs[doc].first_date;
-    uint32_t count = segment->docs[doc].n_dates;
+    uint32_t end = doc + 1 < head->n_docs ? segment->docs[doc + 1].first_date
+                                          : head->n_dates;
 
-    if (count > INDEX_MAX_RANGES || first > segment->head->n_dates ||
-        segment->head->n_dates - first < count) {
+    if (first > end || end > head->n_dates || end - first > INDEX_MAX_RANGES) {
         return 0;
     }
     *out_dates = segment->dates + first;
-    return count;
+    return end - first;
+}
+
+/* The number of what a document has, or `count`: none, or damaged. */
+static uint32_t marked(const struct segment *segment, uint32_t doc,
+                       enum segment_mark which, uint32_t count)
+{
+    const struct segment_marks *marks = &segment->marks[doc / 64];
+    uint64_t bit = (uint64_t)1 << doc % 64;
+    uint32_t number =
+        marks->before[which] +
+        (uint32_t)__builtin_popcountll(marks->have[which] & (bit - 1));
+
+    return marks->have[which] & bit && number < count ? number : count;
 }
 
 const struct segment_half *segment_half_of(const struct segment *segment,
                                            uint32_t doc,
                                            const int8_t **out_first)
 {
-    uint32_t half = segment->docs[doc].half;
+    uint32_t n_halves = segment->head->n_halves;
+    uint32_t half = marked(segment, doc, MARK_HALF, n_halves);
 
-    if (half >= segment->head->n_halves) { /* none, or damaged */
+    if (half == n_halves) {
         return NULL;
     }
     *out_first = segment->firsts + (size_t)half * segment->head->dim;
@@ -560,9 +578,17 @@ const struct segment_half *segment_half_of(const struct segment *segment,
 
 const int8_t *segment_gist_of(const struct segment *segment, uint32_t doc)
 {
-    uint32_t gist = segment->docs[doc].gist;
+    uint32_t n_gists = segment->head->n_gists;
+    uint32_t gist = marked(segment, doc, MARK_GIST, n_gists);
 
-    return gist < segment->head->n_gists /* else none, or damaged */
-               ? segment->gists + (size_t)gist * INDEX_GIST_DIM
-               : NULL;
+    return gist < n_gists ? segment->gists + (size_t)gist * INDEX_GIST_DIM
+                          : NULL;
+}
+
+uint64_t segment_speaker_of(const struct segment *segment, uint32_t doc)
+{
+    uint32_t n_speakers = segment->head->n_speakers;
+    uint32_t number = marked(segment, doc, MARK_SPEAKER, n_speakers);
+
+    return number < n_speakers ? segment->speakers[number] : 0;
 }

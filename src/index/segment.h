@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 6u
+#define SEGMENT_VERSION 7u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {
@@ -42,6 +42,8 @@ enum segment_part {
     PART_LENGTHS,  /* u8 length_code() */
     PART_FLAGS,    /* u8 enum index_flags */
     PART_DATES,    /* struct index_range */
+    PART_MARKS,    /* struct segment_marks, one for 64 documents */
+    PART_SPEAKERS, /* u64 hash of the name, of documents that have one */
     PART_IDS,      /* u32 document numbers, by id */
     PART_VECTORS,  /* i8, dim per document */
     PART_FORMS,    /* struct vec_form */
@@ -76,20 +78,25 @@ struct segment_chat {
     uint64_t length_sum; /* content tokens */
 };
 
+/* What most documents have is in their own row; its dates end where those of
+ * the next begin. */
 struct segment_doc {
     struct uuid id;
-    int64_t seq;
     int64_t change_seq;
-    uint64_t speaker;
+    uint32_t seq;
     uint32_t chat; /* number in PART_CHATS */
     uint32_t length;
     uint32_t first_date;
-    uint32_t n_dates;
-    uint32_t half; /* number in PART_HALVES; SEGMENT_WHOLE = it has none */
-    uint32_t gist; /* number in PART_GISTS; SEGMENT_NO_GIST = it has none */
 };
-#define SEGMENT_WHOLE UINT32_MAX
-#define SEGMENT_NO_GIST UINT32_MAX
+#define SEGMENT_MAX_SEQ UINT32_MAX
+
+/* What few documents have: which of 64 have it, and how many before them. */
+enum segment_mark { MARK_HALF, MARK_GIST, MARK_SPEAKER, N_MARKS };
+struct segment_marks {
+    uint64_t have[N_MARKS];
+    uint32_t before[N_MARKS];
+    uint32_t unused;
+};
 
 /*
  * A longer text is found by its halves too. The vector of the first is kept,
@@ -113,11 +120,16 @@ struct segment_sample {
 };
 #define SAMPLE_EVERY 16u
 
+#define SEGMENT_PLACE_BITS 36
+#define SEGMENT_COUNT_BITS 28
+#define SEGMENT_MAX_PLACE ((UINT64_C(1) << SEGMENT_PLACE_BITS) - 1)
+#define SEGMENT_MAX_COUNT ((UINT64_C(1) << SEGMENT_COUNT_BITS) - 1)
+/* Documents of a segment: each may have a word. */
+#define SEGMENT_MAX_DOCS SEGMENT_MAX_COUNT
 struct segment_term {
     uint64_t hash;
-    uint64_t offset; /* in PART_POSTINGS */
-    uint32_t count;  /* documents */
-    uint32_t n_chats;
+    uint64_t offset : SEGMENT_PLACE_BITS; /* in PART_POSTINGS */
+    uint64_t count : SEGMENT_COUNT_BITS;  /* documents */
 };
 
 struct segment_header {
@@ -135,8 +147,8 @@ struct segment_header {
     uint32_t bucket_bits;
     uint32_t n_halves;
     uint32_t n_gists;
+    uint32_t n_speakers;
     uint32_t kind_end[INDEX_KINDS]; /* documents of kind k end here */
-    uint32_t unused;
     uint64_t gists;    /* hash of what made the gists; 0 = there are none */
     int64_t newest_ms; /* the latest of PART_TIMES */
     struct {
@@ -165,6 +177,8 @@ struct segment {
     const uint8_t *lengths;
     const uint8_t *flags;
     const struct index_range *dates;
+    const struct segment_marks *marks;
+    const uint64_t *speakers;
     const uint32_t *ids;
     const int8_t *vectors;
     const struct vec_form *forms;
@@ -246,7 +260,7 @@ void segment_find_sample(const struct segment *segment, uint32_t first,
                          uint32_t end, const struct segment_sample **out_first,
                          const struct segment_sample **out_end);
 bool segment_find_term(const struct segment *segment, uint64_t hash,
-                       struct postings *out_list, uint32_t *out_n_chats);
+                       struct postings *out_list);
 /* The stretch of a user's documents of a kind; empty if there are none. */
 const struct segment_user *segment_find_user(const struct segment *segment,
                                              enum index_kind kind,
@@ -275,6 +289,9 @@ const struct segment_half *segment_half_of(const struct segment *segment,
 
 /* The gist of a document, NULL if it has none. */
 const int8_t *segment_gist_of(const struct segment *segment, uint32_t doc);
+
+/* The hash of the name of who said it, 0 if it has none. */
+uint64_t segment_speaker_of(const struct segment *segment, uint32_t doc);
 
 /* A length in one byte: exact to 63, then in steps of about 3 %. */
 uint8_t length_code(uint32_t length);

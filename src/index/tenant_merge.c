@@ -67,6 +67,9 @@ static size_t choose(struct tenant *t)
         if (segment_is_bare(set[0]) != segment_is_bare(set[MERGE_FILES - 1])) {
             continue;
         }
+        if (others + set[MERGE_FILES - 1]->head->n_docs > SEGMENT_MAX_DOCS) {
+            continue;
+        }
         if (set[MERGE_FILES - 1]->head->n_docs <= others || n > MAX_FILES) {
             memmove((void *)(t->segments + i),
                     (void *)(t->segments + i + MERGE_FILES),

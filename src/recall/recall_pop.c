@@ -224,9 +224,8 @@ uint64_t population_count(const struct population *pop, uint64_t hash)
 
     for (size_t i = 0; i < pop->n_slices; i++) {
         struct postings list;
-        uint32_t unused;
 
-        if (segment_find_term(pop->slices[i].segment, hash, &list, &unused)) {
+        if (segment_find_term(pop->slices[i].segment, hash, &list)) {
             count += count_in_slice(&pop->slices[i], &list);
         }
     }
@@ -265,10 +264,8 @@ static enum clew_status find_terms(struct population *pop,
             return clew_no_memory(err);
         }
         for (size_t i = 0; i < pop->n_slices; i++) {
-            uint32_t unused;
-
             if (segment_find_term(pop->slices[i].segment, term->hash,
-                                  &term->lists[i], &unused)) {
+                                  &term->lists[i])) {
                 term->count += count_in_slice(&pop->slices[i], &term->lists[i]);
             }
         }

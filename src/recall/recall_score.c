@@ -473,6 +473,7 @@ static float score_prior(const struct population *pop, const struct slot *slot,
     const struct segment *s = pop->slices[slot->slice].segment;
     const struct slot *previous =
         around[0] == SIZE_MAX ? NULL : &pop->slots[around[0]];
+    uint64_t speaker;
     float prior;
 
     if (pop->kind != INDEX_TURN || !(slot->flags & INDEX_NAMED)) {
@@ -488,8 +489,9 @@ static float score_prior(const struct population *pop, const struct slot *slot,
     if (previous && previous->flags & INDEX_QUESTION) {
         prior += PRIOR_ANSWER;
     }
-    for (size_t t = 0; t < pop->n_terms; t++) {
-        if (pop->terms[t].hash == s->docs[slot->doc].speaker) {
+    speaker = segment_speaker_of(s, slot->doc);
+    for (size_t t = 0; speaker && t < pop->n_terms; t++) {
+        if (pop->terms[t].hash == speaker) {
             prior += PRIOR_SPEAKER;
             break;
         }

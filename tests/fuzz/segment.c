@@ -18,11 +18,11 @@ static void read_all(const struct segment *s)
     const struct index_range *dates;
     const struct segment_sample *first;
     const struct segment_sample *end;
-    uint32_t n_chats;
+    const int8_t *values;
     uint32_t doc;
 
     for (uint32_t t = 0; t < s->head->n_terms && t < 64; t++) {
-        if (segment_find_term(s, s->terms[t].hash, &list, &n_chats)) {
+        if (segment_find_term(s, s->terms[t].hash, &list)) {
             for (uint32_t b = 0; b < postings_n_blocks(&list) && b < 64; b++) {
                 postings_read(&list, b, &block);
                 for (uint32_t i = 0; i < block.count; i++) {
@@ -39,6 +39,9 @@ static void read_all(const struct segment *s)
 
         sink += segment_find_id(s, &s->docs[i].id, &doc);
         sink += segment_dates(s, i, &dates);
+        sink += segment_half_of(s, i, &values) != NULL;
+        sink += segment_gist_of(s, i) != NULL;
+        sink += segment_speaker_of(s, i);
         if (chat) {
             sink += segment_find_chat(s, INDEX_TURN, NULL, &chat->id) != NULL;
         }

@@ -14,7 +14,7 @@ import { startServer, tempFolder } from "./lib/server.mjs";
 
 process.env.CLEW_TEST_READS = "no";
 
-const turns = 12000;
+const turns = 15000;
 const args = ["--set", "capture.observe=false"];
 const words = ["harbour", "lantern", "quarry", "meadow", "anvil", "thistle"];
 const wanted = (i) => `zebra${i}`;

@@ -59,7 +59,7 @@ static void fill(struct fake_row *row, uint64_t seed)
     doc->n_dates = step(&state) % 2;
     doc->flags = (uint32_t)(step(&state) % 2 ? INDEX_QUESTION : 0) |
                  (uint32_t)(step(&state) % 2 ? INDEX_NAMED : 0);
-    doc->speaker = fake_word((unsigned)(step(&state) % 3));
+    doc->speaker = step(&state) % 3 ? fake_word((unsigned)(state % 3)) : 0;
     doc->terms = row->terms;
     doc->vector = row->vector;
     doc->dates = row->dates;

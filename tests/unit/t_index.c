@@ -108,9 +108,8 @@ static uint32_t tf_in(const struct segment *s, uint32_t doc, uint64_t hash)
 {
     struct postings list;
     struct postings_block block;
-    uint32_t unused;
 
-    if (!segment_find_term(s, hash, &list, &unused)) {
+    if (!segment_find_term(s, hash, &list)) {
         return 0;
     }
     postings_read(&list, postings_seek(&list, doc), &block);
@@ -126,12 +125,11 @@ static void check_doc(const struct segment *s, uint32_t doc)
 {
     const struct index_doc *want = row_of(&s->docs[doc].id);
     const struct segment_chat *chat = segment_chat_of(s, doc);
+    const struct index_range *dates = NULL;
     struct user_key key;
     uint32_t found = 0;
 
-    assert_non_null(want);
-    assert_non_null(chat);
-    assert_false(want->is_removed);
+    assert_true(want && chat && !want->is_removed);
     key = user_key_of(want->user);
     assert_memory_equal(&s->users[chat->user].key, &key, sizeof(key));
     assert_true(uuid_eq(&chat->id, &want->chat));
@@ -139,7 +137,9 @@ static void check_doc(const struct segment *s, uint32_t doc)
     assert_int_equal(s->docs[doc].change_seq, want->change_seq);
     assert_int_equal(s->times[doc], want->created_at_ms);
     assert_int_equal(segment_kind_of(s, doc), want->kind);
-    assert_int_equal(s->docs[doc].n_dates, want->n_dates);
+    assert_true(segment_speaker_of(s, doc) == want->speaker);
+    assert_int_equal(segment_dates(s, doc, &dates), want->n_dates);
+    assert_true(!want->n_dates || dates->from_ms == want->dates->from_ms);
     for (unsigned word = 0; word < 40; word++) {
         uint32_t tf2 = 0;
 
