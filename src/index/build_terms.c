@@ -248,8 +248,8 @@ static enum clew_status write_list(struct build *b, uint64_t hash, size_t count,
         (struct segment_term){.hash = hash,
                               .offset = offset & SEGMENT_MAX_PLACE,
                               .count = count & SEGMENT_MAX_COUNT};
-    b->out.len +=
-        postings_write(b->out.base + b->out.len, b->in.postings, count);
+    b->out.len += postings_write(b->out.base + b->out.len, b->in.postings,
+                                 count, (uint32_t)b->n_rows);
     return CLEW_OK;
 }
 

@@ -7,9 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BLOCK_HEAD                                                             \
-    6u               /* u32 first document, u8 width of gaps, u8 width of tf   \
-                      */
 #define DIR_ENTRY 8u /* u32 last document, u32 offset in the list */
 
 static uint32_t get_u32(const uint8_t *p)
@@ -28,6 +25,13 @@ static void put_u32(uint8_t *p, uint32_t value)
 static uint32_t width_of(uint32_t value)
 {
     return value ? 32u - (uint32_t)__builtin_clz(value) : 0;
+}
+
+/* A byte with the widths of gaps and frequencies (0 to 31, 1 to 8), and the
+ * first document in as many bytes as the last one that there is takes. */
+static size_t head_bytes(uint32_t n_docs)
+{
+    return 1 + (width_of(n_docs) + 7) / 8;
 }
 
 static uint32_t blocks_of(uint32_t count)
@@ -51,10 +55,10 @@ static void put_bits(uint8_t *out, size_t at, uint32_t width, uint32_t value)
 }
 
 static size_t write_block(uint8_t *out, const struct posting *items,
-                          size_t count)
+                          size_t count, size_t head)
 {
     uint32_t gaps = 0;
-    uint32_t tfs = 0;
+    uint32_t tfs = 1;
 
     for (size_t i = 0; i < count; i++) {
         gaps |= i ? items[i].doc - items[i - 1].doc - 1 : 0;
@@ -62,15 +66,14 @@ static size_t write_block(uint8_t *out, const struct posting *items,
     }
     uint32_t gap_width = width_of(gaps);
     uint32_t tf_width = width_of(tfs);
-    uint8_t *gap_bytes = out + BLOCK_HEAD;
+    uint8_t *gap_bytes = out + head;
     uint8_t *tf_bytes = gap_bytes + packed_bytes(count - 1, gap_width);
-    size_t size = BLOCK_HEAD + packed_bytes(count - 1, gap_width) +
+    size_t size = head + packed_bytes(count - 1, gap_width) +
                   packed_bytes(count, tf_width);
 
     memset(out, 0, size);
-    put_u32(out, items[0].doc);
-    out[4] = (uint8_t)gap_width;
-    out[5] = (uint8_t)tf_width;
+    out[0] = (uint8_t)(gap_width << 3 | (tf_width - 1));
+    memcpy(out + 1, &items[0].doc, head - 1);
     for (size_t i = 0; i < count; i++) {
         if (i) {
             put_bits(gap_bytes, (i - 1) * gap_width, gap_width,
@@ -81,7 +84,8 @@ static size_t write_block(uint8_t *out, const struct posting *items,
     return size;
 }
 
-size_t postings_write(uint8_t *out, const struct posting *items, size_t count)
+size_t postings_write(uint8_t *out, const struct posting *items, size_t count,
+                      uint32_t n_docs)
 {
     uint32_t n_blocks = blocks_of((uint32_t)count);
     size_t at = n_blocks > 1 ? n_blocks * DIR_ENTRY : 0;
@@ -95,7 +99,7 @@ size_t postings_write(uint8_t *out, const struct posting *items, size_t count)
             put_u32(out + b * DIR_ENTRY, items[first + n - 1].doc);
             put_u32(out + b * DIR_ENTRY + 4, (uint32_t)at);
         }
-        at += write_block(out + at, items + first, n);
+        at += write_block(out + at, items + first, n, head_bytes(n_docs));
     }
     return at;
 }
@@ -170,7 +174,8 @@ static bool locate(const struct postings *list, uint32_t block, size_t *out_at)
         }
         *out_at = get_u32(list->list + (size_t)block * DIR_ENTRY + 4);
     }
-    return *out_at < list->size && list->size - *out_at >= BLOCK_HEAD;
+    return *out_at < list->size &&
+           list->size - *out_at >= head_bytes(list->n_docs);
 }
 
 /* True if gaps stay in order and inside the documents. */
@@ -196,17 +201,18 @@ void postings_read(const struct postings *list, uint32_t block,
     const uint8_t *p = list->list + at;
     uint32_t left = list->count - block * POSTINGS_BLOCK;
     uint32_t count = left < POSTINGS_BLOCK ? left : POSTINGS_BLOCK;
-    uint32_t gap_width = p[4];
-    uint32_t tf_width = p[5];
+    size_t head = head_bytes(list->n_docs);
+    uint32_t gap_width = p[0] >> 3;
+    uint32_t tf_width = (p[0] & 7) + 1u;
     size_t gap_bytes = packed_bytes(count - 1, gap_width);
+    uint32_t first = 0;
 
-    if (gap_width > 32 || tf_width > 8 ||
-        list->size - at <
-            BLOCK_HEAD + gap_bytes + packed_bytes(count, tf_width)) {
+    if (list->size - at < head + gap_bytes + packed_bytes(count, tf_width)) {
         return;
     }
-    unpack_docs(p + BLOCK_HEAD, gap_width, get_u32(p), count, out->docs);
-    unpack_tfs(p + BLOCK_HEAD + gap_bytes, tf_width, count, out->tf2);
+    memcpy(&first, p + 1, head - 1);
+    unpack_docs(p + head, gap_width, first, count, out->docs);
+    unpack_tfs(p + head + gap_bytes, tf_width, count, out->tf2);
     out->count = count;
     if (!in_order(out, list->n_docs)) {
         out->count = 0;

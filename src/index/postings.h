@@ -4,10 +4,10 @@
  *
  * A list of more than one block starts with a directory (last document and
  * offset of each block), so that a reader can skip to where it wants to be. A
- * block is its first document, two bit widths, the packed gaps and the packed
- * frequencies. Reading is safe on any bytes: a block that does not fit or
- * leaves the range of documents reads as empty.
- * Thread-safety: pure functions.
+ * block is two bit widths, its first document, the packed gaps and the packed
+ * frequencies; most lists are one block of a few documents. Reading is safe on
+ * any bytes: a block that does not fit or leaves the range of documents reads
+ * as empty. Thread-safety: pure functions.
  */
 #ifndef INDEX_POSTINGS_H
 #define INDEX_POSTINGS_H
@@ -32,7 +32,7 @@ struct postings {
     const uint8_t *list;
     size_t size;     /* bytes that may be read from `list` on */
     uint32_t count;  /* documents */
-    uint32_t n_docs; /* documents are below this */
+    uint32_t n_docs; /* documents are below this, as when it was written */
 };
 
 struct postings_block {
@@ -41,9 +41,11 @@ struct postings_block {
     uint8_t tf2[POSTINGS_BLOCK];
 };
 
-/* Encode `count` > 0 postings in document order at `out`, which has room for
- * count * POSTINGS_MAX_BYTES; the bytes written come back. */
-size_t postings_write(uint8_t *out, const struct posting *items, size_t count);
+/* Encode `count` > 0 postings in document order, of documents below `n_docs`
+ * (at most 2^31), at `out`, which has room for count * POSTINGS_MAX_BYTES; the
+ * bytes written come back. */
+size_t postings_write(uint8_t *out, const struct posting *items, size_t count,
+                      uint32_t n_docs);
 
 uint32_t postings_n_blocks(const struct postings *list);
 /* The first block whose last document is >= doc; n_blocks if there is none. */

@@ -25,7 +25,7 @@
 #include <stdatomic.h>
 
 #define SEGMENT_MAGIC "CLEWSEG"
-#define SEGMENT_VERSION 7u
+#define SEGMENT_VERSION 8u
 
 /* Who a document belongs to: the start of the SHA-256 of the user id. */
 struct user_key {

@@ -149,8 +149,7 @@ static void check_doc(const struct segment *s, uint32_t doc)
         }
         assert_int_equal(tf_in(s, doc, fake_word(word)), tf2);
     }
-    assert_true(segment_find_id(s, &want->id, &found));
-    assert_int_equal(found, doc);
+    assert_true(segment_find_id(s, &want->id, &found) && found == doc);
 }
 
 /* Every live row is in the index exactly once, and nothing else is. */
@@ -199,7 +198,7 @@ static void postings_come_back_as_they_went_in(void **state)
     (void)state;
     rand_seed(5);
     for (size_t count = 1; count < 5000; count += count < 300 ? 1 : 977) {
-        struct postings list = {bytes, 0, (uint32_t)count, UINT32_MAX};
+        struct postings list = {bytes, 0, (uint32_t)count, 0};
         struct postings_block block;
         uint32_t doc = 0;
         size_t at = 0;
@@ -209,7 +208,8 @@ static void postings_come_back_as_they_went_in(void **state)
             items[i].doc = doc;
             items[i].tf2 = 1 + (uint32_t)rand_below(count % 2 ? 3 : 255);
         }
-        list.size = postings_write(bytes, items, count);
+        list.n_docs = count % 4 ? doc + 1 : UINT32_MAX / 2;
+        list.size = postings_write(bytes, items, count, list.n_docs);
         assert_true(list.size <= count * POSTINGS_MAX_BYTES);
         for (uint32_t b = 0; b < postings_n_blocks(&list); b++) {
             postings_read(&list, b, &block);
