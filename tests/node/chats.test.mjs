@@ -5,6 +5,7 @@ import { before, test } from "node:test";
 
 import { onEachBackend } from "./lib/backends.mjs";
 import { isError, isOk, uuid } from "./lib/check.mjs";
+import { until } from "./lib/wait.mjs";
 
 const nowhere = "01900000-0000-7000-8000-000000000000";
 
@@ -192,6 +193,28 @@ onEachBackend("chats", (open) => {
       ["POST", `/api/v1/chats/${chat.id}/close`, { now: true }, "now"],
     ]) {
       isError(await api.call(method, target, body), 400, "VALIDATION_ERROR", field);
+    }
+  });
+
+  test("of many rows of one moment a page misses and repeats none", async () => {
+    const turns = [...Array(17).keys()].map((i) => ({ user_id: `twin${i}`, role: "user", created_at: "2026-03-01T09:00:00Z",
+      content: `My boiler number ${i} is broken and has to be repaired.` }));
+    isOk(await api.post("/api/v1/turns", { turns }), 201);
+    const ofThen = ({ created_at: at, started_at: from }) => (at ?? from).startsWith("2026-03-01T09:00:00");
+    for (const list of ["chats", "chains", "tasks"]) {
+      const pageBy = async (limit) => {
+        const seen = [];
+        for (let cursor = ""; cursor !== undefined;) {
+          const page = isOk(await api.get(`/api/v1/${list}?limit=${limit}${cursor && `&cursor=${cursor}`}`));
+          seen.push(...page.items);
+          cursor = page.next_cursor ?? undefined;
+        }
+        return list === "tasks" ? seen : seen.filter(ofThen);
+      };
+      await until(`${list} are listed alike`, async () => {
+        const [one, other] = [await pageBy(100), await pageBy(3)].map((items) => items.map(({ id }) => id));
+        return one.length >= 17 && new Set(other).size === other.length && one.join() === other.join();
+      });
     }
   });
 
