@@ -243,10 +243,10 @@ onEachBackend("reading by a language model", (open) => {
     const keys = {};
     for (const name of Object.keys(words)) keys[name] = await both.key(name);
     const calls = (name) => both.api(keys[name]);
-    assert.deepEqual(isOk(await calls("closed").get("/api/v1/tenant")),
-      { name: "closed", llm: "allowed" });
+    const closed = isOk(await calls("closed").get("/api/v1/tenant"));
+    assert.deepEqual([closed.name, closed.llm], ["closed", "allowed"]);
     const told = await run(both, {}, "tenant", "--tenant", "closed", "--llm", "forbidden");
-    assert.deepEqual(told, { name: "closed", llm: "forbidden" });
+    assert.deepEqual([told.name, told.llm], ["closed", "forbidden"]);
     assert.equal(isOk(await calls("open").get("/api/v1/tenant")).llm, "allowed");
     assert.equal((await calls("open").patch("/api/v1/tenant", { llm: "maybe" })).status, 400);
 

@@ -172,7 +172,7 @@ onEachBackend("the page", (open, backend) => {
   });
 
   test("forgetting shows first what will go, then gives the receipt", async () => {
-    const { turn } = isOk(await api.post("/api/v1/turns", said("The code of the safe is 4711.", { user_id: "eve", channel: "desk" })), 201);
+    const { turn } = isOk(await api.post("/api/v1/turns", said("The caravan stands on plot 4711.", { user_id: "eve", channel: "desk" })), 201);
     const page = await openPage(browser, server.url);
     const bodies = [];
     page.on("request", (r) => { if (r.url().endsWith("/api/v1/forget")) bodies.push(r.postDataJSON()); });

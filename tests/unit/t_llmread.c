@@ -87,16 +87,16 @@ static void what_replaces_a_note_refines_it(void **state)
     const char *label;
 
     (void)state;
-    answer(NOTE("T1", "the gate code is 4711", "fact"), "", "", "");
-    talk_say(&talk, 'u', "Ah, the gate code is 4711 there.");
+    answer(NOTE("T1", "the plot number is 4711", "fact"), "", "", "");
+    talk_say(&talk, 'u', "Ah, the plot number is 4711 there.");
     pause_talk();
     answer("", "", "", "");
-    talk_say(&talk, 'u', "They changed the gate code, now 5822 opens it.");
+    talk_say(&talk, 'u', "They changed the plot number, now we are at 5822.");
     pause_talk(); /* shows the label */
-    label = label_of("note\\\":", "the gate code is 4711");
-    talk_say(&talk, 'u', "Sorry: the gate code became 9933.");
+    label = label_of("note\\\":", "the plot number is 4711");
+    talk_say(&talk, 'u', "Sorry: the plot number became 9933.");
     answer(arena_printf(&talk.world.arena,
-                        "{'turn':'T1','quote':'the gate code became 9933',"
+                        "{'turn':'T1','quote':'the plot number became 9933',"
                         "'about':'','type':'fact','hedged':false,"
                         "'updates':'%s'}",
                         label),

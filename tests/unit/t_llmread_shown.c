@@ -82,7 +82,8 @@ static void every_turn_has_the_likeliest_of_many(void **state)
         {"My boss is called Helena.", "I have a new manager, his name is "
                                       "Piotr."},
         {"Shoes: 42.", "For shoes write down size 43, my feet grew."},
-        {"The gate code is 4711.", "To open the gate type 9933 from now on."},
+        {"The plot number is 4711.",
+         "Our caravan stands on plot 9933 from now on."},
         {"My tent sleeps three.", "The new tent has room for five people."},
         {"The kettle is broken.", "Somebody repaired the kettle."},
         {"We bank with Hollis.", "Our account is at the credit union now."},
