@@ -454,8 +454,31 @@ class Trainer:
 
     common = frozenset()
 
+    def far(self, rows):
+        """What has nothing to do with each other: turns of other worlds, of two
+        the one that looks more like it. Within a world even another matter is
+        of the same people, and a model that saw nothing else takes a turn about
+        a server for one about a cello, the only effort that is there."""
+        pairs = []
+        for r in rows:
+            others = [x for x in rows if x["lang"] == r["lang"] and
+                      (x.get("world") or x["a"]) != (r.get("world") or r["a"])]
+            pairs += [{"a": r["a"], "b": x["b"], "y": UNRELATED}
+                      for x in self.rng.sample(others, min(2, len(others)))]
+        with torch.no_grad():
+            v = self.pairs(self.model, [(r["a"], r["b"]) for r in pairs],
+                           "ending")
+            like = -self.model.heads["ending"](v).float()[:, UNRELATED]
+        best = {}
+        for r, p in zip(pairs, like.tolist()):
+            if p > best.get(r["a"], (None, -1e9))[1]:
+                best[r["a"]] = r, p
+        return [r for r, _ in best.values()]
+
     def group(self, task, n):
         rows = self.draw(task, n)
+        if task == "ending":
+            rows += self.far(self.rng.sample(rows, n // 3))
         v = self.pairs(self.model, [(r["a"], r["b"]) for r in rows], task)
         y = torch.tensor([r["y"] for r in rows], device=dev)
         logit = self.model.heads[task](v).float()
