@@ -291,7 +291,8 @@ static int run_line(struct output *out, int argc, char *const *argv)
     }
     arena_init(&cli.arena, LIMIT_REQUEST_ARENA_BYTES);
     status = parse(&cli, n_before, words, argc, argv, &err);
-    cli.as_json = args_has(&cli.args, "json");
+    cli.as_json = status == CLEW_OK ? args_has(&cli.args, "json")
+                                    : args_name_json(argc, argv);
     if (status == CLEW_OK && args_has(&cli.args, "help")) {
         cli_help_command(&cli.out, cli.command);
     } else if (status == CLEW_OK) {

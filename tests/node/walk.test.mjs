@@ -67,7 +67,7 @@ describe("every command", () => {
     }
     const { options, operands } = ownOf(help);
     const refused = (option, value) => {
-      const answer = run(...name.split(" "), ...operands, "--data", data, "--json", `--${option}`, value);
+      const answer = run(...name.split(" "), ...operands, "--data", data, `--${option}`, value, "--json");
       isRefused(answer, `${option} ${JSON.stringify(value).slice(0, 40)}`);
       const { error } = JSON.parse(answer.stderr);
       assert.equal(error.code, "VALIDATION_ERROR");

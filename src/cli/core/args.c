@@ -266,6 +266,16 @@ bool args_has(const struct args *args, const char *name)
     return false;
 }
 
+bool args_name_json(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-j") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *args_str(const struct args *args, const char *name)
 {
     const char *value = NULL;
