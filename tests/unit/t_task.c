@@ -220,9 +220,13 @@ static void a_scrub_is_never_given_up(void **state)
         at_ms += task_lease_ms(ENGINE) + 1;
     }
     (void)claim(at_ms, &count);
-    assert_int_equal(count, 0); /* by now once an hour */
-    at_ms += TASK_BACKOFF_MAX_MS;
-    tasks = claim(at_ms, &count);
+    assert_int_equal(count, 0); /* claimed for twice as long … */
+    at_ms += task_lease_ms(ENGINE);
+    (void)claim(at_ms, &count);
+    assert_int_equal(count, 1);
+    (void)claim(at_ms + 3 * task_lease_ms(ENGINE), &count);
+    assert_int_equal(count, 0); /* … and twice as long again */
+    tasks = claim(at_ms + TASK_BACKOFF_MAX_MS, &count);
     assert_int_equal(count, 1);
     assert_ok(
         task_settle(ENGINE, &tasks[0], CLEW_INVALID, "no room", at_ms, &err));

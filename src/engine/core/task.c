@@ -305,11 +305,16 @@ static bool is_owed(const struct task *task)
 }
 
 /* How long it is claimed for. One that is owed and killed worker after worker
- * is not taken up by the next one soon. */
+ * is taken up later and later. */
 static int64_t claim_ms(const struct engine *engine, const struct task *task)
 {
-    return task->attempts < TASK_MAX_ATTEMPTS ? lease_ms(engine, task->kind)
-                                              : TASK_BACKOFF_MAX_MS;
+    int64_t claim = lease_ms(engine, task->kind);
+
+    for (int64_t n = TASK_MAX_ATTEMPTS;
+         n <= task->attempts && claim < TASK_BACKOFF_MAX_MS; n++) {
+        claim *= 2;
+    }
+    return claim < TASK_BACKOFF_MAX_MS ? claim : TASK_BACKOFF_MAX_MS;
 }
 
 struct claim_work {

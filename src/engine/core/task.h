@@ -162,8 +162,8 @@ int64_t task_lease_ms(const struct engine *engine);
  * TASK_MAX_CLAIM tasks, and nothing is written if there are none. Attempts are
  * counted by the claim. A task that was claimed before and never settled may
  * have killed its worker: it comes alone, and is given up after
- * TASK_MAX_ATTEMPTS; one that was promised ("scrub") is claimed for
- * TASK_BACKOFF_MAX_MS then.
+ * TASK_MAX_ATTEMPTS; one that was promised ("scrub") is claimed for twice as
+ * long each time then, up to TASK_BACKOFF_MAX_MS.
  */
 enum clew_status task_claim(struct engine *engine, struct arena *arena,
                             int64_t now_ms, struct task **out_tasks,
