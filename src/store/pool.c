@@ -7,6 +7,20 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#define FEWEST 4
+#define MOST 16
+
+int pool_fitting(int wanted)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (wanted > 0) {
+        return wanted;
+    }
+    return n < FEWEST ? FEWEST : n > MOST ? MOST : (int)n;
+}
 
 void pool_init(struct pool *pool, const struct driver_ops *ops)
 {

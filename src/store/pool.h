@@ -32,6 +32,10 @@ struct pool {
     int n_open; /* idle and lent */
 };
 
+/* How many are of use: `wanted`, or if 0 one for each processor, since who
+ * reads keeps one busy; at least 4, for some of them wait, and at most 16. */
+int pool_fitting(int wanted);
+
 void pool_init(struct pool *pool, const struct driver_ops *ops);
 /* Give it its server; before that nothing can be taken. */
 void pool_set(struct pool *pool, struct driver *driver, int max);

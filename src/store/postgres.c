@@ -11,12 +11,12 @@
 #include "store/postgres_internal.h"
 
 #include "base/alloc.h"
+#include "store/pool.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_READERS 4
 /* Above statement_timeout: only a server that stands still, or a commit that
  * waits for a standby which is gone, takes longer. */
 #define DEFAULT_ANSWER_MS (45 * 1000)
@@ -145,8 +145,7 @@ static enum clew_status driver_open(const struct store_options *options,
     driver->is_replica = options->is_replica;
     /* Replicas are asked and then read: the same one, so without a pooler. */
     driver->is_pooled = options->is_pooled && !options->is_replica;
-    driver->max_readers =
-        options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
+    driver->max_readers = pool_fitting(options->max_readers);
     driver->answer_ms =
         options->answer_ms > 0 ? options->answer_ms : DEFAULT_ANSWER_MS;
     *out_driver = driver;

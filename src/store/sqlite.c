@@ -11,11 +11,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "store/pool.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define DEFAULT_READERS 4
+/* The pages that all readers may keep, in KiB. */
+#define READERS_KIB 32768
 /* A writer that writes on and on lets go so often, for so long: who waits for
  * the file's lock looks more often than that (sqlite_file.c), but would find
  * the moment between two transactions by chance only. */
@@ -50,8 +53,7 @@ static enum clew_status driver_open(const struct store_options *options,
     pthread_mutex_init(&driver->lock, NULL);
     driver->is_read_only = options->is_read_only;
     driver->is_scratch = options->is_scratch;
-    driver->max_readers =
-        options->max_readers > 0 ? options->max_readers : DEFAULT_READERS;
+    driver->max_readers = pool_fitting(options->max_readers);
     if (strcmp(options->location, ":memory:") == 0) {
         driver->max_readers = 1;
     } else {
@@ -84,6 +86,16 @@ static int max_readers(struct driver *driver)
     return driver->max_readers;
 }
 
+/* Of what all readers may keep each has its part. */
+static void limit_cache(const struct driver *driver, sqlite3 *db)
+{
+    char sql[48];
+
+    (void)snprintf(sql, sizeof(sql), "PRAGMA cache_size = -%d;",
+                   READERS_KIB / driver->max_readers);
+    (void)sqlite3_exec(db, sql, NULL, NULL, NULL); /* only speed is lost */
+}
+
 /* A database of its own, or one more user of the one in memory. */
 static enum clew_status connect(struct driver *driver, enum conn_role role,
                                 sqlite3 **out_db, struct clew_error *err)
@@ -92,6 +104,9 @@ static enum clew_status connect(struct driver *driver, enum conn_role role,
 
     if (driver->path) {
         status = sqlite_connect(driver->path, role, out_db, err);
+        if (status == CLEW_OK && role == CONN_READER) {
+            limit_cache(driver, *out_db);
+        }
         if (status == CLEW_OK && driver->is_scratch) {
             /* only speed is lost if this fails */
             (void)sqlite3_exec(*out_db,

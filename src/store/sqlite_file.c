@@ -29,8 +29,8 @@
 
 /* Deleted content is overwritten (forget), temporary content never reaches a
  * disk, and LIKE means the same as on PostgreSQL. The caches are small, as the
- * system's page cache is behind them; a reader's holds the upper pages of the
- * indexes, which each recall would otherwise read anew. */
+ * system's page cache is behind them; a reader's (sqlite.c) holds the upper
+ * pages of the indexes, which each recall would otherwise read anew. */
 static const char common_settings[] = "PRAGMA trusted_schema = OFF;"
                                       "PRAGMA cell_size_check = ON;"
                                       "PRAGMA secure_delete = ON;"
@@ -40,8 +40,7 @@ static const char common_settings[] = "PRAGMA trusted_schema = OFF;"
                                       "PRAGMA synchronous = FULL;";
 static const char writer_settings[] = "PRAGMA cache_size = -4096;"
                                       "PRAGMA journal_size_limit = 16777216;";
-static const char reader_settings[] = "PRAGMA cache_size = -8192;"
-                                      "PRAGMA query_only = ON;";
+static const char reader_settings[] = "PRAGMA query_only = ON;";
 
 static const struct {
     int id;

@@ -47,7 +47,7 @@ struct store_options {
     /* A server that follows it, to read from what it has already; NULL: none.
      * PostgreSQL only. */
     const char *read_location;
-    int max_readers;   /* 0 = default (4) */
+    int max_readers;   /* 0 = as pool_fitting() says */
     int max_waiting;   /* writes per writer before CLEW_BUSY, 0 = 1024 */
     int group_ms;      /* running time of writes that share a commit, 0 = 500 */
     int wait_ms;       /* of a write behind a lock of others, 0 = 20 s */

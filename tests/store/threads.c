@@ -5,8 +5,11 @@
 #include "suite.h"
 
 #include "base/clock.h"
+#include "store/pool.h"
 
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { N_THREADS = 16 };
 
@@ -240,6 +243,70 @@ static void more_readers_than_connections_take_turns(struct env *env)
     }
 }
 
+struct meeting {
+    struct store *store;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t came;
+    int n_here;
+    int n_wanted;
+};
+
+static enum clew_status meet(struct store_tx *tx, void *arg,
+                             struct clew_error *err)
+{
+    struct meeting *all = arg;
+    struct timespec late;
+    int64_t number = 0;
+    enum clew_status status = stored_number(tx, &number, err);
+
+    (void)clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 60;
+    pthread_mutex_lock(&all->lock);
+    all->n_here++;
+    pthread_cond_broadcast(&all->came);
+    while (all->n_here < all->n_wanted &&
+           pthread_cond_timedwait(&all->came, &all->lock, &late) == 0) {
+        /* the others are on their way */
+    }
+    if (all->n_here < all->n_wanted) {
+        status = clew_fail(err, CLEW_TIMEOUT, "the others did not come");
+    }
+    pthread_mutex_unlock(&all->lock);
+    return status;
+}
+
+static void *go_to_meet(void *arg)
+{
+    struct meeting *all = arg;
+
+    assert_ok(store_read(all->store, &tenant_1, meet, all, ERR));
+    return NULL;
+}
+
+/* Who reads keeps a processor busy: none is left without. */
+static void as_many_read_at_once_as_there_are_processors(struct env *env)
+{
+    pthread_t threads[64];
+    struct meeting all = {.store = env->store,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .came = PTHREAD_COND_INITIALIZER,
+                          .n_wanted = pool_fitting(0)};
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    assert_int_equal(all.n_wanted, n < 4 ? 4 : n > 16 ? 16 : n);
+    assert_int_equal(pool_fitting(7), 7);
+    if (env->backend == BACKEND_MEMORY) {
+        return; /* one connection, which all take turns with */
+    }
+    for (int i = 0; i < all.n_wanted; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, go_to_meet, &all),
+                         0);
+    }
+    for (int i = 0; i < all.n_wanted; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+}
+
 /* --- processes ------------------------------------------------------------ */
 
 struct greedy {
@@ -298,5 +365,6 @@ const struct store_case thread_cases[] = {
     STORE_CASE(change_numbers_of_many_tenants_have_no_gaps, ON_ALL),
     STORE_CASE(statements_see_the_numbers_taken, ON_ALL),
     STORE_CASE(more_readers_than_connections_take_turns, ON_ALL),
+    STORE_CASE(as_many_read_at_once_as_there_are_processors, ON_ALL),
     {NULL, NULL, 0},
 };
