@@ -4,7 +4,9 @@
  */
 #include "engine/capture/read_task.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/crew.h"
 #include "engine/capture/read_turn.h"
 #include "engine/chat/turn.h"
 #include "engine/chatlink/chatlink_later.h"
@@ -16,8 +18,8 @@
 
 #include <stdio.h>
 
-DB_SQL(SELECT_NEXT, "SELECT turn_id, tries FROM unread WHERE tenant = $1"
-                    " AND given_up_at IS NULL"
+DB_SQL(SELECT_NEXT, "SELECT turn_id, tries, chat_id, user_id FROM unread"
+                    " WHERE tenant = $1 AND given_up_at IS NULL"
                     " ORDER BY created_at, turn_id LIMIT $2");
 DB_SQL(SELECT_GIVEN_UP, "SELECT turn_id FROM unread WHERE tenant = $1"
                         " AND given_up_at IS NOT NULL"
@@ -43,8 +45,9 @@ DB_SQL_SYSTEM(SELECT_TENANTS,
               " t.tenant AND k.unique_key = '" READ_TURN_TASK ":all'"
               " AND k.finished_at IS NULL) LIMIT $1");
 
-/* Turns taken from the list at a time; the claim is renewed then. */
-#define PAGE 32
+/* Turns taken from the list at a time; the claim is renewed then, and when half
+ * of it is over. */
+#define PAGE 128
 #define ARENA_BYTES ((size_t)256 << 20)
 #define MAX_TENANTS 100000
 #define MAX_GIVEN_UP 100000
@@ -54,9 +57,17 @@ DB_SQL_SYSTEM(SELECT_TENANTS,
 /* --- in the background -----------------------------------------------------
  */
 
+/*
+ * Turns of one user or of one chat are in one lane, and are read in their
+ * order; lanes are read side by side. A chat's turns mostly come together, so
+ * a page has many lanes only where it is long.
+ */
 struct waiting {
     struct uuid turn_id;
+    struct uuid chat_id;
+    uint64_t user; /* its hash */
     int64_t tries;
+    size_t lane; /* the first turn of it */
 };
 
 struct stepping {
@@ -87,6 +98,8 @@ static bool waiting_of(struct arena *arena, const struct db_rows *rows,
     (void)arena; /* nothing to copy */
     out->turn_id = db_get_uuid(rows, 0);
     out->tries = db_get_int(rows, 1);
+    out->chat_id = db_get_uuid(rows, 2);
+    out->user = str_hash(db_get_text(rows, 3));
     return true;
 }
 
@@ -248,59 +261,141 @@ static enum clew_status fail(struct stepping *s, enum clew_status status,
     return CLEW_INTERNAL;
 }
 
-/* Read the turns that were looked at ahead; `*out_read` of them. */
-static enum clew_status read_seen(struct stepping *s, struct arena *own,
-                                  const struct read_turn_ahead *ahead,
-                                  size_t *out_read, struct clew_error *err)
+/* The lanes of a page, read side by side. */
+struct lanes {
+    const struct stepping *s;
+    int64_t until_ns; /* no turn is begun after it */
+    bool has_helpers; /* more hands than lanes: they look ahead */
+    size_t count;
+    struct lane {
+        size_t first;
+        size_t n_read;
+        enum clew_status status;
+        struct clew_error err;
+    } items[PAGE];
+};
+
+/* The lane of turn `n`; it may make one of what was apart before. */
+static void put_in_lane(struct waiting *turns, size_t n)
 {
-    enum clew_status status = CLEW_OK;
+    turns[n].lane = n;
+    for (size_t i = 0; i < n; i++) {
+        size_t mine = turns[n].lane;
+        size_t other = turns[i].lane;
+        size_t first = mine < other ? mine : other;
+
+        if (mine == other || (turns[i].user != turns[n].user &&
+                              !uuid_eq(&turns[i].chat_id, &turns[n].chat_id))) {
+            continue;
+        }
+        for (size_t k = 0; k <= n; k++) {
+            if (turns[k].lane == mine || turns[k].lane == other) {
+                turns[k].lane = first;
+            }
+        }
+    }
+}
+
+/* Rules are quick: they read one after another, a few turns a transaction. */
+static void make_lanes(const struct stepping *s, struct lanes *all)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->turns[i].lane = 0;
+        if (s->engine->reader) {
+            put_in_lane(s->turns, i);
+        }
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->turns[i].lane == i) {
+            all->items[all->count++].first = i;
+        }
+    }
+    all->has_helpers = all->count < crew_size(s->engine->later);
+}
+
+/* Read the turns that were taken. */
+static void read_taken(const struct lanes *all, struct lane *lane,
+                       struct arena *own, const struct read_turn_ahead *taken)
+{
+    const struct stepping *s = all->s;
     struct uuid ids[READ_TURN_AHEAD];
     size_t n_passed = 0;
 
-    for (size_t i = 0; i < ahead->count; i++) {
-        ids[i] = ahead->turns[i].turn_id;
+    for (size_t i = 0; i < taken->count; i++) {
+        ids[i] = taken->turns[i].turn_id;
     }
-    for (size_t i = 0; i < ahead->count && status == CLEW_OK &&
+    for (size_t i = 0; i < taken->count && lane->status == CLEW_OK &&
                        !atomic_load(&s->engine->is_stopping);
          i += n_passed) {
         size_t n_early = 0;
 
-        status =
-            read_turn_some(s->engine, &s->task->scope, own, ids + i,
-                           ahead->count - i, ahead, &n_passed, &n_early, err);
-        *out_read += status == CLEW_OK ? n_passed - n_early : 0;
+        lane->status = read_turn_some(s->engine, &s->task->scope, own, ids + i,
+                                      taken->count - i, taken, &n_passed,
+                                      &n_early, &lane->err);
+        lane->n_read += lane->status == CLEW_OK ? n_passed - n_early : 0;
         arena_clear(own);
     }
-    return status;
 }
 
-/* Read a page of turns; while some are read helpers look at the next. */
-static enum clew_status read_page(struct stepping *s, struct arena *own,
-                                  struct clew_error *err)
+/* While some turns are read helpers look at the next. */
+static void read_lane(void *arg, size_t step)
 {
-    enum clew_status status = CLEW_OK;
+    struct lanes *all = arg;
+    const struct stepping *s = all->s;
+    struct lane *lane = &all->items[step];
     struct uuid ids[PAGE];
     struct read_turn_ahead aheads[2];
-    size_t n_read = 0;
+    struct arena own;
+    size_t count = 0;
     size_t from = 0;
 
     for (size_t i = 0; i < s->count; i++) {
-        ids[i] = s->turns[i].turn_id;
+        if (s->turns[i].lane == lane->first) {
+            ids[count++] = s->turns[i].turn_id;
+        }
     }
-    read_turn_look_begin(s->engine, &s->task->scope, ids, s->count, &aheads[0]);
+    arena_init(&own, ARENA_BYTES);
+    read_turn_look_begin(s->engine, &s->task->scope, ids, count,
+                         all->has_helpers, &aheads[0]);
     for (size_t n = 0; aheads[n % 2].count > 0; n++) {
         struct read_turn_ahead *now = &aheads[n % 2];
-        struct read_turn_ahead *next = &aheads[(n + 1) % 2];
-        bool is_over = status != CLEW_OK;
+        bool is_over = lane->status != CLEW_OK ||
+                       (n > 0 && clock_mono_ns() > all->until_ns);
 
         read_turn_look_end(now);
         from += now->count;
         read_turn_look_begin(s->engine, &s->task->scope, ids + from,
-                             is_over ? 0 : s->count - from, next);
+                             is_over ? 0 : count - from, all->has_helpers,
+                             &aheads[(n + 1) % 2]);
         if (!is_over) {
-            status = read_seen(s, own, now, &n_read, err);
+            read_taken(all, lane, &own, now);
         }
         read_turn_forget(now);
+    }
+    arena_release(&own);
+}
+
+/* Read a page of turns. What fails in one lane is no other's trouble; told is
+ * what failed first in the page. */
+static enum clew_status read_page(struct stepping *s, struct lanes *all,
+                                  struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+    size_t n_read = 0;
+
+    *all = (struct lanes){.s = s,
+                          .until_ns = clock_mono_ns() +
+                                      task_lease_ms(s->engine) * 1000000 / 2};
+    make_lanes(s, all);
+    crew_run(s->engine->later, read_lane, all, all->count);
+    for (size_t i = 0; i < all->count; i++) {
+        n_read += all->items[i].n_read;
+        if (status == CLEW_OK && all->items[i].status != CLEW_OK) {
+            status = all->items[i].status;
+            if (err) {
+                *err = all->items[i].err;
+            }
+        }
     }
     s->n_passed += n_read;
     if (atomic_load(&s->engine->is_stopping)) {
@@ -319,12 +414,11 @@ enum clew_status read_task(struct engine *engine, const struct task *task,
                            struct clew_error *err)
 {
     struct stepping s = {.engine = engine, .task = task, .arena = arena};
-    struct arena own;
-    enum clew_status status = CLEW_OK;
+    struct lanes *lanes = alloc_zero(1, sizeof(*lanes));
+    enum clew_status status = lanes ? CLEW_OK : clew_no_memory(err);
     bool is_over = false;
 
     *out_given_up = 0;
-    arena_init(&own, ARENA_BYTES);
     while (status == CLEW_OK && !s.is_done && !is_over) {
         status = store_write(engine->store, &task->scope, do_step, &s, err);
         if (status != CLEW_OK || s.is_done) {
@@ -332,7 +426,7 @@ enum clew_status read_task(struct engine *engine, const struct task *task,
         }
         *out_given_up += s.n_given_up;
         s.n_passed += s.n_given_up;
-        status = read_page(&s, &own, err);
+        status = read_page(&s, lanes, err);
         if (status != CLEW_OK) {
             status = fail(&s, status, err);
             is_over = true;
@@ -341,7 +435,7 @@ enum clew_status read_task(struct engine *engine, const struct task *task,
     if (s.is_done) {
         *out_given_up += s.n_given_up;
     }
-    arena_release(&own);
+    alloc_free(lanes);
     return status;
 }
 

@@ -312,7 +312,7 @@ static void look_ahead(void *arg, size_t step)
 
 void read_turn_look_begin(struct engine *engine, const struct scope *scope,
                           const struct uuid *turn_ids, size_t count,
-                          struct read_turn_ahead *ahead)
+                          bool has_helpers, struct read_turn_ahead *ahead)
 {
     *ahead = (struct read_turn_ahead){
         .engine = engine,
@@ -323,7 +323,7 @@ void read_turn_look_begin(struct engine *engine, const struct scope *scope,
         arena_init(&ahead->turns[i].arena, AHEAD_BYTES);
     }
     crew_begin(engine->later, &ahead->job, look_ahead, ahead,
-               engine->reader ? ahead->count : 0);
+               has_helpers && engine->reader ? ahead->count : 0);
 }
 
 void read_turn_look_end(struct read_turn_ahead *ahead)

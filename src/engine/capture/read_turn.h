@@ -4,10 +4,10 @@
  *
  * Storing a turn notes it as unread. A call that stores few turns reads them
  * before it returns; the turns of larger ones, and of captured LLM calls, are
- * read by a task (read_task.h), in the order of their times. Either way the
- * same function reads them, and each reading is written into the log of actions
- * with its place, so that a rebuild reads in the same order and comes to the
- * same rows.
+ * read by a task (read_task.h), those of a user and those of a chat in the
+ * order of their times. Either way the same function reads them, and each
+ * reading is written into the log of actions with its place, so that a rebuild
+ * reads in the same order and comes to the same rows.
  *
  * A turn whose reading fails again and again is given up (read_task.h): it does
  * not wait any more, and those after it are read.
@@ -103,13 +103,13 @@ struct read_turn_ahead {
     size_t count;
     struct crew_job job;
 };
-/* Begin to look at the first READ_TURN_AHEAD of `count` turns, or at all.
- * Helpers do, until the end, which does what is left. Where only rules read
- * nobody does.
+/* Take the first READ_TURN_AHEAD of `count` turns, or all, and begin to look at
+ * them where `has_helpers`, who do until the end, which does what is left.
+ * Where only rules read nobody looks.
  */
 void read_turn_look_begin(struct engine *engine, const struct scope *scope,
                           const struct uuid *turn_ids, size_t count,
-                          struct read_turn_ahead *ahead);
+                          bool has_helpers, struct read_turn_ahead *ahead);
 void read_turn_look_end(struct read_turn_ahead *ahead);
 /* After its end. */
 void read_turn_forget(struct read_turn_ahead *ahead);
