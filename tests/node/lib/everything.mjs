@@ -106,9 +106,12 @@ export class Everything {
 
   async put(api, user, key) {
     return this.histories.note(key, "put", async () => {
+      const begin = performance.now();
       const answer = await ask(() => api.post("/api/v1/turns", this.turnOf(user, key)));
       if (!answer) return answer;
-      if (!this.note("turn", answer)) return null;
+      /* on its way while its key was forgotten: it is not stored */
+      const isOvertaken = this.histories.has(key, "forget", begin);
+      if (!this.note("turn", answer, ...(isOvertaken ? [409] : []))) return null;
       const { id, chat_id, session_id, seq } = answer.body.turn;
       return { id, isNew: answer.status === 201,
         chat: { id: chat_id, seq, session: session_id } };

@@ -93,6 +93,12 @@ export class Histories {
     return answer;
   }
 
+  /* Was any of this kind under way since then, or may it have been? */
+  has(key, kind, since) {
+    return (this.keys.get(key) ?? []).some((operation) => operation.kind === kind
+      && operation.end >= since);
+  }
+
   get count() {
     return [...this.keys.values()].reduce((sum, list) => sum + list.length, 0);
   }
