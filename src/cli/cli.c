@@ -218,31 +218,45 @@ static void print_error(bool as_json, const struct clew_error *err)
     json_decref(json);
 }
 
-/* The first word names no command. */
-static int unknown(int argc, char *const *argv)
+/* What is wrong with a line whose words name no command. */
+static void say_unknown(int argc, char *const *argv, struct clew_error *err)
+{
+    if (argc == 0) {
+        (void)clew_fail(err, CLEW_INVALID, "no command");
+    } else if (argv[0][0] == '-') {
+        (void)clew_fail_field(
+            err, argv[0], "no command, and before one there is no option %.80s",
+            argv[0]);
+    } else {
+        (void)clew_fail(err, CLEW_INVALID, "no such command: %.80s", argv[0]);
+    }
+}
+
+/* The words name no command: people are shown each that may have been meant on
+ * a line of its own, programs one error. */
+static int unknown(bool as_json, int argc, char *const *argv)
 {
     const char *meant[MEANT_MAX + 1];
-    struct output out;
+    size_t n_meant = meant_commands(rows, argc, argv, meant);
+    struct clew_error err = {0};
 
-    output_init(&out, stderr);
-    if (meant_commands(rows, argc, argv, meant) > 0) {
-        (void)fputs("clew: did you mean\n", stderr);
-        for (size_t i = 0; meant[i]; i++) {
-            (void)fprintf(stderr, "  %s\n", meant[i]);
+    say_unknown(argc, argv, &err);
+    if (as_json) {
+        for (size_t i = 0; i < n_meant; i++) {
+            size_t len = strlen(err.message);
+
+            (void)snprintf(err.message + len, sizeof(err.message) - len,
+                           "%s \"%s\"", i == 0 ? "; did you mean" : ",",
+                           meant[i]);
         }
-    } else if (argc == 0 || argv[0][0] == '-') {
-        (void)fputs("clew: no command", stderr);
-        if (argc > 0) {
-            (void)fputs(", and before one there is no option ", stderr);
-            output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
-        }
-        (void)fputc('\n', stderr);
-    } else {
-        (void)fputs("clew: no such command: ", stderr);
-        output_line(&out, OUTPUT_PLAIN, str_of(argv[0]), 80);
-        (void)fputc('\n', stderr);
+        print_error(true, &err);
+        return clew_status_exit(CLEW_INVALID);
     }
-    (void)fputs("See \"clew help\".\n", stderr);
+    output_note("clew: %s", n_meant > 0 ? "did you mean" : err.message);
+    for (size_t i = 0; i < n_meant; i++) {
+        output_note("  %s", meant[i]);
+    }
+    output_note("See \"clew help\".");
     return clew_status_exit(CLEW_INVALID);
 }
 
@@ -287,7 +301,8 @@ static int run_line(struct output *out, int argc, char *const *argv)
         cli.command = cli_find(rows, argc - n_before, argv + n_before, &words);
     }
     if (!cli.command) {
-        return unknown(argc - n_before, argv + n_before);
+        return unknown(args_name_json(argc, argv), argc - n_before,
+                       argv + n_before);
     }
     arena_init(&cli.arena, LIMIT_REQUEST_ARENA_BYTES);
     status = parse(&cli, n_before, words, argc, argv, &err);

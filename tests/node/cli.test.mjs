@@ -237,6 +237,37 @@ test('a word that is nearly another asks whether that was meant', () => {
     }
 });
 
+test('a line that names no command is an error in JSON, too', () => {
+    for (const [words, said] of [
+        ['frobnicate --json', /^no such command: frobnicate$/],
+        ['--json frobnicate', /^no such command: frobnicate$/],
+        ['frobnicate - x -j y', /^no such command: frobnicate$/],
+        ['--json', /^no command$/],
+        ['--data /x -j', /^no command$/],
+        ['keys --json', /^no such command: keys; did you mean "keys create", "keys list"/],
+        ['keys lst --json', /^no such command: keys; did you mean "keys list"$/],
+        ['memory --json x', /did you mean "memories"/],
+        ['--usr=ada chats --json', /there is no option --usr=ada$/],
+        ['-- chats', /^clew: no command, .* --\nSee/],
+        ['-- chats --json', /^clew: no command, .* --\nSee/],
+        ['chats --json=yes', /^--json takes no value$/],
+        ['chats -j1', /^--json takes no value$/],
+        ['chats --usr=ada -j', /unknown option "--usr=ada"/],
+    ]) {
+        const run = clew(words.split(' '));
+        assert.equal(run.status, 2, words);
+        assert.equal(run.stdout, '');
+        if (said.source.startsWith('^clew')) {
+            assert.match(run.stderr, said, 'behind "--" nothing is an option');
+            continue;
+        }
+        assert.match(run.stderr, /^[^\n]+\n$/, words);
+        const { error } = JSON.parse(run.stderr);
+        assert.equal(error.code, 'VALIDATION_ERROR');
+        assert.match(error.message, said, words);
+    }
+});
+
 test('memories knows its types and how memories stand', () => {
     const list = (...words) => clew(['memories', '--data', dir, ...words]);
     const { result } = onData(['brain', 'contribute', 'The larch behind the ' +

@@ -269,7 +269,12 @@ bool args_has(const struct args *args, const char *name)
 bool args_name_json(int argc, char *const *argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-j") == 0) {
+        const char *value;
+        const struct arg_option *option = argv[i][0] == '-' && argv[i][1]
+                                              ? option_of(NULL, argv[i], &value)
+                                              : NULL;
+
+        if (option && strcmp(option->name, "json") == 0) {
             return true;
         }
     }

@@ -53,8 +53,8 @@ enum clew_status args_parse(const struct arg_option *own, int argc,
  * command itself: "--url URL recall" has two. */
 int args_before(int argc, char *const *argv);
 bool args_has(const struct args *args, const char *name);
-/* Does any word ask for JSON? Of words that could not be parsed: what was wrong
- * may stand before it. */
+/* Does any word ask for JSON, if only as "--json=1"? Of words that could not be
+ * parsed: what was wrong may stand before it. */
 bool args_name_json(int argc, char *const *argv);
 /* The last value given, or NULL. */
 const char *args_str(const struct args *args, const char *name);
