@@ -238,4 +238,65 @@ onEachBackend("forgetting what was imported", (open) => {
     await at.load(file(text), "--restore-forgotten");
     assert.deepEqual((await at.words()).flat(), talk.map(([, , said]) => said));
   });
+
+  /* Another store that has an export's turns, where somebody set things right. */
+  async function corrected(text) {
+    const there = await place("there");
+    await there.load(file(text));
+    const feedback = async (said) => isOk(await there.api.post("/api/v1/analyse/feedback", { text: said, act: "request" }));
+    const edit = async (id, summary) => isOk(await there.api.patch(`/api/v1/memories/${id}`, { summary }), 201);
+    return { ...there, feedback, edit, export: async () => (await there.api.get("/api/v1/export")).text };
+  }
+
+  test("what was set right elsewhere about words that are forgotten here stays there", async () => {
+    const at = await place("words");
+    const turn = (content) => at.api.post("/api/v1/turns", { user_id: "ada", role: "user", content });
+    const gone = isOk(await turn("The plumber rang about the boiler."), 201).turn;
+    isOk(await turn("A parcel came for the neighbours."), 201);
+    const there = await corrected((await at.api.get("/api/v1/export")).text);
+    for (const said of [gone.text, "A parcel came for the neighbours."]) await there.feedback(said);
+    await at.forget({ turn_ids: [gone.id] });
+    const text = await there.export();
+    await at.load(file(text));
+    const rows = (all) => all.split("\n").filter((row) => /"(correction|intent\.correct)"/.test(row)).length;
+    assert.equal(rows(text), 4, "each, and in the log");
+    assert.equal(rows((await at.api.get("/api/v1/export")).text), 2);
+    const act = async (said) => isOk(await at.api.post("/api/v1/analyse", { text: said })).corrected;
+    assert.deepEqual([await act(gone.text), await act("A parcel came for the neighbours.")], [false, true]);
+    assert.equal((await at.load(file(text))).added, 0);
+    await at.load(file(text), "--restore-forgotten");
+    assert.equal(await act(gone.text), true);
+  });
+
+  test("nor does what was written elsewhere about a note that is forgotten here", async () => {
+    const at = await place("notes");
+    const note = async (summary) => isOk(await at.api.post("/api/v1/memories", { user_id: "ada", summary }), 201);
+    const [gone, kept, survives] = [await note("The boiler is in the cellar."), await note("The bicycle is green."),
+      await note("The ladder is in the loft.")];
+    const before = (await at.api.get("/api/v1/export")).text;
+    const there = await corrected(before);
+    const newer = await there.edit(gone.id, "The boiler is behind the cellar door.");
+    await there.edit(newer.id, "The boiler is behind the red cellar door.");
+    await there.edit(kept.id, "The bicycle is blue.");
+    const said = { agent_id: "a", agent_name: "A", prompt: "Boiler and bicycle are both looked after by the same firm." };
+    isOk(await there.api.post("/api/v1/memory", { ...said, consolidates: [gone.id, kept.id] }));
+    /* what a person wrote here stays when what it corrects is forgotten, and an export changes nothing */
+    const own = isOk(await at.api.patch(`/api/v1/memories/${survives.id}`, { summary: "The ladder is in the shed." }), 201);
+    const mine = (await at.api.get("/api/v1/export")).text;
+    await at.forget({ memory_ids: [gone.id, survives.id] });
+    isOk(await at.api.patch(`/api/v1/memories/${own.id}`, { pinned: true }));
+    const text = await there.export();
+    /* a row at a time, as a program may that is not clew's own */
+    for (const rows of text.trim().split("\n").slice(1)) {
+      const one = await at.api.post("/api/v1/import", { rows: [JSON.parse(rows)] });
+      assert.ok(one.status === 200 || one.status === 400, one.text);
+    }
+    for (const again of [text, mine]) await at.load(file(again));
+    const all = (await at.api.get("/api/v1/export")).text;
+    assert.doesNotMatch(all, /boiler|Boiler|loft/);
+    assert.match(all, /bicycle is blue/);
+    assert.match(all, /ladder is in the shed/);
+    await at.load(file(text), "--restore-forgotten");
+    assert.match((await at.api.get("/api/v1/export")).text, /red cellar door/);
+  });
 });

@@ -38,6 +38,7 @@ struct forget_input {
     /* s == NULL: not given. With the user's chats goes what others said in
      * them. */
     struct str user_id;
+    int64_t at_ms;   /* since when it counts as forgotten; 0: now */
     bool is_dry_run; /* only say what it would do */
 };
 

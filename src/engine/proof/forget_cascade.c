@@ -319,6 +319,7 @@ static enum clew_status leave_tombstones(struct forget_work *work,
                                          struct store_tx *tx,
                                          struct clew_error *err)
 {
+    int64_t at_ms = work->input->at_ms > 0 ? work->input->at_ms : work->now_ms;
     int64_t count = 0;
     int64_t first = 0;
     enum clew_status status =
@@ -333,7 +334,7 @@ static enum clew_status leave_tombstones(struct forget_work *work,
     }
     return status == CLEW_OK
                ? db_exec(tx, &LEAVE_TOMBSTONES,
-                         DB_ARGS(db_int(first), db_int(work->now_ms)), err)
+                         DB_ARGS(db_int(first), db_int(at_ms)), err)
                : status;
 }
 

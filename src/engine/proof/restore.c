@@ -217,9 +217,9 @@ static int by_id(const void *a, const void *b)
     return left->version > right->version ? -1 : left->version < right->version;
 }
 
-/* Is this line's row there, as it is or later? */
-static bool is_known(const struct known_set *set,
-                     const struct restore_line *line)
+/* The latest that is there of this line's row, or NULL. */
+static const struct known *known_find(const struct known_set *set,
+                                      const struct restore_line *line)
 {
     size_t low = 0;
     size_t high = set->count;
@@ -233,13 +233,17 @@ static bool is_known(const struct known_set *set,
             high = mid;
         }
     }
-    return low < set->count && uuid_eq(&set->items[low].id, &line->id) &&
-           set->items[low].version >= line->version;
+    return low < set->count && uuid_eq(&set->items[low].id, &line->id)
+               ? &set->items[low]
+               : NULL;
 }
 
 static bool is_new(const struct known_set *set, const struct restore_line *line)
 {
-    return !line->is_twice && !line->is_gone && !is_known(set, line);
+    const struct known *known = known_find(set, line);
+
+    return !line->is_twice && !line->is_gone &&
+           !(known && known->version >= line->version);
 }
 
 static int by_id_and_place(const void *a, const void *b)
@@ -325,13 +329,11 @@ static enum clew_status find_known(struct store_tx *tx,
 
 /* --- claims and chain updates --- */
 
-static struct uuid id_of(const struct db_value *value)
+static struct uuid id_of(const struct restore_line *line, size_t column)
 {
     struct uuid id = {{0}};
 
-    if (value->type == DB_UUID) {
-        memcpy(id.b, value->p, sizeof(id.b));
-    }
+    (void)restore_id_at(line, column, &id); /* nil if there is none */
     return id;
 }
 
@@ -347,10 +349,10 @@ static enum clew_status write_claim(struct store_tx *tx,
                                     struct clew_error *err)
 {
     const struct db_value *v = line->values;
-    struct claim claim = {.chat_id = id_of(&v[0]),
+    struct claim claim = {.chat_id = id_of(line, 0),
                           .seq = v[1].i,
                           .position = v[2].i,
-                          .chain_id = id_of(&v[3]),
+                          .chain_id = id_of(line, 3),
                           .first_byte = v[4].i,
                           .end_byte = v[5].i,
                           .confidence = v[10].r,
@@ -382,13 +384,13 @@ static enum clew_status fold_update(struct store_tx *tx,
                                     bool *out_folded, struct clew_error *err)
 {
     const struct db_value *v = line->values;
-    struct chain_event event = {.chain_id = id_of(&v[0]),
+    struct chain_event event = {.chain_id = id_of(line, 0),
                                 .created_at_ms = v[1].i,
                                 .position = v[2].i,
-                                .id = id_of(&v[3]),
-                                .turn_id = id_of(&v[4]),
+                                .id = id_of(line, 3),
+                                .turn_id = id_of(line, 4),
                                 .type = text_of(&v[5]),
-                                .parent_id = id_of(&v[6]),
+                                .parent_id = id_of(line, 6),
                                 .distance = v[8].type == DB_REAL ? v[8].r : -1,
                                 .reasoning = text_of(&v[9])};
     enum chain_fold fold = CHAIN_FOLD_NOT;
@@ -507,9 +509,7 @@ static enum clew_status write_changes(struct store_tx *tx,
         status = mark_twice(work, kind, err);
     }
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
-        const struct restore_line *line = &work->lines[i];
-
-        n_new += line->kind == kind && is_new(&known, line) ? 1 : 0;
+        n_new += work->lines[i].kind == kind && is_new(&known, &work->lines[i]);
     }
     if (status == CLEW_OK && n_new > 0) {
         status = db_take_changes(tx, n_new, &change, err);
@@ -521,6 +521,7 @@ static enum clew_status write_changes(struct store_tx *tx,
             line->values[export_n_stored(&export_kinds[kind])] =
                 db_int(change++);
             line->is_added = true;
+            line->is_fresh = !known_find(&known, line);
             status = write_line(tx, work, line, err);
         }
     }
@@ -619,7 +620,8 @@ static enum clew_status forget_also(struct restore_work *work,
     struct forget_input turns = {.turn_ids = work->buried,
                                  .n_turn_ids = work->n_buried};
     struct forget_input memories = {.memory_ids = work->orphans,
-                                    .n_memory_ids = work->n_orphans};
+                                    .n_memory_ids = work->n_orphans,
+                                    .at_ms = work->orphans_since_ms};
     struct forget_receipt receipt;
     enum clew_status status = CLEW_OK;
 

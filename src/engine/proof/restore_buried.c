@@ -8,10 +8,16 @@
 #include "engine/proof/restore_internal.h"
 #include "store/db.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 DB_SQL(SELECT_BURIED,
        "SELECT id FROM turns WHERE tenant = $1 AND id = ANY($2) ORDER BY id");
+
+static int by_uuid(const void *a, const void *b)
+{
+    return uuid_cmp(a, b);
+}
 
 static bool is_grave(const struct export_kind *kind)
 {
@@ -66,6 +72,24 @@ DB_SQL(SELECT_NO_EFFORTS,
        " AND m.type = 'effort' AND NOT EXISTS (SELECT 1 FROM efforts e"
        " WHERE e.tenant = $1 AND e.memory_id = m.id) ORDER BY m.id");
 
+/* What was written elsewhere about a memory that had been forgotten here: a
+ * correction, a merge. Where an earlier call brought it, it tells itself from
+ * what stayed when the memory went, and may have been changed since, by its
+ * time or its change number. With it goes what was made of it. */
+DB_SQL(IS_NEWER, "SELECT COUNT(*) FROM memories m JOIN tombstones d"
+                 " ON d.tenant = m.tenant WHERE m.tenant = $1 AND m.id = $2"
+                 " AND d.tenant = $1 AND d.kind = 'memory' AND d.id = $3"
+                 " AND (m.created_at > d.created_at OR (m.updated_at ="
+                 " m.created_at AND m.change_seq > d.change_seq))");
+DB_SQL(SELECT_MADE_OF,
+       "WITH RECURSIVE made (id) AS (SELECT m.id FROM memories m"
+       " WHERE m.tenant = $1 AND m.id = ANY($2) UNION SELECT s.memory_id"
+       " FROM made o JOIN memory_sources s ON s.tenant = $1"
+       " AND s.source_id = o.id) SELECT id FROM made ORDER BY id");
+
+DB_SQL(SELECT_SINCE, "SELECT COALESCE(MIN(created_at), 0) FROM memories"
+                     " WHERE tenant = $1 AND id = ANY($2)");
+
 /* The memories that lines of a kind are of, or those lines that are gone. */
 static enum clew_status memories_of(const struct restore_work *work,
                                     const char *type, bool is_gone,
@@ -90,6 +114,87 @@ static enum clew_status memories_of(const struct restore_work *work,
     *out_ids = ids;
     *out_count = n;
     return CLEW_OK;
+}
+
+static bool came_now(const struct restore_work *work, const struct uuid *id)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct restore_line *line = &work->lines[i];
+
+        if (line->is_added && line->is_fresh &&
+            strcmp(export_kinds[line->kind].type, "memory") == 0 &&
+            uuid_eq(&line->id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does this line say that its memory was made of one that is forgotten? */
+static enum clew_status is_about_gone(struct store_tx *tx,
+                                      const struct restore_work *work,
+                                      const struct restore_line *line,
+                                      struct uuid *out_id, bool *out_is,
+                                      struct clew_error *err)
+{
+    struct uuid source;
+    int64_t count = 0;
+    enum clew_status status = CLEW_OK;
+
+    *out_is = false;
+    if (!line->is_gone ||
+        strcmp(export_kinds[line->kind].type, "memory_source") != 0 ||
+        !restore_id_at(line, restore_column_of(line->kind, "memory_id"),
+                       out_id) ||
+        !restore_id_at(line, restore_column_of(line->kind, "source_id"),
+                       &source)) {
+        return CLEW_OK;
+    }
+    *out_is = came_now(work, out_id);
+    if (!*out_is) {
+        status = rows_number(tx, &IS_NEWER,
+                             DB_ARGS(db_uuid(out_id), db_uuid(&source)), &count,
+                             err);
+    }
+    *out_is = *out_is || count > 0;
+    return status;
+}
+
+static enum clew_status find_made_of(struct store_tx *tx,
+                                     const struct restore_work *work,
+                                     struct rows_list *list,
+                                     struct clew_error *err)
+{
+    struct uuid *ids = arena_zero(work->arena, work->count + 1, sizeof(*ids));
+    size_t n = 0;
+    enum clew_status status = ids ? CLEW_OK : clew_no_memory(err);
+
+    for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
+        bool is_about = false;
+
+        status =
+            is_about_gone(tx, work, &work->lines[i], &ids[n], &is_about, err);
+        n += is_about ? 1 : 0;
+    }
+    return status == CLEW_OK && n > 0 ? rows_add(tx, list, &SELECT_MADE_OF,
+                                                 DB_ARGS(db_uuids(ids, n)), err)
+                                      : status;
+}
+
+/* Each once: what is forgotten is named once. */
+static size_t uniq(struct uuid *ids, size_t count)
+{
+    size_t n = 0;
+
+    if (count > 0) {
+        qsort(ids, count, sizeof(*ids), by_uuid);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (n == 0 || !uuid_eq(&ids[n - 1], &ids[i])) {
+            ids[n++] = ids[i];
+        }
+    }
+    return n;
 }
 
 static enum clew_status find_orphans(struct store_tx *tx,
@@ -117,9 +222,16 @@ static enum clew_status find_orphans(struct store_tx *tx,
         status = rows_add(tx, &list, &SELECT_NO_EFFORTS,
                           DB_ARGS(db_uuids(ids, n)), err);
     }
+    if (status == CLEW_OK && !work->brings_back) {
+        status = find_made_of(tx, work, &list, err);
+    }
     work->orphans = list.items;
-    work->n_orphans = list.count;
-    return status;
+    work->n_orphans = uniq(list.items, list.count);
+    return status == CLEW_OK && work->n_orphans > 0
+               ? rows_number(tx, &SELECT_SINCE,
+                             DB_ARGS(db_uuids(work->orphans, work->n_orphans)),
+                             &work->orphans_since_ms, err)
+               : status;
 }
 
 /* Of another import of the same export: turns that came in by this call and

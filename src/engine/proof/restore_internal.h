@@ -6,6 +6,7 @@
 #ifndef ENGINE_RESTORE_INTERNAL_H
 #define ENGINE_RESTORE_INTERNAL_H
 
+#include "base/sha256.h"
 #include "engine/core/forgotten.h"
 #include "engine/core/read_log.h"
 #include "engine/proof/export_kinds.h"
@@ -18,8 +19,11 @@ struct restore_line {
     bool is_twice;                /* a line before it is the same row */
     bool is_gone;                 /* what it tells was forgotten here */
     bool is_added;                /* with a change number, by this call */
+    bool is_fresh;                /* and its row was not there before */
     struct read_log_item reading; /* of an action that is one; else no reader */
-    struct forgotten_name set;    /* restore_note_set() */
+    struct forgotten_name set;    /* restore_note_set(); so the next two */
+    bool has_words;               /* it sets right how words are read */
+    unsigned char words[SHA256_SIZE]; /* their digest */
     struct db_value values[EXPORT_MAX_COLUMNS + 1];
 };
 
@@ -37,6 +41,7 @@ struct restore_work {
     size_t n_buried;
     struct uuid *orphans; /* memories of what was left out */
     size_t n_orphans;
+    int64_t orphans_since_ms; /* when the first of them was made */
 };
 
 /* The place of a kind's column; its number of columns if it has none such. */
@@ -67,6 +72,12 @@ void restore_note_set(struct arena *arena, const json_t *json,
 enum clew_status restore_mark_set(struct store_tx *tx,
                                   struct restore_work *work, size_t kind,
                                   struct clew_error *err) CLEW_MUST_CHECK;
+
+/* Mark the lines of a kind that set words right which no turn here says, where
+ * turns were forgotten. Call when turns are written. */
+enum clew_status restore_mark_words(struct store_tx *tx,
+                                    struct restore_work *work, size_t kind,
+                                    struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Take out of a kind's lines what may be words of turns that were forgotten
  * here; of chats that lost some. Call before they are written. */

@@ -11,16 +11,18 @@
 
 #include <string.h>
 
-/* The name of the words that a line's "key" stands for; s == NULL if it stands
- * for none, or without memory. */
-static struct str words_of(struct arena *arena, const json_t *object)
+/* Note the words that a line's "key" stands for, and their name. */
+static void note_words(struct arena *arena, const json_t *object,
+                       struct restore_line *line)
 {
     const char *key = json_string_value(json_object_get(object, "key"));
-    unsigned char digest[SHA256_SIZE];
 
-    return key && hex_parse(str_of(key), digest, sizeof(digest))
-               ? forgotten_words_name(arena, digest)
-               : (struct str){0};
+    line->has_words =
+        key && hex_parse(str_of(key), line->words, sizeof(line->words));
+    if (line->has_words) {
+        line->set = (struct forgotten_name){
+            STR(""), forgotten_words_name(arena, line->words), 0};
+    }
 }
 
 /* The user that an object names; s == NULL if it names none. */
@@ -32,7 +34,7 @@ static struct str user_of(struct arena *arena, const json_t *object)
 }
 
 static void note_action(struct arena *arena, const json_t *json,
-                        struct forgotten_name *out)
+                        struct restore_line *line)
 {
     const char *kind = json_string_value(json_object_get(json, "kind"));
     const char *text = json_string_value(json_object_get(json, "detail"));
@@ -42,9 +44,9 @@ static void note_action(struct arena *arena, const json_t *json,
         return;
     }
     if (strcmp(kind, ACTION_INTENT_CORRECT) == 0) {
-        *out = (struct forgotten_name){STR(""), words_of(arena, detail), 0};
+        note_words(arena, detail, line);
     } else if (strcmp(kind, ACTION_USER_PATCH) == 0) {
-        *out =
+        line->set =
             (struct forgotten_name){user_of(arena, detail), FORGOTTEN_USER, 0};
     }
     json_decref(detail);
@@ -56,12 +58,12 @@ void restore_note_set(struct arena *arena, const json_t *json,
     const char *type = export_kinds[line->kind].type;
 
     if (strcmp(type, "correction") == 0) {
-        line->set = (struct forgotten_name){STR(""), words_of(arena, json), 0};
+        note_words(arena, json, line);
     } else if (strcmp(type, "user") == 0) {
         line->set =
             (struct forgotten_name){user_of(arena, json), FORGOTTEN_USER, 0};
     } else if (strcmp(type, "action") == 0) {
-        note_action(arena, json, &line->set);
+        note_action(arena, json, line);
     }
 }
 
@@ -102,5 +104,5 @@ enum clew_status restore_mark_set(struct store_tx *tx,
             work->report.n_forgotten += line->is_gone ? 1 : 0;
         }
     }
-    return status;
+    return status == CLEW_OK ? restore_mark_words(tx, work, kind, err) : status;
 }
