@@ -230,10 +230,10 @@ onEachBackend("the page's API", (open) => {
     const hand = other.api();
     isOk(await hand.post("/api/v1/turns", said("I am allergic to hazelnuts.")), 201);
     const [fact] = isOk(await hand.get("/api/v1/memories")).items;
+    isOk(await hand.patch(`/api/v1/memories/${fact.id}`, { type: "health" }));
     const better = isOk(await hand.patch(`/api/v1/memories/${fact.id}`, { summary: "I am allergic to all nuts.", pinned: true }), 201);
     const made = isOk(await hand.post("/api/v1/memories", { summary: "The key hangs by the door", pinned: true }), 201);
     isOk(await hand.patch(`/api/v1/memories/${made.id}`, { pinned: false, type: "place", tags: ["keys"] }));
-    isOk(await hand.patch(`/api/v1/memories/${fact.id}`, { type: "health" }));
     isOk(await hand.post("/api/v1/memories", { summary: "Wrong" }), 201);
     isOk(await hand.post(`/api/v1/memories/${better.id}/retract`));
     await other.stop();

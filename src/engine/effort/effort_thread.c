@@ -17,6 +17,7 @@
 #include "engine/core/work.h"
 #include "engine/effort/effort_fork.h"
 #include "engine/effort/effort_skill.h"
+#include "engine/memory/lineage.h"
 #include "store/db.h"
 
 #include <string.h>
@@ -94,11 +95,13 @@ static enum clew_status check_parent(struct store_tx *tx, struct work *work,
         return clew_fail_field(err, "parent_id",
                                "\"parent_id\" must be an effort");
     }
-    return status == CLEW_OK && !work->engine->replay &&
-                   !str_eq(parent.user_id, work->spawn->user_id)
-               ? clew_fail_field(err, "parent_id",
-                                 "\"parent_id\" is an effort of another user")
-               : status;
+    if (status == CLEW_OK && !work->engine->replay &&
+        !str_eq(parent.user_id, work->spawn->user_id)) {
+        return clew_fail_field(err, "parent_id",
+                               "\"parent_id\" is an effort of another user");
+    }
+    return status == CLEW_OK ? lineage_must_hold(&work->batch, &parent, err)
+                             : status;
 }
 
 static enum clew_status check_places(struct store_tx *tx, struct work *work,
@@ -183,10 +186,10 @@ static enum clew_status do_spawn(struct store_tx *tx, void *arg,
     enum clew_status status = forgotten_refuse(tx, work->arena, spawn->user_id,
                                                spawn->sent_at_ms, err);
 
+    begin(work, tx);
     if (status == CLEW_OK) {
         status = check_places(tx, work, err);
     }
-    begin(work, tx);
     if (status == CLEW_OK) {
         status = insert_thread(tx, work, err);
     }
@@ -363,13 +366,32 @@ static enum clew_status note_state(struct store_tx *tx, const struct work *work,
     return action_add(tx, &action, err);
 }
 
+/* CLEW_CONFLICT if it was taken back; what is no effort do_get() tells. */
+static enum clew_status check_effort(struct store_tx *tx,
+                                     const struct work *work,
+                                     struct clew_error *err)
+{
+    struct memory memory;
+    enum clew_status status =
+        memory_find(tx, work->arena, work->id, &memory, NULL);
+
+    if (status == CLEW_OK) {
+        status = lineage_must_hold(&work->batch, &memory, err);
+    }
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
+}
+
 static enum clew_status do_state(struct store_tx *tx, void *arg,
                                  struct clew_error *err)
 {
     struct work *work = arg;
-    enum clew_status status = do_get(tx, arg, err);
+    enum clew_status status;
 
     begin(work, tx);
+    status = check_effort(tx, work, err);
+    if (status == CLEW_OK) {
+        status = do_get(tx, arg, err);
+    }
     if (status == CLEW_OK && work->outcome.s && !work->effort.is_spawned) {
         return clew_fail_field(err, "outcome",
                                "only a spawned effort ends with an outcome; "

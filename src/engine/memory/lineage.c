@@ -502,3 +502,28 @@ enum clew_status lineage_retract(struct engine *engine,
     }
     return status;
 }
+
+enum clew_status lineage_must_hold(const struct batch_work *batch,
+                                   const struct memory *memory,
+                                   struct clew_error *err)
+{
+    struct lineage_mark mark = {.id = memory->id};
+    char holder[UUID_TEXT_SIZE];
+    enum clew_status status;
+
+    if (batch->engine->replay) {
+        return CLEW_OK;
+    }
+    if (memory->retracted_at_ms != 0) {
+        return clew_fail_code(err, CLEW_CONFLICT, "MEMORY_RETRACTED",
+                              "it was taken back");
+    }
+    status = lineage_find_refiners(batch->tx, batch->arena, &mark, 1, INT64_MAX,
+                                   err);
+    if (status != CLEW_OK || !mark.is_superseded) {
+        return status;
+    }
+    uuid_format(&mark.refined_by, holder);
+    return clew_fail_code(err, CLEW_CONFLICT, "MEMORY_SUPERSEDED",
+                          "another took its place: %s", holder);
+}

@@ -128,4 +128,14 @@ enum clew_status lineage_retract(struct engine *engine,
                                  struct memory *out_memory,
                                  struct clew_error *err) CLEW_MUST_CHECK;
 
+/*
+ * May anything be done to this memory (rate, pin, label, correct, resolve, go
+ * on with it)? CLEW_CONFLICT if it no longer holds: MEMORY_RETRACTED, it was
+ * taken back; MEMORY_SUPERSEDED, another holds in its place, which is named. A
+ * replay does again what was done then.
+ */
+enum clew_status lineage_must_hold(const struct batch_work *batch,
+                                   const struct memory *memory,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
+
 #endif

@@ -10,6 +10,7 @@
 #include "engine/core/engine.h"
 #include "engine/core/forgotten.h"
 #include "engine/core/work.h"
+#include "engine/memory/lineage.h"
 
 #include <math.h>
 
@@ -24,19 +25,19 @@ struct work {
 };
 
 /* What a correction takes over. */
-static enum clew_status inherit(struct store_tx *tx, const struct work *work,
-                                struct memory *memory, struct clew_error *err)
+static enum clew_status inherit(const struct work *work, struct memory *memory,
+                                struct clew_error *err)
 {
     const struct memory_hand *input = work->input;
     struct memory old;
     enum clew_status status =
-        memory_find(tx, work->arena, &input->corrects, &old, err);
+        memory_find(work->batch.tx, work->arena, &input->corrects, &old, err);
 
+    if (status == CLEW_OK) {
+        status = lineage_must_hold(&work->batch, &old, err);
+    }
     if (status != CLEW_OK) {
         return status;
-    }
-    if (old.retracted_at_ms) {
-        return clew_fail(err, CLEW_CONFLICT, "it was taken back");
     }
     memory->user_id = old.user_id;
     memory->type = input->type.s ? input->type : old.type;
@@ -96,13 +97,13 @@ static enum clew_status do_write(struct store_tx *tx, void *arg,
                             .weight_at_ms = work->now_ms,
                             .created_at_ms = work->now_ms,
                             .updated_at_ms = work->now_ms};
-    enum clew_status status =
-        is_correction ? inherit(tx, work, &memory, err)
-                      : forgotten_refuse(tx, work->arena, input->user_id,
-                                         input->sent_at_ms, err);
+    enum clew_status status;
 
     work->batch = (struct batch_work){
         .engine = work->engine, .tx = tx, .arena = work->arena};
+    status = is_correction ? inherit(work, &memory, err)
+                           : forgotten_refuse(tx, work->arena, input->user_id,
+                                              input->sent_at_ms, err);
     if (status != CLEW_OK) {
         return status;
     }

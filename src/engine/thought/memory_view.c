@@ -305,6 +305,14 @@ static enum clew_status find_in_chat(struct store_tx *tx, struct work *work,
                : status;
 }
 
+/* It is only taken out of view, whatever became of it. */
+static bool is_unpin(const struct memory_action *action)
+{
+    return action->is_pinned && !*action->is_pinned && !action->status &&
+           !action->tags && !action->type && !action->has_worked &&
+           !action->expires_at_ms;
+}
+
 static enum clew_status do_act(struct store_tx *tx, void *arg,
                                struct clew_error *err)
 {
@@ -318,6 +326,9 @@ static enum clew_status do_act(struct store_tx *tx, void *arg,
     status = action->chat_id
                  ? find_in_chat(tx, work, &memory, err)
                  : memory_find(tx, work->arena, work->id, &memory, err);
+    if (status == CLEW_OK && !is_unpin(action)) {
+        status = lineage_must_hold(&work->batch, &memory, err);
+    }
     if (status == CLEW_OK && action->status) {
         status = check_status(&memory, action->status, err);
     }

@@ -55,7 +55,8 @@ struct memory_action {
                                    from then on (effort_fork.h) */
 };
 /* CLEW_INVALID if the status does not fit the type (only efforts resolve, only
- * skills have outcomes). */
+ * skills have outcomes). CLEW_CONFLICT if it no longer holds
+ * (lineage_must_hold()), but to unpin it. */
 enum clew_status memory_view_act(struct engine *engine,
                                  const struct scope *scope, struct arena *arena,
                                  const struct uuid *id,
