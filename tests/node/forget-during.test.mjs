@@ -215,6 +215,60 @@ onEachBackend("forgetting while it comes in", (open) => {
     for (const [where, body] of Object.entries(posts)) assert.equal((await at.api.post(where, body)).status, 201, where);
   });
 
+  /* What agents say of notes. */
+  const agent = { agent_id: "a", agent_name: "A", prompt: "Kolkrabe and Elster have been seen beside the same river." };
+
+  test("so it is with what agents make of notes that go", async () => {
+    const at = await place("thought");
+    const note = async (user) => isOk(await at.api.post("/api/v1/memories", { user_id: user, summary: `Elster of ${user}.` }), 201).id;
+    for (const [what, forget] of [["user", { user_id: "anna" }], ["note", null]]) {
+      for (const of of [(id) => ({ refines: id }), (id, other) => ({ consolidates: [id, other] })]) {
+        const [id, other] = [await note("anna"), await note("bea")];
+        const late = await slowly(server, at.key, "/api/v1/memory", JSON.stringify({ ...agent, ...of(id, other) }),
+          { "content-type": "application/json" }, () => at.forget(forget ?? { memory_ids: [id] }));
+        assert.equal(late.status, 404, `${what}: ${late.text}`);
+        assert.equal(JSON.parse(late.text).error.code, "THOUGHT_NOT_FOUND");
+      }
+    }
+    assert.doesNotMatch(await at.all(), /Kolkrabe|of anna/);
+  });
+
+  test("what agents merged of several users' notes goes with each of them", async () => {
+    const at = await place("merged");
+    const note = async (user, summary) => isOk(await at.api.post("/api/v1/memories", { user_id: user, summary }), 201).id;
+    const think = async (body) => isOk(await at.api.post("/api/v1/memory", { ...agent, ...body })).result.thought_id;
+    const shared = await think({ prompt: "Dohlen are counted on the first day of each month in the park." });
+    const [anna, bea] = [await note("anna", "Albatros of anna."), await note("bea", "Eisvogel of bea.")];
+    const merged = await think({ consolidates: [anna, bea, shared] });
+    await think({ refines: merged, prompt: "Kolkrabe and Elster were seen beside another river." });
+    const before = file(await at.all());
+    const dry = await at.forget({ user_id: "anna", dry_run: true });
+    assert.equal(dry.forgotten.memories, 3);
+    assert.equal((await at.forget({ user_id: "anna" })).forgotten.memories, 3);
+    const left = await at.all();
+    assert.doesNotMatch(left, /Kolkrabe|Albatros/);
+    assert.match(left, /Eisvogel/);
+    assert.match(left, /Dohlen/);
+    assert.equal(isOk(await at.api.get(`/api/v1/memories/${bea}`)).superseded, false, "what was merged holds again");
+    await server.clew("import", before, "--tenant", at.tenant);
+    assert.doesNotMatch(await at.all(), /Kolkrabe|Albatros/);
+    /* of one's own refined notes nothing stays either */
+    const hers = await note("carl", "Albatros of carl.");
+    await think({ refines: hers });
+    assert.equal((await at.forget({ user_id: "carl" })).forgotten.memories, 2);
+  });
+
+  test("of clew's own export, what was merged of a user's notes stays out, too", async () => {
+    const from = await place("from");
+    const note = async (user) => isOk(await from.api.post("/api/v1/memories", { user_id: user, summary: `Elster of ${user}.` }), 201).id;
+    isOk(await from.api.post("/api/v1/memory", { ...agent, consolidates: [await note("anna"), await note("bea")] }));
+    const at = await place("own");
+    await at.load(file(await from.all()), (request) => request.url === "/api/v1/import", () => at.forget({ user_id: "anna" }));
+    const text = await at.all();
+    assert.doesNotMatch(text, /Kolkrabe|of anna/);
+    assert.match(text, /Elster of bea/);
+  });
+
   test("so it is with a call", async () => {
     const at = await place("call");
     const call = { model: "m", user_id: "anna", messages: [{ role: "user", content: "Kolkrabe." }],

@@ -62,6 +62,17 @@ DB_SQL(ADD_DERIVED,
        " AND f.kind = 'turn' AND f.chat_id = r.chat_id"
        " AND f.seq BETWEEN r.first_seq AND r.last_seq))"
        " ON CONFLICT DO NOTHING");
+/* What agents merged of the user's notes and others', and what they made of
+ * that, is nobody's and tells the user's. */
+DB_SQL(ADD_MERGED,
+       "INSERT INTO forget_set (tenant, kind, id) WITH RECURSIVE made (id) AS"
+       " (SELECT s.memory_id FROM forget_set f CROSS JOIN memory_sources s"
+       " WHERE f.tenant = $1 AND f.kind = 'memory' AND s.tenant = $1"
+       " AND s.source_id = f.id UNION SELECT s.memory_id FROM made o"
+       " CROSS JOIN memory_sources s WHERE s.tenant = $1"
+       " AND s.source_id = o.id) SELECT m.tenant, 'memory', m.id FROM made o"
+       " CROSS JOIN memories m WHERE m.tenant = $1 AND m.id = o.id"
+       " AND m.user_id = '' ON CONFLICT DO NOTHING");
 #define OF_TOUCHED                                                             \
     " IN (SELECT COALESCE(chat_id, id) FROM forget_set WHERE tenant = $1 AND"  \
     " kind IN ('turn', 'chat'))"
@@ -157,6 +168,9 @@ static enum clew_status collect_all(struct forget_work *work,
     }
     if (status == CLEW_OK) {
         status = db_exec(tx, &ADD_DERIVED, DB_NO_ARGS, err);
+    }
+    if (status == CLEW_OK && in->user_id.s) {
+        status = db_exec(tx, &ADD_MERGED, DB_NO_ARGS, err);
     }
     if (status == CLEW_OK && in->n_memory_ids == 0 && !in->user_id.s) {
         status = forget_effort_spare(work, tx, err);
