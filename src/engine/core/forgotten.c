@@ -28,7 +28,7 @@ DB_SQL(INSERT_KEY,
     " FROM forget_set f JOIN turns t ON t.tenant = f.tenant AND t.id = f.id"   \
     " WHERE f.tenant = $1 AND f.kind = 'turn' AND t.tenant = $1"               \
     " AND t.external_id IS NOT NULL"
-DB_SQL(COUNT_NAMES, "SELECT COUNT(*)" NAMES);
+DB_SQL(HAS_NAMES, "SELECT COUNT(*) FROM (SELECT 1" NAMES " LIMIT 1) AS n");
 DB_SQL(SELECT_NAMES, "SELECT t.id, t.user_id, t.external_id" NAMES
                      " AND f.id > $2 ORDER BY f.id LIMIT $3");
 /* Calls are found again by their messages; what a chat's were is in the digests
@@ -45,6 +45,12 @@ DB_SQL(SELECT_CALLS,
        " UNION SELECT r.prefix_key, c.user_id FROM request_prefixes r"
        " CROSS JOIN chats c" OF_CHAT " AND c.tenant = $1 AND c.id = $2) AS k"
        " WHERE k.key > $3 ORDER BY k.key, k.user_id LIMIT $4");
+/* Each is looked up: PostgreSQL, which knows of no names before the first
+ * forget, would compare all that are there with all of a list. */
+DB_SQL(SELECT_LEFT,
+       "SELECT value FROM UNNEST($2) AS value WHERE (SELECT 1 FROM tombstones d"
+       " WHERE d.tenant = $1 AND d.kind = '" FORGOTTEN_KIND
+       "' AND d.id = value LIMIT 1) = 1");
 DB_SQL(DROP_NAMES,
        "DELETE FROM tombstones WHERE tenant = $1 AND kind = '" FORGOTTEN_KIND
        "' AND id = ANY($2)");
@@ -204,13 +210,34 @@ static enum clew_status read_page(struct store_tx *tx, const struct key *key,
     return db_end(&rows, err);
 }
 
+/* Mostly there are none. */
+static enum clew_status drop_left(struct store_tx *tx, const struct uuid *ids,
+                                  size_t count, struct clew_error *err)
+{
+    struct uuid left[PAGE];
+    struct db_rows rows;
+    size_t n = 0;
+    enum clew_status status =
+        db_query(tx, &SELECT_LEFT, DB_ARGS(db_uuids(ids, count)), &rows, err);
+
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (n < PAGE && db_next(&rows)) {
+        left[n++] = db_get_uuid(&rows, 0);
+    }
+    status = db_end(&rows, err);
+    return status == CLEW_OK && n > 0
+               ? db_exec(tx, &DROP_NAMES, DB_ARGS(db_uuids(left, n)), err)
+               : status;
+}
+
 static enum clew_status leave_page(struct store_tx *tx, const struct uuid *ids,
                                    size_t count, int64_t now_ms,
                                    struct clew_error *err)
 {
     int64_t first = 0;
-    enum clew_status status =
-        db_exec(tx, &DROP_NAMES, DB_ARGS(db_uuids(ids, count)), err);
+    enum clew_status status = drop_left(tx, ids, count, err);
 
     if (status == CLEW_OK) {
         status = db_take_changes(tx, (int64_t)count, &first, err);
@@ -223,20 +250,18 @@ static enum clew_status leave_page(struct store_tx *tx, const struct uuid *ids,
 }
 
 static enum clew_status leave_names(struct store_tx *tx, const struct key *key,
-                                    int64_t n_names, int64_t now_ms,
-                                    struct clew_error *err)
+                                    int64_t now_ms, struct clew_error *err)
 {
     struct uuid ids[PAGE];
     struct uuid after = {{0}};
-    size_t count = 0;
+    size_t count = PAGE;
     enum clew_status status = CLEW_OK;
 
-    for (; n_names > 0 && status == CLEW_OK; n_names -= (int64_t)count) {
+    while (count == PAGE && status == CLEW_OK) {
         status = read_page(tx, key, &after, ids, &count, err);
-        if (status != CLEW_OK || count == 0) {
-            break;
+        if (status == CLEW_OK && count > 0) {
+            status = leave_page(tx, ids, count, now_ms, err);
         }
-        status = leave_page(tx, ids, count, now_ms, err);
     }
     return status;
 }
@@ -294,21 +319,21 @@ enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
     struct rows_list list = {
         .arena = arena, .size = sizeof(struct uuid), .fn = rows_id};
     struct key key = {{0}};
-    int64_t n_names = 0;
+    int64_t has_names = 0;
     size_t n_chats = 0;
     enum clew_status status =
-        rows_number(tx, &COUNT_NAMES, DB_NO_ARGS, &n_names, err);
+        rows_number(tx, &HAS_NAMES, DB_NO_ARGS, &has_names, err);
 
     if (status == CLEW_OK) {
         status = rows_all(tx, &list, &SELECT_CHATS, DB_NO_ARGS, &chats,
                           &n_chats, err);
     }
-    if (status != CLEW_OK || (n_names == 0 && n_chats == 0)) {
+    if (status != CLEW_OK || (has_names == 0 && n_chats == 0)) {
         return status;
     }
     status = take_key(tx, arena, now_ms, &key, err);
-    if (status == CLEW_OK) {
-        status = leave_names(tx, &key, n_names, now_ms, err);
+    if (status == CLEW_OK && has_names > 0) {
+        status = leave_names(tx, &key, now_ms, err);
     }
     for (size_t i = 0; i < n_chats && status == CLEW_OK; i++) {
         status = leave_calls(tx, &key, &chats[i], now_ms, err);

@@ -51,16 +51,18 @@ DB_SQL(ADD_USER_MEMORIES,
        "INSERT INTO forget_set (tenant, kind, id) SELECT tenant, 'memory', id"
        " FROM memories WHERE tenant = $1 AND user_id = $2");
 /* What was extracted from a turn goes with it. Found by its chat: asked of each
- * row whether it goes, every row of the tenant would be read. */
+ * row whether it goes, every row of the tenant would be read. The scalar keeps
+ * PostgreSQL, to which the scratch table is empty, from comparing each
+ * reference with each turn. */
 DB_SQL(ADD_DERIVED,
        "INSERT INTO forget_set (tenant, kind, id) SELECT m.tenant, 'memory',"
        " m.id FROM memories m WHERE m.tenant = $1"
        " AND m.origin IN ('extracted', 'llm') AND m.id IN (SELECT r.memory_id"
        " FROM memory_refs r WHERE r.tenant = $1 AND r.chat_id IN (SELECT"
        " chat_id FROM forget_set WHERE tenant = $1 AND kind = 'turn')"
-       " AND EXISTS (SELECT 1 FROM forget_set f WHERE f.tenant = $1"
+       " AND (SELECT 1 FROM forget_set f WHERE f.tenant = $1"
        " AND f.kind = 'turn' AND f.chat_id = r.chat_id"
-       " AND f.seq BETWEEN r.first_seq AND r.last_seq))"
+       " AND f.seq BETWEEN r.first_seq AND r.last_seq LIMIT 1) = 1)"
        " ON CONFLICT DO NOTHING");
 /* What agents merged of the user's notes and others', and what they made of
  * that, is nobody's and tells the user's. */
