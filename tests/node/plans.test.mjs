@@ -83,6 +83,26 @@ test("what goes with forgotten turns is found by their chats", async (t) => {
   assert.deepEqual(walks.filter((sql) => !/FROM chains/.test(sql)), []);
 });
 
+/*
+ * PostgreSQL believes the scratch table and the first tombstones to be empty, and
+ * next to row-level security takes no sum for the bound of an index.
+ */
+test("what goes with them is looked up on PostgreSQL, too", async (t) => {
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  const store = postgres.database();
+  await (await startServer({ store })).stop();
+  const list = [/^INSERT INTO forget_set .*FROM memory_refs r/, /^SELECT value FROM UNNEST.*tombstones/, /^(UPDATE|DELETE FROM) chain_steps .*WITH b/]
+    .flatMap((rule) => statements().filter((sql) => rule.test(sql)));
+  assert.equal(list.length, 6);
+  const script = explain(list).replace("SET search_path = shard;", "SET enable_seqscan = off;");
+  const { out, errors } = postgres.script(store, script);
+  assert.equal(errors, "");
+  const walks = out.split(/^@\d+\n/m).slice(1)
+    .filter((plan) => !/chain_steps/.test(plan) ? !/SubPlan/.test(plan) : !/Index Cond: .*seq < b\.end_seq/.test(plan));
+  assert.deepEqual(walks, []);
+});
+
 /* What may look over all tenants: reads only, without a lock, of the program's
  * own later work. Each node answers for its part. */
 const acrossTenants = [
