@@ -229,6 +229,7 @@ export default async function memories(ctx) {
       if (id !== chosen || mine !== shows || signal.aborted) return;
       const effort = x.type === "effort";
       const from = where ?? corrected?.where;
+      const stands = holds(x); /* else nothing is done to it any more */
       put(det, h("div", { class: `det-in ${memoryYarn(x)}` },
         h("div", { class: "meta" }, h("span", {}, x.type), effort ? h("span", {}, x.status) : h("span", {}, holds(x) ? `holds since ${weekday(x.created_at)}` : x.retracted_at ? `taken back ${weekday(x.retracted_at)}` : "held before"),
           x.confidence ?? x.fields?.confidence ? h("span", {}, `${score(x.confidence ?? x.fields.confidence)} sure`) : null,
@@ -240,10 +241,10 @@ export default async function memories(ctx) {
         x.tags.length ? h("div", {}, x.tags.map((t) => [h("a", { class: "tag", href: ctx.address("memories", [], { tag: t }) }, t), " "])) : null,
         x.refined_by ? h("p", {}, h("a", { class: "link", href: `#/memories/${x.refined_by}` }, "See what took its place")) : null,
         h("div", { class: "acts" },
-          effort ? [x.status === "open" ? [button("Resolve", { role: "write", onclick: () => move(x, "resolve") }), button("Abandon", { role: "write", cls: "ghost", onclick: () => move(x, "abandon") })] : button("Reopen", { role: "write", onclick: () => move(x, "reopen") })]
-            : button("Correct", { role: "write", onclick: () => correct(x), title: x.retracted_at ? "It was taken back" : undefined }),
-          button(x.pinned ? "Unpin" : "Pin", { role: "write", onclick: () => change({ pinned: !x.pinned }, x.pinned ? "No longer pinned" : "Pinned") }),
-          button("Tag", { role: "write", cls: "ghost", onclick: () => label(x) }),
+          !stands ? null : effort ? [x.status === "open" ? [button("Resolve", { role: "write", onclick: () => move(x, "resolve") }), button("Abandon", { role: "write", cls: "ghost", onclick: () => move(x, "abandon") })] : button("Reopen", { role: "write", onclick: () => move(x, "reopen") })]
+            : button("Correct", { role: "write", onclick: () => correct(x) }),
+          !stands && !x.pinned ? null : button(x.pinned ? "Unpin" : "Pin", { role: "write", onclick: () => change({ pinned: !x.pinned }, x.pinned ? "No longer pinned" : "Pinned") }),
+          stands ? button("Tag", { role: "write", cls: "ghost", onclick: () => label(x) }) : null,
           x.retracted_at ? null : button("Take back", { role: "write", cls: "ghost", onclick: () => takeBack(x) }),
           button("Forget…", { role: "write", cls: "ghost", onclick: () => gone(x) })),
         from ? [h("h2", {}, corrected ? "What it corrects, in its turn" : "In its turn", h("a", { href: chatLink(from.ref) }, "open chat")), from.box,
