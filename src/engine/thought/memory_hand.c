@@ -33,7 +33,8 @@ static enum clew_status inherit(const struct work *work, struct memory *memory,
     enum clew_status status =
         memory_find(work->batch.tx, work->arena, &input->corrects, &old, err);
 
-    if (status == CLEW_OK) {
+    if (status == CLEW_OK && old.retracted_at_ms != 0) {
+        /* of what was replaced the lineage forks, as when an agent refines */
         status = lineage_must_hold(&work->batch, &old, err);
     }
     if (status != CLEW_OK) {

@@ -35,8 +35,8 @@ struct memory_hand {
 
 /*
  * Write it down. CLEW_INVALID for efforts, which are opened (effort_thread.h);
- * CLEW_NOT_FOUND if what it corrects is not there, CLEW_CONFLICT if that no
- * longer holds (lineage_must_hold()).
+ * CLEW_NOT_FOUND if what it corrects is not there, CLEW_CONFLICT if that was
+ * taken back.
  */
 enum clew_status memory_hand_write(struct engine *engine,
                                    const struct scope *scope,
