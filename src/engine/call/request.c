@@ -31,28 +31,30 @@
  * where all the others stand too. */
 #define EARLIER_OF " AND (+created_at < $2 OR (+created_at = $2 AND id < $3))"
 #define NEWEST_OF " ORDER BY +created_at DESC, id DESC"
+/* Who says the same as somebody else does not go on with what that one said. */
+#define OWN " AND user_id = $4"
 
 DB_SQL(SELECT_ONE, SELECT " AND id = $2");
-DB_SQL(SELECT_HASH, SELECT " AND hash_key = $4" EARLIER NEWEST);
+DB_SQL(SELECT_HASH, SELECT OWN " AND hash_key = $5" EARLIER NEWEST);
 DB_SQL(SELECT_HASH_SYSTEM,
-       SELECT " AND hash_key = $4 AND system_hash = $5" EARLIER NEWEST);
-DB_SQL(SELECT_REPLY, SELECT " AND reply_key = $4" EARLIER NEWEST);
+       SELECT OWN " AND hash_key = $5 AND system_hash = $6" EARLIER NEWEST);
+DB_SQL(SELECT_REPLY, SELECT OWN " AND reply_key = $5" EARLIER NEWEST);
 DB_SQL(SELECT_REPLY_SYSTEM,
-       SELECT " AND reply_key = $4 AND system_hash = $5" EARLIER NEWEST);
-DB_SQL(SELECT_LONGEST, SELECT " AND hash_key = ANY($4)" EARLIER
-                              " ORDER BY message_count DESC, created_at DESC,"
-                              " id DESC LIMIT 1");
-DB_SQL(SELECT_RESPONSE, SELECT
-       " AND response_id = $4 AND api IN ('responses', 'link')" EARLIER_OF
+       SELECT OWN " AND reply_key = $5 AND system_hash = $6" EARLIER NEWEST);
+DB_SQL(SELECT_LONGEST, SELECT OWN " AND hash_key = ANY($5)" EARLIER_OF
+                                  " ORDER BY message_count DESC,"
+                                  " created_at DESC, id DESC LIMIT 1");
+DB_SQL(SELECT_RESPONSE, SELECT OWN
+       " AND response_id = $5 AND api IN ('responses', 'link')" EARLIER_OF
            NEWEST_OF " LIMIT 1");
-DB_SQL(SELECT_MANY, SELECT " AND id = ANY($4)" EARLIER_OF
-                           " AND +created_at >= $5" NEWEST_OF " LIMIT 20");
+DB_SQL(SELECT_MANY, SELECT OWN " AND id = ANY($5)" EARLIER_OF
+                               " AND +created_at >= $6" NEWEST_OF " LIMIT 20");
 DB_SQL(SELECT_CHILD,
-       SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
-              " AND subtask_number IS NULL" EARLIER NEWEST);
-DB_SQL(SELECT_TWIN,
-       SELECT " AND parent_origin_id = $4 AND conversation_id = $5"
-              " AND subtask_number IS NULL AND hash_key = $6" EARLIER NEWEST);
+       SELECT OWN " AND parent_origin_id = $5 AND conversation_id = $6"
+                  " AND subtask_number IS NULL" EARLIER NEWEST);
+DB_SQL(SELECT_TWIN, SELECT OWN
+       " AND parent_origin_id = $5 AND conversation_id = $6"
+       " AND subtask_number IS NULL AND hash_key = $7" EARLIER NEWEST);
 DB_SQL(COUNT_SUBTASKS,
        "SELECT COUNT(*) FROM requests WHERE tenant = $1" EARLIER_OF
        " AND conversation_id = $4 AND subtask_number IS NOT NULL");
@@ -263,6 +265,7 @@ enum clew_status request_update(struct store_tx *tx, const struct request *r,
  */
 
 #define BEFORE(before) db_int((before)->created_at_ms), db_uuid(&(before)->id)
+#define OWN_BEFORE(before) BEFORE(before), db_text((before)->user_id)
 
 enum clew_status request_find(struct store_tx *tx, struct arena *arena,
                               const struct uuid *id, struct request *out,
@@ -279,11 +282,12 @@ enum clew_status request_find_hash(struct store_tx *tx, struct arena *arena,
 {
     if (!system) {
         return one(tx, arena, &SELECT_HASH,
-                   DB_ARGS(BEFORE(before), db_uuid(hash_key)), out, err);
+                   DB_ARGS(OWN_BEFORE(before), db_uuid(hash_key)), out, err);
     }
-    return one(tx, arena, &SELECT_HASH_SYSTEM,
-               DB_ARGS(BEFORE(before), db_uuid(hash_key), digest(system, true)),
-               out, err);
+    return one(
+        tx, arena, &SELECT_HASH_SYSTEM,
+        DB_ARGS(OWN_BEFORE(before), db_uuid(hash_key), digest(system, true)),
+        out, err);
 }
 
 enum clew_status request_find_reply(struct store_tx *tx, struct arena *arena,
@@ -294,12 +298,12 @@ enum clew_status request_find_reply(struct store_tx *tx, struct arena *arena,
 {
     if (!system) {
         return one(tx, arena, &SELECT_REPLY,
-                   DB_ARGS(BEFORE(before), db_uuid(reply_key)), out, err);
+                   DB_ARGS(OWN_BEFORE(before), db_uuid(reply_key)), out, err);
     }
     return one(
         tx, arena, &SELECT_REPLY_SYSTEM,
-        DB_ARGS(BEFORE(before), db_uuid(reply_key), digest(system, true)), out,
-        err);
+        DB_ARGS(OWN_BEFORE(before), db_uuid(reply_key), digest(system, true)),
+        out, err);
 }
 
 enum clew_status request_find_longest(struct store_tx *tx, struct arena *arena,
@@ -309,7 +313,7 @@ enum clew_status request_find_longest(struct store_tx *tx, struct arena *arena,
                                       struct clew_error *err)
 {
     return one(tx, arena, &SELECT_LONGEST,
-               DB_ARGS(BEFORE(before), db_uuids(keys, count)), out, err);
+               DB_ARGS(OWN_BEFORE(before), db_uuids(keys, count)), out, err);
 }
 
 enum clew_status request_find_response(struct store_tx *tx, struct arena *arena,
@@ -319,7 +323,7 @@ enum clew_status request_find_response(struct store_tx *tx, struct arena *arena,
                                        struct clew_error *err)
 {
     return one(tx, arena, &SELECT_RESPONSE,
-               DB_ARGS(BEFORE(before), db_text(response_id)), out, err);
+               DB_ARGS(OWN_BEFORE(before), db_text(response_id)), out, err);
 }
 
 enum clew_status request_find_many(struct store_tx *tx, struct arena *arena,
@@ -328,9 +332,10 @@ enum clew_status request_find_many(struct store_tx *tx, struct arena *arena,
                                    int64_t since_ms, struct request **out,
                                    size_t *out_count, struct clew_error *err)
 {
-    return many(tx, arena, &SELECT_MANY,
-                DB_ARGS(BEFORE(before), db_uuids(ids, count), db_int(since_ms)),
-                out, out_count, err);
+    return many(
+        tx, arena, &SELECT_MANY,
+        DB_ARGS(OWN_BEFORE(before), db_uuids(ids, count), db_int(since_ms)),
+        out, out_count, err);
 }
 
 enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
@@ -341,12 +346,12 @@ enum clew_status request_find_child(struct store_tx *tx, struct arena *arena,
 {
     if (!hash_key) {
         return one(tx, arena, &SELECT_CHILD,
-                   DB_ARGS(BEFORE(before), db_uuid(&parent->origin_id),
+                   DB_ARGS(OWN_BEFORE(before), db_uuid(&parent->origin_id),
                            db_uuid(&parent->conversation_id)),
                    out, err);
     }
     return one(tx, arena, &SELECT_TWIN,
-               DB_ARGS(BEFORE(before), db_uuid(&parent->origin_id),
+               DB_ARGS(OWN_BEFORE(before), db_uuid(&parent->origin_id),
                        db_uuid(&parent->conversation_id), db_uuid(hash_key)),
                out, err);
 }

@@ -100,6 +100,10 @@ enum clew_status request_update(struct store_tx *tx,
 enum clew_status request_find(struct store_tx *tx, struct arena *arena,
                               const struct uuid *id, struct request *out,
                               struct clew_error *err) CLEW_MUST_CHECK;
+/*
+ * What a call goes on with is looked for among those of its own user that are
+ * earlier than it, `before`; so in all that follow, and in request_trail.h.
+ */
 /* By its messages; `system` NULL = any. */
 enum clew_status request_find_hash(struct store_tx *tx, struct arena *arena,
                                    const struct request *before,

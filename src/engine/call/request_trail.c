@@ -10,10 +10,12 @@
 #include "store/db.h"
 
 DB_SQL(SELECT_TASK,
-       "SELECT request_id FROM request_tasks WHERE tenant = $1"
-       " AND prompt_key = $4 AND created_at >= $5 AND (created_at < $2 OR"
-       " (created_at = $2 AND request_id < $3))"
-       " ORDER BY created_at DESC, request_id DESC LIMIT 1");
+       "SELECT t.request_id FROM request_tasks t JOIN requests r"
+       " ON r.tenant = t.tenant AND r.id = t.request_id"
+       " WHERE t.tenant = $1 AND t.prompt_key = $4 AND t.created_at >= $5"
+       " AND (t.created_at < $2 OR (t.created_at = $2 AND t.request_id < $3))"
+       " AND r.user_id = $6"
+       " ORDER BY t.created_at DESC, t.request_id DESC LIMIT 1");
 /* A reply that holds the needle has every one of its anchors. */
 DB_SQL(SELECT_ANCHOR_IDS,
        "SELECT request_id FROM request_anchors WHERE tenant = $1"
@@ -56,7 +58,8 @@ enum clew_status request_find_task(struct store_tx *tx, struct arena *arena,
     enum clew_status status =
         rows_one(tx, arena, &SELECT_TASK,
                  DB_ARGS(db_int(before->created_at_ms), db_uuid(&before->id),
-                         db_uuid(prompt_key), db_int(since_ms)),
+                         db_uuid(prompt_key), db_int(since_ms),
+                         db_text(before->user_id)),
                  rows_id, &id, sizeof(id), "request", err);
 
     return status == CLEW_OK ? request_find(tx, arena, &id, out, err) : status;
