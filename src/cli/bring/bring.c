@@ -4,9 +4,11 @@
  */
 #include "cli/bring/bring.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "cli/bring/bring_name.h"
 #include "import/cursor.h"
 #include "import/opencode.h"
 #include "import/source.h"
@@ -41,55 +43,22 @@ bool bring_is_stopped(void)
 
 /* --- what the importer asks for, through the API -------------------------- */
 
-static void take_turn(const json_t *turn, struct import_place *out)
-{
-    (void)snprintf(out->chat, sizeof(out->chat), "%s",
-                   cli_field(turn, "chat_id"));
-    out->seq = json_integer_value(json_object_get(turn, "seq"));
-}
-
 static enum clew_status find(void *arg, struct str id, struct import_place *out,
                              struct clew_error *err)
 {
-    struct bring *bring = arg;
-    json_t *answer = NULL;
-    const json_t *turn;
-    struct buf path;
-    enum clew_status status;
-
-    /* not in the arena, which is emptied when the program ends: who watches a
-     * folder asks as often as something is written there */
-    buf_init(&path, 1 << 20);
-    (void)buf_append_cstr(&path, "/api/v1/turns?external_id=");
-    cli_encode(&path, id);
-    if (!bring->brings_back) {
-        (void)buf_append_cstr(&path, "&user_id=");
-        cli_encode(&path, str_of(bring->user));
-    }
-    status = buf_status(&path);
-    status = status == CLEW_OK
-                 ? cli_call(bring->cli, "GET", path.data, NULL, &answer, err)
-                 : clew_no_memory(err);
-    buf_release(&path);
-    turn = json_array_get(json_object_get(answer, "items"), 0);
-    out->is_known = turn != NULL;
-    out->is_forgotten = json_is_true(json_object_get(answer, "forgotten"));
-    if (turn) {
-        take_turn(turn, out);
-    }
-    json_decref(answer);
-    return status;
+    return bring_name_find(arg, id, out, err);
 }
 
 static json_t *form_message(const struct bring *bring, const char *chat,
-                            const struct import_message *message)
+                            const struct import_message *message,
+                            const struct bring_name *name)
 {
     json_t *out = json_object();
 
     if (out && json_set_cstr(out, "user_id", bring->user) &&
         json_set_cstr(out, "role", message->role) &&
         json_set_cstr(out, "channel", "chat") &&
-        json_set_str(out, "external_id", message->id) &&
+        json_set_cstr(out, "external_id", name->text) &&
         json_set_time(out, "created_at", &message->created_at_ms) &&
         (!chat[0] || json_set_cstr(out, "chat_id", chat)) &&
         (!message->name.s || json_set_str(out, "name", message->name)) &&
@@ -118,9 +87,8 @@ static enum clew_status go_on(const struct bring *bring, struct clew_error *err)
 }
 
 /* Each message's own item; one that has none was left out. */
-static void take_places(const json_t *answer,
-                        const struct import_message *messages, size_t n,
-                        struct import_place *out)
+static void take_places(const json_t *answer, const struct bring_name *names,
+                        size_t n, struct import_place *out)
 {
     const json_t *items = json_object_get(answer, "items");
     size_t at = 0;
@@ -130,39 +98,37 @@ static void take_places(const json_t *answer,
         const json_t *turn = json_object_get(item, "turn");
 
         out[i].is_forgotten =
-            !str_eq(str_of(cli_field(turn, "external_id")), messages[i].id);
+            strcmp(cli_field(turn, "external_id"), names[i].text) != 0;
         if (!out[i].is_forgotten) {
-            take_turn(turn, &out[i]);
+            (void)snprintf(out[i].chat, sizeof(out[i].chat), "%s",
+                           cli_field(turn, "chat_id"));
+            out[i].seq = json_integer_value(json_object_get(turn, "seq"));
             out[i].is_known = json_is_true(json_object_get(item, "repeated"));
             at++;
         }
     }
 }
 
-static enum clew_status add(void *arg, const char *chat,
-                            const struct import_message *messages, size_t n,
-                            struct import_place *out, struct clew_error *err)
+/* Post them by these names. */
+static enum clew_status post(const struct bring *bring, const char *chat,
+                             const struct import_message *messages,
+                             const struct bring_name *names, size_t n,
+                             struct import_place *out, struct clew_error *err)
 {
-    struct bring *bring = arg;
-    json_t *turns;
-    json_t *body;
+    json_t *turns = json_array();
     json_t *answer = NULL;
-    enum clew_status status = go_on(bring, err);
+    json_t *body = json_pack("{s:o, s:b}", "turns", turns, "unless_forgotten",
+                             !bring->brings_back);
+    enum clew_status status;
 
-    if (status != CLEW_OK) {
-        return status;
-    }
-    turns = json_array();
-    body = json_pack("{s:o, s:b}", "turns", turns, "unless_forgotten",
-                     !bring->brings_back);
     if (body && bring->begun_at[0] &&
         !json_set_cstr(body, "begun_at", bring->begun_at)) {
         json_decref(body);
         body = NULL;
     }
     for (size_t i = 0; body && i < n; i++) {
-        if (json_array_append_new(
-                turns, form_message(bring, chat, &messages[i])) != 0) {
+        if (json_array_append_new(turns, form_message(bring, chat, &messages[i],
+                                                      &names[i])) != 0) {
             json_decref(body);
             body = NULL;
         }
@@ -172,9 +138,35 @@ static enum clew_status add(void *arg, const char *chat,
     }
     status = cli_call(bring->cli, "POST", "/api/v1/turns", body, &answer, err);
     if (status == CLEW_OK) {
-        take_places(answer, messages, n, out);
+        take_places(answer, names, n, out);
     }
     json_decref(answer);
+    return status;
+}
+
+static enum clew_status add(void *arg, const char *chat,
+                            const struct import_message *messages, size_t n,
+                            struct import_place *out, struct clew_error *err)
+{
+    struct bring *bring = arg;
+    struct bring_name *names = alloc_zero(n, sizeof(*names));
+    enum clew_status status = names ? go_on(bring, err) : clew_no_memory(err);
+    size_t taken = 0;
+
+    for (size_t i = 0; i < n && names; i++) {
+        bring_name_init(&names[i], messages[i].id);
+    }
+    while (status == CLEW_OK && taken != SIZE_MAX) {
+        taken = SIZE_MAX;
+        status = post(bring, chat, messages, names, n, out, err);
+        if (status == CLEW_CONFLICT) {
+            taken = bring_name_taken(err, n);
+        }
+        if (taken != SIZE_MAX) {
+            status = bring_name_change(bring, messages, n, taken, names, err);
+        }
+    }
+    alloc_free(names);
     progress_add(&bring->progress, (int64_t)n);
     return status;
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bring_name.c - see bring_name.h.
+ */
+#include "cli/bring/bring_name.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/sha256.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of a digest, in a name. */
+#define DIGEST_CHARS 16
+
+void bring_name_init(struct bring_name *name, struct str id)
+{
+    *name = (struct bring_name){.is_users = false};
+    (void)snprintf(name->text, sizeof(name->text), "%.*s", (int)id.len, id.s);
+}
+
+static void add_digest(struct bring_name *name, struct str of)
+{
+    size_t len = strlen(name->text);
+    char hex[SHA256_HEX_SIZE];
+
+    sha256_hex_of(of, hex);
+    (void)snprintf(name->text + len, sizeof(name->text) - len, "~%.*s",
+                   DIGEST_CHARS, hex);
+}
+
+static void add_user(struct bring_name *name, const struct bring *bring)
+{
+    name->is_users = true;
+    add_digest(name, str_of(bring->user));
+}
+
+/* --- asking the store ----------------------------------------------------- */
+
+/* The turn of this name, borrowed from the answer; NULL: there is none. */
+static enum clew_status ask(const struct bring *bring, const char *name,
+                            json_t **out_answer, const json_t **out_turn,
+                            struct clew_error *err)
+{
+    struct buf path;
+    enum clew_status status;
+
+    /* not in the arena, which is emptied when the program ends: who watches a
+     * folder asks as often as something is written there */
+    buf_init(&path, 1 << 20);
+    (void)buf_append_cstr(&path, "/api/v1/turns?external_id=");
+    cli_encode(&path, str_of(name));
+    if (!bring->brings_back) {
+        (void)buf_append_cstr(&path, "&user_id=");
+        cli_encode(&path, str_of(bring->user));
+    }
+    status = buf_status(&path);
+    status = status == CLEW_OK
+                 ? cli_call(bring->cli, "GET", path.data, NULL, out_answer, err)
+                 : clew_no_memory(err);
+    buf_release(&path);
+    *out_turn = json_array_get(json_object_get(*out_answer, "items"), 0);
+    return status;
+}
+
+static bool is_own(const struct bring *bring, const json_t *turn)
+{
+    return strcmp(cli_field(turn, "user_id"), bring->user) == 0;
+}
+
+enum clew_status bring_name_find(const struct bring *bring, struct str id,
+                                 struct import_place *out,
+                                 struct clew_error *err)
+{
+    struct bring_name name;
+    json_t *answer = NULL;
+    const json_t *turn = NULL;
+    enum clew_status status;
+
+    bring_name_init(&name, id);
+    status = ask(bring, name.text, &answer, &turn, err);
+    if (status == CLEW_OK && turn && !is_own(bring, turn)) {
+        json_decref(answer);
+        answer = NULL;
+        add_user(&name, bring);
+        status = ask(bring, name.text, &answer, &turn, err);
+    }
+    if (status == CLEW_OK) {
+        out->is_known = turn != NULL;
+        out->is_forgotten = json_is_true(json_object_get(answer, "forgotten"));
+    }
+    if (status == CLEW_OK && turn) {
+        (void)snprintf(out->chat, sizeof(out->chat), "%s",
+                       cli_field(turn, "chat_id"));
+        out->seq = json_integer_value(json_object_get(turn, "seq"));
+    }
+    json_decref(answer);
+    return status;
+}
+
+/* --- other names ---------------------------------------------------------- */
+
+size_t bring_name_taken(const struct clew_error *err, size_t n)
+{
+    size_t at = 0;
+
+    if (n == 1 && strcmp(err->field, "external_id") == 0) {
+        return 0;
+    }
+    return sscanf(err->field, "turns[%zu].external_id", &at) == 1 && at < n
+               ? at
+               : SIZE_MAX;
+}
+
+/* Where another user has the name, one of this user's own. */
+static enum clew_status leave_to_other(const struct bring *bring,
+                                       struct bring_name *name,
+                                       struct clew_error *err)
+{
+    json_t *answer = NULL;
+    const json_t *turn = NULL;
+    enum clew_status status = CLEW_OK;
+
+    if (!name->is_users && !name->is_words) {
+        status = ask(bring, name->text, &answer, &turn, err);
+    }
+    if (status == CLEW_OK && turn && !is_own(bring, turn)) {
+        add_user(name, bring);
+    }
+    json_decref(answer);
+    return status;
+}
+
+static enum clew_status add_words(struct bring_name *name,
+                                  const json_t *content, struct clew_error *err)
+{
+    char *words = json_dumps(content, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    if (!words) {
+        return clew_no_memory(err);
+    }
+    name->is_words = true;
+    add_digest(name, str_of(words));
+    alloc_free(words); /* jansson allocates through base/alloc.h */
+    return CLEW_OK;
+}
+
+enum clew_status bring_name_change(const struct bring *bring,
+                                   const struct import_message *messages,
+                                   size_t n, size_t at,
+                                   struct bring_name *names,
+                                   struct clew_error *err)
+{
+    bool was_users = names[at].is_users;
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = at; i < n && status == CLEW_OK; i++) {
+        status = leave_to_other(bring, &names[i], err);
+    }
+    if (status != CLEW_OK || names[at].is_users != was_users) {
+        return status;
+    }
+    /* in plain lines two files may call two messages "1", which are none of
+     * one talk: that is for the user to see */
+    if (names[at].is_words || str_starts(messages[at].id, STR("jsonl/"))) {
+        return CLEW_CONFLICT;
+    }
+    return add_words(&names[at], messages[at].content, err);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exports of talk that is known under the same ids: of a group that two users
+ * are in, and of one in which something was edited since.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { onEachBackend } from "./lib/backends.mjs";
+import { isOk } from "./lib/check.mjs";
+import { bin, cleanEnv, tempFolder } from "./lib/server.mjs";
+
+process.env.CLEW_TEST_READS = "no";
+
+const folder = tempFolder();
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+let n = 0;
+function file(content) {
+  const name = path.join(folder, `export-${++n}`);
+  fs.writeFileSync(name, typeof content === "string" ? content : JSON.stringify(content));
+  return name;
+}
+
+/* A group of Telegram; of each message the id and the words. */
+const group = (id, ...messages) => file({ name: "Rowing club", type: "private_group", id,
+  messages: messages.map(([number, text]) => ({ id: number, type: "message", from: "Nils",
+    date_unixtime: String(1700000000 + 60 * number), text })) });
+const mail = (id, from, text, more = "") => `From x\nMessage-ID: <${id}>\nFrom: ${from}\nSubject: The boat\n`
+  + `Date: Tue, 14 Nov 2023 22:13:20 +0000\n${more}\n${text}\n\n`;
+
+onEachBackend("an import of what is known", (open) => {
+  let server;
+  let api;
+  before(async () => {
+    server = await open();
+    api = server.api();
+  });
+
+  const bring = (user, name) => new Promise((resolve) => {
+    execFile(bin, ["import", "--url", server.url, "--user", user, "--json", name], { env: cleanEnv(folder) },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stderr, ...(stdout && JSON.parse(stdout)) }));
+  });
+  async function brings(user, name, added) {
+    const told = await bring(user, name);
+    assert.deepEqual([told.code, told.added], [0, added], JSON.stringify(told));
+  }
+  /* The user's chats, each as the words of its turns, all said to be the user's. */
+  async function talkOf(user) {
+    const { items } = isOk(await api.get(`/api/v1/chats?user_id=${user}&limit=100`));
+    return Promise.all(items.map(async (chat) => {
+      const turns = isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=500`)).items;
+      assert.deepEqual([...new Set(turns.map((turn) => turn.user_id))], [user]);
+      return turns.map((turn) => turn.text);
+    }));
+  }
+
+  test("of another user's group is the user's own, and goes on as such", async () => {
+    const many = Array.from({ length: 130 }, (_, i) => [i + 1, `Stroke ${i}`]);
+    const words = many.map(([, text]) => text);
+    await brings("ann", group(71, ...many), 130);
+    await brings("bob", group(71, ...many), 130);
+    for (const user of ["ann", "bob"]) assert.deepEqual(await talkOf(user), [words]);
+    for (const user of ["ann", "bob"]) await brings(user, group(71, ...many), 0);
+    await brings("bob", group(71, ...many, [131, "Only Bob has seen this"]), 1);
+    /* and where the export begins later than what is known */
+    await brings("bob", group(71, ...many.slice(120), [131, "Only Bob has seen this"], [132, "And this"]), 1);
+    assert.deepEqual(await talkOf("ann"), [words]);
+    assert.deepEqual(await talkOf("bob"), [[...words, "Only Bob has seen this", "And this"]]);
+  });
+
+  test("of an answer to another user's mail is not put into that one's talk", async () => {
+    await brings("cleo", file(mail("m1@club", "cleo@club", "Shall we paint it?")), 1);
+    const answer = mail("m2@club", "dora@club", "In red, and I pay for it.", "In-Reply-To: <m1@club>\n");
+    await brings("dora", file(answer), 1);
+    await brings("dora", file(mail("m1@club", "cleo@club", "Shall we paint it?") + answer), 1);
+    assert.deepEqual(await talkOf("cleo"), [["The boat\nShall we paint it?"]]);
+    assert.deepEqual((await talkOf("dora")).flat().sort(), ["In red, and I pay for it.", "The boat\nShall we paint it?"]);
+  });
+
+  test("in which words were edited keeps both, and all that follows", async () => {
+    await brings("eve", group(72, [1, "At six"], [2, "Bring oars"]), 2);
+    const edited = () => group(72, [1, "At seven"], [2, "Bring oars"], [3, "And a rope"]);
+    await brings("eve", edited(), 2);
+    await brings("eve", edited(), 0);
+    await brings("eve", group(72, [1, "At eight"], [2, "Bring oars"], [3, "And a rope"], [4, "Done"]), 2);
+    assert.deepEqual((await talkOf("eve")).flat().sort(),
+      ["And a rope", "At eight", "At seven", "At six", "Bring oars", "Done"]);
+    await brings("fay", edited(), 3);
+    assert.deepEqual(await talkOf("fay"), [["At seven", "Bring oars", "And a rope"]]);
+  });
+
+  test("stays out for who forgot it, and only then", async () => {
+    const talk = () => group(73, [1, "The cox is Ida"], [2, "She weighs little"]);
+    await brings("gus", talk(), 2);
+    await brings("hal", talk(), 2);
+    isOk(await api.post("/api/v1/forget", { user_id: "hal" }));
+    await brings("hal", talk(), 0);
+    assert.deepEqual(await talkOf("hal"), []);
+    assert.deepEqual(await talkOf("gus"), [["The cox is Ida", "She weighs little"]]);
+    await brings("gus", talk(), 0);
+  });
+
+  test("in plain lines, where two files use one id for different words, is refused", async () => {
+    const line = (text) => file(`${JSON.stringify({ role: "user", id: "1", content: text })}\n`);
+    await brings("ida", line("A talk"), 1);
+    const told = await bring("ida", line("Another talk"));
+    assert.equal(told.code, 5, JSON.stringify(told));
+    assert.match(told.stderr, /CONFLICT.*known with other content/);
+    assert.deepEqual(await talkOf("ida"), [["A talk"]]);
+  });
+});
