@@ -23,7 +23,6 @@
 #define MAX_NODES 200000
 /* The year 9999. */
 #define MAX_SECONDS 253402300799.0
-#define ID_SIZE 256
 /* More is no damage but no conversation; each costs a look at all nodes. */
 #define MAX_CIRCLES 64
 
@@ -41,14 +40,9 @@ struct walk {
 };
 
 static struct str external_id(const struct walk *walk, struct str node,
-                              char out[ID_SIZE])
+                              char out[SAID_ID_SIZE])
 {
-    int len = snprintf(
-        out, ID_SIZE, "chatgpt/%.*s/%.*s",
-        (int)(walk->conversation.len > 100 ? 100 : walk->conversation.len),
-        walk->conversation.s, (int)(node.len > 100 ? 100 : node.len), node.s);
-
-    return (struct str){out, (size_t)len};
+    return said_id("chatgpt", walk->conversation, node, out);
 }
 
 static void add_part(struct buf *out, const json_t *part)
@@ -140,8 +134,8 @@ static enum clew_status take_node(struct walk *walk, struct str id,
     const json_t *author = json_object_get(message, "author");
     const json_t *time = json_object_get(message, "create_time");
     struct str parent = parent_of(walk, id, node);
-    char own[ID_SIZE];
-    char above[ID_SIZE];
+    char own[SAID_ID_SIZE];
+    char above[SAID_ID_SIZE];
     struct import_message out = {.id = external_id(walk, id, own),
                                  .role = role_of(author),
                                  .name = import_id(author, "name")};

@@ -18,17 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_SIZE 256
-
 static struct str external_id(struct str conversation, struct str message,
-                              char out[ID_SIZE])
+                              char out[SAID_ID_SIZE])
 {
-    int len = snprintf(out, ID_SIZE, "claude-ai/%.*s/%.*s",
-                       (int)(conversation.len > 100 ? 100 : conversation.len),
-                       conversation.s,
-                       (int)(message.len > 100 ? 100 : message.len), message.s);
-
-    return (struct str){out, (size_t)len};
+    return said_id("claude-ai", conversation, message, out);
 }
 
 static void add_text(struct buf *out, struct str text)
@@ -75,7 +68,7 @@ static enum clew_status take_message(struct importer *importer,
                                      const json_t *message, struct str parent,
                                      int64_t *time_ms, struct clew_error *err)
 {
-    char own[ID_SIZE];
+    char own[SAID_ID_SIZE];
     struct str id = import_id(message, "uuid");
     struct import_message out = {.parent = parent};
     enum clew_status status = CLEW_OK;
@@ -107,7 +100,7 @@ enum clew_status import_claude_ai(struct importer *importer, json_t *piece,
 {
     const json_t *messages = json_object_get(piece, "chat_messages");
     struct str conversation = import_id(piece, "uuid");
-    char above[ID_SIZE];
+    char above[SAID_ID_SIZE];
     struct str before = {0};
     const json_t *message;
     int64_t time_ms = 0;

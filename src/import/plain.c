@@ -4,7 +4,8 @@
  *
  * A line is {"role", "content", and if it has them "created_at" or "timestamp",
  * "name", "id"}. Without an id a message is named by all that was said up to
- * it, so that a file that has grown adds only what is new.
+ * it, so that a file that has grown adds only what is new; so is one whose id
+ * an earlier line has with other words.
  */
 #include "import/pieces.h"
 #include "import/reader.h"
@@ -12,11 +13,19 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/sha256.h"
 
 #include <stdio.h>
 
 /* The last message of the file, in the memo. */
 #define LINE "plain line"
+/* The ids that its lines have, each with a digest of its words. */
+#define IDS "plain ids"
+/* Numbers below are seconds, thousandths, millionths: as many years. */
+#define MAX_SECONDS 1e11
+#define MAX_MILLIS 1e14
+#define MAX_MICROS 1e17
 
 static const char *role_of(struct str role)
 {
@@ -40,12 +49,40 @@ static bool time_of(const json_t *piece, int64_t *out_ms)
         if (clock_parse(import_text(piece, names[i]), out_ms)) {
             return true;
         }
-        if (json_is_number(value) && n > 0) { /* of seconds, or thousandths */
-            *out_ms = (int64_t)(n < 1e11 ? n * 1000 : n);
+        n = n < MAX_SECONDS  ? n * 1000
+            : n < MAX_MILLIS ? n
+            : n < MAX_MICROS ? n / 1000
+                             : n / 1000000;
+        if (json_is_number(value) && n > 0 && n <= (double)CLOCK_MAX_MS) {
+            *out_ms = (int64_t)n;
             return true;
         }
     }
     return false;
+}
+
+/* Whether an earlier line has this id, and other words. */
+static enum clew_status is_used(struct importer *importer, struct str id,
+                                struct str words, bool *out,
+                                struct clew_error *err)
+{
+    json_t *ids = json_object_get(importer_memo(importer), IDS);
+    char hex[SHA256_HEX_SIZE];
+    struct str known;
+    int failed = 0;
+
+    if (!ids) {
+        ids = json_object();
+        failed = json_object_set_new(importer_memo(importer), IDS, ids);
+    }
+    sha256_hex_of(words, hex);
+    known = json_text(json_object_getn(ids, id.s, id.len));
+    *out = known.s && !str_eq(known, str_of(hex));
+    if (!failed && !known.s) {
+        failed =
+            json_object_setn_new_nocheck(ids, id.s, id.len, json_string(hex));
+    }
+    return failed ? clew_no_memory(err) : CLEW_OK;
 }
 
 enum clew_status import_plain(struct importer *importer, json_t *piece,
@@ -59,10 +96,12 @@ enum clew_status import_plain(struct importer *importer, json_t *piece,
                                  .name = import_id(piece, "name"),
                                  .content = content};
     char *dumped = NULL;
-    enum clew_status status;
+    bool is_taken = false;
+    enum clew_status status = CLEW_OK;
 
     if (number == 1) {
         (void)json_object_del(importer_memo(importer), LINE);
+        (void)json_object_del(importer_memo(importer), IDS);
     }
     if (!out.role || (!json_is_string(content) && !json_is_array(content))) {
         return clew_fail(err, CLEW_INVALID,
@@ -76,11 +115,15 @@ enum clew_status import_plain(struct importer *importer, json_t *piece,
         dumped = json_dumps(content, JSON_COMPACT);
         words = dumped ? str_of(dumped) : words;
     }
-    out.id = given.s ? said_id("jsonl", given, (struct str){0}, own)
-                     : said_hash("jsonl", out.parent, words, 0, 0, own);
-    if (words.len == 0) {
+    if (given.s) {
+        status = is_used(importer, given, words, &is_taken, err);
+    }
+    out.id = given.s && !is_taken
+                 ? said_id("jsonl", given, (struct str){0}, own)
+                 : said_hash("jsonl", out.parent, words, 0, 0, own);
+    if (status == CLEW_OK && words.len == 0) {
         status = importer_skip(importer, out.id, out.parent, IMPORT_EMPTY, err);
-    } else {
+    } else if (status == CLEW_OK) {
         status = importer_add(importer, &out, err);
         if (status == CLEW_OK) {
             status = said_set_last(importer, STR(LINE), out.id, err);

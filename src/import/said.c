@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whole characters: a name is text. */
 static int cut(struct str part)
 {
-    return (int)(part.len > 100 ? 100 : part.len);
+    return (int)utf8_head(part, 100).len;
 }
 
 struct str said_id(const char *program, struct str a, struct str b,

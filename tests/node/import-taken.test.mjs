@@ -104,6 +104,15 @@ onEachBackend("an import of what is known", (open) => {
     await brings("gus", talk(), 0);
   });
 
+  test("in plain lines, which begin to count again, loses none of them", async () => {
+    const line = (id, content) => JSON.stringify({ role: "user", id, content });
+    const twice = () => file([line("1", "One talk"), line("2", "More of it"), line("1", "Another talk"),
+      line("2", "More of it"), line("1", "One talk"), ""].join("\n"));
+    await brings("kai", twice(), 3);
+    await brings("kai", twice(), 0);
+    assert.deepEqual(await talkOf("kai"), [["One talk", "More of it", "Another talk"]]);
+  });
+
   test("in plain lines, where two files use one id for different words, is refused", async () => {
     const line = (text) => file(`${JSON.stringify({ role: "user", id: "1", content: text })}\n`);
     await brings("ida", line("A talk"), 1);
@@ -111,5 +120,33 @@ onEachBackend("an import of what is known", (open) => {
     assert.equal(told.code, 5, JSON.stringify(told));
     assert.match(told.stderr, /CONFLICT.*known with other content/);
     assert.deepEqual(await talkOf("ida"), [["A talk"]]);
+  });
+
+  test("has ids of any length in any script", async () => {
+    const long = (id) => [{ title: "Long", create_time: 1700000000, conversation_id: id, mapping: { m: { id: "m",
+      parent: null, children: [], message: { author: { role: "user" }, create_time: 1700000001,
+        content: { content_type: "text", parts: [`Said under ${id.length}`] } } } } }];
+    for (let length = 97; length < 104; length++) {
+      const id = `${"x".repeat(length % 4)}${"漢".repeat(length)}`;
+      await brings("lea", file(long(id)), 1);
+      await brings("lea", file(long(id)), 0);
+    }
+  });
+
+  test("has times in seconds and their thousandths, millionths, and none that are none", async () => {
+    const said = { s: 1700000000, ms: 1700000000000, us: 1700000000000000, ns: 1700000000000000000 };
+    const lines = (entries) => file(entries.map(([content, timestamp]) =>
+      `{"role":"user","content":${JSON.stringify(content)},"timestamp":${timestamp}}\n`).join(""));
+    await brings("mia", lines(Object.entries(said)), 4);
+    const [chat] = isOk(await api.get("/api/v1/chats?user_id=mia")).items;
+    for (const turn of isOk(await api.get(`/api/v1/chats/${chat.id}/turns`)).items) {
+      assert.equal(turn.created_at, "2023-11-14T22:13:20.000Z", turn.text);
+    }
+    const before = new Date(Date.now() + 86400e3).toISOString();
+    await brings("noa", lines([["too late", "1e300"], ["before all", "-1e300"]]), 2);
+    const [other] = isOk(await api.get("/api/v1/chats?user_id=noa")).items;
+    for (const turn of isOk(await api.get(`/api/v1/chats/${other.id}/turns`)).items) {
+      assert.ok(turn.created_at < before, turn.created_at);
+    }
   });
 });
