@@ -19,6 +19,8 @@
 #define MAX_REQUEST_BYTES (4u * 1024 * 1024)
 #define MAX_ANSWER_BYTES (4u * 1024 * 1024)
 #define DEFAULT_MAX_TOKENS 1024
+/* Told of one call: more is no count. */
+#define MAX_TOKENS_TOLD 1000000000
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 
@@ -400,14 +402,19 @@ static json_t *tool_input(const struct llm *llm, const json_t *answer)
     return NULL;
 }
 
+int64_t llm_told(const json_t *usage, const char *field)
+{
+    int64_t told = json_integer_value(json_object_get(usage, field));
+
+    return told > 0 && told <= MAX_TOKENS_TOLD ? told : 0;
+}
+
 static int64_t count_of(const json_t *answer, const char *field,
                         const char *other)
 {
     const json_t *usage = json_object_get(answer, "usage");
-    const json_t *value = json_object_get(usage, field);
 
-    value = value ? value : json_object_get(usage, other);
-    return json_integer_value(value) > 0 ? json_integer_value(value) : 0;
+    return llm_told(usage, json_object_get(usage, field) ? field : other);
 }
 
 static enum clew_status read_answer(const struct llm *llm, struct arena *arena,

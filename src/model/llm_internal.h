@@ -43,6 +43,9 @@ enum clew_status llm_enter(struct llm *llm,
 /* After it. Failures of the endpoint count for the breaker; failures of our own
  * do not. */
 void llm_leave(struct llm *llm, enum clew_status status);
+/* The tokens that `usage` tells under this name; 0: none, or more than any call
+ * has, which would end the ledger's numbers. */
+int64_t llm_told(const json_t *usage, const char *field);
 /* The text of an answer that came whole, wherever this API puts it. */
 const char *llm_text_of(const struct llm *llm, const json_t *answer);
 

@@ -74,7 +74,7 @@ static void take_error(struct stream *s, const json_t *answer)
 
 static void take_count(const json_t *usage, const char *field, int64_t *count)
 {
-    int64_t told = json_integer_value(json_object_get(usage, field));
+    int64_t told = llm_told(usage, field);
 
     *count = told > *count ? told : *count;
 }

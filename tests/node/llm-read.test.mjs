@@ -181,6 +181,32 @@ onEachBackend("reading by a language model", (open) => {
     });
   }
 
+  test("numbers of tokens without measure end no ledger", async (t) => {
+    const liar = http.createServer((request, reply) => {
+      request.resume();
+      request.on("end", () => reply.end(`{"choices":[{"message":{"role":"assistant","content":${
+        JSON.stringify(JSON.stringify(answer([note("T1", "the shed is painted blue")])))}}}],
+        "usage":{"prompt_tokens":9223372036854775807,"completion_tokens":9000000000000000000}}`));
+    });
+    await new Promise((resolve) => { liar.listen(0, "127.0.0.1", resolve); });
+    t.after(() => { liar.closeAllConnections(); liar.close(); });
+    const settings = model(`http://127.0.0.1:${liar.address().port}`,
+      { CLEW_LLM_INPUT_PRICE: "15", CLEW_LLM_DAILY_TOKENS: "1000000" });
+    for (const name of ["fred", "gina", "hugo"]) { /* one after the other, the day's sum among them */
+      const own = isOk(await api.post("/api/v1/chats", { user_id: name }), 201).id;
+      isOk(await api.post("/api/v1/turns", { user_id: name, chat_id: own, role: "user",
+        content: `Says ${name}: the shed is painted blue since Monday.` }), 201);
+      await waitForReading();
+      const told = await run(server, settings, "read", "--user", name);
+      assert.deepEqual([told.stretches, told.refused], [1, 0], JSON.stringify(told));
+    }
+    const { items } = isOk(await api.get("/api/v1/usage"));
+    for (const row of items) {
+      assert.ok(row.input_tokens < 1e5 && row.output_tokens < 1e5 && row.cost < 10, JSON.stringify(row));
+    }
+    await server.clew("verify");
+  });
+
   /* What a capable model really answered, in the people's own language. */
   test("recorded answers for a whole world are read and replayed", async () => {
     const world = JSON.parse(fs.readFileSync(
