@@ -80,6 +80,13 @@ describe("hostile requests", () => {
     assert.equal(await get("/healthz", "Host: localhost\r\n"), 400);
     assert.equal(await get("/api/v1/chats",
       "X-Api-Key: clew_a_b\r\nX-Api-Key: clew_c_d\r\n"), 400);
+    /* whose it is, where it goes: a client's word, or that of who passed it on */
+    for (const name of ["X-Clew-User", "X-Clew-Chat", "X-Clew-Inject", "X-Clew-Upstream", "Mcp-Session-Id",
+      "Sec-Fetch-Site"]) {
+      for (const path of ["/api/v1/chats", "/v1/models", "/mcp"]) {
+        assert.equal(await get(path, `${name}: none\r\n${name.toLowerCase()}: same-origin\r\n`), 400, name + path);
+      }
+    }
     assert.equal(await get("/api/v1/chats?limit=1&limit=2"), 400);
     const body = turn("twice");
     const length = `Content-Length: ${body.length}\r\n`;
