@@ -183,13 +183,16 @@ static struct str error_of(const struct record *record,
 {
     const json_t *error =
         reply->error ? reply->error : json_object_get(response, "error");
-    struct str type = json_text_at(error, "type");
+    struct str type = canon_name_at(error, "type");
 
     if (!type.s) {
-        type = json_text_at(error, "code");
+        type = canon_name_at(error, "code");
     }
     if (type.s) {
         return utf8_head(type, 100);
+    }
+    if (json_is_string(error)) {
+        return STR("error");
     }
     if (record->status == 0) {
         return STR("no_answer");

@@ -143,6 +143,13 @@ describe("a hostile client", () => {
     }
   });
 
+  test("nor does a model whose name no column takes", async () => {
+    const before = await metric('clew_captures_total{result="stored"}');
+    const odd = '{"model":"m\\u0000","messages":[{"role":"user","content":"x"}]}';
+    assert.match(await raw(server.url, post(`Content-Length: ${odd.length}`) + odd), /^HTTP\/1\.1 200 /);
+    await until("it is stored", async () => await metric('clew_captures_total{result="stored"}') > before);
+  });
+
   test("a call too large for a capture passes and is counted as lost", async () => {
     const before = await metric(lost);
     const large = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(64 << 20) }] });
@@ -214,7 +221,7 @@ describe("a hostile upstream", () => {
   function captured() {
     count++;
     return until("it is captured", async () => {
-      const { body: list } = await server.api().get("/api/v1/requests?limit=100");
+      const { body: list } = await server.api().get("/api/v1/requests?limit=500");
       return list.items.length >= count && list.items[0];
     });
   }
@@ -250,6 +257,25 @@ describe("a hostile upstream", () => {
       "Transfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n");
     assert.match(await ask(), /^HTTP\/1\.1 200 /);
     assert.equal((await captured()).is_complete, false);
+  });
+
+  test("whose names no column takes costs no capture, nor does an error without a kind", async () => {
+    const sends = (status, text) => (socket) => socket.end(
+      `HTTP/1.1 ${status} X\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
+    for (const fields of ['"id":"a\\u0000b"', '"model":"m\\u0000"', '"stop_reason":"end\\u0000turn"']) {
+      script = sends(200, `{"role":"assistant","content":[{"type":"text","text":"said"}],${fields}}`);
+      assert.match(await ask(), /^HTTP\/1\.1 200 /);
+      const { status, is_complete, chat_id } = await captured();
+      assert.deepEqual([status, is_complete], [200, true], fields);
+      const { items } = (await server.api().get(`/api/v1/chats/${chat_id}/turns`)).body;
+      assert.equal(items.at(-1).text, "said");
+    }
+    script = sends(400, '{"error":{"type":"a\\u0000b"}}');
+    assert.match(await ask(), /^HTTP\/1\.1 400 /);
+    assert.equal((await captured()).error, "http_error");
+    script = sends(200, '{"error":"out of memory"}');
+    assert.match(await ask(), /^HTTP\/1\.1 200 /);
+    assert.equal((await captured()).error, "error");
   });
 
   test("cannot put headers of its own into the answer's frame", async () => {

@@ -19,10 +19,18 @@ static bool is_type(const json_t *object, const char *type)
     return str_eq(json_text_at(object, "type"), str_of(type));
 }
 
-/* A name, cut where no name ends: it stands in lists and events. */
-static struct str name_at(const json_t *object, const char *field)
+/* None has a NUL in it, which no column takes: a call is not lost for that. */
+static bool is_name(struct str text)
 {
-    return utf8_head(json_text_at(object, field), LIMIT_NAME_BYTES);
+    return text.s && memchr(text.s, '\0', text.len) == NULL;
+}
+
+struct str canon_name_at(const json_t *object, const char *field)
+{
+    struct str name = json_text_at(object, field);
+
+    return is_name(name) ? utf8_head(name, LIMIT_NAME_BYTES)
+                         : (struct str){NULL, 0};
 }
 
 /* An id; none where it is too long to be one. */
@@ -30,7 +38,8 @@ static struct str id_at(const json_t *object, const char *field)
 {
     struct str id = json_text_at(object, field);
 
-    return id.len <= LIMIT_NAME_BYTES ? id : (struct str){NULL, 0};
+    return is_name(id) && id.len <= LIMIT_NAME_BYTES ? id
+                                                     : (struct str){NULL, 0};
 }
 
 /* A new reference to a value of a tree that is only read. */
@@ -386,7 +395,7 @@ enum clew_status canon_request_of(enum canon_api api, const json_t *body,
     bool is_ok = true;
 
     memset(&request, 0, sizeof(request));
-    request.model = name_at(body, "model");
+    request.model = canon_name_at(body, "model");
     switch (api) {
     case CANON_ANTHROPIC:
         request.messages =
@@ -480,7 +489,7 @@ static json_t *reply_of_choice(const json_t *response, struct canon_reply *out)
         json_array_get(json_object_get(response, "choices"), 0);
     const json_t *message = json_object_get(choice, "message");
 
-    out->stop_reason = name_at(choice, "finish_reason");
+    out->stop_reason = canon_name_at(choice, "finish_reason");
     if (!json_is_object(message)) {
         return NULL;
     }
@@ -494,7 +503,7 @@ static json_t *reply_of_output(const json_t *response, struct canon_reply *out)
     json_t *message = NULL;
     size_t i;
 
-    out->stop_reason = name_at(response, "status");
+    out->stop_reason = canon_name_at(response, "status");
     json_array_foreach (json_object_get(response, "output"), i, item) {
         if (!add_item(messages, item)) {
             break;
@@ -512,7 +521,7 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     bool is_expected = true;
 
     memset(&reply, 0, sizeof(reply));
-    reply.model = name_at(response, "model");
+    reply.model = canon_name_at(response, "model");
     reply.id = id_at(response, "id");
     read_usage(usage, &reply);
     if (json_is_string(response)) {
@@ -522,7 +531,7 @@ enum clew_status canon_reply_of(const json_t *response, struct canon_reply *out)
     } else if (json_array_size(json_object_get(response, "output")) > 0) {
         reply.message = reply_of_output(response, &reply);
     } else if (json_object_get(response, "content")) {
-        reply.stop_reason = name_at(response, "stop_reason");
+        reply.stop_reason = canon_name_at(response, "stop_reason");
         reply.message = message_of(
             "assistant", content_of(json_object_get(response, "content")));
     } else {

@@ -52,6 +52,9 @@ struct canon_reply {
     int64_t cost_micros; /* as the provider says: millionths of its currency */
 };
 
+/* A name that stands in lists and events: a text of the object, cut where no
+ * name ends; s == NULL for one that no column takes. Borrowed. */
+struct str canon_name_at(const json_t *object, const char *field);
 /* Read a whole response of any of the APIs, told apart by its shape; a string
  * is a reply of that text. Anything else gives no message. */
 enum clew_status canon_reply_of(const json_t *response,
