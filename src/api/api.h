@@ -131,6 +131,12 @@ enum clew_status api_body_times(const struct api_call *call,
                                 int64_t *out_since_ms, int64_t *out_until_ms,
                                 int64_t *out_at_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
+/* Where the body says a fork begins: its `at_seq`, or `subtask`, whose is
+ * before the first turn; what it does not name stays. */
+struct chat_origin;
+enum clew_status api_body_fork(const struct api_call *call,
+                               struct chat_origin *out,
+                               struct clew_error *err) CLEW_MUST_CHECK;
 /* The body's `timezone`, if it has one; CLEW_INVALID where it is none. */
 enum clew_status api_body_zone(const json_t *body, struct str *out,
                                struct clew_error *err) CLEW_MUST_CHECK;

@@ -18,10 +18,10 @@
 const struct api_route api_routes[] = {
     /* --- turns --- */
     {HTTP_POST, "/api/v1/turns", WRITE, turns_post,
-     /* a batch's own three first, then the fields of each turn, see turns.c */
-     FIELDS("turns", "unless_forgotten", "begun_at", "user_id", "role",
-            "content", "name", "channel", "chat_id", "created_at", "timezone",
-            "external_id"),
+     /* a batch's own six first, then the fields of each turn, see turns.c */
+     FIELDS("turns", "unless_forgotten", "begun_at", "fork_of", "at_seq",
+            "subtask", "user_id", "role", "content", "name", "channel",
+            "chat_id", "created_at", "timezone", "external_id"),
      NULL,
      "Store a turn, or a batch that is all or nothing",
      "createTurns: user_id,role,content > 201 CapturedOrBatch", 0},

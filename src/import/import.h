@@ -43,28 +43,28 @@ struct import_place {
     bool is_forgotten; /* it was, is not, and is to stay away */
 };
 
+/* Where messages go. */
+struct import_target {
+    const char *chat;   /* its id; empty: a new one, and there is one message */
+    const char *beside; /* the chat a new one leaves; NULL: it leaves none */
+    int64_t at_seq;     /* the last that both share */
+    struct str agent;   /* s != NULL: a sub-agent's talk, which shares none */
+};
+
 /* What the importer asks for; `arg` is the caller's. */
 struct import_ops {
     /* Where the message with this id is; neither known nor forgotten: it is
      * new. */
     enum clew_status (*find)(void *arg, struct str id, struct import_place *out,
                              struct clew_error *err);
-    /* Keep messages, in order, in `chat`; an empty one: in a new chat, and
-     * there is one message. `out` has a place for each; what was forgotten has
-     * no other. */
-    enum clew_status (*add)(void *arg, const char *chat,
+    /* Keep messages, in order. `out` has a place for each; what was forgotten
+     * has no other. A new chat is made only with a message in it: where that is
+     * known there is none. CLEW_NOT_FOUND if the chat it is to leave was
+     * forgotten meanwhile. */
+    enum clew_status (*add)(void *arg, const struct import_target *target,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err);
-    /* A chat that shares `chat` up to `seq`; CLEW_NOT_FOUND here and below if
-     * that was forgotten meanwhile. */
-    enum clew_status (*fork)(void *arg, const char *chat, int64_t seq,
-                             char out_chat[IMPORT_CHAT_ID_SIZE],
-                             struct clew_error *err);
-    /* A chat for the talk of a sub-agent beside `chat`. */
-    enum clew_status (*agent)(void *arg, const char *chat, struct str name,
-                              char out_chat[IMPORT_CHAT_ID_SIZE],
-                              struct clew_error *err);
-    /* Name a chat that was just made. */
+    /* Name a chat that was just made; CLEW_NOT_FOUND if it was forgotten. */
     enum clew_status (*title)(void *arg, const char *chat, struct str title,
                               struct clew_error *err);
 };

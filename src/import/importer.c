@@ -18,6 +18,7 @@
 #define BATCH 100
 #define BATCH_BYTES (4u << 20)
 #define NO_NODE SIZE_MAX
+#define NO_CHAT SIZE_MAX
 
 struct node {
     size_t chat; /* index into `chats` */
@@ -27,6 +28,9 @@ struct node {
 struct chat {
     char id[IMPORT_CHAT_ID_SIZE]; /* empty until its first message is kept */
     size_t tip;                   /* node */
+    size_t origin;                /* the chat it leaves; NO_CHAT: none */
+    int64_t at_seq;
+    bool is_agents;
 };
 
 /* A message that waits: its strings are in `owner`. */
@@ -91,10 +95,27 @@ static enum clew_status add_chat(struct importer *importer, const char *id,
         return status;
     }
     chat = &importer->chats[importer->n_chats];
+    *chat = (struct chat){.tip = NO_NODE, .origin = NO_CHAT};
     (void)snprintf(chat->id, sizeof(chat->id), "%s", id);
-    chat->tip = NO_NODE;
     *out_chat = importer->n_chats++;
     return CLEW_OK;
+}
+
+/* A chat that leaves another, as soon as something is kept of it. */
+static enum clew_status add_fork(struct importer *importer, struct node from,
+                                 bool is_agents, size_t *out_chat,
+                                 struct clew_error *err)
+{
+    enum clew_status status = add_chat(importer, "", out_chat, err);
+
+    if (status == CLEW_OK) {
+        struct chat *chat = &importer->chats[*out_chat];
+
+        chat->origin = from.chat;
+        chat->at_seq = from.seq;
+        chat->is_agents = is_agents;
+    }
+    return status;
 }
 
 /* The chat with this id, added if it is not there. */
@@ -187,10 +208,27 @@ static void note_forgotten(struct importer *importer)
     importer->counts.n_forgotten++;
 }
 
-static void note_places(struct importer *importer, size_t first, size_t n,
-                        const struct import_place *places)
+/* What is known is where it is, and what follows it goes on there. */
+static enum clew_status move_node(struct importer *importer, size_t node,
+                                  const char *chat_id, struct clew_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    size_t chat = 0;
+    enum clew_status status = chat_of(importer, chat_id, &chat, err);
+
+    if (status == CLEW_OK && importer->nodes[node].chat != chat) {
+        importer->nodes[node].chat = chat;
+        importer->chats[chat].tip = node;
+    }
+    return status;
+}
+
+static enum clew_status note_places(struct importer *importer, size_t first,
+                                    size_t n, const struct import_place *places,
+                                    struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < n && status == CLEW_OK; i++) {
         const struct waiting *waiting = &importer->batch[first + i];
         struct node *node = &importer->nodes[waiting->node];
 
@@ -204,36 +242,63 @@ static void note_places(struct importer *importer, size_t first, size_t n,
         node->seq = places[i].seq;
         importer->counts.n_messages++;
         importer->counts.n_new += !places[i].is_known;
+        if (places[i].is_known) {
+            status = move_node(importer, waiting->node, places[i].chat, err);
+        }
     }
+    return status;
+}
+
+/* Count a chat that was just made; one that leaves none gets its title. */
+static enum clew_status greet_chat(struct importer *importer,
+                                   const struct chat *chat,
+                                   struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    if (chat->origin != NO_CHAT) {
+        importer->counts.n_agents += chat->is_agents;
+        importer->counts.n_forks += !chat->is_agents;
+    } else if (!importer->has_forgotten &&
+               json_string_length(importer->title) > 0) {
+        status = importer->ops->title(importer->arg, chat->id,
+                                      json_text(importer->title), err);
+    }
+    /* forgotten since it was made */
+    return status == CLEW_NOT_FOUND ? CLEW_OK : status;
 }
 
 /* The first message that is kept of a chat makes it. */
-static enum clew_status make_chat(struct importer *importer, struct chat *chat,
+static enum clew_status make_chat(struct importer *importer, size_t at,
                                   const struct import_message *messages,
                                   size_t *out_first, struct clew_error *err)
 {
     enum clew_status status = CLEW_OK;
 
-    while (status == CLEW_OK && !chat->id[0] &&
+    while (status == CLEW_OK && !importer->chats[at].id[0] &&
            *out_first < importer->n_batch) {
+        const struct import_message *message = messages + *out_first;
+        struct chat *chat = &importer->chats[at];
+        bool is_fork = chat->origin != NO_CHAT;
+        struct import_target target = {
+            "", is_fork ? importer->chats[chat->origin].id : NULL, chat->at_seq,
+            chat->is_agents ? message->agent : (struct str){0}};
         struct import_place place = {0};
 
-        status = importer->ops->add(importer->arg, "", messages + *out_first, 1,
-                                    &place, err);
-        if (status != CLEW_OK) {
-            return status;
+        status =
+            importer->ops->add(importer->arg, &target, message, 1, &place, err);
+        if (status == CLEW_NOT_FOUND && is_fork) {
+            place.is_forgotten = true; /* with what it goes on from */
+            status = CLEW_OK;
         }
-        note_places(importer, (*out_first)++, 1, &place);
-        if (place.is_forgotten) {
-            continue;
+        if (status == CLEW_OK && !place.is_forgotten) {
+            memcpy(chat->id, place.chat, sizeof(chat->id));
         }
-        memcpy(chat->id, place.chat, sizeof(chat->id));
-        if (!place.is_known && !importer->has_forgotten &&
-            json_string_length(importer->title) > 0) {
-            status = importer->ops->title(importer->arg, chat->id,
-                                          json_text(importer->title), err);
-            /* forgotten since it was made */
-            status = status == CLEW_NOT_FOUND ? CLEW_OK : status;
+        if (status == CLEW_OK) {
+            status = note_places(importer, (*out_first)++, 1, &place, err);
+        }
+        if (status == CLEW_OK && !place.is_forgotten && !place.is_known) {
+            status = greet_chat(importer, &importer->chats[at], err);
         }
     }
     return status;
@@ -244,25 +309,25 @@ static enum clew_status hand_on(struct importer *importer,
 {
     struct import_message messages[BATCH];
     struct import_place places[BATCH] = {0};
-    struct chat *chat;
     size_t first = 0;
     enum clew_status status = CLEW_OK;
 
     if (importer->n_batch == 0) {
         return CLEW_OK;
     }
-    chat = &importer->chats[importer->batch_chat];
     for (size_t i = 0; i < importer->n_batch; i++) {
         messages[i] = importer->batch[i].message;
     }
-    status = make_chat(importer, chat, messages, &first, err);
+    status = make_chat(importer, importer->batch_chat, messages, &first, err);
     if (status == CLEW_OK && importer->n_batch > first) {
+        struct import_target target = {
+            .chat = importer->chats[importer->batch_chat].id};
         size_t n = importer->n_batch - first;
 
-        status = importer->ops->add(importer->arg, chat->id, messages + first,
-                                    n, places, err);
+        status = importer->ops->add(importer->arg, &target, messages + first, n,
+                                    places, err);
         if (status == CLEW_OK) {
-            note_places(importer, first, n, places);
+            status = note_places(importer, first, n, places, err);
         }
     }
     empty_batch(importer);
@@ -276,8 +341,9 @@ static enum clew_status wait_for_more(struct importer *importer,
                                       struct clew_error *err)
 {
     json_t *owner =
-        json_pack("[s%, s%]", message->id.s, message->id.len,
-                  message->name.s ? message->name.s : "", message->name.len);
+        json_pack("[s%, s%, s%]", message->id.s, message->id.len,
+                  message->name.s ? message->name.s : "", message->name.len,
+                  message->agent.s ? message->agent.s : "", message->agent.len);
     struct waiting *waiting = &importer->batch[importer->n_batch];
 
     if (!owner) {
@@ -286,7 +352,8 @@ static enum clew_status wait_for_more(struct importer *importer,
     *waiting = (struct waiting){*message, owner, node, before};
     waiting->message.id = json_text(json_array_get(owner, 0));
     waiting->message.parent = (struct str){0};
-    waiting->message.agent = waiting->message.beside = (struct str){0};
+    waiting->message.beside = (struct str){0};
+    waiting->message.agent = json_text(json_array_get(owner, 2));
     waiting->message.name =
         message->name.s ? json_text(json_array_get(owner, 1)) : (struct str){0};
     waiting->message.content = json_incref(message->content);
@@ -310,27 +377,34 @@ static enum clew_status pass_forgotten(struct importer *importer, struct str id,
     return name_node(importer, id, parent, err);
 }
 
-/* Where another way goes on from, if there is a chat that has it; one that has
- * no name yet, since what it began with was forgotten, has not. */
+/* Where another way goes on from, if there is a chat that has it. One that has
+ * no name yet, since what it began with was forgotten, has not: then it is
+ * where that one would have gone on from. */
 static bool find_origin(const struct importer *importer, size_t parent,
                         struct node *out)
 {
+    const struct chat *chat;
+
     *out = (struct node){0}; /* before the first turn of the first chat */
     if (parent != NO_NODE) {
         *out = importer->nodes[parent];
     } else if (!importer->is_tree || importer->n_chats == 0) {
         return false;
     }
-    return importer->chats[out->chat].id[0] != '\0';
+    chat = &importer->chats[out->chat];
+    while (!chat->id[0] && chat->origin != NO_CHAT) {
+        *out = (struct node){chat->origin, chat->at_seq};
+        chat = &importer->chats[out->chat];
+    }
+    return chat->id[0] != '\0';
 }
 
 /* A chat for a message that does not follow the last of one; NO_NODE if it was
- * forgotten, or what it goes on from was meanwhile. */
+ * forgotten. */
 static enum clew_status open_chat(struct importer *importer, struct str id,
                                   size_t parent, size_t *out_chat,
                                   struct clew_error *err)
 {
-    char fork[IMPORT_CHAT_ID_SIZE] = "";
     struct node from;
     struct import_place place = {0};
     enum clew_status status = hand_on(importer, err);
@@ -350,13 +424,7 @@ static enum clew_status open_chat(struct importer *importer, struct str id,
     if (!find_origin(importer, parent, &from)) {
         return add_chat(importer, "", out_chat, err);
     }
-    status = importer->ops->fork(importer->arg, importer->chats[from.chat].id,
-                                 from.seq, fork, err);
-    if (status == CLEW_NOT_FOUND) {
-        return pass_forgotten(importer, id, parent, out_chat, err);
-    }
-    importer->counts.n_forks++;
-    return status == CLEW_OK ? add_chat(importer, fork, out_chat, err) : status;
+    return add_fork(importer, from, false, out_chat, err);
 }
 
 /* A chat for the first message of a sub-agent; NO_NODE, and the message left
@@ -365,8 +433,8 @@ static enum clew_status open_agent(struct importer *importer,
                                    const struct import_message *message,
                                    size_t *out_chat, struct clew_error *err)
 {
-    char own[IMPORT_CHAT_ID_SIZE] = "";
     struct import_place place = {0};
+    struct node from;
     size_t main = NO_NODE;
     enum clew_status status = hand_on(importer, err);
 
@@ -387,16 +455,11 @@ static enum clew_status open_agent(struct importer *importer,
         return importer_skip(importer, message->id, (struct str){0},
                              IMPORT_PLUMBING, err);
     }
-    if (status == CLEW_OK) {
-        status = importer->ops->agent(
-            importer->arg, importer->chats[importer->nodes[main].chat].id,
-            message->agent, own, err);
-    }
-    if (status == CLEW_NOT_FOUND) {
+    if (status == CLEW_OK && !find_origin(importer, main, &from)) {
         return pass_forgotten(importer, message->id, NO_NODE, out_chat, err);
     }
-    importer->counts.n_agents += status == CLEW_OK;
-    return status == CLEW_OK ? add_chat(importer, own, out_chat, err) : status;
+    return status == CLEW_OK ? add_fork(importer, from, true, out_chat, err)
+                             : status;
 }
 
 enum clew_status importer_add(struct importer *importer,

@@ -24,15 +24,19 @@ static enum clew_status find(void *arg, struct str id, struct import_place *out,
     return CLEW_OK;
 }
 
-static enum clew_status add(void *arg, const char *chat,
+static enum clew_status add(void *arg, const struct import_target *target,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err)
 {
-    (void)arg;
-    (void)err;
-    if (n == 0 || (!chat[0] && n != 1)) {
+    const char *chat = target->chat;
+
+    if (n == 0 || (!chat[0] && n != 1) || target->at_seq < 0 ||
+        (target->beside && (chat[0] || !target->beside[0])) ||
+        (target->agent.s && (!target->beside || target->agent.len == 0))) {
         abort();
     }
+    (void)arg;
+    (void)err;
     for (size_t i = 0; i < n; i++) {
         if (!messages[i].id.s || !messages[i].role || !messages[i].content) {
             abort();
@@ -43,34 +47,10 @@ static enum clew_status add(void *arg, const char *chat,
         }
         out[i].seq = 1;
         (void)snprintf(out[i].chat, sizeof(out[i].chat), "%s",
-                       chat[0] ? chat : "new");
+                       chat[0]          ? chat
+                       : target->beside ? "fork"
+                                        : "new");
     }
-    return CLEW_OK;
-}
-
-static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
-                                  char out_chat[IMPORT_CHAT_ID_SIZE],
-                                  struct clew_error *err)
-{
-    (void)arg;
-    (void)err;
-    if (!chat[0] || seq < 0) {
-        abort();
-    }
-    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "fork");
-    return CLEW_OK;
-}
-
-static enum clew_status agent_chat(void *arg, const char *chat, struct str name,
-                                   char out_chat[IMPORT_CHAT_ID_SIZE],
-                                   struct clew_error *err)
-{
-    (void)arg;
-    (void)err;
-    if (!chat[0] || name.len == 0) {
-        abort();
-    }
-    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "agent");
     return CLEW_OK;
 }
 
@@ -86,7 +66,6 @@ static enum clew_status title(void *arg, const char *chat, struct str text,
     return CLEW_OK;
 }
 
-static const struct import_ops import_sink = {find, add, fork_chat, agent_chat,
-                                              title};
+static const struct import_ops import_sink = {find, add, title};
 
 #endif

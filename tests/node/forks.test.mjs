@@ -130,6 +130,34 @@ onEachBackend("forks part", (open) => {
     await isSound(server);
   });
 
+  test("a fork is made for a batch, if anything of it is new", async () => {
+    const server = await open({ data: tempFolder() });
+    const api = server.api();
+    const root = await talk(api, ["u:The tent leaks.", "a:Where?", "u:At the seam."]);
+    const say = (id, content) => ({ user_id: "mira", role: "user", content, external_id: id });
+    const post = (more, turns) => api.post("/api/v1/turns", { turns, fork_of: root, ...more });
+    const tree = async () => isOk(await api.get(`/api/v1/chats/${root}/tree`)).items;
+    const [first, second] = isOk(await post({ at_seq: 2 }, [say("x1", "In the floor."), say("x2", "It is wet.")]), 201).items;
+    assert.deepEqual([first.turn.seq, second.turn.seq, first.turn.chat_id], [3, 4, second.turn.chat_id]);
+    assert.deepEqual([first.chat.parent_id, first.chat.fork_seq], [root, 2]);
+    /* all of it is known; some of it is, and it is no matter that that is elsewhere */
+    assert.equal(isOk(await post({ at_seq: 2 }, [say("x1", "In the floor.")])).items[0].turn.chat_id, first.turn.chat_id);
+    assert.equal((await tree()).length, 2);
+    const [, more] = isOk(await post({}, [say("x1", "In the floor."), say("x3", "Or not.")]), 201).items;
+    assert.deepEqual([more.chat.parent_id, more.chat.fork_seq, more.turn.seq], [root, 3, 4]);
+    const [agent] = isOk(await post({ subtask: "sewer" }, [say("x4", "Sew the seam.")]), 201).items;
+    assert.deepEqual([agent.chat.branch, agent.chat.fork_seq, agent.turn.seq], ["subtask_sewer", 0, 1]);
+    /* nothing is made for what is refused */
+    isError(await post({ at_seq: 9 }, [say("x5", "No")]), 400, "VALIDATION_ERROR");
+    isError(await post({ at_seq: 1, subtask: "b" }, [say("x5", "No")]), 400, "VALIDATION_ERROR");
+    isError(await post({}, [{ ...say("x5", "No"), chat_id: root }]), 400, "VALIDATION_ERROR");
+    isError(await post({ fork_of: undefined, at_seq: 1 }, [say("x5", "No")]), 400, "VALIDATION_ERROR");
+    isError(await post({ fork_of: first.turn.id }, [say("x5", "No")]), 404, "NOT_FOUND");
+    isError(await post({}, [say("x1", "In the roof.")]), 409, "CONFLICT");
+    assert.equal((await tree()).length, 4);
+    await isSound(server);
+  });
+
   test("a fork of a fork has what its own line had", async () => {
     const server = await open({ data: tempFolder() });
     const api = server.api();

@@ -58,6 +58,15 @@ onEachBackend("an import of what is known", (open) => {
     }));
   }
 
+  async function* every(user) {
+    let cursor = "";
+    do {
+      const page = isOk(await api.get(`/api/v1/chats?user_id=${user}&limit=100${cursor}`));
+      yield* page.items;
+      cursor = page.next_cursor && `&cursor=${encodeURIComponent(page.next_cursor)}`;
+    } while (cursor);
+  }
+
   test("of another user's group is the user's own, and goes on as such", async () => {
     const many = Array.from({ length: 130 }, (_, i) => [i + 1, `Stroke ${i}`]);
     const words = many.map(([, text]) => text);
@@ -102,6 +111,47 @@ onEachBackend("an import of what is known", (open) => {
     assert.deepEqual(await talkOf("hal"), []);
     assert.deepEqual(await talkOf("gus"), [["The cox is Ida", "She weighs little"]]);
     await brings("gus", talk(), 0);
+  });
+
+  /* A talk of ChatGPT that was begun twice and answered anew in the middle, thrice. */
+  const forked = (id, n) => {
+    const mapping = { root: { id: "root", parent: null, children: [] } };
+    const say = (name, parent, role, at) => {
+      mapping[name] = { id: name, parent, children: [], message: { author: { role }, create_time: 1700000000 + at,
+        content: { content_type: "text", parts: [`${name} of ${id}`] } } };
+      mapping[parent].children.push(name);
+      return name;
+    };
+    for (const start of ["a", "b"]) {
+      let last = "root";
+      for (let i = 0; i < n; i++) {
+        const said = say(`${start}${i}`, last, i % 2 ? "assistant" : "user", 10 * i);
+        for (let k = 0; i % 4 === 3 && k < 2; k++) say(`${said}again${k}`, last, "assistant", 10 * i + k + 1);
+        last = said;
+      }
+    }
+    return { title: `Talk ${id}`, create_time: 1700000000, conversation_id: id, mapping };
+  };
+
+  test("by processes at the same time leaves no chat without a turn, and no turn twice", async () => {
+    const talks = Array.from({ length: 12 }, (_, i) => forked(`talk-${i}`, 12));
+    const n = talks.reduce((sum, talk) => sum + Object.keys(talk.mapping).length - 1, 0);
+    const name = file(talks);
+    const told = await Promise.all(Array.from({ length: 3 }, () => bring("pia", name)));
+    for (const one of told) assert.equal(one.code, 0, one.stderr);
+    assert.equal(told.reduce((sum, one) => sum + one.added, 0), n);
+    const chats = [];
+    for await (const chat of every("pia")) chats.push(chat);
+    assert.equal(told.reduce((sum, one) => sum + one.forks, 0), chats.filter((chat) => chat.parent_id).length);
+    const texts = [];
+    for (const chat of chats) {
+      const turns = isOk(await api.get(`/api/v1/chats/${chat.id}/turns?limit=500`)).items;
+      const own = turns.filter((turn) => turn.chat_id === chat.id);
+      assert.ok(own.length > 0, `nothing is said in ${chat.branch} of "${chat.title}"`);
+      texts.push(...own.map((turn) => turn.text));
+    }
+    assert.deepEqual([texts.length, new Set(texts).size], [n, n]);
+    await brings("pia", name, 0);
   });
 
   test("in plain lines, which begin to count again, loses none of them", async () => {

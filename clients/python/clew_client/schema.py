@@ -2021,6 +2021,12 @@ class NewTurnBatch(TypedDict):
     unless_forgotten: NotRequired[bool]
     # Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out
     begun_at: NotRequired[str]
+    # The chat that a new one, made for these turns, leaves at at_seq, or lies beside as subtask; made only if one of them is new
+    fork_of: NotRequired[str]
+    # The last turn both sides share; the end if not given
+    at_seq: NotRequired[int]
+    # A sub-agent's name: its own talk, beside the chat
+    subtask: NotRequired[str]
 
 
 class NewTurn(TypedDict):

@@ -1907,6 +1907,12 @@ export interface NewTurnBatch {
   unless_forgotten?: boolean;
   /** Since when this is on its way, by the tenant's `now`: what is of a user, or in a chat, forgotten since then is left out */
   begun_at?: string;
+  /** The chat that a new one, made for these turns, leaves at at_seq, or lies beside as subtask; made only if one of them is new */
+  fork_of?: string;
+  /** The last turn both sides share; the end if not given */
+  at_seq?: number;
+  /** A sub-agent's name: its own talk, beside the chat */
+  subtask?: string;
 }
 
 /** A turn to store */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json_out.h"
 #include "base/limits.h"
+#include "engine/chat/chat.h"
 #include "engine/core/engine.h"
 #include "engine/key/secret.h"
 #include "text/analysis.h"
@@ -132,6 +133,29 @@ enum clew_status api_body_begun(const struct api_call *call, bool *out_is_given,
     if (status == CLEW_OK) {
         *out_is_given = json_object_get(call->body, "begun_at") != NULL;
         *out_ms = begun_ms < sent_ms ? begun_ms : sent_ms;
+    }
+    return status;
+}
+
+/* Of a sub-agent's name. */
+#define SUBTASK_BYTES 64
+
+enum clew_status api_body_fork(const struct api_call *call,
+                               struct chat_origin *out, struct clew_error *err)
+{
+    enum clew_status status = json_get_int(call->body, "at_seq", JSON_OPTIONAL,
+                                           0, INT64_MAX, &out->at_seq, err);
+
+    if (status == CLEW_OK) {
+        status = json_get_str(call->body, "subtask", JSON_OPTIONAL,
+                              SUBTASK_BYTES, &out->subtask, err);
+    }
+    if (status == CLEW_OK && out->subtask.s && out->at_seq >= 0) {
+        return clew_fail_field(err, "subtask",
+                               "\"subtask\" goes with no \"at_seq\"");
+    }
+    if (status == CLEW_OK && out->subtask.s) {
+        out->at_seq = 0;
     }
     return status;
 }

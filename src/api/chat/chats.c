@@ -243,40 +243,31 @@ enum clew_status chats_turns(struct api_call *call, struct clew_error *err)
                : status;
 }
 
-/* Of a sub-agent's name. */
-#define SUBTASK_BYTES 64
-
 enum clew_status chats_fork(struct api_call *call, struct clew_error *err)
 {
     struct str title = {0};
-    struct str subtask = {0};
-    int64_t at_seq = -1; /* at the end */
+    struct chat_origin origin = {.at_seq = -1}; /* at the end */
     struct uuid id;
     struct chat chat;
     enum clew_status status = api_param_id(call, 0, &id, err);
 
     if (status == CLEW_OK) {
-        status = json_get_int(call->body, "at_seq", JSON_OPTIONAL, 0, INT64_MAX,
-                              &at_seq, err);
+        status = api_body_fork(call, &origin, err);
     }
     if (status == CLEW_OK) {
         status = api_body_text(call, "title", JSON_OPTIONAL, LIMIT_TITLE_BYTES,
                                &title, err);
     }
-    if (status == CLEW_OK) {
-        status = json_get_str(call->body, "subtask", JSON_OPTIONAL,
-                              SUBTASK_BYTES, &subtask, err);
-    }
-    if (status == CLEW_OK && subtask.s && (at_seq >= 0 || title.s)) {
+    if (status == CLEW_OK && origin.subtask.s && title.s) {
         status = clew_fail_field(err, "subtask",
                                  "\"subtask\" goes with no other field");
     }
-    if (status == CLEW_OK && subtask.s) {
+    if (status == CLEW_OK && origin.subtask.s) {
         status = chat_fork_subtask(call->engine, &call->scope, call->arena, &id,
-                                   subtask, &chat, err);
+                                   origin.subtask, &chat, err);
     } else if (status == CLEW_OK) {
         status = chat_fork_at(call->engine, &call->scope, call->arena, &id,
-                              at_seq, title, &chat, err);
+                              origin.at_seq, title, &chat, err);
     }
     call->http_status = 201;
     return status == CLEW_OK ? answer_chat(call, &chat, err) : status;

@@ -18,8 +18,9 @@
 #include <string.h>
 
 /* Those of the route's fields that are a batch's own: "turns",
- * "unless_forgotten" and "begun_at". The others are each turn's. */
-#define BATCH_FIELDS 3
+ * "unless_forgotten", "begun_at" and where a fork begins. The others are each
+ * turn's. */
+#define BATCH_FIELDS 6
 
 /* Put "turns[i]." before the field an error names. */
 static enum clew_status at_turn(size_t i, enum clew_status status,
@@ -250,10 +251,51 @@ static enum clew_status read_batch(struct api_call *call, const json_t *turns,
     return CLEW_OK;
 }
 
+/* Is the batch to begin a fork? Then no turn names a chat. */
+static enum clew_status read_origin(struct api_call *call, const json_t *turns,
+                                    struct capture_input *all,
+                                    struct clew_error *err)
+{
+    struct chat_origin *origin = arena_zero(call->arena, 1, sizeof(*origin));
+    size_t i;
+    json_t *turn;
+    enum clew_status status;
+
+    if (!origin) {
+        return clew_no_memory(err);
+    }
+    origin->at_seq = -1;
+    status = json_get_uuid(call->body, "fork_of", JSON_OPTIONAL,
+                           &origin->chat_id, err);
+    if (status == CLEW_OK) {
+        status = api_body_fork(call, origin, err);
+    }
+    if (status != CLEW_OK) {
+        return status;
+    }
+    if (uuid_is_nil(&origin->chat_id)) {
+        return origin->at_seq < 0 && !origin->subtask.s
+                   ? CLEW_OK
+                   : clew_fail_field(err, "fork_of", "there is no \"fork_of\"");
+    }
+    json_array_foreach (turns, i, turn) {
+        if (json_object_get(turn, "chat_id")) {
+            return at_turn(i,
+                           clew_fail_field(err, "chat_id",
+                                           "\"chat_id\" does not go with "
+                                           "\"fork_of\""),
+                           err);
+        }
+    }
+    all->origin = origin;
+    return CLEW_OK;
+}
+
 static enum clew_status post_batch(struct api_call *call,
                                    struct clew_error *err)
 {
-    static const char *const own[] = {"turns", "unless_forgotten", "begun_at",
+    static const char *const own[] = {"turns",   "unless_forgotten", "begun_at",
+                                      "fork_of", "at_seq",           "subtask",
                                       NULL};
     const json_t *turns = NULL;
     struct capture_input all = {0};
@@ -273,6 +315,9 @@ static enum clew_status post_batch(struct api_call *call,
     if (status == CLEW_OK) {
         status = json_get_array(call->body, "turns", JSON_REQUIRED,
                                 LIMIT_BATCH_TURNS, &turns, err);
+    }
+    if (status == CLEW_OK) {
+        status = read_origin(call, turns, &all, err);
     }
     if (status != CLEW_OK) {
         return status;

@@ -59,6 +59,8 @@ const struct openapi_field openapi_fields[] = {
     {"external_ids", "[text]", "The turns that you gave these ids"},
     {"failed", "bool", "The call failed"},
     {"fast", "bool", "Do not read the first candidates again: less sure"},
+    {"fork_of", "uuid", "The chat that a new one, made for these turns, leaves "
+     "at at_seq, or lies beside as subtask; made only if one of them is new"},
     {"format", "text|openai|anthropic",
      "As one text, or as messages to put before the next one"},
     {"from", "text", "The agent or the key whose contributions are taken back"},

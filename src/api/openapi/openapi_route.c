@@ -140,19 +140,24 @@ static bool add_turn_bodies(json_t *schemas, const struct api_route *route)
     json_t *list = openapi_field_of(route, "turns");
     json_t *unless = openapi_field_of(route, "unless_forgotten");
     json_t *begun = openapi_field_of(route, "begun_at");
+    json_t *fork_of = openapi_field_of(route, "fork_of");
+    json_t *at_seq = openapi_field_of(route, "at_seq");
+    json_t *subtask = openapi_field_of(route, "subtask");
     bool is_ok = list && json_set(list, "minItems", json_integer(1)) &&
                  json_set(list, "maxItems", json_integer(1000));
 
-    is_ok = json_set(schemas, MANY_TURNS,
-                     json_pack("{s:s, s:s, s:b, s:[s], s:{s:o, s:o, s:o}}",
-                               "type", "object", "description",
-                               "Turns to store, all or none",
-                               "additionalProperties", 0, "required", "turns",
-                               "properties", "turns", list, "unless_forgotten",
-                               unless, "begun_at", begun)) &&
-            is_ok;
+    is_ok =
+        json_set(schemas, MANY_TURNS,
+                 json_pack(
+                     "{s:s, s:s, s:b, s:[s], s:{s:o, s:o, s:o, s:o, s:o, s:o}}",
+                     "type", "object", "description",
+                     "Turns to store, all or none", "additionalProperties", 0,
+                     "required", "turns", "properties", "turns", list,
+                     "unless_forgotten", unless, "begun_at", begun, "fork_of",
+                     fork_of, "at_seq", at_seq, "subtask", subtask)) &&
+        is_ok;
     return is_ok && json_set(schemas, ONE_TURN,
-                             fields_schema(route, route->body_fields + 3,
+                             fields_schema(route, route->body_fields + 6,
                                            "A turn to store"));
 }
 

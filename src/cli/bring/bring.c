@@ -109,8 +109,20 @@ static void take_places(const json_t *answer, const struct bring_name *names,
     }
 }
 
+/* Say of a batch where the chat begins that is made for it. */
+static bool set_origin(json_t *body, const struct import_target *target)
+{
+    if (!target->beside) {
+        return true;
+    }
+    return json_set_cstr(body, "fork_of", target->beside) &&
+           (target->agent.s ? json_set_str(body, "subtask", target->agent)
+                            : json_set_int(body, "at_seq", target->at_seq));
+}
+
 /* Post them by these names. */
-static enum clew_status post(const struct bring *bring, const char *chat,
+static enum clew_status post(const struct bring *bring,
+                             const struct import_target *target,
                              const struct import_message *messages,
                              const struct bring_name *names, size_t n,
                              struct import_place *out, struct clew_error *err)
@@ -121,14 +133,16 @@ static enum clew_status post(const struct bring *bring, const char *chat,
                              !bring->brings_back);
     enum clew_status status;
 
-    if (body && bring->begun_at[0] &&
-        !json_set_cstr(body, "begun_at", bring->begun_at)) {
+    if (body && (!set_origin(body, target) ||
+                 (bring->begun_at[0] &&
+                  !json_set_cstr(body, "begun_at", bring->begun_at)))) {
         json_decref(body);
         body = NULL;
     }
     for (size_t i = 0; body && i < n; i++) {
-        if (json_array_append_new(turns, form_message(bring, chat, &messages[i],
-                                                      &names[i])) != 0) {
+        if (json_array_append_new(turns,
+                                  form_message(bring, target->chat,
+                                               &messages[i], &names[i])) != 0) {
             json_decref(body);
             body = NULL;
         }
@@ -144,7 +158,7 @@ static enum clew_status post(const struct bring *bring, const char *chat,
     return status;
 }
 
-static enum clew_status add(void *arg, const char *chat,
+static enum clew_status add(void *arg, const struct import_target *target,
                             const struct import_message *messages, size_t n,
                             struct import_place *out, struct clew_error *err)
 {
@@ -158,7 +172,7 @@ static enum clew_status add(void *arg, const char *chat,
     }
     while (status == CLEW_OK && taken != SIZE_MAX) {
         taken = SIZE_MAX;
-        status = post(bring, chat, messages, names, n, out, err);
+        status = post(bring, target, messages, names, n, out, err);
         if (status == CLEW_CONFLICT) {
             taken = bring_name_taken(err, n);
         }
@@ -169,50 +183,6 @@ static enum clew_status add(void *arg, const char *chat,
     alloc_free(names);
     progress_add(&bring->progress, (int64_t)n);
     return status;
-}
-
-/* A chat beside another, of which `body` says more; takes it. */
-static enum clew_status make_fork(struct cli *cli, const char *chat,
-                                  json_t *body,
-                                  char out_chat[IMPORT_CHAT_ID_SIZE],
-                                  struct clew_error *err)
-{
-    json_t *answer = NULL;
-    enum clew_status status =
-        cli_call(cli, "POST", cli_path(cli, "/api/v1/chats", chat, "/fork"),
-                 body, &answer, err);
-
-    if (status == CLEW_OK) {
-        (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "%s",
-                       cli_field(answer, "id"));
-    }
-    json_decref(answer);
-    return status;
-}
-
-static enum clew_status fork_chat(void *arg, const char *chat, int64_t seq,
-                                  char out_chat[IMPORT_CHAT_ID_SIZE],
-                                  struct clew_error *err)
-{
-    struct bring *bring = arg;
-
-    return make_fork(bring->cli, chat,
-                     json_pack("{s:I}", "at_seq", (json_int_t)seq), out_chat,
-                     err);
-}
-
-static enum clew_status open_agent(void *arg, const char *chat, struct str name,
-                                   char out_chat[IMPORT_CHAT_ID_SIZE],
-                                   struct clew_error *err)
-{
-    struct bring *bring = arg;
-    json_t *body = json_object();
-
-    if (!body || !json_set_str(body, "subtask", name)) {
-        json_decref(body);
-        return clew_no_memory(err);
-    }
-    return make_fork(bring->cli, chat, body, out_chat, err);
 }
 
 static enum clew_status set_title(void *arg, const char *chat, struct str title,
@@ -234,20 +204,19 @@ static enum clew_status set_title(void *arg, const char *chat, struct str title,
     return status;
 }
 
-static const struct import_ops api_ops = {find, add, fork_chat, open_agent,
-                                          set_title};
+static const struct import_ops api_ops = {find, add, set_title};
 
 /* --- a dry run -------------------------------------------------------------
  */
 
-static enum clew_status add_dry(void *arg, const char *chat,
+static enum clew_status add_dry(void *arg, const struct import_target *target,
                                 const struct import_message *messages, size_t n,
                                 struct import_place *out,
                                 struct clew_error *err)
 {
     struct bring *bring = arg;
 
-    bring->n_fake += !chat[0];
+    bring->n_fake += !target->chat[0];
     for (size_t i = 0; i < n; i++) {
         enum clew_status status = find(arg, messages[i].id, &out[i], err);
 
@@ -263,28 +232,6 @@ static enum clew_status add_dry(void *arg, const char *chat,
     return CLEW_OK;
 }
 
-static enum clew_status fork_dry(void *arg, const char *chat, int64_t seq,
-                                 char out_chat[IMPORT_CHAT_ID_SIZE],
-                                 struct clew_error *err)
-{
-    struct bring *bring = arg;
-
-    (void)chat;
-    (void)seq;
-    (void)err;
-    (void)snprintf(out_chat, IMPORT_CHAT_ID_SIZE, "dry-%lld",
-                   (long long)++bring->n_fake);
-    return CLEW_OK;
-}
-
-static enum clew_status agent_dry(void *arg, const char *chat, struct str name,
-                                  char out_chat[IMPORT_CHAT_ID_SIZE],
-                                  struct clew_error *err)
-{
-    (void)name;
-    return fork_dry(arg, chat, 0, out_chat, err);
-}
-
 static enum clew_status title_dry(void *arg, const char *chat, struct str title,
                                   struct clew_error *err)
 {
@@ -295,8 +242,7 @@ static enum clew_status title_dry(void *arg, const char *chat, struct str title,
     return CLEW_OK;
 }
 
-static const struct import_ops dry_ops = {find, add_dry, fork_dry, agent_dry,
-                                          title_dry};
+static const struct import_ops dry_ops = {find, add_dry, title_dry};
 
 /* --- a look without the store --------------------------------------------- */
 
@@ -311,7 +257,7 @@ static enum clew_status find_none(void *arg, struct str id,
     return CLEW_OK;
 }
 
-static enum clew_status add_none(void *arg, const char *chat,
+static enum clew_status add_none(void *arg, const struct import_target *target,
                                  const struct import_message *messages,
                                  size_t n, struct import_place *out,
                                  struct clew_error *err)
@@ -319,7 +265,7 @@ static enum clew_status add_none(void *arg, const char *chat,
     struct bring *bring = arg;
 
     (void)messages;
-    bring->n_fake += !chat[0];
+    bring->n_fake += !target->chat[0];
     progress_add(&bring->progress, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
         (void)snprintf(out[i].chat, sizeof(out[i].chat), "look-%lld",
@@ -329,8 +275,7 @@ static enum clew_status add_none(void *arg, const char *chat,
     return go_on(bring, err);
 }
 
-static const struct import_ops look_ops = {find_none, add_none, fork_dry,
-                                           agent_dry, title_dry};
+static const struct import_ops look_ops = {find_none, add_none, title_dry};
 
 /* --- one export ----------------------------------------------------------- */
 

@@ -35,6 +35,7 @@
 /* One turn on its way. */
 struct item {
     const struct capture_input *input;
+    struct capture_input placed; /* the same in the chat made for it */
     struct turn turn; /* id, times and text are set before the transaction */
     struct reading reading;   /* what it says, made before as well */
     const struct turn *first; /* the stored turn this one repeats, or NULL */
@@ -269,6 +270,34 @@ static void add_id(struct uuid *ids, size_t *count, const struct uuid *id)
     ids[(*count)++] = *id;
 }
 
+/* Make the chat that the batch is to begin, if there is anything to put into
+ * it: who brings the same at the same time finds all of it known here. */
+static enum clew_status open_fork(struct batch *batch, struct store_tx *tx,
+                                  struct clew_error *err)
+{
+    const struct chat_origin *origin = batch->items[0].input->origin;
+    struct chat fork;
+    size_t i = 0;
+    enum clew_status status;
+
+    while (i < batch->count && !is_fresh(batch, i)) {
+        i++;
+    }
+    if (!origin || i == batch->count) {
+        return CLEW_OK;
+    }
+    status =
+        chat_fork_from(batch->engine, tx, batch->arena, origin, &fork, err);
+    for (; status == CLEW_OK && i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        item->placed = *item->input; /* once more as it was, if done again */
+        item->placed.chat_id = fork.id;
+        item->input = &item->placed;
+    }
+    return status;
+}
+
 /* Load every chat that the batch names or repeats; what is left out may name
  * one that is gone. */
 static enum clew_status begin_place(struct batch *batch, struct store_tx *tx,
@@ -397,6 +426,9 @@ static enum clew_status store_batch(struct store_tx *tx, void *arg,
     }
     if (status == CLEW_OK && batch->may_leave_out) {
         status = find_forgotten(batch, tx, err);
+    }
+    if (status == CLEW_OK) {
+        status = open_fork(batch, tx, err);
     }
     if (status == CLEW_OK) {
         status = begin_place(batch, tx, &place, err);

@@ -47,6 +47,10 @@ struct capture_input {
      * it left out, or is that a conflict? The same for all of a batch. */
     bool may_leave_out;
     int64_t sent_at_ms; /* 0: now */
+    /* NULL; else they go to a chat that is made for them and leaves another
+     * there, unless nothing of them is new. The same for all of a batch, which
+     * names no chat. */
+    const struct chat_origin *origin;
 };
 #define CAPTURE_NOW INT64_MIN
 

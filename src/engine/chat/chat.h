@@ -113,6 +113,19 @@ enum clew_status chat_fork(struct store_tx *tx, struct arena *arena,
                            const struct chat_birth *birth,
                            struct chat *out_chat,
                            struct clew_error *err) CLEW_MUST_CHECK;
+/* Where a chat leaves another. */
+struct chat_origin {
+    struct uuid chat_id;
+    int64_t at_seq;     /* < 0: at the end */
+    struct str subtask; /* s == NULL; else as chat_fork_subtask(), and at_seq
+                           is 0 */
+};
+/* chat_fork_at() or chat_fork_subtask(), as part of something else. */
+enum clew_status chat_fork_from(struct engine *engine, struct store_tx *tx,
+                                struct arena *arena,
+                                const struct chat_origin *origin,
+                                struct chat *out_chat,
+                                struct clew_error *err) CLEW_MUST_CHECK;
 
 /* --- whole operations --- */
 

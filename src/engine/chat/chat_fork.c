@@ -245,6 +245,33 @@ static enum clew_status do_fork(struct store_tx *tx, void *arg,
                : status;
 }
 
+/* What a sub-agent's fork is called; s == NULL on OOM. */
+static struct str subtask_branch(struct arena *arena, struct str name)
+{
+    return str_of(arena_printf(arena, "subtask_%.*s", (int)name.len, name.s));
+}
+
+enum clew_status chat_fork_from(struct engine *engine, struct store_tx *tx,
+                                struct arena *arena,
+                                const struct chat_origin *origin,
+                                struct chat *out_chat, struct clew_error *err)
+{
+    struct fork_work work = {.engine = engine,
+                             .arena = arena,
+                             .id = &origin->chat_id,
+                             .at_seq = origin->at_seq,
+                             .now_ms = clock_now_ms(engine->clock),
+                             .out = out_chat};
+
+    if (origin->subtask.s) {
+        work.branch = subtask_branch(arena, origin->subtask);
+        if (!work.branch.s) {
+            return clew_no_memory(err);
+        }
+    }
+    return do_fork(tx, &work, err);
+}
+
 enum clew_status chat_fork_at(struct engine *engine, const struct scope *scope,
                               struct arena *arena, const struct uuid *id,
                               int64_t at_seq, struct str title,
@@ -277,8 +304,7 @@ enum clew_status chat_fork_subtask(struct engine *engine,
     struct fork_work work = {.engine = engine,
                              .arena = arena,
                              .id = id,
-                             .branch = str_of(arena_printf(
-                                 arena, "subtask_%.*s", (int)name.len, name.s)),
+                             .branch = subtask_branch(arena, name),
                              .now_ms = clock_now_ms(engine->clock),
                              .out = &fork};
     enum clew_status status;
