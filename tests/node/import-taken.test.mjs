@@ -133,6 +133,22 @@ onEachBackend("an import of what is known", (open) => {
     return { title: `Talk ${id}`, create_time: 1700000000, conversation_id: id, mapping };
   };
 
+  test("stays the second one's own when the first one is forgotten, and the second one's own no", async () => {
+    const many = Array.from({ length: 130 }, (_, i) => [i + 10, `Catch ${i}`]);
+    const words = many.map(([, text]) => text);
+    for (const user of ["quin", "rhea", "saul"]) await brings(user, group(74, ...many), 130);
+    isOk(await api.post("/api/v1/forget", { user_id: "saul" }));
+    isOk(await api.post("/api/v1/forget", { user_id: "quin" }));
+    await brings("rhea", group(74, ...many), 0);
+    /* one that begins earlier and one that goes on; and of one known in the middle */
+    await brings("rhea", group(74, [1, "Before all"], [2, "And after that"], ...many, [200, "After all"]), 3);
+    await brings("rhea", group(74, [5, "Hoist"], ...many.slice(40, 60), [199, "Lower"]), 2);
+    assert.deepEqual((await talkOf("rhea")).flat().sort(),
+      ["Before all", "And after that", "Hoist", "Lower", "After all", ...words].sort());
+    for (const user of ["quin", "saul"]) await brings(user, group(74, ...many), 0);
+    for (const user of ["quin", "saul"]) assert.deepEqual(await talkOf(user), []);
+  });
+
   test("by processes at the same time leaves no chat without a turn, and no turn twice", async () => {
     const talks = Array.from({ length: 12 }, (_, i) => forked(`talk-${i}`, 12));
     const n = talks.reduce((sum, talk) => sum + Object.keys(talk.mapping).length - 1, 0);

@@ -167,8 +167,8 @@ static enum clew_status add(void *arg, const struct import_target *target,
     enum clew_status status = names ? go_on(bring, err) : clew_no_memory(err);
     size_t taken = 0;
 
-    for (size_t i = 0; i < n && names; i++) {
-        bring_name_init(&names[i], messages[i].id);
+    if (status == CLEW_OK) {
+        status = bring_name_choose(bring, messages, n, names, err);
     }
     while (status == CLEW_OK && taken != SIZE_MAX) {
         taken = SIZE_MAX;

@@ -25,6 +25,7 @@ struct bring {
     bool brings_back; /* also what was forgotten here */
     bool is_quiet;    /* no counts where nothing was new */
     bool is_unseen;   /* no progress: nobody sits at this terminal */
+    bool has_own;     /* a name was met that is the user's own (bring_name.h) */
     struct progress progress;
     int64_t n_fake;  /* chats that a dry run made up */
     int64_t n_other; /* files that are something else */

@@ -15,7 +15,7 @@
 /* Of a digest, in a name. */
 #define DIGEST_CHARS 16
 
-void bring_name_init(struct bring_name *name, struct str id)
+static void name_init(struct bring_name *name, struct str id)
 {
     *name = (struct bring_name){.is_users = false};
     (void)snprintf(name->text, sizeof(name->text), "%.*s", (int)id.len, id.s);
@@ -70,33 +70,97 @@ static bool is_own(const struct bring *bring, const json_t *turn)
     return strcmp(cli_field(turn, "user_id"), bring->user) == 0;
 }
 
-enum clew_status bring_name_find(const struct bring *bring, struct str id,
-                                 struct import_place *out,
-                                 struct clew_error *err)
+/* Where the message of this name is, if it is the user's. */
+static enum clew_status look(const struct bring *bring, const char *name,
+                             struct import_place *out, struct clew_error *err)
 {
-    struct bring_name name;
     json_t *answer = NULL;
     const json_t *turn = NULL;
-    enum clew_status status;
+    enum clew_status status = ask(bring, name, &answer, &turn, err);
 
-    bring_name_init(&name, id);
-    status = ask(bring, name.text, &answer, &turn, err);
-    if (status == CLEW_OK && turn && !is_own(bring, turn)) {
-        json_decref(answer);
-        answer = NULL;
-        add_user(&name, bring);
-        status = ask(bring, name.text, &answer, &turn, err);
-    }
     if (status == CLEW_OK) {
-        out->is_known = turn != NULL;
+        out->is_known = turn && is_own(bring, turn);
         out->is_forgotten = json_is_true(json_object_get(answer, "forgotten"));
     }
-    if (status == CLEW_OK && turn) {
+    if (status == CLEW_OK && out->is_known) {
         (void)snprintf(out->chat, sizeof(out->chat), "%s",
                        cli_field(turn, "chat_id"));
         out->seq = json_integer_value(json_object_get(turn, "seq"));
     }
     json_decref(answer);
+    return status;
+}
+
+/* The same under the name that is the user's own. */
+static enum clew_status look_own(struct bring *bring, struct str id,
+                                 struct bring_name *name,
+                                 struct import_place *out,
+                                 struct clew_error *err)
+{
+    enum clew_status status;
+
+    name_init(name, id);
+    add_user(name, bring);
+    status = look(bring, name->text, out, err);
+    bring->has_own = bring->has_own || (status == CLEW_OK &&
+                                        (out->is_known || out->is_forgotten));
+    return status;
+}
+
+enum clew_status bring_name_find(struct bring *bring, struct str id,
+                                 struct import_place *out,
+                                 struct clew_error *err)
+{
+    struct bring_name name;
+    enum clew_status status;
+
+    name_init(&name, id);
+    status = look(bring, name.text, out, err);
+    return status == CLEW_OK && !out->is_known && !out->is_forgotten
+               ? look_own(bring, id, &name, out, err)
+               : status;
+}
+
+/* One in so many is looked for where none was met. */
+#define SAMPLE 8
+
+/* Is any of them known by a name of the user's own? */
+static enum clew_status sample(struct bring *bring,
+                               const struct import_message *messages, size_t n,
+                               struct clew_error *err)
+{
+    enum clew_status status = CLEW_OK;
+
+    for (size_t i = 0; i < n && !bring->has_own && status == CLEW_OK; i++) {
+        if (i % SAMPLE == 0 || i + 1 == n) {
+            struct import_place place = {0};
+            struct bring_name name;
+
+            status = look_own(bring, messages[i].id, &name, &place, err);
+        }
+    }
+    return status;
+}
+
+enum clew_status bring_name_choose(struct bring *bring,
+                                   const struct import_message *messages,
+                                   size_t n, struct bring_name *out_names,
+                                   struct clew_error *err)
+{
+    enum clew_status status = sample(bring, messages, n, err);
+
+    for (size_t i = 0; i < n && status == CLEW_OK; i++) {
+        struct import_place place = {0};
+        struct bring_name own;
+
+        name_init(&out_names[i], messages[i].id);
+        if (bring->has_own) {
+            status = look_own(bring, messages[i].id, &own, &place, err);
+        }
+        if (place.is_known || place.is_forgotten) {
+            out_names[i] = own;
+        }
+    }
     return status;
 }
 

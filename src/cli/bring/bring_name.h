@@ -6,7 +6,8 @@
  * is given once. So two users cannot both bring the group they are in under
  * those names, nor one user a message again that was edited since. Whoever
  * comes second gets a name made of the first: with a digest of the user, or of
- * the words. The same file brought again comes to the same names.
+ * the words. The same file brought again comes to the same names, also when who
+ * came first was forgotten and the first names are free.
  * Thread-safety: none; one import at a time.
  */
 #ifndef CLI_BRING_BRING_NAME_H
@@ -27,13 +28,22 @@ struct bring_name {
     bool is_words; /* and of the words */
 };
 
-void bring_name_init(struct bring_name *name, struct str id);
-
 /* Where the user's message is that a program calls `id`, whatever it is called
  * here; as `find` of struct import_ops. */
-enum clew_status bring_name_find(const struct bring *bring, struct str id,
+enum clew_status bring_name_find(struct bring *bring, struct str id,
                                  struct import_place *out,
                                  struct clew_error *err) CLEW_MUST_CHECK;
+
+/*
+ * What `n` messages that follow each other are called: what this user's own
+ * names are known of keeps them. They are looked for one by one from the first
+ * that is met in this import on; before, in some of each batch alone, since
+ * hardly anybody has any and each look is a call.
+ */
+enum clew_status bring_name_choose(struct bring *bring,
+                                   const struct import_message *messages,
+                                   size_t n, struct bring_name *out_names,
+                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /* Which of `n` messages `err`, the answer to their post, says has a name that
  * is taken; SIZE_MAX: it says something else. */
