@@ -170,6 +170,20 @@ static bool read_address(struct str text, unsigned char out[ADDRESS_BYTES])
            inet_pton(AF_INET6, copy, out) == 1;
 }
 
+void peer_network(const char *address, char out[PEER_TEXT_SIZE])
+{
+    struct in6_addr own;
+
+    if (!read_address(str_of(address), own.s6_addr)) {
+        (void)snprintf(out, PEER_TEXT_SIZE, "%s", address);
+    } else if (IN6_IS_ADDR_V4MAPPED(&own)) {
+        (void)inet_ntop(AF_INET, own.s6_addr + 12, out, PEER_TEXT_SIZE);
+    } else {
+        memset(own.s6_addr + 8, 0, 8);
+        (void)inet_ntop(AF_INET6, &own, out, PEER_TEXT_SIZE);
+    }
+}
+
 /* "ADDRESS" or "ADDRESS/BITS"; the bits count from the 16 bytes' start. */
 static bool read_network(struct str text, unsigned char out[ADDRESS_BYTES],
                          int *out_bits)

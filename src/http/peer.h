@@ -25,6 +25,11 @@ struct sockaddr;
 int peer_format(const struct sockaddr *addr, char out[PEER_TEXT_SIZE]);
 bool peer_is_loopback(const struct sockaddr *addr);
 
+/* Whom an address counts as where requests are counted: a line of IPv6 has all
+ * addresses of its /64, an IPv4 address inside IPv6 is that address, however
+ * either is spelled; what is no address is itself. */
+void peer_network(const char *address, char out[PEER_TEXT_SIZE]);
+
 /*
  * CLEW_FORBIDDEN if the request may come from a foreign web page: its Host is
  * neither local nor in `allowed` (comma-separated names, may be NULL) while

@@ -118,6 +118,50 @@ describe("without a key", () => {
     });
 });
 
+describe("whose wrong keys they are", () => {
+  const bad = `clew_${"0".repeat(16)}_${"0".repeat(64)}`;
+  /* Ask as whom `from` names until it is slowed down; false: it never is. */
+  async function isSlowed(server, from) {
+    for (let i = 0; i < 3000; i += 10) {
+      const seen = await Promise.all(Array.from({ length: 10 }, (_, k) => as(server, bad, from(i + k))));
+      assert.ok(seen.every((status) => status === 401 || status === 429), `${seen}`);
+      if (seen.includes(429)) return true;
+    }
+    return false;
+  }
+  const as = async (server, key, headers) => {
+    const answer = await fetch(`${server.url}/api/v1/chats`, { headers: { "x-api-key": key, ...headers } });
+    await answer.text();
+    return answer.status;
+  };
+  const by = (address) => ({ "x-forwarded-for": address });
+
+  test("no header of the client's changes it", { timeout: 600_000 }, async (t) => {
+    const server = await startServer();
+    t.after(() => server.stop());
+    const good = await server.key("t", "read");
+    assert.equal(await as(server, good, by("192.0.2.1")), 200); /* one that works is known */
+    assert.ok(await isSlowed(server, (i) => ({ "X-Forwarded-For": `203.0.113.${i % 250}, 198.51.100.${i % 250}`,
+      forwarded: `for=192.0.2.${i % 250}`, "x-real-ip": `203.0.113.${i % 250}` })));
+    assert.equal(await as(server, good, by("203.0.113.1")), 200);
+  });
+
+  test("a proxy that is trusted says it, of IPv6 the line, however it is spelled", { timeout: 600_000 }, async (t) => {
+    const server = await startServer({ args: ["--set", "server.trusted_proxies=127.0.0.1, 10.0.0.0/8"] });
+    t.after(() => server.stop());
+    const good = await server.key("t", "read");
+    assert.equal(await as(server, good, by("192.0.2.1")), 200);
+    const hex = (i) => i.toString(16);
+    assert.ok(await isSlowed(server, (i) => by(i % 2 ? `2001:db8::${hex(i)}:1` : `2001:0DB8:0:0:${hex(i)}::2`)));
+    /* not who is elsewhere, nor whom the client in front of the proxy names */
+    assert.equal(await as(server, bad, by("2001:db8:0:1::1")), 401);
+    assert.ok(await isSlowed(server, (i) => by(`203.0.113.${i % 200}, ${i % 2 ? "::ffff:198.51.100.7" : "198.51.100.7"}, 10.1.1.1`)));
+    assert.equal(await as(server, bad, by("203.0.113.8")), 401);
+    assert.equal(await as(server, bad, by("198.51.100.8")), 401);
+    assert.equal(await as(server, good, by("198.51.100.7")), 200);
+  });
+});
+
 describe("those who never finish", () => {
   test("a refused upload holds no memory while it goes on", async (t) => {
     const server = await startServer({ args: ["--set", "limits.body_bytes=1M"] });

@@ -10,6 +10,7 @@
 #include "engine/core/engine.h"
 #include "engine/key/key.h"
 #include "engine/key/tenant.h"
+#include "http/peer.h"
 #include "http/ratelimit.h"
 
 #include <inttypes.h>
@@ -153,7 +154,7 @@ enum clew_status auth_call(struct api_call *call, struct clew_error *err)
 /* --- the gate --- */
 
 struct auth_gate {
-    struct ratelimit *wrong; /* keys, by address */
+    struct ratelimit *wrong; /* keys, by peer_network() */
 };
 
 enum clew_status auth_gate_new(struct auth_gate **out_gate)
@@ -205,7 +206,8 @@ enum clew_status auth_slow_down(const struct api_call *call, int64_t wait_ms,
 enum clew_status auth_enter(struct auth_gate *gate, struct api_call *call,
                             struct clew_error *err)
 {
-    struct str peer = str_of(call->request->peer);
+    char network[PEER_TEXT_SIZE];
+    struct str peer;
     int64_t now_ns = clock_mono_ns();
     struct key_grant grant;
     int64_t wait_ms = 0;
@@ -214,6 +216,8 @@ enum clew_status auth_enter(struct auth_gate *gate, struct api_call *call,
     if (!gate) {
         return auth_call(call, err);
     }
+    peer_network(call->request->peer, network);
+    peer = str_of(network);
     if (ratelimit_is_empty(gate->wrong, peer, now_ns, &wait_ms) &&
         key_known(call->engine, presented_key(call), &grant, NULL) != CLEW_OK) {
         return auth_slow_down(call, wait_ms, err);
