@@ -117,7 +117,8 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
                                 int64_t *out_ms,
                                 struct clew_error *err) CLEW_MUST_CHECK;
 
-/* When the request's headers came, by the engine's clock. */
+/* When the request's headers came, read from the clock then: whether that was
+ * before or after a forget is a matter of one millisecond. */
 int64_t api_sent_ms(const struct api_call *call);
 /*
  * Since when what is sent was on its way, by the engine's clock: the body's

@@ -50,6 +50,18 @@ int64_t clock_steady_ms(struct clock *clock)
                           : clock_mono_ns() / 1000000;
 }
 
+void clock_wait_past(struct clock *clock, int64_t ms)
+{
+    const struct timespec moment = {.tv_nsec = 250000};
+
+    if (clock->is_fake && clock_now_ms(clock) == ms) {
+        clock_add_ms(clock, 1);
+    }
+    while (clock_now_ms(clock) == ms) {
+        (void)nanosleep(&moment, NULL); /* shorter is fine */
+    }
+}
+
 /* Both civil conversions count in 400-year eras that begin on 1 March, so
  * that the leap day is the last day of a year. */
 int64_t clock_days_from_civil(int64_t year, int month, int day)

@@ -44,6 +44,11 @@ int64_t clock_mono_ns(void);
  * only differences mean anything, and setting the wall clock changes none. */
 int64_t clock_steady_ms(struct clock *clock);
 
+/* Let the millisecond `ms`, which has begun, go by: what comes after is told
+ * from what came before. Gives up where the clock was set back meanwhile. A
+ * fake clock is moved on. */
+void clock_wait_past(struct clock *clock, int64_t ms);
+
 /* "2026-11-15T02:31:00.123Z"; `out` holds CLOCK_TEXT_SIZE bytes. */
 #define CLOCK_TEXT_SIZE 32
 void clock_format(int64_t time_ms, char out[CLOCK_TEXT_SIZE]);

@@ -327,7 +327,7 @@ static void begin(struct exchange *ex, struct MHD_Connection *connection,
                  ex->began_ns + server->options.body_ms * 1000000);
     http_request_init(&ex->request, &ex->arena, http_method_of(method),
                       str_of(ex->target), (struct str){0});
-    ex->request.began_ns = ex->began_ns;
+    ex->request.began_ms = clock_now_ms(&clock_system);
     ex->request.end = &server->end;
     ex->request.share = &ex->share;
     set_peer(ex, connection);

@@ -59,8 +59,8 @@ struct http_request {
     bool is_loopback; /* listener and peer are on this machine */
     bool is_trusted;  /* in-process caller: the operator at the command line */
     bool is_part;     /* made to answer another, which came as a POST */
-    int64_t began_ns; /* by the monotonic clock, when its headers were
-                       * here; 0 for in-process callers: now */
+    int64_t began_ms; /* by the system's clock, when its headers were here; 0
+                       * for in-process callers: now */
     char id[HTTP_ID_SIZE];     /* request id, also the answer's x-request-id */
     char peer[HTTP_PEER_SIZE]; /* address without port; "unix"; "" in-process */
     /* NULL for in-process callers; ask with the functions below. */

@@ -202,6 +202,21 @@ onEachBackend("forgetting while it comes in", (open) => {
     assert.equal((await at.api.post("/api/v1/turns", turn("Kolkrabe."))).status, 201);
   });
 
+  /* The clock tells milliseconds, and all of this takes less: the answer comes when the forget's own is over. */
+  test("however fast it goes, what comes before a forget is told from what comes after", async () => {
+    const at = await place("fast");
+    const note = (text) => ({ user_id: "anna", summary: text });
+    for (let round = 0; round < 10; round++) {
+      const late = await slowly(server, at.key, "/api/v1/memories", JSON.stringify(note("Kolkrabe.")),
+        { "content-type": "application/json" }, () => at.forget({ user_id: "anna" }));
+      assert.equal(late.status, 409, late.text);
+      assert.equal((await at.api.post("/api/v1/memories", note(`Dohle ${round}.`))).status, 201);
+    }
+    const text = await at.all();
+    assert.doesNotMatch(text, /Kolkrabe|Dohle 8/);
+    assert.match(text, /Dohle 9/);
+  });
+
   test("so it is with what is written by hand", async () => {
     const at = await place("hand");
     const posts = { "/api/v1/memories": { user_id: "anna", summary: "Kolkrabe." },

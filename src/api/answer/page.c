@@ -115,11 +115,9 @@ enum clew_status api_query_time(const struct api_call *call, const char *name,
 
 int64_t api_sent_ms(const struct api_call *call)
 {
-    int64_t now_ms = clock_now_ms(call->engine->clock);
-    int64_t began_ns = call->request->began_ns;
+    int64_t began_ms = call->request->began_ms;
 
-    return began_ns == 0 ? now_ms
-                         : now_ms - (clock_mono_ns() - began_ns) / 1000000;
+    return began_ms > 0 ? began_ms : clock_now_ms(call->engine->clock);
 }
 
 enum clew_status api_body_begun(const struct api_call *call, bool *out_is_given,

@@ -118,7 +118,7 @@ enum clew_status call_forgotten(struct store_tx *tx, struct arena *arena,
         end = begin;
     }
     at_ms = user.at_ms > at_ms ? user.at_ms : at_ms;
-    if (status == CLEW_OK && plan->sent_at_ms < at_ms) {
+    if (status == CLEW_OK && at_ms > 0 && plan->sent_at_ms <= at_ms) {
         return clew_fail(err, CLEW_CONFLICT,
                          "what this call belongs to was forgotten after it");
     }

@@ -244,8 +244,7 @@ static enum clew_status find_forgotten(struct batch *batch, struct store_tx *tx,
             left[n++] = (struct left_out){item->input, &item->turn, false};
         }
     }
-    status = left_out_find(tx, batch->arena, left, n,
-                           clock_now_ms(batch->engine->clock), err);
+    status = left_out_find(tx, batch->arena, left, n, err);
     for (size_t i = batch->count; status == CLEW_OK && i-- > 0;) {
         if (is_fresh(batch, i)) {
             batch->items[i].is_forgotten = left[--n].is_out;

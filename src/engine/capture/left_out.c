@@ -84,15 +84,29 @@ static enum clew_status find_chats(struct look *look, struct store_tx *tx,
                              &look->chats, &look->n_chats, err);
 }
 
+static int64_t sent_ms_of(const struct left_out *item)
+{
+    return item->input->sent_at_ms > 0 ? item->input->sent_at_ms
+                                       : item->turn->stored_at_ms;
+}
+
+static int64_t later(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms > b_ms ? a_ms : b_ms;
+}
+
+/* When what it belongs to was last forgotten; 0: never. */
+static int64_t gone_ms_of(const struct look *look, size_t i)
+{
+    return later(look->names[2 * i].at_ms, look->names[2 * i + 1].at_ms);
+}
+
 /* Was it on its way when its user, its chat or what has its name went? */
 static bool is_belated(const struct look *look, size_t i)
 {
     const struct capture_input *input = look->items[i].input;
-    int64_t sent_ms = input->sent_at_ms > 0 ? input->sent_at_ms
-                                            : look->items[i].turn->stored_at_ms;
 
-    return look->names[2 * i].at_ms > sent_ms ||
-           look->names[2 * i + 1].at_ms > sent_ms ||
+    return gone_ms_of(look, i) >= sent_ms_of(&look->items[i]) ||
            (look->n_chats > 0 &&
             bsearch(&input->chat_id, look->chats, look->n_chats,
                     sizeof(*look->chats), by_uuid));
@@ -104,12 +118,13 @@ static bool is_forgotten(const struct look *look, size_t i)
            look->items[i].turn->external_id.s && look->names[2 * i].at_ms > 0;
 }
 
-/* Mark them; those that were on their way leave their names. */
+/* Mark them; those that were on their way leave their names, as of when what
+ * they belong to went: a new beginning under that name may come at once. */
 static enum clew_status mark(struct look *look, struct store_tx *tx,
-                             struct arena *arena, int64_t now_ms,
-                             struct clew_error *err)
+                             struct arena *arena, struct clew_error *err)
 {
     struct forgotten_name *left = arena_zero(arena, look->count, sizeof(*left));
+    int64_t at_ms = 0;
     size_t n = 0;
 
     if (!left) {
@@ -129,16 +144,18 @@ static enum clew_status mark(struct look *look, struct store_tx *tx,
             item->is_out = true;
             if (item->turn->external_id.s) {
                 left[n++] = look->names[2 * i];
+                at_ms =
+                    later(at_ms, later(gone_ms_of(look, i), sent_ms_of(item)));
             }
         }
     }
     return n == 0 ? CLEW_OK
-                  : forgotten_leave_names(tx, arena, left, n, now_ms, err);
+                  : forgotten_leave_names(tx, arena, left, n, at_ms, err);
 }
 
 enum clew_status left_out_find(struct store_tx *tx, struct arena *arena,
                                struct left_out *items, size_t count,
-                               int64_t now_ms, struct clew_error *err)
+                               struct clew_error *err)
 {
     struct look look = {.items = items, .count = count};
     enum clew_status status = CLEW_OK;
@@ -149,6 +166,6 @@ enum clew_status left_out_find(struct store_tx *tx, struct arena *arena,
     if (status == CLEW_OK && count > 0) {
         status = find_chats(&look, tx, arena, err);
     }
-    return status == CLEW_OK && count > 0 ? mark(&look, tx, arena, now_ms, err)
+    return status == CLEW_OK && count > 0 ? mark(&look, tx, arena, err)
                                           : status;
 }

@@ -38,7 +38,6 @@ enum clew_status left_out_ahead(struct store_tx *tx,
  */
 enum clew_status left_out_find(struct store_tx *tx, struct arena *arena,
                                struct left_out *items, size_t count,
-                               int64_t now_ms,
                                struct clew_error *err) CLEW_MUST_CHECK;
 
 #endif

@@ -14,6 +14,9 @@
  * user who was forgotten a name that no turn has: what was captured before and
  * stored after says that it was. What people set right about words that went
  * leaves a name, too.
+ *
+ * What was sent in the millisecond of a forget was sent before it: a forget is
+ * answered when that millisecond is over (proof/forget.c).
  * Thread-safety: none; inside one transaction, but for forgotten_ask().
  */
 #ifndef ENGINE_FORGOTTEN_H
@@ -60,7 +63,7 @@ struct str forgotten_words_name(struct arena *arena,
 enum clew_status forgotten_leave(struct store_tx *tx, struct arena *arena,
                                  int64_t now_ms,
                                  struct clew_error *err) CLEW_MUST_CHECK;
-/* The user's own alone: what was sent before this moment goes with the user.
+/* The user's own alone: what was sent until this moment goes with the user.
  * Call at the end of the transaction. */
 enum clew_status forgotten_leave_user(struct store_tx *tx, struct arena *arena,
                                       struct str user_id, int64_t now_ms,
@@ -77,8 +80,8 @@ enum clew_status forgotten_ahead(struct store_tx *tx,
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
                                 struct forgotten_name *names, size_t count,
                                 struct clew_error *err) CLEW_MUST_CHECK;
-/* CLEW_CONFLICT if the user was forgotten after `sent_ms`; 0: nothing is asked.
- * For what was on its way. */
+/* CLEW_CONFLICT if the user was forgotten at `sent_ms` or later; 0: nothing is
+ * asked. For what was on its way. */
 enum clew_status forgotten_refuse(struct store_tx *tx, struct arena *arena,
                                   struct str user_id, int64_t sent_ms,
                                   struct clew_error *err) CLEW_MUST_CHECK;

@@ -330,10 +330,10 @@ static enum clew_status do_forget(struct store_tx *tx, void *arg,
         if (status == CLEW_OK) {
             status = write_receipt(work, tx, err);
         }
+        work->end_ms = clock_now_ms(work->engine->clock);
         if (status == CLEW_OK && work->input->user_id.s) {
-            status =
-                forgotten_leave_user(tx, work->arena, work->input->user_id,
-                                     clock_now_ms(work->engine->clock), err);
+            status = forgotten_leave_user(tx, work->arena, work->input->user_id,
+                                          work->end_ms, err);
         }
         if (status == CLEW_OK && !work->engine->replay) {
             status = forget_scrub_later(tx, work->arena, &work->out->id,
@@ -384,6 +384,7 @@ enum clew_status forget_run(struct engine *engine, const struct scope *scope,
     if (status != CLEW_OK || input->is_dry_run || engine->replay) {
         return status;
     }
+    clock_wait_past(engine->clock, work.end_ms); /* what is sent now is new */
     status = forget_scrub(engine, scope, &out->id, err);
     out->is_scrubbed = status == CLEW_OK;
     out->remains = remains(engine, out->is_scrubbed);

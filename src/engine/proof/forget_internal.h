@@ -13,6 +13,7 @@ struct forget_work {
     struct arena *arena;
     const struct forget_input *input;
     int64_t now_ms;
+    int64_t end_ms; /* the last moment of it */
     const char *selector;
     unsigned char digest[SHA256_SIZE];
     struct uuid *spared; /* efforts that stay (forget_effort.h) */

@@ -30,8 +30,8 @@ struct engine;
 struct restore_input {
     const json_t *lines; /* an array */
     bool brings_back;    /* also what was forgotten here */
-    /* What was forgotten after this goes with it, also of a user of whom these
-     * lines are the first. 0: now */
+    /* What was forgotten then or later goes with it, also of a user of whom
+     * these lines are the first. 0: now */
     int64_t sent_at_ms;
 };
 

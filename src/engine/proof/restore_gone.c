@@ -33,11 +33,11 @@ DB_SQL(SELECT_GONE, "SELECT d.id, d.kind, d.created_at, " IS_HERE
                     " FROM tombstones d WHERE d.tenant = $1"
                     " AND d.id = ANY($2)" GRAVES);
 DB_SQL(DROP_GONE, "DELETE FROM tombstones WHERE tenant = $1 AND id = ANY($2)"
-                  " AND created_at <= $3" GRAVES);
+                  " AND created_at < $3" GRAVES);
 DB_SQL(DROP_WISHES,
        "DELETE FROM actions WHERE tenant = $1 AND subject ="
        " ANY($2)" ACTION_BY_SUBJECT " AND kind = '" ACTION_MEMORY_FORGET
-       "' AND created_at <= $3");
+       "' AND created_at < $3");
 /* Chains, and when words of their chats were last forgotten. */
 DB_SQL(SELECT_CHAINS,
        "SELECT c.id, 'chain', COALESCE((SELECT MAX(d.created_at) FROM"
@@ -564,7 +564,7 @@ static enum clew_status mark_belated(struct store_tx *tx,
         struct restore_line *line = &work->lines[i];
 
         if (line->kind == kind && !line->is_gone &&
-            name_of(users, &n, restore_text_at(line, column))->at_ms >
+            name_of(users, &n, restore_text_at(line, column))->at_ms >=
                 work->sent_at_ms) {
             line->is_gone = true;
             work->report.n_forgotten++;

@@ -33,7 +33,7 @@ struct restore_work {
     struct restore_line *lines;
     size_t count;
     bool brings_back;   /* also what was forgotten */
-    int64_t sent_at_ms; /* but not after this */
+    int64_t sent_at_ms; /* but not at this moment or later */
     bool has_nameless;  /* a chain came in without its topic */
     struct restore_report report;
     const struct restore_line *conflict; /* it contradicts what is stored */

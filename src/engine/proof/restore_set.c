@@ -79,7 +79,7 @@ enum clew_status restore_mark_set(struct store_tx *tx,
 {
     struct forgotten_name *names =
         arena_zero(work->arena, work->count + 1, sizeof(*names));
-    int64_t since_ms = work->brings_back ? work->sent_at_ms + 1 : 1;
+    int64_t since_ms = work->brings_back ? work->sent_at_ms : 1;
     size_t n = 0;
     enum clew_status status;
 

@@ -189,8 +189,7 @@ enum clew_status restore_mark_words(struct store_tx *tx,
                                     struct restore_work *work, size_t kind,
                                     struct clew_error *err)
 {
-    struct db_value since =
-        db_int(work->brings_back ? work->sent_at_ms + 1 : 0);
+    struct db_value since = db_int(work->brings_back ? work->sent_at_ms : 0);
     struct doubts doubts = {0};
     struct uuid after = {{0}};
     size_t n = PAGE;
