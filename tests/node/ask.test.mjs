@@ -150,6 +150,28 @@ onEachBackend("asking", (open) => {
     assert.deepEqual(sentences.map((s) => s.fault), ["uncited", "not_said", null]);
   });
 
+  test("digits of any script are numbers", async () => {
+    const lies = ["９５０", "٩٥٠", "९५०", "\u{1d7d7}\u{1d7d3}\u{1d7ce}", "⑨⑤⓪", "Ⅸ", "9\u202e0", "900½"];
+    for (const lie of lies) {
+      model.script = [(prompt) => `Your rent is ${lie} euros. [${number(prompt, /900 euros/)}]`];
+      assert.deepEqual((await ask(RENT)).sentences.map((s) => s.fault), ["not_said"], lie);
+    }
+    for (const truth of ["９００", "٩٠٠", "९००", "\u{1d7d7}\u{1d7ce}\u{1d7ce}"]) {
+      model.script = [(prompt) => `Your rent is ${truth} euros. [${number(prompt, /900 euros/)}]`];
+      assert.deepEqual((await ask(RENT)).sentences.map((s) => [s.fault, s.text]),
+        [[null, `Your rent is ${truth} euros.`]], truth);
+    }
+  });
+
+  test("what is shown is what was held against the passages: no marks that turn it around", async () => {
+    model.script = [(prompt) => `Your \u2066rent\u2069 is \u202e900\u202c\u0000 euros\u001b[31m.\u2028 [${number(prompt, /900 euros/)}]`];
+    const { sentences, text } = await ask(RENT);
+    assert.match(sentences[0].text, /^Your  rent  is  900 +euros /);
+    for (const one of [sentences[0].text, text]) {
+      assert.doesNotMatch(one, /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/u);
+    }
+  });
+
   test("what follows from when it was said is supported", async () => {
     for (const [line, supported] of [["Dr Okafor sees you on 12 March 2026 at 15:30.", true],
       ["Dr Okafor sees you on 14 April 2026 at 15:30.", false],

@@ -13,6 +13,7 @@
 #include "engine/chat/turn.h"
 #include "engine/llmread/quote.h"
 #include "text/analysis.h"
+#include "text/digits.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -21,7 +22,8 @@
 #define MAX_NUMBER 40
 #define MAX_SAID_BYTES (256u * 1024)
 
-/* What a sentence is held against. */
+/* What a sentence is held against; all of it in plain digits (text/digits.h).
+ */
 struct said {
     const struct answer *answer;
     const struct answer_sentence *sentence;
@@ -143,6 +145,20 @@ static bool has_number(struct str text, const char *number)
         }
     }
     return false;
+}
+
+/* Is every ⑨ and ½ of the sentence said just so? */
+static bool has_signs(const struct said *said)
+{
+    struct str sign;
+    size_t at = 0;
+
+    while (digits_next_sign(said->sentence->text, &at, &sign)) {
+        if (str_find(said->text, sign, 0) == SIZE_MAX) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The year, month or day of a moment, as digits with or without a nought. */
@@ -388,11 +404,13 @@ static enum clew_status gather(struct arena *arena, struct str question,
     own = text.len;
     (void)buf_append_str(&text, question);
     if (buf_status(&text) == CLEW_OK) {
-        said->names = arena_str(arena, buf_str(&text));
-        said->text = str_sub(said->names, 0, own);
+        struct str all = arena_str(arena, buf_str(&text));
+
+        said->names = all.s ? digits_plain(arena, all) : all;
+        said->text = all.s ? digits_plain(arena, str_sub(all, 0, own)) : all;
     }
     buf_release(&text);
-    return said->names.s ? CLEW_OK : clew_no_memory(err);
+    return said->names.s && said->text.s ? CLEW_OK : clew_no_memory(err);
 }
 
 enum clew_status answer_check(struct arena *arena, struct str question,
@@ -400,7 +418,8 @@ enum clew_status answer_check(struct arena *arena, struct str question,
                               struct answer_sentence *sentence,
                               struct clew_error *err)
 {
-    struct said said = {.answer = answer, .sentence = sentence};
+    struct answer_sentence plain = *sentence;
+    struct said said = {.answer = answer, .sentence = &plain};
     struct tokens tokens = {0};
     bool has_numbers = false;
     enum clew_status status;
@@ -410,10 +429,15 @@ enum clew_status answer_check(struct arena *arena, struct str question,
         return CLEW_OK;
     }
     sentence->fault = ANSWER_NOT_SAID;
-    status = gather(arena, question, &said, err);
+    plain.text = digits_plain(arena, sentence->text);
+    status = plain.text.s ? gather(arena, question, &said, err)
+                          : clew_no_memory(err);
     if (status == CLEW_OK) {
         status = tokens_of(arena, question, &tokens);
         said.is_german = tokens.language == TEXT_GERMAN;
+    }
+    if (status == CLEW_OK && !has_signs(&said)) {
+        return CLEW_OK;
     }
     for (size_t i = 0; status == CLEW_OK && i < sentence->n_cites; i++) {
         const struct answer_source *source =
@@ -423,7 +447,7 @@ enum clew_status answer_check(struct arena *arena, struct str question,
 
         status = analyse(arena, source->text, source->hit, &passage, err);
         if (status == CLEW_OK) {
-            status = analyse(arena, sentence->text, source->hit, &own, err);
+            status = analyse(arena, plain.text, source->hit, &own, err);
         }
         if (status != CLEW_OK) {
             break;

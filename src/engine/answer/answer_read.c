@@ -6,6 +6,7 @@
  * sentence or of a line; all of that is understood. A citation belongs to the
  * sentence it stands in or right behind.
  */
+#include "base/one_line.h"
 #include "engine/answer/answer_internal.h"
 #include "text/analysis.h"
 
@@ -117,7 +118,9 @@ static void take_cites(struct answer_sentence *sentence,
     }
 }
 
-/* The words without citations, in the arena; those are taken on the way. */
+/* The words without citations, in the arena; those are taken on the way. Marks
+ * that would show other words than those that are held against what was said
+ * (a number from behind) are blanks. */
 static struct str bare_of(struct answer_reading *reading, struct str segment,
                           struct answer_sentence *cited)
 {
@@ -140,7 +143,7 @@ static struct str bare_of(struct answer_reading *reading, struct str segment,
             out[len++] = segment.s[i++];
         }
     }
-    return str_trim((struct str){out, len});
+    return str_trim(one_line(reading->arena, (struct str){out, len}, SIZE_MAX));
 }
 
 static void add_sentence(struct answer_reading *reading,
