@@ -12,6 +12,7 @@
 #include "store/db.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PAGE 500                  /* names left by one statement */
@@ -60,8 +61,8 @@ DB_SQL(
     " SELECT $1, $3 - 1 + ROW_NUMBER() OVER (ORDER BY value), '" FORGOTTEN_KIND
     "', value, $4 FROM UNNEST($2) AS value WHERE TRUE");
 DB_SQL(SELECT_FORGOTTEN,
-       "SELECT id, created_at FROM tombstones WHERE tenant = $1 AND kind = "
-       "'" FORGOTTEN_KIND "' AND id = ANY($2) ORDER BY created_at");
+       "SELECT id, MAX(created_at) FROM tombstones WHERE tenant = $1 AND kind ="
+       " '" FORGOTTEN_KIND "' AND id = ANY($2) GROUP BY id ORDER BY id");
 
 struct key {
     unsigned char bytes[SHA256_SIZE];
@@ -391,13 +392,31 @@ enum clew_status forgotten_ahead(struct store_tx *tx, struct clew_error *err)
     return db_ahead(tx, &SELECT_KEYS, DB_NO_ARGS, err);
 }
 
+static int by_grave(const void *a, const void *b)
+{
+    return uuid_cmp(&((const struct grave *)a)->id,
+                    &((const struct grave *)b)->id);
+}
+
+/* When what a digest names was last forgotten; 0: never. In order, each once.
+ */
+static int64_t at_of(const struct rows_list *graves, const struct uuid *id)
+{
+    struct grave key = {.id = *id};
+    const struct grave *found =
+        graves->count == 0 ? NULL
+                           : bsearch(&key, graves->items, graves->count,
+                                     sizeof(key), by_grave);
+
+    return found ? found->at_ms : 0;
+}
+
 enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
                                 struct forgotten_name *names, size_t count,
                                 struct clew_error *err)
 {
     struct rows_list graves = {
         .arena = arena, .size = sizeof(struct grave), .fn = read_grave};
-    const struct grave *found;
     struct key *keys = NULL;
     struct uuid *ids;
     size_t n_keys = 0;
@@ -420,12 +439,11 @@ enum clew_status forgotten_find(struct store_tx *tx, struct arena *arena,
     }
     status = rows_add(tx, &graves, &SELECT_FORGOTTEN,
                       DB_ARGS(db_uuids(ids, n_keys * count)), err);
-    found = graves.items;
-    for (size_t g = 0; status == CLEW_OK && g < graves.count; g++) {
-        for (size_t i = 0; i < n_keys * count; i++) {
-            if (uuid_eq(&ids[i], &found[g].id)) {
-                names[i % count].at_ms = found[g].at_ms; /* the last counts */
-            }
+    for (size_t i = 0; status == CLEW_OK && i < n_keys * count; i++) {
+        int64_t at_ms = at_of(&graves, &ids[i]);
+
+        if (at_ms > names[i % count].at_ms) { /* of several keys */
+            names[i % count].at_ms = at_ms;
         }
     }
     return status;
