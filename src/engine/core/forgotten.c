@@ -457,7 +457,7 @@ enum clew_status forgotten_refuse(struct store_tx *tx, struct arena *arena,
     enum clew_status status =
         sent_ms > 0 ? forgotten_find(tx, arena, &user, 1, err) : CLEW_OK;
 
-    return status == CLEW_OK && user.at_ms >= sent_ms
+    return status == CLEW_OK && user.at_ms > 0 && user.at_ms >= sent_ms
                ? clew_fail(err, CLEW_CONFLICT,
                            "its user was forgotten after this was sent")
                : status;
