@@ -187,7 +187,7 @@ onEachBackend("turns", (open) => {
     }
     /* what there is is said */
     assert.match((await post(turn("x", { unknown: true }))).body.error.message,
-      /^unknown field "unknown"; there are turns, unless_forgotten, begun_at, user_id, role, content, /);
+      /^unknown field "unknown"; there are turns, unless_forgotten, begun_at, fork_of, at_seq, subtask, user_id, role, content, /);
     assert.match((await api.get("/api/v1/chats?user=u")).body.error.message,
       /^unknown query parameter "user"; there are user_id, q, /);
     assert.equal(await countTurns(), before);
