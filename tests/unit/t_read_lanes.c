@@ -2,6 +2,7 @@
 /* Turns that wait are read side by side: those of a user and those of a chat in
  * the order of their times all the same. */
 #include "support/one_talk.h"
+#include "support/assert_ok.h"
 #include "support/test.h"
 
 #include "base/config.h"
@@ -17,12 +18,6 @@
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
 #define ARENA (&talk.world.arena)
-#define assert_ok(call)                                                        \
-    do {                                                                       \
-        if ((call) != CLEW_OK) {                                               \
-            fail_msg("%s", err.message);                                       \
-        }                                                                      \
-    } while (0)
 
 /* Who speaks where; later ones say it later. */
 static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns that wait are read: each once, in order, whatever comes between. */
 #include "support/one_talk.h"
+#include "support/assert_ok.h"
 #include "support/test.h"
 
 #include "base/alloc.h"
@@ -24,12 +25,6 @@
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
 #define ARENA (&talk.world.arena)
-#define assert_ok(call)                                                        \
-    do {                                                                       \
-        if ((call) != CLEW_OK) {                                               \
-            fail_msg("%s", err.message);                                       \
-        }                                                                      \
-    } while (0)
 
 /* From now on a call with more than `n` turns is not read before it returns. */
 static void set_live(const char *n)

@@ -3,6 +3,7 @@
 #include "support/fake_http.h"
 #include "support/pg.h"
 #include "support/one_talk.h"
+#include "support/assert_ok.h"
 #include "support/test.h"
 
 #include "base/json.h"
@@ -45,13 +46,6 @@
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
 #define ARENA (&talk.world.arena)
-
-#define assert_ok(call)                                                        \
-    do {                                                                       \
-        if ((call) != CLEW_OK) {                                               \
-            fail_msg("%s", err.message);                                       \
-        }                                                                      \
-    } while (0)
 
 static struct rebuild_report rebuild(bool is_dry_run)
 {

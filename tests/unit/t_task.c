@@ -3,6 +3,7 @@
  */
 #include "support/pg.h"
 #include "support/one_talk.h"
+#include "support/assert_ok.h"
 #include "support/test.h"
 
 #include "engine/capture/close.h"
@@ -24,12 +25,6 @@
 #define ENGINE (&talk.world.engine)
 #define SCOPE (&talk.world.scope)
 #define ARENA (&talk.world.arena)
-#define assert_ok(call)                                                        \
-    do {                                                                       \
-        if ((call) != CLEW_OK) {                                               \
-            fail_msg("%s", err.message);                                       \
-        }                                                                      \
-    } while (0)
 
 struct add_work {
     const char *key;
