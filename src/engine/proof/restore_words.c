@@ -10,28 +10,21 @@
  * one that is new comes in only if a turn that is here says its words. Turns
  * stand before corrections in an export.
  */
-#include "base/limits.h"
 #include "base/sha256.h"
 #include "engine/core/rows.h"
 #include "engine/proof/restore_internal.h"
+#include "engine/proof/said_page.h"
 #include "engine/understand/correction.h"
 #include "store/db.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 256 /* turns read at once */
-
 DB_SQL(COUNT_FORGETS,
        "SELECT COUNT(*) FROM (SELECT 1 FROM tombstones WHERE tenant = $1"
        " AND kind = 'turn' AND created_at >= $2 LIMIT 1) AS d");
 DB_SQL(SELECT_SAID, "SELECT id, text FROM turns WHERE tenant = $1"
                     " AND id > $2 ORDER BY id LIMIT $3");
-
-struct said {
-    struct uuid id;
-    struct str text;
-};
 
 /* Words that a line of the import sets right; the same may be in several. */
 struct doubt {
@@ -45,15 +38,6 @@ struct doubts {
     size_t count;
     size_t n_said;
 };
-
-static bool read_said(struct arena *arena, const struct db_rows *rows,
-                      void *out)
-{
-    struct said *said = out;
-
-    said->id = db_get_uuid(rows, 0);
-    return rows_text(arena, rows, 1, &said->text);
-}
 
 static int by_words(const void *a, const void *b)
 {
@@ -101,8 +85,8 @@ static enum clew_status find_doubts(struct store_tx *tx,
         correction_list(tx, work->arena, &kept, &n_kept, err);
 
     out->items = arena_zero(work->arena, work->count + 1, sizeof(*out->items));
-    if (status == CLEW_OK && !out->items) {
-        status = clew_no_memory(err);
+    if (!out->items) {
+        return clew_no_memory(err);
     }
     for (size_t i = 0; i < work->count && status == CLEW_OK; i++) {
         const struct restore_line *line = &work->lines[i];
@@ -125,12 +109,14 @@ static enum clew_status find_doubts(struct store_tx *tx,
     return status;
 }
 
-static enum clew_status note_said(struct arena *arena,
-                                  const struct doubts *doubts, struct str text,
-                                  size_t *n_said, struct clew_error *err)
+static enum clew_status note_said(struct store_tx *tx, struct arena *arena,
+                                  struct str text, void *arg,
+                                  struct clew_error *err)
 {
+    struct doubts *doubts = arg;
     struct correction_key own[CORRECTION_KEYS];
 
+    (void)tx; /* what is asked stands in the import */
     if (correction_keys_of(arena, text, own) != CLEW_OK) {
         return clew_no_memory(err);
     }
@@ -139,36 +125,10 @@ static enum clew_status note_said(struct arena *arena,
 
         if (same && !same->is_said) {
             same->is_said = true;
-            *n_said += 1;
+            doubts->n_said++;
         }
     }
     return CLEW_OK;
-}
-
-/* The turns after `*after`; what is read of them is dropped again. */
-static enum clew_status look_at_page(struct store_tx *tx, struct doubts *doubts,
-                                     struct uuid *after, size_t *out_count,
-                                     struct clew_error *err)
-{
-    struct db_value from = db_bytes(after->b, sizeof(after->b));
-    struct arena arena;
-    struct rows_list list = {
-        .arena = &arena, .size = sizeof(struct said), .fn = read_said};
-    const struct said *said;
-    enum clew_status status;
-
-    from.type = DB_UUID; /* the nil id is a value here, not NULL */
-    arena_init(&arena, LIMIT_REQUEST_ARENA_BYTES);
-    status =
-        rows_add(tx, &list, &SELECT_SAID, DB_ARGS(from, db_int(PAGE)), err);
-    said = list.items;
-    for (size_t i = 0; i < list.count && status == CLEW_OK; i++) {
-        status = note_said(&arena, doubts, said[i].text, &doubts->n_said, err);
-        *after = said[i].id;
-    }
-    *out_count = list.count;
-    arena_release(&arena);
-    return status;
 }
 
 static void mark(struct restore_work *work, size_t kind,
@@ -192,7 +152,7 @@ enum clew_status restore_mark_words(struct store_tx *tx,
     struct db_value since = db_int(work->brings_back ? work->sent_at_ms : 0);
     struct doubts doubts = {0};
     struct uuid after = {{0}};
-    size_t n = PAGE;
+    size_t n = SAID_PAGE;
     int64_t n_forgets = 0;
     enum clew_status status = find_doubts(tx, work, kind, &doubts, err);
 
@@ -203,8 +163,10 @@ enum clew_status restore_mark_words(struct store_tx *tx,
     if (status != CLEW_OK || n_forgets == 0) {
         return status;
     }
-    while (status == CLEW_OK && n == PAGE && doubts.n_said < doubts.count) {
-        status = look_at_page(tx, &doubts, &after, &n, err);
+    while (status == CLEW_OK && n == SAID_PAGE &&
+           doubts.n_said < doubts.count) {
+        status =
+            said_page(tx, &SELECT_SAID, &after, note_said, &doubts, &n, err);
     }
     if (status == CLEW_OK) {
         mark(work, kind, &doubts);
