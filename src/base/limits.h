@@ -96,6 +96,10 @@
 /* How long what a key allows is believed without asking the store, where the
  * change was made on another machine; on this one it counts at once. */
 #define LIMIT_KEY_CACHE_MS 1000
+/* Keys that are known without asking about each, and how long a request waits
+ * while they are listed. */
+#define LIMIT_KEYS_LISTED 100000
+#define LIMIT_KEY_LIST_WAIT_MS 500
 /* How long the proxy believes what the store last said of a key while the store
  * cannot be asked: an outage that is being worked on. */
 #define LIMIT_KEY_OUTAGE_MS (15 * 60 * 1000)

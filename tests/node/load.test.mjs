@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import zlib from "node:zlib";
 
 import { isOk } from "./lib/check.mjs";
+import { startPostgres } from "./lib/postgres.mjs";
 import { startServer } from "./lib/server.mjs";
 import { startUpstream } from "./lib/upstream.mjs";
 import { until } from "./lib/wait.mjs";
@@ -160,6 +161,31 @@ describe("whose wrong keys they are", () => {
     assert.equal(await as(server, bad, by("198.51.100.8")), 401);
     assert.equal(await as(server, good, by("198.51.100.7")), 200);
   });
+
+  for (const where of ["sqlite", "postgres"]) {
+    test(`a right key that was never seen gets in meanwhile, on ${where}`, { timeout: 600_000 }, async (t) => {
+      const db = where === "postgres" ? await startPostgres() : undefined;
+      if (db) t.after(() => db.stop());
+      const server = await startServer({ store: db?.url });
+      t.after(() => server.stop());
+      const good = await server.key("t", "read"); /* by another process */
+      const gone = await server.key("t", "read");
+      assert.ok(await isSlowed(server, () => ({})));
+      const wrong = async (key) => {
+        /* what is allowed grows by twenty a second */
+        for (let i = 0; i < 100; i++) if (await as(server, bad, {}) === 429) break;
+        return [401, 429].includes(await as(server, key, {}));
+      };
+      assert.equal(await as(server, good, {}), 200);
+      assert.ok(await wrong(good.replace(/.$/, (c) => (c === "0" ? "1" : "0"))));
+      assert.ok(await wrong(good.replace(/_./, "_g")));
+      /* one that is made now, and one that is no more */
+      assert.equal(await as(server, await server.key("t", "read"), {}), 200);
+      await server.clew("keys", "revoke", /_(.{16})_/.exec(gone)[1]);
+      assert.ok(await wrong(gone));
+      assert.equal(await as(server, good, {}), 200);
+    });
+  }
 });
 
 describe("those who never finish", () => {

@@ -22,7 +22,8 @@ enum clew_status auth_call(struct api_call *call,
 /*
  * The same for requests from the network, by whatever path they come: wrong
  * keys are counted by address, and an address that sends too many is answered
- * CLEW_RATE_LIMITED before the store is asked. Keys known to be right pass.
+ * CLEW_RATE_LIMITED before the store is asked. Right keys pass, also those that
+ * this process has not seen (key_is_listed()).
  * Puts the headers that go with a refusal into call->response. A NULL gate
  * counts nothing.
  */

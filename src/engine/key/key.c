@@ -4,7 +4,9 @@
  */
 #include "engine/key/key.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/rand.h"
 #include "base/sha256.h"
 #include "engine/core/engine.h"
@@ -31,6 +33,9 @@ DB_SQL_SYSTEM(SELECT_ALL,
               " k.revoked_at FROM api_keys k JOIN tenant_names t"
               " ON t.tenant_id = k.tenant_id WHERE $2 = 0 OR k.tenant_id = $2"
               " ORDER BY k.created_at, k.key_id LIMIT $1");
+DB_SQL_SYSTEM(SELECT_HASHES, "SELECT key_id, secret_hash FROM api_keys"
+                             " WHERE revoked_at IS NULL"
+                             " ORDER BY key_id LIMIT $1");
 /* Tenant 0: whatever tenant it is of. */
 DB_SQL_SYSTEM(REVOKE, "UPDATE api_keys SET revoked_at = $2"
                       " WHERE key_id = $1 AND revoked_at IS NULL"
@@ -404,6 +409,87 @@ enum clew_status key_authenticate(struct engine *engine, struct str text,
     }
     status = look_up(engine, &work, err);
     return status == CLEW_OK ? judge(&work, secret, out_grant, err) : status;
+}
+
+/* --- for whom has sent wrong ones --- */
+
+struct tags_work {
+    uint64_t *list;
+    size_t cap;
+    size_t count;
+};
+
+static enum clew_status do_tags(struct store_tx *tx, void *arg,
+                                struct clew_error *err)
+{
+    struct tags_work *work = arg;
+    struct db_rows rows;
+    enum clew_status status = db_query(
+        tx, &SELECT_HASHES, DB_ARGS(db_int(LIMIT_KEYS_LISTED)), &rows, err);
+
+    work->count = 0;
+    if (status != CLEW_OK) {
+        return status;
+    }
+    while (db_next(&rows)) {
+        struct str hash = db_get_bytes(&rows, 1);
+
+        if (work->count == work->cap) {
+            size_t cap = work->cap * 2 + 64;
+            uint64_t *grown = alloc_array(work->list, cap, sizeof(*grown));
+
+            if (!grown) {
+                clew_ignore(db_end(&rows, NULL)); /* memory is reported */
+                return clew_no_memory(err);
+            }
+            work->list = grown;
+            work->cap = cap;
+        }
+        if (hash.len == SHA256_SIZE) {
+            work->list[work->count++] =
+                key_tag(db_get_text(&rows, 0), (const unsigned char *)hash.s);
+        }
+    }
+    return db_end(&rows, err);
+}
+
+/* A list without keys is one, too. */
+static void list_tags(struct engine *engine, struct key_moment at)
+{
+    struct tags_work work = {.list = alloc_array(NULL, 1, sizeof(uint64_t)),
+                             .cap = 1};
+
+    if (!work.list ||
+        store_read_system(engine->store, do_tags, &work, NULL) != CLEW_OK) {
+        alloc_free(work.list);
+        work.list = NULL;
+    }
+    key_tags_put(key_cache_tags(engine->keys), at, work.list, work.count);
+}
+
+bool key_is_listed(struct engine *engine, struct str text)
+{
+    struct key_tags *tags = key_cache_tags(engine->keys);
+    unsigned char hash[SHA256_SIZE];
+    struct key_moment at;
+    enum key_tags_word word;
+    struct str id;
+    struct str secret;
+    uint64_t tag;
+
+    if (!split_key(text, &id, &secret)) {
+        return false;
+    }
+    sha256_of(secret, hash);
+    tag = key_tag(id, hash);
+    (void)key_cache_look(engine->keys); /* sees changes made meanwhile */
+    at = key_cache_moment(engine->keys);
+    word = key_tags_look(tags, at, tag);
+    if (word == KEY_TAGS_OUTDATED) {
+        list_tags(engine, at);
+        word = key_tags_look(tags, at, tag);
+    }
+    return word == KEY_TAGS_LISTED;
 }
 
 /* --- while the store is down --- */

@@ -89,6 +89,13 @@ enum clew_status key_authenticate(struct engine *engine, struct str text,
                                   struct clew_error *err) CLEW_MUST_CHECK;
 
 /*
+ * Would the store let `text` in, by a list of all keys that is a moment old at
+ * most (key_tags.h)? For whom has sent too many wrong ones: a guess costs no
+ * look at the store. Lets nobody in by itself.
+ */
+bool key_is_listed(struct engine *engine, struct str text);
+
+/*
  * The same two while the store cannot be asked, from what it said shortly
  * before (key_memory.h). CLEW_UNAVAILABLE if that is not known.
  */

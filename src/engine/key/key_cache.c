@@ -34,8 +34,9 @@ struct tenant_slot {
 };
 
 struct key_cache {
-    char *path;           /* of the file that counts changes */
+    char *path; /* of the file that counts changes */
     struct key_memory *memory;
+    struct key_tags *tags;
     pthread_mutex_t lock; /* guards all below */
     uint64_t epoch;
     uint64_t change; /* goes up whenever keys changed, here or elsewhere */
@@ -70,7 +71,8 @@ struct key_cache *key_cache_new(const char *data_dir)
     pthread_mutex_init(&cache->lock, NULL);
     cache->path = path_of(data_dir);
     cache->memory = key_memory_new();
-    if (!cache->path || !cache->memory) {
+    cache->tags = key_tags_new();
+    if (!cache->path || !cache->memory || !cache->tags) {
         key_cache_free(cache);
         return NULL;
     }
@@ -85,6 +87,7 @@ void key_cache_free(struct key_cache *cache)
     pthread_mutex_destroy(&cache->lock);
     alloc_free(cache->path);
     key_memory_free(cache->memory);
+    key_tags_free(cache->tags);
     explicit_bzero(cache->grants, sizeof(cache->grants));
     alloc_free(cache);
 }
@@ -154,6 +157,11 @@ struct key_moment key_cache_moment(struct key_cache *cache)
 struct key_memory *key_cache_memory(struct key_cache *cache)
 {
     return cache->memory;
+}
+
+struct key_tags *key_cache_tags(struct key_cache *cache)
+{
+    return cache->tags;
 }
 
 bool key_cache_get_any(struct key_cache *cache, bool *out_any)

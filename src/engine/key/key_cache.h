@@ -25,6 +25,7 @@
 #include "clew/attr.h"
 #include "engine/key/key.h"
 #include "engine/key/key_memory.h"
+#include "engine/key/key_tags.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +45,8 @@ void key_cache_changed(struct key_cache *cache);
 struct key_moment key_cache_moment(struct key_cache *cache);
 /* What outlives the moment, for outages. */
 struct key_memory *key_cache_memory(struct key_cache *cache);
+/* Which are right, for whom has sent too many that are not. */
+struct key_tags *key_cache_tags(struct key_cache *cache);
 
 /* Each get is false if the answer is not known. */
 bool key_cache_get_any(struct key_cache *cache, bool *out_any);
