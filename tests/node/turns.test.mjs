@@ -95,6 +95,25 @@ onEachBackend("turns", (open) => {
     assert.equal(await countTurns(), before);
   });
 
+  test("an external id leads to no other user's turn where the user is named", async () => {
+    const own = turn("whose is it", { external_id: "whose-1", user_id: "one" });
+    const { id } = isOk(await post(own), 201).turn;
+    const find = async (more) => {
+      const { items, forgotten } = isOk(await api.get(`/api/v1/turns?external_id=whose-1${more}`));
+      return [...items.map((item) => item.id), forgotten];
+    };
+    assert.deepEqual(await find(""), [id, false]);
+    assert.deepEqual(await find("&user_id=one"), [id, false]);
+    for (const other of ["two", "on", "one2", "ONE"]) {
+      assert.deepEqual(await find(`&user_id=${other}`), [false], other);
+    }
+    /* what two had forgotten of that name stays so, though one has the name */
+    isOk(await api.post("/api/v1/forget", { external_ids: ["whose-1"] }));
+    const { id: next } = isOk(await post({ ...own, user_id: "two" }), 201).turn;
+    assert.deepEqual(await find("&user_id=one"), [true]);
+    assert.deepEqual(await find("&user_id=two"), [next, false]);
+  });
+
   test("a batch is stored in order", async () => {
     const turns = Array.from({ length: 50 }, (_, i) => turn(`n ${i}`, {
       user_id: "batch", created_at: new Date(1.7e12 + i * 1000).toISOString(),

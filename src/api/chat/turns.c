@@ -380,6 +380,19 @@ static enum clew_status write_found(struct api_call *call, struct turn *turns,
     return status;
 }
 
+/* How many of them are the user's; these come first. */
+static size_t keep_users(struct turn *turns, size_t count, struct str user_id)
+{
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(turns[i].user_id, user_id)) {
+            turns[n_kept++] = turns[i];
+        }
+    }
+    return n_kept;
+}
+
 enum clew_status turns_find(struct api_call *call, struct clew_error *err)
 {
     struct turn *turns = NULL;
@@ -401,6 +414,9 @@ enum clew_status turns_find(struct api_call *call, struct clew_error *err)
     if (status == CLEW_OK) {
         status = turn_by_external_id(call->engine, &call->scope, call->arena,
                                      external_id, &turns, &count, err);
+    }
+    if (status == CLEW_OK && user_id.s) {
+        count = keep_users(turns, count, user_id);
     }
     if (status == CLEW_OK && count == 0 && user_id.s) {
         struct forgotten_name name = {user_id, external_id, 0};

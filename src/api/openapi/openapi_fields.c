@@ -55,7 +55,7 @@ const struct openapi_field openapi_fields[] = {
      "Your own id of the turn: the same posted twice is stored once"},
     {"findTurns.external_id", "text", "Your own id of the turn"},
     {"findTurns.user_id", "text",
-     "Say also whether a turn of this user with the id was forgotten"},
+     "No other user's turn, and say whether one of this user's was forgotten"},
     {"external_ids", "[text]", "The turns that you gave these ids"},
     {"failed", "bool", "The call failed"},
     {"fast", "bool", "Do not read the first candidates again: less sure"},

@@ -39,10 +39,11 @@ static void add_user(struct bring_name *name, const struct bring *bring)
 
 /* --- asking the store ----------------------------------------------------- */
 
-/* The turn of this name, borrowed from the answer; NULL: there is none. */
+/* The turn of this name, of `user`, NULL: of anybody. It is borrowed from the
+ * answer; NULL: there is none. */
 static enum clew_status ask(const struct bring *bring, const char *name,
-                            json_t **out_answer, const json_t **out_turn,
-                            struct clew_error *err)
+                            const char *user, json_t **out_answer,
+                            const json_t **out_turn, struct clew_error *err)
 {
     struct buf path;
     enum clew_status status;
@@ -52,9 +53,9 @@ static enum clew_status ask(const struct bring *bring, const char *name,
     buf_init(&path, 1 << 20);
     (void)buf_append_cstr(&path, "/api/v1/turns?external_id=");
     cli_encode(&path, str_of(name));
-    if (!bring->brings_back) {
+    if (user) {
         (void)buf_append_cstr(&path, "&user_id=");
-        cli_encode(&path, str_of(bring->user));
+        cli_encode(&path, str_of(user));
     }
     status = buf_status(&path);
     status = status == CLEW_OK
@@ -76,11 +77,13 @@ static enum clew_status look(const struct bring *bring, const char *name,
 {
     json_t *answer = NULL;
     const json_t *turn = NULL;
-    enum clew_status status = ask(bring, name, &answer, &turn, err);
+    enum clew_status status =
+        ask(bring, name, bring->user, &answer, &turn, err);
 
     if (status == CLEW_OK) {
         out->is_known = turn && is_own(bring, turn);
-        out->is_forgotten = json_is_true(json_object_get(answer, "forgotten"));
+        out->is_forgotten = !bring->brings_back &&
+                            json_is_true(json_object_get(answer, "forgotten"));
     }
     if (status == CLEW_OK && out->is_known) {
         (void)snprintf(out->chat, sizeof(out->chat), "%s",
@@ -112,13 +115,19 @@ enum clew_status bring_name_find(struct bring *bring, struct str id,
                                  struct clew_error *err)
 {
     struct bring_name name;
+    bool is_forgotten;
     enum clew_status status;
 
     name_init(&name, id);
     status = look(bring, name.text, out, err);
-    return status == CLEW_OK && !out->is_known && !out->is_forgotten
-               ? look_own(bring, id, &name, out, err)
-               : status;
+    is_forgotten = status == CLEW_OK && out->is_forgotten;
+    if (status == CLEW_OK && !out->is_known) {
+        /* it may have come back while another had the name */
+        status = look_own(bring, id, &name, out, err);
+        out->is_forgotten =
+            !out->is_known && (out->is_forgotten || is_forgotten);
+    }
+    return status;
 }
 
 /* One in so many is looked for where none was met. */
@@ -188,7 +197,7 @@ static enum clew_status leave_to_other(const struct bring *bring,
     enum clew_status status = CLEW_OK;
 
     if (!name->is_users && !name->is_words) {
-        status = ask(bring, name->text, &answer, &turn, err);
+        status = ask(bring, name->text, NULL, &answer, &turn, err);
     }
     if (status == CLEW_OK && turn && !is_own(bring, turn)) {
         add_user(name, bring);
