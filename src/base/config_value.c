@@ -5,9 +5,7 @@
 #include "base/config_internal.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A whole number with an optional K, M, G or T (powers of 1024). */
@@ -42,20 +40,6 @@ static bool parse_bool(struct str text, int64_t *out)
     return false;
 }
 
-static bool parse_real(struct str text, double *out)
-{
-    char copy[64];
-    char *end;
-
-    if (text.len == 0 || text.len >= sizeof(copy)) {
-        return false;
-    }
-    memcpy(copy, text.s, text.len);
-    copy[text.len] = '\0';
-    *out = strtod(copy, &end);
-    return *end == '\0' && isfinite(*out) && !isspace((unsigned char)copy[0]);
-}
-
 static bool is_choice(const char *allowed, struct str value)
 {
     struct str rest = str_of(allowed);
@@ -87,8 +71,9 @@ static bool in_range(const struct config_key *key,
         return true;
     }
     if (key->type == CONFIG_REAL) {
-        return parse_real(low, &real_from) && parse_real(high, &real_to) &&
-               value->real >= real_from && value->real <= real_to;
+        return str_parse_real(low, &real_from) &&
+               str_parse_real(high, &real_to) && value->real >= real_from &&
+               value->real <= real_to;
     }
     return parse_size(low, &from) && parse_size(high, &to) &&
            value->number >= from && value->number <= to;
@@ -119,7 +104,7 @@ static const char *problem_of(const struct config_key *key, struct str text,
         }
         return in_range(key, value) ? NULL : "";
     case CONFIG_REAL:
-        if (!parse_real(text, &value->real)) {
+        if (!str_parse_real(text, &value->real)) {
             return "must be a number";
         }
         return in_range(key, value) ? NULL : "";

@@ -4,7 +4,9 @@
  */
 #include "base/str.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct str str_of(const char *text)
@@ -189,6 +191,34 @@ bool str_parse_int(struct str text, int64_t *out_value)
         return false;
     }
     *out_value = is_negative ? value : -value;
+    return true;
+}
+
+/* Longer is no number that anybody writes. */
+#define REAL_CHARS 63
+
+bool str_parse_real(struct str text, double *out_value)
+{
+    static const char allowed[] = "0123456789+-.eE";
+    char copy[REAL_CHARS + 1];
+    char *end;
+    double value;
+
+    if (text.len == 0 || text.len > REAL_CHARS) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (!memchr(allowed, text.s[i], sizeof(allowed) - 1)) {
+            return false;
+        }
+    }
+    memcpy(copy, text.s, text.len);
+    copy[text.len] = '\0';
+    value = strtod(copy, &end);
+    if (*end != '\0' || !isfinite(value)) {
+        return false;
+    }
+    *out_value = value;
     return true;
 }
 

@@ -39,6 +39,9 @@ struct str str_sub(struct str text, size_t from, size_t to);
 bool str_split(struct str *rest, char sep, struct str *out_part);
 /* A whole decimal number; false on anything else or overflow. */
 bool str_parse_int(struct str text, int64_t *out_value);
+/* A finite decimal number, "-1", ".5" or "2.5e3", and nothing else that
+ * strtod() takes: no hexadecimal, no blanks, no names. */
+bool str_parse_real(struct str text, double *out_value);
 /* 64-bit FNV-1a, for hash tables (not for security). */
 uint64_t str_hash(struct str text);
 /* Order by bytes, as memcmp with length: <0, 0, >0. */

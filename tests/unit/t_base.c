@@ -281,6 +281,26 @@ static void whole_numbers_parse_to_the_ends_of_their_range(void **state)
     assert_false(str_parse_int(STR("-"), &value));
 }
 
+static void numbers_are_decimal(void **state)
+{
+    static const char *const bad[] = {
+        "",    "-",     ".",   "e1", "1e", "0x10", "0x1p4",    "inf",
+        "nan", "1e999", "1,5", " 1", "1 ", "1-2",  "infinity", "1.2.3"};
+    double value = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        assert_false(str_parse_real(str_of(bad[i]), &value));
+    }
+    assert_false(str_parse_real((struct str){"1\0", 2}, &value));
+    assert_true(str_parse_real(STR("-2.5e-1"), &value));
+    assert_float_equal(value, -0.25, 1e-12);
+    assert_true(str_parse_real(STR("+.5"), &value));
+    assert_float_equal(value, 0.5, 1e-12);
+    assert_true(str_parse_real((struct str){"10", 1}, &value)); /* a slice */
+    assert_float_equal(value, 1, 1e-12);
+}
+
 static void a_number_past_64_bits_does_not_refuse_the_document(void **state)
 {
     json_t *json = NULL;
@@ -487,6 +507,7 @@ int main(void)
         cmocka_unit_test(ids_are_ordered_derived_and_readable),
         cmocka_unit_test(running_digest_goes_on_after_a_look),
         cmocka_unit_test(whole_numbers_parse_to_the_ends_of_their_range),
+        cmocka_unit_test(numbers_are_decimal),
         cmocka_unit_test(names_are_listed_as_far_as_there_is_room),
         cmocka_unit_test(a_name_is_near_by_what_typing_does),
     };

@@ -111,9 +111,9 @@ static void without_both_counts_there_is_no_cost(void **state)
 
 static void a_setting_that_cannot_be_read_is_named(void **state)
 {
-    static const char *const bad[] = {"gpt-4",      "gpt-4 1",
-                                      "gpt-4 1 x",  "gpt-4 1 2 3 4 5",
-                                      "gpt-4 -1 2", "gpt-4 nan 2"};
+    static const char *const bad[] = {
+        "gpt-4",      "gpt-4 1",     "gpt-4 1 x",  "gpt-4 1 2 3 4 5",
+        "gpt-4 -1 2", "gpt-4 nan 2", "gpt-4 0x1 2"};
     struct clew_error err;
 
     (void)state;

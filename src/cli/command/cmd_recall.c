@@ -11,7 +11,6 @@
 #include "recall/recall.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Matches shown in one text. */
@@ -63,15 +62,14 @@ static bool set_kinds(const struct cli *cli, json_t *body)
 static bool set_score(const struct cli *cli, json_t *body)
 {
     const char *text = args_nth(&cli->args, "min-score", 0);
-    char *end;
-    double score;
+    double score = 0;
 
     if (!text) {
         return true;
     }
-    score = strtod(text, &end);
     return json_set(body, "min_score",
-                    *end || end == text ? json_string(text) : json_real(score));
+                    str_parse_real(str_of(text), &score) ? json_real(score)
+                                                         : json_string(text));
 }
 
 static json_t *body_of(struct cli *cli, struct str query, int64_t limit)

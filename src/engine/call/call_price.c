@@ -6,7 +6,6 @@
 
 #include "engine/call/request.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The numbers of one model, for a million tokens each. */
@@ -33,16 +32,7 @@ static bool next_word(struct str *rest, struct str *out)
 
 static bool read_number(struct str word, double *out)
 {
-    char text[32];
-    char *end;
-
-    if (word.len >= sizeof(text)) {
-        return false;
-    }
-    memcpy(text, word.s, word.len);
-    text[word.len] = '\0';
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && *out >= 0 && *out <= MAX_PRICE;
+    return str_parse_real(word, out) && *out >= 0 && *out <= MAX_PRICE;
 }
 
 /* "MODEL INPUT OUTPUT [CACHE_READ [CACHE_WRITE]]" */
